@@ -269,8 +269,7 @@ def start(name, argv, link=None, side="client", rdma=True, user=None, env=None, 
     settings.update(link.settings(side) if link else {}, **(env or {}))
     settings.setdefault("SCTPIW_CONFIG", "/dev/null")  # no settings of whoever runs the tests
     if rdma:
-        if link and link.nice:
-            wrap += ["nice"]
+        wrap += ["nice"] if link and link.nice else []
         if PRELOAD:
             wrap += ["env", f"LD_PRELOAD={PRELOAD}"]
             settings.setdefault("ASAN_OPTIONS", "detect_leaks=0:exitcode=99")

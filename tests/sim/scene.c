@@ -94,7 +94,8 @@ bool scene_done_within(struct stack_world *w, uint64_t ns)
 void scene_check_works(struct stack_world *w)
 {
 	/* Memory that changes while it is referenced makes a packet that must not be taken. */
-	bool corrupt = w->link[0].corrupt || w->link[1].corrupt;
+	bool corrupt = simnet_may(&w->link[0], FAULT_DO_corrupt) ||
+		       simnet_may(&w->link[1], FAULT_DO_corrupt);
 
 	for (unsigned int i = 0; i < w->n_works; i++) {
 		stack_work_check(w->works[i]);
@@ -110,20 +111,47 @@ void scene_finish(struct stack_world *w, uint64_t limit)
 	scene_check_works(w);
 }
 
+double scene_percent(struct stack_world *w, uint32_t n)
+{
+	return below(w, n) / 100.0;
+}
+
+void scene_reorder(struct stack_world *w, struct simnet_link *l, uint32_t n, uint64_t ns)
+{
+	simnet_faults_add(w->net, l, "packets: delay %llu ns, probability %.2f",
+			  (unsigned long long)ns, scene_percent(w, n));
+}
+
+void scene_late_copies(struct stack_world *w, struct simnet_link *l, uint32_t n, uint64_t ns)
+{
+	simnet_faults_add(w->net, l,
+			  "packets, every %u: duplicate; "
+			  "packets, after 1, every %u: delay 1 ns jitter %llu ns",
+			  n, n, (unsigned long long)ns);
+}
+
+void scene_corrupt(struct stack_world *w, struct simnet_link *l, uint32_t n)
+{
+	uint32_t bytes = 1 + below(w, 3);
+
+	simnet_faults_add(w->net, l, "packets: corrupt bytes %u, probability %.2f", bytes,
+			  (1 + below(w, n)) / 100.0);
+}
+
 void scene_some_link(struct stack_world *w, struct simnet_link *l)
 {
 	l->delay = below(w, 30) * MSEC / 3;
 	l->jitter = below(w, 3) * MSEC;
 	if (chance(w, 0.7))
-		l->loss = below(w, 20) / 100.0;
+		simnet_faults_add(w->net, l, "packets: drop, probability %.2f",
+				  scene_percent(w, 20));
 	if (chance(w, 0.5))
-		l->duplicate = below(w, 10) / 100.0;
+		simnet_faults_add(w->net, l, "packets: duplicate, probability %.2f",
+				  (1 + below(w, 9)) / 100.0);
 	if (chance(w, 0.5))
-		l->corrupt = below(w, 5) / 100.0;
-	if (chance(w, 0.5)) {
-		l->reorder = below(w, 30) / 100.0;
-		l->reorder_delay = below(w, 20) * MSEC;
-	}
+		scene_corrupt(w, l, 4);
+	if (chance(w, 0.5))
+		scene_reorder(w, l, 30, (1 + below(w, 19)) * MSEC);
 	if (chance(w, 0.3)) {
 		l->rate = 1000000 + below(w, 100000000);
 		l->queue = 300000;
@@ -132,8 +160,26 @@ void scene_some_link(struct stack_world *w, struct simnet_link *l)
 
 void scene_some_loss(struct stack_world *w)
 {
-	w->link[0].loss = below(w, 15) / 100.0;
-	w->link[1].loss = below(w, 15) / 100.0;
+	for (int i = 0; i < 2; i++)
+		simnet_faults(w->net, &w->link[i], "packets: drop, probability %.2f",
+			      scene_percent(w, 15));
+}
+
+void scene_disorder(struct stack_world *w)
+{
+	for (int i = 0; i < 2; i++) {
+		uint64_t late = some_ms(w, 1, 500);
+
+		scene_late_copies(w, &w->link[i], 6 + below(w, 30), late);
+		late = some_ms(w, 1, 20);
+		scene_reorder(w, &w->link[i], 30, late);
+	}
+}
+
+void scene_bad_links(struct stack_world *w)
+{
+	scene_some_loss(w);
+	scene_disorder(w);
 }
 
 void scene_all_may_end(struct stack_world *w)

@@ -68,9 +68,27 @@ void scene_usual(struct stack_world *w);
 void scene_mixed(struct stack_world *w);
 /* Makes the link so slow that what happens meanwhile happens in mid-stream. */
 void scene_slow(struct stack_world *w, uint32_t bytes_per_second);
-/* Makes the link lose up to 14 % of the packets each way. */
+/* Returns a probability of 0 to n - 1 percent, at random. */
+double scene_percent(struct stack_world *w, uint32_t n);
+/* Gives both links a rule that loses up to 14 % of the packets, in place of the rules before. */
 void scene_some_loss(struct stack_world *w);
-/* Makes the link a bad one, in any way. */
+/*
+ * Adds a rule to a link: with a probability of 0 to n - 1 percent a packet takes longer by that time, which is 1 ns at
+ * least, so that others overtake it.
+ */
+void scene_reorder(struct stack_world *w, struct simnet_link *l, uint32_t n, uint64_t ns);
+/*
+ * Adds two rules to a link: each n-th packet comes twice, and the copy, which is the next packet that the rules see,
+ * comes later by up to that time.
+ */
+void scene_late_copies(struct stack_world *w, struct simnet_link *l, uint32_t n, uint64_t ns);
+/* Adds a rule to a link: with a probability of 1 to n percent some bytes of a packet are changed. */
+void scene_corrupt(struct stack_world *w, struct simnet_link *l, uint32_t n);
+/* Adds rules to both links: some packets come twice, and some are overtaken by others. */
+void scene_disorder(struct stack_world *w);
+/* Does both: the links lose, duplicate and reorder packets. */
+void scene_bad_links(struct stack_world *w);
+/* Makes the link, which has no rules yet, a bad one in any way. */
 void scene_some_link(struct stack_world *w, struct simnet_link *l);
 /* Returns whether all works are connected. */
 bool scene_is_up(struct stack_world *w);

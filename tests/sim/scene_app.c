@@ -39,8 +39,9 @@ static void dereg_source(struct stack_world *w)
 	for (unsigned int n = 2 + below(w, 30); n; n--)
 		stack_op_add(s, chance(w, 0.5) ? IW_WR_SEND : IW_WR_RDMA_WRITE, below(w, 4000));
 	stack_op_add(s, IW_WR_SEND, 10);
-	w->link[0].loss = (10 + below(w, 20)) / 100.0;
-	w->link[1].loss = below(w, 20) / 100.0;
+	simnet_faults(w->net, &w->link[0], "packets: drop, probability %.2f",
+		      0.1 + scene_percent(w, 20));
+	simnet_faults(w->net, &w->link[1], "packets: drop, probability %.2f", scene_percent(w, 20));
 	scene_works(w, 1);
 	stack_run(w, 1000 * SEC,
 		  first_is_up); /* a handshake may take long: see scene_connected() */
@@ -134,7 +135,8 @@ static void shared_receives(struct stack_world *w)
 	scene_works(w, ending + 2 + below(w, 4));
 	scene_some_loss(w);
 	if (chance(w, 0.5))
-		w->link[below(w, 2)].reorder = 0.2, w->link[1].reorder_delay = 5 * MSEC;
+		simnet_faults_add(w->net, &w->link[below(w, 2)],
+				  "packets: delay 5 ms, probability 0.2");
 	scene_connected(w);
 	for (unsigned int i = 0; i < ending; i++) {
 		stack_run_for(w, some_ms(w, 0, 300));
@@ -162,10 +164,9 @@ static void overlapping(struct stack_world *w)
 		stack_plan(work, 100);
 	}
 	scene_some_loss(w);
-	for (int i = 0; i < 2; i++) {
-		w->link[i].reorder = 0.3;
-		w->link[i].reorder_delay = some_ms(w, 0, 10);
-	}
+	for (int i = 0; i < 2; i++)
+		simnet_faults_add(w->net, &w->link[i], "packets: delay %u us, probability 0.3",
+				  1 + below(w, 10000));
 	scene_finish(w, 120 * SEC);
 }
 

@@ -5,23 +5,11 @@
  */
 #include "sim/scene.h"
 
-/* Loss, reordering and duplicates, each way. */
-static void bad_link(struct stack_world *w)
-{
-	for (int i = 0; i < 2; i++) {
-		w->link[i].loss = below(w, 15) / 100.0;
-		w->link[i].reorder = below(w, 30) / 100.0;
-		w->link[i].reorder_delay = some_ms(w, 0, 20);
-		w->link[i].duplicate = below(w, 20) / 100.0;
-		w->link[i].duplicate_delay = some_ms(w, 1, 500);
-	}
-}
-
 static void few_ops(struct stack_world *w)
 {
 	scene_two_nodes(w);
 	w->limit_ops = 5;
-	bad_link(w);
+	scene_bad_links(w);
 }
 
 /* So many works, of which each begins at some time of the next `spread` ms. */
@@ -165,7 +153,8 @@ static void unlisten(struct stack_world *w)
 		check(!w->works[i]->side[1].up);
 	if (chance(w, 0.5)) {
 		/* The peers hear of it long before they would give up by themselves, after 30 s. */
-		w->link[0].loss = w->link[1].loss = 0;
+		simnet_cut(w->net, w->link, false);
+		scene_disorder(w);
 		stack_run_for(w, 25 * SEC);
 		for (unsigned int k = 0; k < w->n_works; k++)
 			check(w->works[k]->attempt || w->works[k]->retry_at);

@@ -97,7 +97,10 @@ static struct exchange *exchange_open(struct stack_world *w)
 		for (unsigned int k = 0; k < UDS; k++)
 			stack_ud_open(&d->ud[i * UDS + k], w->nodes[i], QKEY + k);
 	}
-	d->copies = w->link[0].duplicate || w->link[1].duplicate ? 2 : 1;
+	d->copies = 1;
+	for (unsigned int i = 0; i < 2; i++)
+		if (simnet_may(&w->link[i], FAULT_DO_duplicate))
+			d->copies = 2;
 	return d;
 }
 

@@ -110,10 +110,11 @@ static void reuse(struct stack_world *w)
 	scene_start(w);
 	scene_some_loss(w);
 	for (int i = 0; i < 2; i++) {
-		w->link[i].duplicate = 0.3;
-		w->link[i].duplicate_delay = some_ms(w, 1, 3000);
-		w->link[i].reorder = 0.2;
-		w->link[i].reorder_delay = some_ms(w, 1, 20);
+		uint64_t late = some_ms(w, 1, 3000);
+
+		scene_late_copies(w, &w->link[i], 4, late);
+		simnet_faults_add(w->net, &w->link[i], "packets: delay %u us, probability 0.2",
+				  1000 + below(w, 19000));
 	}
 	for (int n = 0; n < 14; n++) {
 		struct stack_work *work;
@@ -189,7 +190,8 @@ static void flush(struct stack_world *w)
 		stack_op_add(s, IW_WR_ATOMIC_FETCH_AND_ADD, 8);
 	}
 	scene_connected(w);
-	w->link[0].loss = w->link[1].loss = (5 + below(w, 25)) / 100.0;
+	simnet_faults_both(w->net, w->link, "packets: drop, probability %.2f",
+			   0.05 + scene_percent(w, 25));
 	for (unsigned int i = 0; i < 3 && i + 1 < n; i++) {
 		struct stack_side *s = &w->works[i]->side[below(w, 2)];
 
@@ -256,9 +258,9 @@ static void wrap(struct stack_world *w)
 	hold(w, true);
 	for (int i = 0; i < 2; i++) {
 		stack_near_wrap(w->nodes[i], true);
-		w->link[i].loss = below(w, 10) / 100.0;
-		w->link[i].reorder = below(w, 30) / 100.0;
-		w->link[i].reorder_delay = some_ms(w, 0, 5);
+		simnet_faults(w->net, &w->link[i], "packets: drop, probability %.2f",
+			      scene_percent(w, 10));
+		scene_reorder(w, &w->link[i], 30, 1 + below(w, 5 * MSEC));
 	}
 	scene_connected(w);
 	stack_run_for(w, SEC);
@@ -283,7 +285,7 @@ static void long_session(struct stack_world *w)
 	for (unsigned int i = 0; i < 70000; i++)
 		stack_op_add(&work->side[0], IW_WR_RDMA_WRITE, i % 50 ? 1 : 2);
 	stack_plan(work, 20);
-	w->link[0].loss = w->link[1].loss = 0.01;
+	simnet_faults_both(w->net, w->link, "packets: drop, probability 0.01");
 	w->link[0].delay = w->link[1].delay = MSEC / 10;
 	scene_finish(w, 600 * SEC);
 	w->seen++;

@@ -28,8 +28,9 @@ static void everything(struct stack_world *w)
 static void loss(struct stack_world *w)
 {
 	scene_mixed(w);
-	w->link[0].loss = (5 + below(w, 26)) / 100.0;
-	w->link[1].loss = (5 + below(w, 26)) / 100.0;
+	for (int i = 0; i < 2; i++)
+		simnet_faults(w->net, &w->link[i], "packets: drop, probability %.2f",
+			      0.05 + scene_percent(w, 26));
 	scene_connected(w);
 	scene_finish(w, 120 * SEC);
 	w->seen += w->link[0].dropped > 20;
@@ -42,14 +43,16 @@ static void bursts(struct stack_world *w)
 	scene_mixed(w);
 	scene_slow(w, 500000 + below(w, 5000000));
 	do {
-		w->link[0].loss = w->link[1].loss = 0;
+		simnet_cut(w->net, w->link, false);
 		if (scene_done_within(w, some_ms(w, 10, 300)))
 			break;
-		w->link[0].loss = chance(w, 0.8);
-		w->link[1].loss = chance(w, 0.4);
+		if (chance(w, 0.8))
+			simnet_faults(w->net, &w->link[0], "packets: drop");
+		if (chance(w, 0.4))
+			simnet_faults(w->net, &w->link[1], "packets: drop");
 		w->seen++;
 	} while (++n < 200 && !scene_done_within(w, some_ms(w, 1, 60)));
-	w->link[0].loss = w->link[1].loss = 0;
+	simnet_cut(w->net, w->link, false);
 	scene_finish(w, 60 * SEC);
 }
 
@@ -61,8 +64,10 @@ static void reordering(struct stack_world *w)
 	w->limit_ops = 120;
 	scene_works(w, 4);
 	for (int i = 0; i < 2; i++) {
-		w->link[i].reorder = (1 + below(w, 90)) / 100.0;
-		w->link[i].reorder_delay = some_ms(w, 1, 50); /* at 100 packets a millisecond */
+		uint64_t late = some_ms(w, 1, 50); /* at 100 packets a millisecond */
+
+		simnet_faults(w->net, &w->link[i], "packets: delay %llu ns, probability %.2f",
+			      (unsigned long long)late, 0.01 + scene_percent(w, 90));
 		w->link[i].rate = 125000000;
 		w->link[i].queue = MIB;
 	}
@@ -73,9 +78,11 @@ static void duplicates(struct stack_world *w)
 {
 	scene_mixed(w);
 	for (int i = 0; i < 2; i++) {
-		w->link[i].duplicate = (10 + below(w, 60)) / 100.0;
-		w->link[i].duplicate_delay = some_ms(w, 1, 2000);
-		w->link[i].loss = below(w, 5) / 100.0;
+		uint64_t late = some_ms(w, 1, 2000);
+
+		simnet_faults(w->net, &w->link[i], "packets: drop, probability %.2f",
+			      scene_percent(w, 5));
+		scene_late_copies(w, &w->link[i], 2 + below(w, 9), late);
 	}
 	scene_finish(w, 120 * SEC);
 }
@@ -84,8 +91,8 @@ static void duplicates(struct stack_world *w)
 static void bit_errors(struct stack_world *w)
 {
 	scene_mixed(w);
-	w->link[0].corrupt = (1 + below(w, 25)) / 100.0;
-	w->link[1].corrupt = (1 + below(w, 25)) / 100.0;
+	scene_corrupt(w, &w->link[0], 25);
+	scene_corrupt(w, &w->link[1], 25);
 	scene_connected(w);
 	scene_finish(w, 120 * SEC);
 	w->seen += w->nodes[0]->bad_crc && w->nodes[1]->bad_crc;
@@ -97,7 +104,8 @@ static void delays(struct stack_world *w)
 	for (int i = 0; i < 2; i++) {
 		w->link[i].delay = some_ms(w, 0, 300);
 		w->link[i].jitter = some_ms(w, 1, 100);
-		w->link[i].loss = below(w, 6) / 100.0;
+		simnet_faults(w->net, &w->link[i], "packets: drop, probability %.2f",
+			      scene_percent(w, 6));
 	}
 	scene_finish(w, 240 * SEC);
 }
@@ -111,7 +119,9 @@ static void asymmetric(struct stack_world *w)
 		w->link[i].delay = some_ms(w, 0, 150);
 		w->link[i].rate = rates[below(w, 5)];
 		w->link[i].queue = 30000 + below(w, 100000);
-		w->link[i].loss = chance(w, 0.5) ? below(w, 15) / 100.0 : 0;
+		if (chance(w, 0.5))
+			simnet_faults(w->net, &w->link[i], "packets: drop, probability %.2f",
+				      scene_percent(w, 15));
 	}
 	scene_finish(w, 600 * SEC);
 }
@@ -122,7 +132,7 @@ static void mtu(struct stack_world *w, bool black_hole)
 
 	scene_mixed(w);
 	scene_slow(w, 300000 + below(w, 3000000));
-	w->link[0].loss = below(w, 4) / 100.0;
+	simnet_faults(w->net, &w->link[0], "packets: drop, probability %.2f", scene_percent(w, 4));
 	for (int n = 0; n < 6 && !scene_done_within(w, some_ms(w, 20, 1000)); n++) {
 		struct simnet_link *l = &w->link[below(w, 2)];
 
@@ -150,7 +160,7 @@ static void nat(struct stack_world *w)
 
 	scene_mixed(w);
 	scene_slow(w, 200000 + below(w, 1000000));
-	w->link[0].loss = below(w, 5) / 100.0;
+	simnet_faults(w->net, &w->link[0], "packets: drop, probability %.2f", scene_percent(w, 5));
 	/* The association would not know where to begin otherwise. */
 	scene_connected(w);
 	for (int n = 0; n < 5 && !scene_done_within(w, some_ms(w, 5, 300)); n++) {
@@ -229,11 +239,6 @@ static void multihomed(struct stack_world *w)
 	scene_finish(w, 60 * SEC);
 }
 
-static void kill_link(struct simnet_link link[2], bool dead)
-{
-	link[0].loss = link[1].loss = dead;
-}
-
 /* Two links, one of which is dead for a while, again and again; the other one loses something. */
 static void two_links(struct stack_world *w)
 {
@@ -252,11 +257,12 @@ static void two_links(struct stack_world *w)
 		struct simnet_link *dead = chance(w, 0.6) ? w->link : other;
 		struct simnet_link *lossy = dead == other ? w->link : other;
 
-		kill_link(dead, true);
-		lossy[0].loss = below(w, 5) / 100.0;
+		simnet_cut(w->net, dead, true);
+		simnet_faults(w->net, &lossy[0], "packets: drop, probability %.2f",
+			      scene_percent(w, 5));
 		if (!scene_done_within(w, some_ms(w, 500, 10000)))
 			w->seen += other[0].bytes > 10000;
-		kill_link(dead, false);
+		simnet_cut(w->net, dead, false);
 	}
 	scene_finish(w, 60 * SEC);
 }
@@ -283,7 +289,8 @@ static void spread(struct stack_world *w)
 	for (int i = 0; i < 2; i++) {
 		other[i].rate = rate;
 		other[i].queue = w->link[0].queue;
-		other[i].loss = below(w, 4) / 100.0;
+		simnet_faults(w->net, &other[i], "packets: drop, probability %.2f",
+			      scene_percent(w, 4));
 	}
 	scene_connected(w);
 	if (!scene_done_within(w, 4 * SEC)) {
@@ -292,12 +299,13 @@ static void spread(struct stack_world *w)
 			narrow(w, &other[0]);
 	}
 	for (int n = 0; n < 6 && !scene_done_within(w, some_ms(w, 500, 3000)); n++) {
-		kill_link(w->link, chance(w, 0.4));
-		kill_link(other, chance(w, 0.4));
+		simnet_cut(w->net, w->link, chance(w, 0.4));
+		simnet_cut(w->net, other, chance(w, 0.4));
 		scene_done_within(w, some_ms(w, 500, 6000));
-		kill_link(w->link, false);
-		kill_link(other, false);
-		w->link[0].loss = below(w, 5) / 100.0;
+		simnet_cut(w->net, w->link, false);
+		simnet_cut(w->net, other, false);
+		simnet_faults(w->net, &w->link[0], "packets: drop, probability %.2f",
+			      scene_percent(w, 5));
 	}
 	scene_finish(w, 120 * SEC);
 }

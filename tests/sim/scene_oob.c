@@ -8,13 +8,7 @@ static void bad_nodes(struct stack_world *w)
 	scene_two_nodes(w);
 	w->oob = 1;
 	w->limit_ops = 6;
-	for (int i = 0; i < 2; i++) {
-		w->link[i].loss = below(w, 15) / 100.0;
-		w->link[i].reorder = below(w, 30) / 100.0;
-		w->link[i].reorder_delay = some_ms(w, 0, 20);
-		w->link[i].duplicate = below(w, 20) / 100.0;
-		w->link[i].duplicate_delay = some_ms(w, 1, 500);
-	}
+	scene_bad_links(w);
 }
 
 /* So many works, whose sides connect at any time of the next `spread` ms. */

@@ -101,8 +101,8 @@ static size_t change_acks(struct stack_world *w, struct stack_node *from, uint8_
 static void acknowledged(struct stack_world *w, struct acks *k, uint64_t limit)
 {
 	scene_usual(w);
-	w->link[0].loss = below(w, 15) / 100.0;
-	w->link[1].loss = below(w, 5) / 100.0;
+	simnet_faults(w->net, &w->link[0], "packets: drop, probability %.2f", scene_percent(w, 15));
+	simnet_faults(w->net, &w->link[1], "packets: drop, probability %.2f", scene_percent(w, 5));
 	scene_connected(w);
 	w->filter = change_acks;
 	w->filter_ctx = k;

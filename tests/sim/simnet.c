@@ -3,10 +3,13 @@
 
 #include <assert.h>
 #include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #define NODES_MAX 64
 #define GROUPS_MAX 16
+#define RULES_LEN 1024 /* of the text of a link's rules */
 
 struct node {
 	struct ip_addr addr;
@@ -38,8 +41,16 @@ struct packet {
 	uint8_t *data;
 };
 
+/* The rules of one link. */
+struct link_faults {
+	struct fault_set set;
+	struct link_faults *next;
+};
+
 struct simnet {
 	struct sim_random random;
+	uint64_t now; /* the latest time that was told */
+	struct link_faults *faults;
 	struct node nodes[NODES_MAX];
 	int count;
 	struct simnet_link *routes[NODES_MAX][NODES_MAX];
@@ -108,6 +119,13 @@ void simnet_free(struct simnet *net)
 	for (i = 0; i < net->used; i++)
 		free(net->heap[i].data);
 	free(net->heap);
+	while (net->faults) {
+		struct link_faults *f = net->faults;
+
+		net->faults = f->next;
+		fault_set_fini(&f->set);
+		free(f);
+	}
 	free(net);
 }
 
@@ -124,6 +142,110 @@ void simnet_route(struct simnet *net, int from, int to, struct simnet_link *link
 {
 	net->routes[from][to] = link;
 }
+
+/* ---- rules ---- */
+
+static void wrong(const char *text, const char *why)
+{
+	fprintf(stderr, "simnet: %s: %s\n", text, why);
+	abort();
+}
+
+static bool is_known(const struct fault_rule *r)
+{
+	enum fault_action_id id = r->action.id;
+
+	return r->site == FAULT_SITE_packet && !r->select.known &&
+	       (id == FAULT_DO_drop || id == FAULT_DO_delay || id == FAULT_DO_duplicate ||
+		id == FAULT_DO_corrupt);
+}
+
+static void add(struct simnet *net, struct simnet_link *link, const char *format, va_list ap)
+	__attribute__((format(printf, 3, 0)));
+
+static void add(struct simnet *net, struct simnet_link *link, const char *format, va_list ap)
+{
+	struct fault_reader reader;
+	struct fault_error why;
+	struct fault_rule rule;
+	char text[RULES_LEN];
+	int len = vsnprintf(text, sizeof(text), format, ap), found;
+
+	assert(len >= 0 && len < RULES_LEN);
+	if (!link->faults)
+		simnet_heal(net, link);
+	fault_reader_init(&reader, text, (size_t)len);
+	while ((found = fault_read(&reader, &rule, &why)) > 0) {
+		if (!is_known(&rule))
+			wrong(rule.text, "links have no such faults");
+		if (!fault_set_add(link->faults, &rule, net->now))
+			wrong(rule.text, "too many rules");
+	}
+	if (found)
+		wrong(text, why.text);
+}
+
+void simnet_heal(struct simnet *net, struct simnet_link *link)
+{
+	if (!link->faults) {
+		struct link_faults *f = calloc(1, sizeof(*f));
+
+		assert(f);
+		f->next = net->faults;
+		net->faults = f;
+		link->faults = &f->set;
+	}
+	fault_set_fini(link->faults);
+	fault_set_init(link->faults, sim_random_u64(&net->random));
+}
+
+void simnet_faults(struct simnet *net, struct simnet_link *link, const char *format, ...)
+{
+	va_list ap;
+
+	simnet_heal(net, link);
+	va_start(ap, format);
+	add(net, link, format, ap);
+	va_end(ap);
+}
+
+void simnet_faults_both(struct simnet *net, struct simnet_link link[2], const char *format, ...)
+{
+	for (int i = 0; i < 2; i++) {
+		va_list ap;
+
+		simnet_heal(net, &link[i]);
+		va_start(ap, format);
+		add(net, &link[i], format, ap);
+		va_end(ap);
+	}
+}
+
+void simnet_faults_add(struct simnet *net, struct simnet_link *link, const char *format, ...)
+{
+	va_list ap;
+
+	va_start(ap, format);
+	add(net, link, format, ap);
+	va_end(ap);
+}
+
+void simnet_cut(struct simnet *net, struct simnet_link link[2], bool off)
+{
+	if (off) {
+		simnet_faults_both(net, link, "packets: drop");
+	} else {
+		simnet_heal(net, &link[0]);
+		simnet_heal(net, &link[1]);
+	}
+}
+
+bool simnet_may(const struct simnet_link *link, enum fault_action_id what)
+{
+	return link->faults && link->faults->actions >> what & 1;
+}
+
+/* ---- nodes ---- */
 
 void simnet_set_state(struct simnet *net, int node, enum simnet_state state)
 {
@@ -213,47 +335,47 @@ static int find(const struct simnet *net, const struct path_addr *to)
 	return NOBODY;
 }
 
-/* Returns when a packet that enters the link now comes out; SIMNET_NEVER: it is lost. */
-static uint64_t pass(struct simnet *net, struct simnet_link *link, size_t len, uint64_t now)
+/*
+ * Returns when a packet that enters the link now comes out; SIMNET_NEVER: it has no room in the queue. late: ns that a
+ * rule delays it, so that others overtake it; 0: none does.
+ */
+static uint64_t pass(struct simnet *net, struct simnet_link *link, size_t len, uint64_t late,
+		     uint64_t now)
 {
-	struct sim_random *r = &net->random;
 	uint64_t out = now;
 
-	link->packets++;
-	link->bytes += len;
 	len += link->overhead;
-	if (sim_random_chance(r, link->loss)) {
-		link->dropped++;
-		return SIMNET_NEVER;
-	}
 	if (link->rate) {
 		uint64_t start = link->busy_until > now ? link->busy_until : now;
 
-		if ((start - now) * link->rate / 1000000000 + len > link->queue) {
-			link->dropped++;
+		if ((start - now) * link->rate / 1000000000 + len > link->queue)
 			return SIMNET_NEVER;
-		}
 		out = start + (uint64_t)len * 1000000000 / link->rate;
 		link->busy_until = out;
 	}
 	out += link->delay;
 	if (link->jitter)
-		out += sim_random_u64(r) % link->jitter;
-	if (sim_random_chance(r, link->reorder))
-		return out + link->reorder_delay;
+		out += sim_random_u64(&net->random) % link->jitter;
+	if (late)
+		return out + late;
 	if (out < link->last_arrival)
 		out = link->last_arrival;
 	link->last_arrival = out;
 	return out;
 }
 
-static void corrupt(struct simnet *net, struct packet *p)
+/* Changes bytes that stand together. */
+static void corrupt(struct packet *p, const struct fault_action *a)
 {
-	uint32_t bits = 1 + sim_random_below(&net->random, 3);
+	uint64_t n = fault_given(a, fault_corrupt_bytes) ? a->arg[fault_corrupt_bytes] : 1;
+	uint64_t random = a->random;
+	size_t at;
 
-	while (bits--)
-		p->data[sim_random_below(&net->random, (uint32_t)p->len)] ^=
-			(uint8_t)(1u << sim_random_below(&net->random, 8));
+	if (n > p->len)
+		n = p->len;
+	at = fault_random(&random) % (p->len - n + 1);
+	while (n--)
+		p->data[at++] ^= (uint8_t)(1 + fault_random(&random) % 255);
 }
 
 static uint8_t *copy_of(const void *packet, size_t len)
@@ -289,42 +411,72 @@ static bool fits(struct simnet *net, struct simnet_link *link, struct packet p, 
 	return false;
 }
 
+/* Returns by how much a rule delays a packet. */
+static uint64_t lateness(const struct fault_action *a)
+{
+	uint64_t jitter = a->arg[fault_delay_jitter];
+
+	return a->arg[fault_delay_time] + (jitter ? a->random % (jitter + 1) : 0);
+}
+
+/*
+ * Lets a packet pass a link that takes it, with the fault that a rule has for it. Returns how many copies are to pass
+ * as well.
+ */
+static uint64_t pass_one(struct simnet *net, struct simnet_link *link, struct packet p,
+			 const void *packet, uint64_t now)
+{
+	const struct fault_attrs attrs = { .bytes = p.len + SIMNET_HEADERS };
+	enum fault_action_id what = FAULT_ACTIONS; /* none of them */
+	struct fault_action a;
+
+	if (link->faults && fault_set_ask(link->faults, FAULT_SITE_packet, &attrs, net->now, &a))
+		what = a.id;
+	link->packets++;
+	link->bytes += p.len;
+	p.when = what == FAULT_DO_drop ?
+			 SIMNET_NEVER :
+			 pass(net, link, p.len, what == FAULT_DO_delay ? lateness(&a) : 0, now);
+	if (p.when == SIMNET_NEVER) {
+		link->dropped++;
+	} else {
+		p.data = copy_of(packet, p.len);
+		if (what == FAULT_DO_corrupt)
+			corrupt(&p, &a);
+		push(net, p);
+	}
+	if (what != FAULT_DO_duplicate)
+		return 0;
+	return fault_given(&a, fault_duplicate_times) ? a.arg[fault_duplicate_times] : 1;
+}
+
 /* Sends it to one node, or to nobody. */
 static void send_one(struct simnet *net, int from, int target, const struct path_addr *to,
 		     const void *packet, size_t len, bool df, uint64_t now)
 {
 	struct simnet_link nothing = { 0 };
 	struct simnet_link *link = &nothing;
-	unsigned int copies = 1;
-	bool copy_late = false;
+	struct packet p = { .from = from, .to = target, .path = *to, .len = len };
+	uint64_t copies;
 
 	if (target >= 0 && net->routes[from][target])
 		link = net->routes[from][target];
-	if (!fits(net, link, (struct packet){ .from = from, .path = *to }, packet, len, df, now))
+	if (!fits(net, link, p, packet, len, df, now))
 		return;
-	if (sim_random_chance(&net->random, link->duplicate)) {
-		copies++;
-		copy_late = link->duplicate_delay > 0;
-	}
-	while (copies--) {
-		struct packet p = { .when = pass(net, link, len, now), .from = from, .to = target };
+	for (copies = pass_one(net, link, p, packet, now); copies; copies--)
+		pass_one(net, link, p, packet, now);
+}
 
-		if (p.when == SIMNET_NEVER)
-			continue;
-		if (!copies && copy_late)
-			p.when += sim_random_u64(&net->random) % link->duplicate_delay;
-		p.path = *to;
-		p.len = len;
-		p.data = copy_of(packet, len);
-		if (sim_random_chance(&net->random, link->corrupt))
-			corrupt(net, &p);
-		push(net, p);
-	}
+static void advance(struct simnet *net, uint64_t now)
+{
+	if (net->now < now)
+		net->now = now;
 }
 
 static void send_packet(struct simnet *net, int from, const struct path_addr *to,
 			const void *packet, size_t len, bool df, uint64_t now)
 {
+	advance(net, now);
 	if (net->nodes[from].state != SIMNET_UP)
 		return;
 	if (!ip_addr_is_multicast(&to->remote)) {
@@ -427,6 +579,7 @@ unsigned int simnet_deliver(struct simnet *net, uint64_t now)
 {
 	unsigned int n = 0;
 
+	advance(net, now);
 	while (simnet_next(net) <= now) {
 		struct packet p = pop(net);
 		struct node *from = &net->nodes[p.from];

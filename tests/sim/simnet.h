@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
  * A simulated network with a virtual clock: nodes with an address and a UDP port exchange opaque
- * packets over links that delay, lose, duplicate, corrupt, reorder and queue them. All that is
- * random comes from one seed, so that a run which fails can be repeated. It is not thread-safe.
- * Times are in ns.
+ * packets over links that delay and queue them, and have the faults that rules say
+ * (docs/faults.md). All that is random comes from one seed, so that a run which fails can be
+ * repeated. It is not thread-safe. Times are in ns.
  *
  * The caller's loop:
  *	now = the earliest of simnet_next() and of the nodes' timers
@@ -17,6 +17,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "faults/fault_set.h"
 #include "util/addr.h"
 #include "util/random.h"
 
@@ -41,28 +42,23 @@ bool sim_random_chance(struct sim_random *r, double p);
 
 /* What a link does to each packet. One that is all zero delivers everything at once. */
 struct simnet_link {
-	double loss; /* probability that a packet is lost; likewise below */
-	double duplicate;
-	uint64_t duplicate_delay; /* ns that the copy comes later, at most; 0: right behind */
-	double corrupt;		  /* one to three bits of the packet are flipped */
-	double reorder; /* the packet takes reorder_delay longer, so that others overtake it */
-	uint64_t reorder_delay; /* ns */
-	uint64_t delay;		/* ns, one way */
-	uint64_t jitter;	/* ns at most, random, added to delay; it reorders nothing */
-	uint64_t rate;		/* bytes a second; 0: no limit */
+	uint64_t delay;	 /* ns, one way */
+	uint64_t jitter; /* ns at most, random, added to delay; it reorders nothing */
+	uint64_t rate;	 /* bytes a second; 0: no limit */
 	size_t queue;	 /* bytes that may wait because of the rate; what exceeds them is lost */
 	size_t overhead; /* bytes that each packet takes of rate and queue besides its own */
 	uint32_t mtu;	 /* bytes of a whole IP packet, with SIMNET_HEADERS; 0: no limit */
 	bool black_hole; /* longer packets are lost without too_big() */
 
 	/* The rest belongs to simnet: state and counts. */
-	uint64_t busy_until;   /* when all that waits because of the rate has left */
-	uint64_t last_arrival; /* of a packet that was not reordered */
-	uint64_t packets;      /* that were to pass, whatever became of them */
-	uint64_t bytes;	       /* of those, without headers */
-	uint64_t dropped;      /* packets that were lost, or had no room in the queue */
-	uint64_t too_long;     /* packets lost because of their length */
-	uint64_t fragmented;   /* packets without DF that were cut up */
+	struct fault_set *faults; /* the network's; NULL: the link has never had any */
+	uint64_t busy_until;	  /* when all that waits because of the rate has left */
+	uint64_t last_arrival;	  /* of a packet that no rule has delayed */
+	uint64_t packets;	  /* that were to pass, whatever became of them */
+	uint64_t bytes;		  /* of those, without headers */
+	uint64_t dropped;    /* packets that a rule has lost, or that had no room in the queue */
+	uint64_t too_long;   /* packets lost because of their length */
+	uint64_t fragmented; /* packets without DF that were cut up */
 };
 
 struct simnet;
@@ -101,6 +97,27 @@ int simnet_add(struct simnet *net, const struct ip_addr *addr, uint16_t udp_port
  * once.
  */
 void simnet_route(struct simnet *net, int from, int to, struct simnet_link *link);
+/*
+ * Puts rules of the language of faults into force on a link, in place of those before. Times in them begin at the
+ * latest time that the network has been told. Each packet that enters the link is an event of the site `packets`, and
+ * so is, right behind it, each copy that a rule makes of it; a copy is not duplicated itself. `drop`, `delay`,
+ * `duplicate` and `corrupt` are understood, and no selectors, since a link is one way and its packets are opaque.
+ * Another rule ends the program.
+ */
+void simnet_faults(struct simnet *net, struct simnet_link *link, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+/* The same for a link and the one back. */
+void simnet_faults_both(struct simnet *net, struct simnet_link link[2], const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+/* Puts them into force behind those before, which have their way first. */
+void simnet_faults_add(struct simnet *net, struct simnet_link *link, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+/* Removes all rules of a link. */
+void simnet_heal(struct simnet *net, struct simnet_link *link);
+/* Lets a link and the one back lose all packets, in place of the rules before, or removes all rules. */
+void simnet_cut(struct simnet *net, struct simnet_link link[2], bool off);
+/* Returns whether the link has a rule that does this. */
+bool simnet_may(const struct simnet_link *link, enum fault_action_id what);
 /* What has become of a node. */
 enum simnet_state {
 	SIMNET_UP,     /* as at first */

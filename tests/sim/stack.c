@@ -88,7 +88,7 @@ void stack_second_link(struct stack_node *a, struct stack_node *b, uint8_t numbe
 {
 	struct stack_world *w = a->w;
 
-	w->nowhere.loss = 1;
+	simnet_faults(w->net, &w->nowhere, "packets: drop");
 	stack_node_second(a, number);
 	stack_node_second(b, (uint8_t)(number + 1));
 	simnet_route(w->net, a->id, b->second, &w->nowhere);

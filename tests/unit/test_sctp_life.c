@@ -17,11 +17,12 @@ static void test_handshake_loss(void **state)
 		b->config.silent_limit = 80 * SEC;
 		host_restart(a);
 		host_restart(b);
-		w->link[0].loss = w->link[1].loss = 0.3;
-		w->link[0].duplicate = w->link[1].duplicate = 0.2;
+		simnet_faults_both(w->net, w->link,
+				   "packets: duplicate, probability 0.2; "
+				   "packets: drop, probability 0.3");
 		connect_to(a, b, 3);
 		assert_true(run(w, 200 * SEC, both_up));
-		w->link[0].loss = w->link[1].loss = 0;
+		simnet_faults_both(w->net, w->link, "packets: duplicate, probability 0.2");
 		assert_true(run(w, 20 * SEC, all_sent));
 		assert_int_equal(b->flows[0].received, 3);
 		assert_int_equal(b->flow_count, 1);
@@ -45,7 +46,7 @@ static void test_collision(void **state)
 		struct flow *f, *g;
 
 		if (seed > 100)
-			w->link[0].loss = w->link[1].loss = 0.2;
+			simnet_faults_both(w->net, w->link, "packets: drop, probability 0.2");
 		w->link[0].delay = 1 + sim_random_below(&w->random, 100000);
 		w->link[1].delay = 1 + sim_random_below(&w->random, 100000);
 		f = connect_to(a, b, 10);
@@ -98,7 +99,7 @@ static void test_restart(void **state)
 		a->flow_count = 0;
 		host_start(a);
 		if (seed > 30)
-			w->link[0].loss = w->link[1].loss = 0.1;
+			simnet_faults_both(w->net, w->link, "packets: drop, probability 0.1");
 		b->flows[0].to_send = 70;
 		f = connect_to(a, b, 60);
 		assert_true(run(w, 60 * SEC, all_sent));
@@ -124,7 +125,8 @@ static void test_shutdown(void **state)
 		f = connect_to(a, b, 30);
 		assert_true(run(w, 60 * SEC, both_up));
 		run(w, sim_random_below(&w->random, 300000), NULL);
-		w->link[0].loss = w->link[1].loss = seed > 50 ? 0.2 : 0;
+		if (seed > 50)
+			simnet_faults_both(w->net, w->link, "packets: drop, probability 0.2");
 		sctp_assoc_shutdown(f->a, w->now);
 		if (seed % 2 && b->flows[0].a)
 			sctp_assoc_shutdown(b->flows[0].a, w->now);

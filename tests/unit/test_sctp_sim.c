@@ -79,11 +79,11 @@ static void test_tail_loss(void **state)
 	f = connect_to(a, b, 1);
 	assert_true(run(w, SEC, all_sent));
 	run(w, 50 * MSEC, NULL);
-	w->link[0].loss = 1;
+	simnet_faults(w->net, &w->link[0], "packets: drop");
 	f->to_send++;
 	sctp_assoc_doorbell(f->a);
 	flush(w);
-	w->link[0].loss = 0;
+	simnet_heal(w->net, &w->link[0]);
 	start = w->now;
 	assert_true(run(w, SEC, all_sent));
 	assert_true(w->now - start < 40 * MSEC);
@@ -97,11 +97,12 @@ static void lossy_bulk(uint64_t seed, double loss, uint64_t limit)
 	uint64_t start = w->now;
 	struct flow *f;
 
-	w->link[0].loss = w->link[1].loss = loss;
+	simnet_faults_both(w->net, w->link, "packets: drop, probability %.2f", loss);
 	f = connect_to(a, b, 2000);
 	f->min_len = f->max_len = 1400;
 	assert_true(run(w, 60 * SEC, all_sent));
 	assert_int_equal(b->flows[0].received, 2000);
+	assert_true(w->link[0].dropped);
 	if (w->now - start > limit)
 		fail_msg("seed %llu: %llu ms", (unsigned long long)seed,
 			 (unsigned long long)((w->now - start) / MSEC));
@@ -257,12 +258,20 @@ static void bad_network(struct world *w)
 
 	for (i = 0; i < 2; i++) {
 		struct simnet_link *l = &w->link[i];
+		uint32_t late;
 
-		l->loss = sim_random_below(r, 21) / 100.0;
-		l->duplicate = sim_random_below(r, 4) ? 0 : sim_random_below(r, 10) / 100.0;
-		l->corrupt = sim_random_below(r, 4) ? 0 : sim_random_below(r, 5) / 100.0;
-		l->reorder = sim_random_below(r, 2) ? 0 : sim_random_below(r, 20) / 100.0;
-		l->reorder_delay = 1 + sim_random_below(r, 3000000);
+		simnet_faults(w->net, l, "packets: drop, probability 0.%02u",
+			      sim_random_below(r, 21));
+		if (!sim_random_below(r, 4))
+			simnet_faults_add(w->net, l, "packets: duplicate, probability 0.0%u",
+					  sim_random_below(r, 10));
+		if (!sim_random_below(r, 4))
+			simnet_faults_add(w->net, l, "packets: corrupt bytes 2, probability 0.0%u",
+					  sim_random_below(r, 5));
+		late = 1 + sim_random_below(r, 3000000);
+		if (!sim_random_below(r, 2))
+			simnet_faults_add(w->net, l, "packets: delay %u ns, probability 0.%02u",
+					  late, sim_random_below(r, 20));
 		l->delay = 1000 + sim_random_below(r, sim_random_below(r, 2) ? 50000 : 20000000);
 		l->jitter = sim_random_below(r, 100000);
 		w->hosts[i]->mtu = mtus[sim_random_below(r, 4)];
@@ -313,8 +322,7 @@ static void test_reordering(void **state)
 	struct flow *f;
 
 	w->link[0].delay = w->link[1].delay = 2 * MSEC;
-	w->link[0].reorder = 0.1;
-	w->link[0].reorder_delay = MSEC / 2;
+	simnet_faults(w->net, &w->link[0], "packets: delay 500 us, probability 0.1");
 	w->link[0].rate = 125000000; /* so that each packet has a SACK of its own */
 	w->link[0].queue = 10 << 20;
 	f = connect_to(a, b, 20000);

@@ -194,13 +194,14 @@ static void test_crossed(void **state)
 		s.w = world_new(seed, &s.a, &s.b);
 		host_wander(s.a);
 		host_wander(s.b);
-		s.w->link[0].loss = s.w->link[1].loss = seed % 4 * 0.1;
+		simnet_faults_both(s.w->net, s.w->link, "packets: drop, probability 0.%u",
+				   (unsigned int)(seed % 4));
 		s.f = connect_to(s.a, s.b, 20);
 		run(s.w, sim_random_below(&s.w->random, 3) * 25000, NULL);
 		s.g = connect_to(s.b, s.a, 20);
 		if (!run(s.w, 60 * SEC, both_up))
 			fail_msg("seed %llu: not up", (unsigned long long)seed);
-		s.w->link[0].loss = s.w->link[1].loss = 0;
+		simnet_cut(s.w->net, s.w->link, false);
 		host_gain(s.a, 70);
 		host_gain(s.b, 71);
 		run(s.w, 5 * SEC, NULL);
@@ -295,10 +296,13 @@ static void wander(uint64_t seed)
 	begin(&s, seed, 600, 600);
 	slow(&s, 100000);
 	for (int i = 0; i < 2; i++) {
-		s.w->link[i].loss = sim_random_below(&s.w->random, 8) / 100.0;
-		s.w->link[i].reorder = sim_random_below(&s.w->random, 20) / 100.0;
-		s.w->link[i].reorder_delay = 5 * MSEC;
-		s.w->link[i].duplicate = sim_random_below(&s.w->random, 5) / 100.0;
+		simnet_faults(s.w->net, &s.w->link[i], "packets: drop, probability 0.0%u",
+			      sim_random_below(&s.w->random, 8));
+		simnet_faults_add(s.w->net, &s.w->link[i], "packets: duplicate, probability 0.0%u",
+				  sim_random_below(&s.w->random, 5));
+		simnet_faults_add(s.w->net, &s.w->link[i],
+				  "packets: delay 5 ms, probability 0.%02u",
+				  sim_random_below(&s.w->random, 20));
 	}
 	limit = s.w->now + 900 * SEC;
 	while (!all_sent(s.w)) {

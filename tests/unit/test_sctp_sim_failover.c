@@ -27,11 +27,6 @@ static struct simnet_link *link_of(struct scene *s, unsigned int i)
 	return i ? s->further[i - 1] : s->w->link;
 }
 
-static void cut(struct simnet_link link[2], bool off)
-{
-	link[0].loss = link[1].loss = off;
-}
-
 /* Round trips are below 10 ms, with what waits in queues. */
 static void vary(struct world *w, struct simnet_link link[2], double most_loss)
 {
@@ -47,7 +42,8 @@ static void vary(struct world *w, struct simnet_link link[2], double most_loss)
 		link[i].queue = rate / 1000 * 6;
 		link[i].mtu = mtu;
 		link[i].black_hole = true;
-		link[i].loss = most_loss * sim_random_below(&w->random, 100) / 100;
+		simnet_faults(w->net, &link[i], "packets: drop, probability %.4f",
+			      most_loss * sim_random_below(&w->random, 100) / 100);
 	}
 }
 
@@ -106,7 +102,7 @@ static void settle(struct scene *s)
 static void finish(struct scene *s)
 {
 	for (unsigned int i = 0; i < LINKS; i++)
-		cut(link_of(s, i), false);
+		simnet_cut(s->w->net, link_of(s, i), false);
 	s->f->to_send = s->f->sent;
 	s->g->to_send = s->g->sent;
 	if (!run(s->w, 120 * SEC, all_sent))
@@ -150,12 +146,12 @@ static void test_one_by_one(void **state)
 		settle(&s);
 		for (int i = 1; i < LINKS; i++) {
 			pass(&s, 2000);
-			cut(link_of(&s, used_by(&s, s.f)), true);
+			simnet_cut(s.w->net, link_of(&s, used_by(&s, s.f)), true);
 			must_go_on(&s, STANDSTILL);
 		}
 		pass(&s, 2000);
 		for (unsigned int i = 0; i < LINKS; i++)
-			cut(link_of(&s, i), false);
+			simnet_cut(s.w->net, link_of(&s, i), false);
 		run(s.w, 12 * SEC, NULL);
 		assert_true(s.f->a->path->primary && s.g->a->path->primary);
 		finish(&s);
@@ -176,7 +172,7 @@ static void test_best(void **state)
 			link_of(&s, i)[0].delay = link_of(&s, i)[1].delay = i == slow ? 3 * MSEC :
 											500000;
 		run(s.w, 4 * SEC, NULL);
-		cut(s.w->link, true);
+		simnet_cut(s.w->net, s.w->link, true);
 		must_go_on(&s, STANDSTILL);
 		assert_int_equal(used_by(&s, s.f), 3 - slow);
 		assert_int_equal(used_by(&s, s.g), 3 - slow);
@@ -196,8 +192,8 @@ static void test_two_at_once(void **state)
 		start(&s, seed, 0);
 		settle(&s);
 		pass(&s, 1000);
-		cut(s.w->link, true);
-		cut(link_of(&s, 3 - stays), true);
+		simnet_cut(s.w->net, s.w->link, true);
+		simnet_cut(s.w->net, link_of(&s, 3 - stays), true);
 		must_go_on(&s, 2 * STANDSTILL);
 		assert_int_equal(used_by(&s, s.f), stays);
 		finish(&s);
@@ -214,7 +210,7 @@ static void test_one_direction(void **state)
 		start(&s, seed, 0);
 		settle(&s);
 		pass(&s, 1000);
-		s.w->link[seed % 2].loss = 1;
+		simnet_faults(s.w->net, &s.w->link[seed % 2], "packets: drop");
 		must_go_on(&s, STANDSTILL);
 		/* It is not taken for one that works, whatever still arrives from there. */
 		run(s.w, 5 * SEC, NULL);
@@ -234,7 +230,7 @@ static void test_early(void **state)
 	for (seed = skip + 1; seed <= skip + 10 * times; seed++) {
 		start(&s, seed, 0);
 		run(s.w, 100 * MSEC, NULL);
-		cut(s.w->link, true);
+		simnet_cut(s.w->net, s.w->link, true);
 		must_go_on(&s, STANDSTILL);
 		finish(&s);
 	}
@@ -250,9 +246,9 @@ static void test_one_returns(void **state)
 		start(&s, seed, 0);
 		settle(&s);
 		for (unsigned int i = 0; i < LINKS; i++)
-			cut(link_of(&s, i), true);
+			simnet_cut(s.w->net, link_of(&s, i), true);
 		run(s.w, 5 * SEC + sim_random_below(&s.w->random, 18000) * MSEC, NULL);
-		cut(link_of(&s, seed % LINKS), false);
+		simnet_cut(s.w->net, link_of(&s, seed % LINKS), false);
 		must_go_on(&s, 6 * SEC);
 		if (!spread)
 			assert_int_equal(used_by(&s, s.f), seed % LINKS);
@@ -270,9 +266,9 @@ static void test_long_dead(void **state)
 		start(&s, seed, 0);
 		s.f->max_len = 100;
 		settle(&s);
-		cut(s.w->link, true);
+		simnet_cut(s.w->net, s.w->link, true);
 		run(s.w, 100 * SEC + seed * 3 * SEC, NULL);
-		cut(s.w->link, false);
+		simnet_cut(s.w->net, s.w->link, false);
 		run(s.w, 6 * SEC, NULL);
 		assert_true(s.f->a->path->primary && s.g->a->path->primary);
 		finish(&s);
@@ -295,8 +291,9 @@ static void test_changing(void **state)
 			for (unsigned int i = 0; i < LINKS; i++) {
 				bool off = i != stays && sim_random_below(&s.w->random, 2);
 
-				link_of(&s, i)[0].loss = off;
-				link_of(&s, i)[1].loss = off && sim_random_below(&s.w->random, 4);
+				simnet_cut(s.w->net, link_of(&s, i), off);
+				if (off && !sim_random_below(&s.w->random, 4))
+					simnet_heal(s.w->net, &link_of(&s, i)[1]);
 			}
 			before[0] = s.f->received;
 			before[1] = s.g->received;
@@ -321,10 +318,10 @@ static void test_nat(void **state)
 		for (int n = 0; n < 4; n++) {
 			simnet_set_port(s.w->net, seed % 2 ? s.b->second : s.b->node, port++);
 			run(s.w, 3 * SEC, NULL);
-			cut(seed % 2 ? s.w->link : s.further[0], true);
+			simnet_cut(s.w->net, seed % 2 ? s.w->link : s.further[0], true);
 			must_go_on(&s, 3 * SEC);
 			run(s.w, 3 * SEC, NULL);
-			cut(seed % 2 ? s.w->link : s.further[0], false);
+			simnet_cut(s.w->net, seed % 2 ? s.w->link : s.further[0], false);
 			must_go_on(&s, 3 * SEC);
 		}
 		finish(&s);
@@ -365,7 +362,8 @@ static void test_third_party(void **state)
 		c->tap = count;
 		s.b->third_addr = c->addr;
 		for (int i = 0; i < 4; i++)
-			to[i].loss = i == 1 || i == 3 || seed % 2;
+			if (i == 1 || i == 3 || seed % 2)
+				simnet_faults(s.w->net, &to[i], "packets: drop");
 		simnet_route(s.w->net, s.a->third, c->node, &to[0]);
 		simnet_route(s.w->net, c->node, s.a->third, &to[1]);
 		heartbeats = cookies = others = 0;
@@ -380,13 +378,13 @@ static void test_third_party(void **state)
 		s.g = &s.b->flows[0];
 		run(s.w, 3 * SEC, NULL);
 		for (int n = 0; n < 5; n++) {
-			cut(s.w->link, true);
+			simnet_cut(s.w->net, s.w->link, true);
 			pass(&s, 3000);
-			cut(s.further[0], true);
+			simnet_cut(s.w->net, s.further[0], true);
 			sctp_endpoint_readdress(s.a->ep, s.w->now);
 			run(s.w, 8 * SEC, NULL);
-			cut(s.w->link, false);
-			cut(s.further[0], false);
+			simnet_cut(s.w->net, s.w->link, false);
+			simnet_cut(s.w->net, s.further[0], false);
 			must_go_on(&s, 6 * SEC);
 			run(s.w, 10 * SEC, NULL);
 		}

@@ -20,11 +20,6 @@ static void begin(struct scene *s, uint64_t seed)
 	hosts_join_again(s->a, s->b, 77, s->second);
 }
 
-static void cut(struct simnet_link *link, bool off)
-{
-	link[0].loss = link[1].loss = off;
-}
-
 /* An association that ends when it has shown both links to both hosts. */
 static void get_acquainted(struct scene *s)
 {
@@ -78,7 +73,7 @@ static void test_dead_link(void **state)
 	for (int told = 0; told < 2; told++) {
 		begin(&s, 1 + told);
 		get_acquainted(&s);
-		cut(s.w->link, true);
+		simnet_cut(s.w->net, s.w->link, true);
 		s.a->first_gone = told;
 		f = connect_to(s.a, s.b, 20);
 		since = s.w->now;
@@ -96,9 +91,9 @@ static void test_dead_link(void **state)
 		assert_true(sctp_assoc_has_address(f->a, &s.b->addr));
 		/* The first link comes back, and is used when the second one dies. */
 		s.a->first_gone = false;
-		cut(s.w->link, false);
+		simnet_cut(s.w->net, s.w->link, false);
 		run(s.w, 5 * SEC, NULL);
-		cut(s.second, true);
+		simnet_cut(s.w->net, s.second, true);
 		f->to_send += 20;
 		sctp_assoc_doorbell(f->a);
 		assert_true(run(s.w, 5 * SEC, all_sent_but_closed));
@@ -117,8 +112,9 @@ static void test_both(void **state)
 
 		begin(&s, seed);
 		get_acquainted(&s);
-		cut(s.w->link, true);
-		s.second[0].loss = s.second[1].loss = sim_random_below(&s.w->random, 3) / 20.0;
+		simnet_cut(s.w->net, s.w->link, true);
+		simnet_faults_both(s.w->net, s.second, "packets: drop, probability %.2f",
+				   sim_random_below(&s.w->random, 3) / 20.0);
 		s.a->reply = s.b->reply = 20;
 		f = connect_to(s.a, s.b, 20);
 		run(s.w,
@@ -144,14 +140,14 @@ static void test_late_link(void **state)
 		struct flow *f;
 
 		begin(&s, dead);
-		cut(s.second, true);
+		simnet_cut(s.w->net, s.second, true);
 		f = connect_to(s.a, s.b, 5);
 		run(s.w, dead * SEC, NULL);
 		assert_false(sctp_assoc_has_address(f->a, &s.b->second_addr));
-		cut(s.second, false);
+		simnet_cut(s.w->net, s.second, false);
 		run(s.w, (dead + 2) * SEC, NULL);
 		assert_true(sctp_assoc_has_address(f->a, &s.b->second_addr));
-		cut(s.w->link, true);
+		simnet_cut(s.w->net, s.w->link, true);
 		f->to_send += 20;
 		sctp_assoc_doorbell(f->a);
 		finish(&s);

@@ -16,11 +16,6 @@ struct scene {
 	struct flow *f, *g;
 };
 
-static void cut(struct simnet_link link[2], bool off)
-{
-	link[0].loss = link[1].loss = off;
-}
-
 static void join(struct scene *s, uint64_t seed)
 {
 	memset(s, 0, sizeof(*s));
@@ -109,11 +104,11 @@ static void test_silent(void **state)
 	for (seed = 1; seed <= 30; seed++) {
 		begin_busy(&s, seed);
 		run(s.w, sim_random_below(&s.w->random, 100) * MSEC, NULL);
-		cut(s.w->link, true);
+		simnet_cut(s.w->net, s.w->link, true);
 		assert_true(standstill(&s) < SILENT_CUT);
 		assert_false(s.f->a->path->primary || s.g->a->path->primary);
 		run(s.w, 5 * SEC, NULL);
-		cut(s.w->link, false);
+		simnet_cut(s.w->net, s.w->link, false);
 		run(s.w, 10 * SEC, NULL);
 		assert_true(s.f->a->path->primary && s.g->a->path->primary);
 		end_busy(&s);
@@ -127,7 +122,7 @@ static void test_known(void **state)
 	uint32_t f, g;
 
 	begin_busy(&s, 1);
-	cut(s.w->link, true);
+	simnet_cut(s.w->net, s.w->link, true);
 	s.a->first_gone = true;
 	sctp_endpoint_readdress(s.a->ep, s.w->now);
 	assert_false(s.f->a->path->primary);
@@ -139,7 +134,7 @@ static void test_known(void **state)
 	assert_true(s.f->received > f && s.g->received > g);
 	/* It is back, and known to be: it is asked at once. */
 	run(s.w, 2 * SEC, NULL);
-	cut(s.w->link, false);
+	simnet_cut(s.w->net, s.w->link, false);
 	s.a->first_gone = false;
 	sctp_endpoint_readdress(s.a->ep, s.w->now);
 	run(s.w, 500 * MSEC, NULL);
@@ -155,12 +150,12 @@ static void test_renumbered(void **state)
 
 	begin_busy(&s, 1);
 	first = s.a->addr;
-	cut(s.w->link, true);
+	simnet_cut(s.w->net, s.w->link, true);
 	s.a->addr = simnet_v4(200);
 	sctp_endpoint_readdress(s.a->ep, s.w->now);
 	assert_false(s.f->a->path->primary);
 	s.a->addr = first;
-	cut(s.w->link, false);
+	simnet_cut(s.w->net, s.w->link, false);
 	sctp_endpoint_readdress(s.a->ep, s.w->now);
 	run(s.w, 4 * SEC, NULL);
 	assert_true(s.f->a->path->primary);
@@ -174,17 +169,17 @@ static void test_all_gone(void **state)
 
 	begin_busy(&s, 1);
 	for (unsigned int i = 0; i < 5; i++) {
-		cut(s.w->link, true);
-		cut(s.second, true);
+		simnet_cut(s.w->net, s.w->link, true);
+		simnet_cut(s.w->net, s.second, true);
 		s.a->first_gone = s.a->second_gone = true;
 		sctp_endpoint_readdress(s.a->ep, s.w->now);
 		run(s.w, 12 * SEC, NULL);
-		cut(s.second, false);
+		simnet_cut(s.w->net, s.second, false);
 		s.a->second_gone = false;
 		sctp_endpoint_readdress(s.a->ep, s.w->now);
 		run(s.w, 5 * SEC, NULL);
 		assert_false(s.f->a->path->primary);
-		cut(s.w->link, false);
+		simnet_cut(s.w->net, s.w->link, false);
 		s.a->first_gone = false;
 		sctp_endpoint_readdress(s.a->ep, s.w->now);
 		run(s.w, 70 * SEC, NULL);
@@ -202,13 +197,13 @@ static void test_hold(void **state)
 
 	begin_busy(&s, 1);
 	for (i = 0; i < 1200; i++) { /* two minutes, in which it works every other second */
-		cut(s.w->link, i / 10 % 2);
+		simnet_cut(s.w->net, s.w->link, i / 10 % 2);
 		run(s.w, 100 * MSEC, NULL);
 		changes += s.f->a->path->primary != primary;
 		primary = s.f->a->path->primary;
 	}
 	assert_in_range(changes, 4, 24);
-	cut(s.w->link, false);
+	simnet_cut(s.w->net, s.w->link, false);
 	end_busy(&s);
 }
 
@@ -237,13 +232,14 @@ static void test_changing(void **state)
 				s.w->now = next;
 			if (s.w->now > limit)
 				fail_msg("seed %llu: not done", (unsigned long long)seed);
-			cut(s.w->link, first);
-			cut(s.second, !first);
-			(first ? s.second : s.w->link)[0].loss =
-				sim_random_below(&s.w->random, 10) / 100.0;
+			simnet_cut(s.w->net, s.w->link, first);
+			simnet_cut(s.w->net, s.second, !first);
+			simnet_faults(s.w->net, first ? s.second : s.w->link,
+				      "packets: drop, probability 0.0%u",
+				      sim_random_below(&s.w->random, 10));
 		}
-		cut(s.w->link, false);
-		cut(s.second, false);
+		simnet_cut(s.w->net, s.w->link, false);
+		simnet_cut(s.w->net, s.second, false);
 		finish(&s);
 	}
 }

@@ -233,7 +233,9 @@ static void changing(uint64_t seed)
 	unsigned int i;
 
 	for (i = 0; i < 2; i++) {
-		w->link[i].loss = sim_random_below(r, 2) ? 0 : sim_random_below(r, 10) / 100.0;
+		if (!sim_random_below(r, 2))
+			simnet_faults(w->net, &w->link[i], "packets: drop, probability 0.0%u",
+				      sim_random_below(r, 10));
 		w->link[i].delay = 20000 + sim_random_below(r, 10000000);
 		w->link[i].rate = 2000000;
 		w->link[i].queue = 200000;

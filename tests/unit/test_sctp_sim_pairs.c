@@ -91,7 +91,9 @@ static void test_any_order(void **state)
 			if (sim_random_below(&s.w->random, 4))
 				run(s.w, sim_random_below(&s.w->random, 2500) * MSEC, NULL);
 			for (int n = 0; n < 8; n++)
-				s.link[n].loss = sim_random_below(&s.w->random, 3) / 50.0;
+				simnet_faults(s.w->net, &s.link[n],
+					      "packets: drop, probability 0.0%u",
+					      2 * sim_random_below(&s.w->random, 3));
 		}
 		assert_true(opened);
 		finish(&s);
@@ -140,9 +142,9 @@ static void test_moved(void **state)
 	f = open_pair(&s, 0, 0, 0);
 	s.host[1]->reply = 1u << 20;
 	run(s.w, 3 * SEC, NULL);
-	s.w->link[1].loss = 1;
+	simnet_faults(s.w->net, &s.w->link[1], "packets: drop");
 	run(s.w, 3 * SEC, NULL);
-	s.w->link[1].loss = 0;
+	simnet_heal(s.w->net, &s.w->link[1]);
 	assert_true(ip_addr_equal(&f->a->path->addr.local, &s.host[0]->second_addr));
 	assert_null(open_pair(&s, 0, 0, 0));
 	s.host[1]->flows[0].to_send = s.host[1]->flows[0].sent;
@@ -195,14 +197,14 @@ static void test_address_gone(void **state)
 	assert_true(sctp_assoc_has_address(f->a, &s.host[1]->second_addr));
 	assert_null(open_pair(&s, 0, 1, 1));
 	for (int i = 4; i < 8; i++)
-		s.link[i].loss = 1;
+		simnet_faults(s.w->net, &s.link[i], "packets: drop");
 	run(s.w, 10 * SEC, NULL);
 	assert_true(
 		sctp_assoc_has_address(f->a, &s.host[1]->second_addr)); /* the link may come back */
 	run(s.w, 300 * SEC, NULL);
 	assert_false(sctp_assoc_has_address(f->a, &s.host[1]->second_addr));
 	for (int i = 4; i < 8; i++)
-		s.link[i].loss = 0;
+		simnet_heal(s.w->net, &s.link[i]);
 	assert_non_null(open_pair(&s, 0, 1, 1));
 	finish(&s);
 }

@@ -13,11 +13,6 @@ struct scene {
 	struct flow *f, *g;
 };
 
-static void cut(struct simnet_link link[2], bool off)
-{
-	link[0].loss = link[1].loss = off;
-}
-
 static void begin(struct scene *s, uint64_t seed, uint32_t there, uint32_t back)
 {
 	memset(s, 0, sizeof(*s));
@@ -56,7 +51,7 @@ static void dies(uint64_t seed, uint64_t how_long)
 	run(s.w, 4 * SEC, NULL);
 	assert_true(s.f->a->paths.other[0]->confirmed);
 	assert_true(s.f->a->path->primary);
-	cut(s.w->link, true);
+	simnet_cut(s.w->net, s.w->link, true);
 	/* A timeout on each side, and the first is on its way again. */
 	run(s.w, 3 * SEC, NULL);
 	before[0] = s.g->received;
@@ -67,19 +62,19 @@ static void dies(uint64_t seed, uint64_t how_long)
 	b.remote = s.b->addr;
 	assert_ptr_equal(sctp_assoc_find_any(s.a->ep, &b, s.b->port, 0), s.f->a);
 	assert_true(ip_addr_equal(&sctp_assoc_addr(s.f->a)->remote, &s.b->addr));
-	cut(s.w->link, false);
+	simnet_cut(s.w->net, s.w->link, false);
 	/*
 	 * with its own round trip, however long the path was away: RTO.Max is 60 s, HB.interval 1 s
 	 */
 	run(s.w, how_long + 4 * SEC, NULL);
 	assert_true(s.f->a->path->primary);
 	/* and the other way round */
-	cut(s.second, true);
+	simnet_cut(s.w->net, s.second, true);
 	before[0] = s.g->received;
 	run(s.w, 2 * SEC, NULL);
 	assert_true(s.g->received > before[0] + 500);
 	assert_true(s.f->a->path->primary);
-	cut(s.second, false);
+	simnet_cut(s.w->net, s.second, false);
 	s.f->to_send = s.f->sent;
 	s.g->to_send = s.g->sent;
 	finish(&s);
@@ -106,14 +101,14 @@ static void test_dies_in_handshake(void **state)
 		s.w = world_new(seed, &s.a, &s.b);
 		s.second[0].delay = s.second[1].delay = MSEC;
 		if (seed > 25)
-			s.second[0].loss = s.second[1].loss = 0.2;
+			simnet_faults_both(s.w->net, s.second, "packets: drop, probability 0.2");
 		host_multihome(s.b, 77, s.a, s.second);
 		s.b->reply = 100;
 		s.f = connect_to(s.a, s.b, 100);
 		flush(s.w);
 		while (!s.b->packets_out)
 			assert_true(step(s.w, s.w->now + 20 * SEC));
-		cut(s.w->link, true);
+		simnet_cut(s.w->net, s.w->link, true);
 		while (!both_up(s.w)) {
 			flush(s.w);
 			assert_true(step(s.w, s.w->now + 20 * SEC));
@@ -121,7 +116,7 @@ static void test_dies_in_handshake(void **state)
 		s.g = &s.b->flows[0];
 		finish(&s);
 		assert_false(s.f->a->path->primary);
-		cut(s.w->link, false);
+		simnet_cut(s.w->net, s.w->link, false);
 		run(s.w, 10 * SEC, NULL);
 		assert_true(s.f->a->path->primary);
 		world_free(s.w);
@@ -144,9 +139,10 @@ static void test_collision(void **state)
 		uint64_t until;
 
 		s.w = world_new(seed, &s.a, &s.b);
-		if (seed > 150)
-			s.w->link[0].loss = s.w->link[1].loss = s.second[0].loss =
-				s.second[1].loss = 0.2;
+		if (seed > 150) {
+			simnet_faults_both(s.w->net, s.w->link, "packets: drop, probability 0.2");
+			simnet_faults_both(s.w->net, s.second, "packets: drop, probability 0.2");
+		}
 		s.w->link[0].delay = 1 + sim_random_below(&s.w->random, 100000);
 		s.w->link[1].delay = 1 + sim_random_below(&s.w->random, 100000);
 		s.second[0].delay = s.second[1].delay = 1 + sim_random_below(&s.w->random, 100000);
@@ -195,20 +191,20 @@ static void test_dies_idle(void **state)
 	begin(&s, 7, 1, 1);
 	finish(&s);
 	run(s.w, 10 * SEC, NULL);
-	cut(s.w->link, true);
+	simnet_cut(s.w->net, s.w->link, true);
 	run(s.w, 6 * SEC, NULL);
 	assert_non_null(s.f->a);
 	assert_false(s.f->a->path->primary);
 	s.f->to_send++;
 	sctp_assoc_doorbell(s.f->a);
 	assert_true(run(s.w, 50 * MSEC, all_sent));
-	cut(s.w->link, false);
+	simnet_cut(s.w->net, s.w->link, false);
 	run(s.w, 10 * SEC, NULL);
 	assert_true(s.f->a->path->primary);
 	finish(&s);
 	/* all dead: the association is lost in its time, not sooner and not later for having two */
-	cut(s.w->link, true);
-	cut(s.second, true);
+	simnet_cut(s.w->net, s.w->link, true);
+	simnet_cut(s.w->net, s.second, true);
 	run(s.w, 29 * SEC, NULL);
 	assert_non_null(s.f->a);
 	run(s.w, 6 * SEC, NULL);
@@ -234,10 +230,10 @@ static void test_narrow_second(void **state)
 	assert_int_equal(s.f->a->path->mtu.search.good, 9000);
 	assert_true(s.f->a->path->mtu.max_packet <= 1500 - 28);
 	assert_true(s.f->a->path->mtu.max_packet >= 1400 - 28);
-	cut(s.w->link, true);
+	simnet_cut(s.w->net, s.w->link, true);
 	run(s.w, 10 * SEC, NULL);
 	assert_int_equal(s.second[0].fragmented, 0);
-	cut(s.w->link, false);
+	simnet_cut(s.w->net, s.w->link, false);
 	s.f->to_send = s.f->sent;
 	finish(&s);
 	world_free(s.w);
@@ -265,12 +261,13 @@ static void changing(uint64_t seed)
 			s.w->now = next;
 		if (s.w->now > limit)
 			fail_msg("seed %llu: not done after 600 s", (unsigned long long)seed);
-		cut(s.w->link, first);
-		cut(s.second, !first);
+		simnet_cut(s.w->net, s.w->link, first);
+		simnet_cut(s.w->net, s.second, !first);
 		if (sim_random_below(r, 2)) {
 			struct simnet_link *l = first ? s.second : s.w->link;
 
-			l[0].loss = l[1].loss = sim_random_below(r, 10) / 100.0;
+			simnet_faults_both(s.w->net, l, "packets: drop, probability 0.0%u",
+					   sim_random_below(r, 10));
 		}
 	}
 	finish(&s);

@@ -28,11 +28,6 @@ static void set_link(struct simnet_link link[2], uint64_t rate, uint64_t delay)
 	}
 }
 
-static void cut(struct simnet_link link[2], bool off)
-{
-	link[0].loss = link[1].loss = off;
-}
-
 static void join(struct scene *s, uint64_t seed, unsigned int links, bool spread)
 {
 	memset(s, 0, sizeof(*s));
@@ -214,7 +209,7 @@ static void test_stalls(void **state)
 		s.f->min_len = 1000;
 		s.f->max_len = 1200;
 		run(s.w, 5 * SEC, NULL);
-		cut(s.second, true);
+		simnet_cut(s.w->net, s.second, true);
 		for (unsigned int i = 0; i < 30; i++) {
 			got = goodput(&s, 100 * MSEC);
 			if (got < 5000000)
@@ -223,7 +218,7 @@ static void test_stalls(void **state)
 					 100 * i);
 		}
 		assert_int_equal(s.f->a->paths.joined, 0);
-		cut(s.second, false);
+		simnet_cut(s.w->net, s.second, false);
 		run(s.w, 10 * SEC, NULL);
 		assert_int_equal(s.f->a->paths.joined, 1);
 		world_free(s.w);
@@ -284,9 +279,11 @@ static void deaths(uint64_t seed)
 			s.w->now = next;
 		for (unsigned int i = 0; i < links; i++)
 			for (unsigned int k = 0; k < 2; k++)
-				link[i][k].loss = sim_random_below(r, 3) ?
-							  sim_random_below(r, 10) / 100.0 :
-							  1;
+				simnet_faults(s.w->net, &link[i][k],
+					      "packets: drop, probability %.2f",
+					      sim_random_below(r, 3) ?
+						      sim_random_below(r, 10) / 100.0 :
+						      1);
 	}
 	assert_int_equal(s.g->received, s.f->to_send);
 	assert_int_equal(s.f->received, s.g->to_send);
@@ -318,9 +315,9 @@ static void test_one_returns(void **state)
 		run(s.w, 5 * SEC, NULL);
 		assert_int_equal(s.f->a->paths.joined, 2);
 		for (unsigned int i = 0; i < 3; i++)
-			cut(link[i], true);
+			simnet_cut(s.w->net, link[i], true);
 		run(s.w, (1 + seed % 12) * SEC, NULL);
-		cut(link[seed % 3], false);
+		simnet_cut(s.w->net, link[seed % 3], false);
 		/* It is asked after its RTO, which was doubled as long as it did not answer. */
 		run(s.w, (2 + seed % 12 * 2) * SEC, NULL);
 		before = s.g->received;

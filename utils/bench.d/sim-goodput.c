@@ -28,17 +28,19 @@ struct path {
 	unsigned long long seed;
 };
 
-static void path_links(const struct path *p, struct simnet_link *there, struct simnet_link *back)
+static void path_links(const struct path *p, struct stack_world *w)
 {
 	size_t product = RATE * p->rtt / SEC;
 
-	*there = (struct simnet_link){ .loss = p->loss,
-				       .delay = p->rtt / 2,
-				       .rate = RATE,
-				       .overhead = SIMNET_HEADERS,
-				       .mtu = MTU };
-	there->queue = product > QUEUE_MIN ? product : QUEUE_MIN;
-	*back = *there;
+	w->link[0] = (struct simnet_link){
+		.delay = p->rtt / 2,
+		.rate = RATE,
+		.queue = product > QUEUE_MIN ? product : QUEUE_MIN,
+		.overhead = SIMNET_HEADERS,
+		.mtu = MTU,
+	};
+	w->link[1] = w->link[0];
+	simnet_faults_both(w->net, w->link, "packets: drop, probability %.9f", p->loss);
 }
 
 static bool connected(struct stack_world *w)
@@ -78,7 +80,7 @@ static double of_writes(const struct path *p)
 	a->net.full = b->net.full = 0;
 	stack_node_start(a);
 	stack_node_start(b);
-	path_links(p, &w->link[0], &w->link[1]);
+	path_links(p, w);
 	simnet_route(w->net, a->id, b->id, &w->link[0]);
 	simnet_route(w->net, b->id, a->id, &w->link[1]);
 	stack_work_new(a, b)->bulk = true;
@@ -93,7 +95,7 @@ static double of_reno(const struct path *p)
 	struct stack_world *w = stack_world_new("goodput", p->seed);
 	double result;
 
-	path_links(p, &w->link[0], &w->link[1]);
+	path_links(p, w);
 	w->reno = reno_new(w->net, 200);
 	simnet_route(w->net, w->reno->from, w->reno->to, &w->link[0]);
 	simnet_route(w->net, w->reno->to, w->reno->from, &w->link[1]);

@@ -255,7 +255,9 @@ void sctp_accept_init(struct sctp_in *in, const struct wire_sctp_chunk *c)
 		return;
 	added = a && a->state != SCTP_COOKIE_WAIT ? added_address(in, &init) : NULL;
 	if (added) {
-		refuse_address(in, init.tag, added);
+		/* One that comes late is of the association itself, which an ABORT with its tag would end. */
+		if (init.tag != a->peer_tag)
+			refuse_address(in, init.tag, added);
 		return;
 	}
 	if (a && sctp_in_states(a, SCTP_STATES_SETUP))
