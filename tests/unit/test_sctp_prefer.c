@@ -38,11 +38,6 @@ static void expect(struct scene *s, enum sctp_path_use first, enum sctp_path_use
 	assert_int_equal(sctp_assoc_path_use(s->f->a, &s->second_path), second);
 }
 
-static void cut(struct simnet_link link[2], bool off)
-{
-	link[0].loss = link[1].loss = off;
-}
-
 static void test_use(void **state)
 {
 	struct path_addr crossed;
@@ -52,7 +47,7 @@ static void test_use(void **state)
 	expect(&s, SCTP_PATH_IN_USE, SCTP_PATH_STANDBY);
 	crossed = (struct path_addr){ .local = s.a->addr, .remote = s.b->second_addr };
 	assert_int_equal(sctp_assoc_path_use(s.f->a, &crossed), SCTP_PATH_NONE);
-	cut(s.second, true);
+	simnet_cut(s.w->net, s.second, true);
 	run(s.w, 60 * SEC, NULL); /* HEARTBEATs are lost */
 	expect(&s, SCTP_PATH_IN_USE, SCTP_PATH_NONE);
 	assert_int_equal(s.f->moved, 0);
@@ -66,13 +61,13 @@ static void test_stays(void **state)
 		struct scene s;
 
 		begin(&s);
-		cut(s.w->link, true);
+		simnet_cut(s.w->net, s.w->link, true);
 		send_more(&s);
 		expect(&s, SCTP_PATH_NONE, SCTP_PATH_IN_USE);
 		assert_int_equal(s.f->moved, 1);
 		if (prefer)
 			sctp_assoc_prefer(s.f->a, &s.second_path, s.w->now);
-		cut(s.w->link, false);
+		simnet_cut(s.w->net, s.w->link, false);
 		run(s.w, 120 * SEC, NULL);
 		send_more(&s);
 		assert_int_equal(s.f->moved, prefer ? 1 : 2);
