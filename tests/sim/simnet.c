@@ -209,7 +209,7 @@ void simnet_faults(struct simnet *net, struct simnet_link *link, const char *for
 	va_end(ap);
 }
 
-void simnet_faults_both(struct simnet *net, struct simnet_link link[2], const char *format, ...)
+void simnet_faults_both(struct simnet *net, struct simnet_link *link, const char *format, ...)
 {
 	for (int i = 0; i < 2; i++) {
 		va_list ap;
@@ -230,7 +230,7 @@ void simnet_faults_add(struct simnet *net, struct simnet_link *link, const char 
 	va_end(ap);
 }
 
-void simnet_cut(struct simnet *net, struct simnet_link link[2], bool off)
+void simnet_cut(struct simnet *net, struct simnet_link *link, bool off)
 {
 	if (off) {
 		simnet_faults_both(net, link, "packets: drop");

@@ -106,16 +106,16 @@ void simnet_route(struct simnet *net, int from, int to, struct simnet_link *link
  */
 void simnet_faults(struct simnet *net, struct simnet_link *link, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
-/* The same for a link and the one back. */
-void simnet_faults_both(struct simnet *net, struct simnet_link link[2], const char *format, ...)
+/* The same for the link and the one behind it in memory, which leads back. */
+void simnet_faults_both(struct simnet *net, struct simnet_link *link, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 /* Puts them into force behind those before, which have their way first. */
 void simnet_faults_add(struct simnet *net, struct simnet_link *link, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 /* Removes all rules of a link. */
 void simnet_heal(struct simnet *net, struct simnet_link *link);
-/* Lets a link and the one back lose all packets, in place of the rules before, or removes all rules. */
-void simnet_cut(struct simnet *net, struct simnet_link link[2], bool off);
+/* Lets both of these lose all packets, in place of the rules before, or removes all rules. */
+void simnet_cut(struct simnet *net, struct simnet_link *link, bool off);
 /* Returns whether the link has a rule that does this. */
 bool simnet_may(const struct simnet_link *link, enum fault_action_id what);
 /* What has become of a node. */

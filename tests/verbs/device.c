@@ -48,11 +48,11 @@ static void test_vendor(void)
 /* Objects that there are have a limit, those that there are not have 0, and capabilities are true. */
 static void test_limits(void)
 {
-	const unsigned int caps = IBV_DEVICE_CURR_QP_STATE_MOD | IBV_DEVICE_PORT_ACTIVE_EVENT |
-				  IBV_DEVICE_SYS_IMAGE_GUID | IBV_DEVICE_RC_RNR_NAK_GEN |
-				  IBV_DEVICE_SRQ_RESIZE | IBV_DEVICE_MEM_WINDOW |
-				  IBV_DEVICE_MEM_MGT_EXTENSIONS | IBV_DEVICE_MEM_WINDOW_TYPE_2B |
-				  IBV_DEVICE_XRC;
+	unsigned int caps = IBV_DEVICE_CURR_QP_STATE_MOD | IBV_DEVICE_PORT_ACTIVE_EVENT |
+			    IBV_DEVICE_SYS_IMAGE_GUID | IBV_DEVICE_RC_RNR_NAK_GEN |
+			    IBV_DEVICE_SRQ_RESIZE | IBV_DEVICE_MEM_WINDOW |
+			    IBV_DEVICE_MEM_MGT_EXTENSIONS | IBV_DEVICE_MEM_WINDOW_TYPE_2B |
+			    IBV_DEVICE_XRC;
 	struct ibv_context *ctx = open_device();
 	struct ibv_device_attr attr;
 	struct ibv_port_attr port;
@@ -68,6 +68,7 @@ static void test_limits(void)
 	CHECK(attr.max_qp_rd_atom > 0 && attr.max_qp_init_rd_atom > 0);
 	CHECK_EQ(attr.max_res_rd_atom, attr.max_qp * attr.max_qp_rd_atom);
 	CHECK(attr.local_ca_ack_delay > 0 && attr.local_ca_ack_delay < 32);
+	caps |= ctx->device->node_type == IBV_NODE_RNIC ? 0 : IBV_DEVICE_AUTO_PATH_MIG;
 	CHECK_EQ(attr.device_cap_flags, caps);
 	CHECK_EQ(attr.phys_port_cnt, 1);
 
