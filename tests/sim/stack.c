@@ -84,7 +84,7 @@ void stack_node_second(struct stack_node *n, uint8_t number)
 }
 
 void stack_second_link(struct stack_node *a, struct stack_node *b, uint8_t number,
-		       struct simnet_link link[2])
+		       struct simnet_link *link)
 {
 	struct stack_world *w = a->w;
 

@@ -289,7 +289,7 @@ struct stack_node *stack_node_beside(struct stack_node *n);
 void stack_node_second(struct stack_node *n, uint8_t number);
 /* Gives both another one, number and the next, which links of their own join, and nothing else. */
 void stack_second_link(struct stack_node *a, struct stack_node *b, uint8_t number,
-		       struct simnet_link link[2]);
+		       struct simnet_link *link);
 /* Starts its process, which listens. */
 void stack_node_start(struct stack_node *n);
 /* Ends its process as SIGKILL does, with its sides. Packets to it are lost without a word. */

@@ -84,7 +84,10 @@ enum {
 	DATA = 1 << FAULT_SITE_send | 1 << FAULT_SITE_write | 1 << FAULT_SITE_read |
 	       1 << FAULT_SITE_atomic,
 	ALL = DATA | BIND | RECEIVE,
+	LAST = FAULT_SITE_receive,
 };
+
+_Static_assert(LAST < 32, "a bit for each site of completions");
 
 static const uint32_t status_sites[] = {
 #define FAULT_STATUS(word_, value_, sites_) [value_] = sites_,
@@ -98,7 +101,9 @@ bool fault_status_fits(uint32_t status, enum fault_site site)
 	if (status >= sizeof(status_sites) / sizeof(status_sites[0]))
 		return false;
 	sites = status_sites[status];
-	return site == FAULT_SITE_any_completion ? sites : sites >> site & 1;
+	if (site == FAULT_SITE_any_completion)
+		return sites;
+	return site <= LAST && sites >> site & 1; /* behind that there are no completions */
 }
 
 _Static_assert(FAULT_ACTIONS <= 64, "a bit for each action");
