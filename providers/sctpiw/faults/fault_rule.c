@@ -84,8 +84,8 @@ enum {
 	DATA = 1 << FAULT_SITE_send | 1 << FAULT_SITE_write | 1 << FAULT_SITE_read |
 	       1 << FAULT_SITE_atomic,
 	ALL = DATA | BIND | RECEIVE,
-	LAST = FAULT_SITE_receive,
 };
+#define LAST FAULT_SITE_receive
 
 _Static_assert(LAST < 32, "a bit for each site of completions");
 
