@@ -112,6 +112,10 @@ class Stranger:
         program = ctypes.create_string_buffer(code)
         self.socket.setsockopt(socket.SOL_SOCKET, SO_ATTACH_FILTER,
                                struct.pack("HL", len(code) // 8, ctypes.addressof(program)))
+        self.socket.setblocking(False)
+        with contextlib.suppress(BlockingIOError):
+            while self.socket.recv(65536):  # what has come before the filter was there
+                pass
 
     def send(self, data, port):
         with contextlib.suppress(OSError):  # ICMP's answer to an earlier one

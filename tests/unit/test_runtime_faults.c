@@ -83,6 +83,12 @@ static int setup(void **state)
 	return 0;
 }
 
+static int teardown(void **state)
+{
+	fault_set_fini(&rnic.faults.set);
+	return 0;
+}
+
 /* ---- timers ---- */
 
 static struct letter {
@@ -169,8 +175,8 @@ static void ports_down(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup(timers, setup),
-		cmocka_unit_test_setup(ports_down, setup),
+		cmocka_unit_test_setup_teardown(timers, setup, teardown),
+		cmocka_unit_test_setup_teardown(ports_down, setup, teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
