@@ -137,14 +137,6 @@ int endpoint_open_group(struct conn *c, const struct sockaddr *addr, struct endp
 
 /* ---- the local addresses of a port of QP numbers ---- */
 
-static bool has_local(const struct endpoint_locals *l, const struct ip_addr *ip)
-{
-	for (unsigned int i = 0; i < l->n; i++)
-		if (ip_addr_equal(&l->addr[i], ip))
-			return true;
-	return false;
-}
-
 static int add_local(struct endpoint_locals *l, const struct ip_addr *ip)
 {
 	struct ip_addr *grown = realloc(l->addr, (l->n + 1) * sizeof(*grown));
@@ -190,7 +182,7 @@ int endpoint_wake(struct endpoint *ep, const struct ip_addr *local)
 {
 	int ret;
 
-	if (has_local(&ep->locals, local))
+	if (ip_addr_is_in(local, ep->locals.addr, ep->locals.n))
 		return 0;
 	ret = ep->conn->ops->start_progress(ep->conn);
 	if (!ret)

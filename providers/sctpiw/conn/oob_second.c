@@ -5,7 +5,6 @@
 #include "conn/oob.h"
 #include "iwarp/iw_qp.h"
 #include "log/log.h"
-#include "sctp/sctp.h"
 #include "util/sockaddr.h"
 
 static const struct transport *transport_of(const struct oob_second *s)

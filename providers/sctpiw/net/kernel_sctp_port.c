@@ -136,14 +136,6 @@ void kernel_sctp_forget(struct endpoint *ep)
 
 /* ---- active opening ---- */
 
-static bool has_address(const struct kernel_sctp_listener *l, const struct ip_addr *ip)
-{
-	for (unsigned int i = 0; i < l->n_at; i++)
-		if (ip_addr_equal(&l->at[i], ip))
-			return true;
-	return false;
-}
-
 /* The listener that has the address, by itself or with all others; NULL: none. */
 static struct kernel_sctp_listener *find_listener(const struct endpoint *ep,
 						  const struct ip_addr *at)
@@ -153,7 +145,7 @@ static struct kernel_sctp_listener *find_listener(const struct endpoint *ep,
 	list_for_each(node, &ke->listeners) {
 		struct kernel_sctp_listener *l = listener_of(node);
 
-		if (l == &ke->own || has_address(l, at))
+		if (l == &ke->own || ip_addr_is_in(at, l->at, l->n_at))
 			return l;
 	}
 	return NULL;
@@ -247,7 +239,7 @@ static void set_passive_path(struct kernel_sctp_assoc *ka, const struct kernel_s
 		local = ep->bound.local;
 	ka->path.local = routed = sockaddr_ip((struct sockaddr *)&local);
 	if (l->n_at > 1 && ep->conn->ops->source(ep->conn, &ka->path.remote, &routed) &&
-	    has_address(l, &routed))
+	    ip_addr_is_in(&routed, l->at, l->n_at))
 		ka->path.local = routed;
 }
 
@@ -394,14 +386,6 @@ static unsigned int own_addresses(const struct endpoint *ep, struct ip_addr addr
 	}
 }
 
-static bool is_among(const struct ip_addr *ip, const struct ip_addr *addr, unsigned int n)
-{
-	for (unsigned int i = 0; i < n; i++)
-		if (ip_addr_equal(&addr[i], ip))
-			return true;
-	return false;
-}
-
 /* The listener that peers are told of can have one more address. */
 static struct kernel_sctp_listener *told_with_room(const struct endpoint *ep)
 {
@@ -448,7 +432,7 @@ static void drop_others(struct kernel_sctp_listener *l, const struct ip_addr *ad
 	unsigned int kept = 0;
 
 	for (unsigned int i = 0; i < l->n_at; i++)
-		kept += is_among(&l->at[i], addr, n);
+		kept += ip_addr_is_in(&l->at[i], addr, n);
 	if (!kept) {
 		drop_listener(l);
 		return;
@@ -457,7 +441,7 @@ static void drop_others(struct kernel_sctp_listener *l, const struct ip_addr *ad
 	for (unsigned int i = 0; i < l->n_at; i++) {
 		struct sockaddr_storage gone;
 
-		if (is_among(&l->at[i], addr, n)) {
+		if (ip_addr_is_in(&l->at[i], addr, n)) {
 			l->at[kept++] = l->at[i];
 			continue;
 		}

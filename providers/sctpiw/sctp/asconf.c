@@ -25,14 +25,6 @@
 #define TOLD_MAX (SCTP_LOCALS_MAX + 1)
 #define STATES (SCTP_STATES_SEND | SCTP_STATES_RECEIVE) /* 5.1.1 C4 */
 
-static bool is_in(const struct ip_addr *addr, const struct ip_addr *list, unsigned int n)
-{
-	while (n--)
-		if (ip_addr_equal(&list[n], addr))
-			return true;
-	return false;
-}
-
 /* The addresses of ours that the peer knows. */
 static unsigned int told(const struct sctp_assoc *a, struct ip_addr t[TOLD_MAX])
 {
@@ -41,7 +33,7 @@ static unsigned int told(const struct sctp_assoc *a, struct ip_addr t[TOLD_MAX])
 	if (!ip_addr_is_zero(&a->setup.local))
 		t[n++] = a->setup.local;
 	for (i = 0; i < a->locals.n; i++)
-		if (!is_in(&a->locals.addr[i], t, n))
+		if (!ip_addr_is_in(&a->locals.addr[i], t, n))
 			t[n++] = a->locals.addr[i];
 	return n;
 }
@@ -86,7 +78,7 @@ static unsigned int sort(const struct sctp_assoc *a, struct ip_addr t[TOLD_MAX],
 static void add(struct sctp_asconf_request *r, const struct ip_addr *addr,
 		const struct ip_addr t[TOLD_MAX], unsigned int n, unsigned int most)
 {
-	if (r->adds < most && !is_in(addr, t, n) && !is_in(addr, r->add, r->adds))
+	if (r->adds < most && !ip_addr_is_in(addr, t, n) && !ip_addr_is_in(addr, r->add, r->adds))
 		r->add[r->adds++] = *addr;
 }
 
@@ -99,7 +91,7 @@ static void plan_adds(const struct sctp_assoc *a, struct sctp_asconf_request *r,
 	unsigned int i, most = n < SCTP_LOCALS_MAX ? SCTP_LOCALS_MAX - n : 0;
 	struct sctp_locals want;
 
-	if (is_in(&a->setup.local, t, live))
+	if (ip_addr_is_in(&a->setup.local, t, live))
 		to.local = a->setup.local;
 	sctp_locals_ask(a->ep, &to, &want);
 	if (!live && !most) /* those that are gone make room, and peers have room for one more */
@@ -135,7 +127,7 @@ static bool plan(struct sctp_assoc *a, struct sctp_asconf_request *r, uint64_t n
 	bool has_way = find_way(a, &way), first_gone;
 
 	live = sort(a, t, n, has_way ? &way : NULL);
-	first_gone = is_in(&a->setup.local, &t[live], n - live);
+	first_gone = ip_addr_is_in(&a->setup.local, &t[live], n - live);
 	plan_adds(a, r, t, n, live, has_way ? &way : NULL);
 	if (!live && !r->adds)
 		return false; /* there is no way at all */
@@ -143,11 +135,12 @@ static bool plan(struct sctp_assoc *a, struct sctp_asconf_request *r, uint64_t n
 		r->dels = n - live < SCTP_LOCALS_MAX ? n - live : SCTP_LOCALS_MAX;
 		memcpy(r->del, &t[live], r->dels * sizeof(t[0]));
 	}
-	if (is_in(&a->setup.local, r->del, r->dels)) {
+	if (ip_addr_is_in(&a->setup.local, r->del, r->dels)) {
 		r->heir = live ? t[0] : r->add[0];
-		if (has_way && (is_in(&way, t, live) || is_in(&way, r->add, r->adds)))
+		if (has_way &&
+		    (ip_addr_is_in(&way, t, live) || ip_addr_is_in(&way, r->add, r->adds)))
 			r->heir = way;
-	} else if (is_in(&a->asconf.origin, r->add, r->adds)) {
+	} else if (ip_addr_is_in(&a->asconf.origin, r->add, r->adds)) {
 		r->heir = a->asconf.origin;
 	}
 	r->set_primary = !ip_addr_is_zero(&r->heir) && !a->asconf.no_primary;
@@ -218,7 +211,7 @@ void sctp_asconf_start(struct sctp_assoc *a, uint64_t now)
 static bool may_leave(const struct sctp_assoc *a, const struct sctp_asconf_request *r,
 		      const struct ip_addr *local)
 {
-	return sctp_locals_is_ours(a, local) && !is_in(local, r->del, r->dels);
+	return sctp_locals_is_ours(a, local) && !ip_addr_is_in(local, r->del, r->dels);
 }
 
 /*
@@ -240,7 +233,7 @@ static bool choose_source(const struct sctp_assoc *a, const struct sctp_asconf_r
 		return true;
 	has_way = ops->source && ops->source(a->ep->ctx, &path->addr.remote, source) &&
 		  may_leave(a, r, source);
-	if (has_way && is_in(source, t, n))
+	if (has_way && ip_addr_is_in(source, t, n))
 		return true;
 	for (i = 0; i < n; i++)
 		if (may_leave(a, r, &t[i])) {
@@ -345,7 +338,7 @@ bool sctp_asconf_is_foreign(const struct sctp_assoc *a, const struct ip_addr *lo
 
 	if (!a->auth.hmac || ip_addr_is_zero(local) || ip_addr_is_zero(&a->setup.local))
 		return false;
-	return !sctp_locals_has(a, local) || (r && is_in(local, r->del, r->dels));
+	return !sctp_locals_has(a, local) || (r && ip_addr_is_in(local, r->del, r->dels));
 }
 
 /* ---- the peer's answer ---- */
@@ -416,10 +409,10 @@ static void take_over(struct sctp_assoc *a, const struct sctp_asconf_request *r,
 	for (i = 0; i < r->adds && l->n < SCTP_LOCALS_MAX; i++)
 		if (result[i] == YES)
 			l->addr[l->n++] = r->add[i];
-	if (is_in(&r->heir, l->addr, l->n) &&
-	    (!is_in(&a->setup.local, l->addr, l->n) || result[r->adds + r->dels] == YES))
+	if (ip_addr_is_in(&r->heir, l->addr, l->n) &&
+	    (!ip_addr_is_in(&a->setup.local, l->addr, l->n) || result[r->adds + r->dels] == YES))
 		a->setup.local = r->heir;
-	else if (!is_in(&a->setup.local, l->addr, l->n))
+	else if (!ip_addr_is_in(&a->setup.local, l->addr, l->n))
 		a->setup.local = l->addr[0];
 }
 
@@ -479,7 +472,7 @@ void sctp_asconf_ack(struct sctp_in *in, const struct wire_sctp_chunk *c)
 	path = sctp_path_at(a, s->out->path % (a->paths.others + 1));
 	path->health.errors = 0; /* A5 */
 	take_over(a, s->out, result);
-	moved = is_in(&s->out->left, s->out->del, s->out->dels) &&
+	moved = ip_addr_is_in(&s->out->left, s->out->del, s->out->dels) &&
 		!sctp_locals_has(a, &s->out->left);
 	drop(a);
 	s->refused = !all;

@@ -33,12 +33,8 @@ void sctp_locals_tell(const struct sctp_locals *l, struct wire_sctp_init *init)
 
 bool sctp_locals_has(const struct sctp_assoc *a, const struct ip_addr *local)
 {
-	unsigned int i;
-
-	for (i = 0; i < a->locals.n; i++)
-		if (ip_addr_equal(&a->locals.addr[i], local))
-			return true;
-	return ip_addr_equal(&a->setup.local, local);
+	return ip_addr_is_in(local, a->locals.addr, a->locals.n) ||
+	       ip_addr_equal(&a->setup.local, local);
 }
 
 /* Asks the user. Returns false if there is no way; *changed: the answer is another one than the last. */

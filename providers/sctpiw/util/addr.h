@@ -28,6 +28,16 @@ static inline bool ip_addr_equal(const struct ip_addr *a, const struct ip_addr *
 	return memcmp(a->b, b->b, 16) == 0 && a->scope_id == b->scope_id;
 }
 
+/* Whether it is one of the n of the list. */
+static inline bool ip_addr_is_in(const struct ip_addr *a, const struct ip_addr *list,
+				 unsigned int n)
+{
+	while (n--)
+		if (ip_addr_equal(&list[n], a))
+			return true;
+	return false;
+}
+
 static inline bool ip_addr_is_v4(const struct ip_addr *a)
 {
 	static const uint8_t mapped[12] = { [10] = 0xff, [11] = 0xff };
