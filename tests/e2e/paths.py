@@ -177,6 +177,31 @@ def shown(link):
         raise Failure(f"other paths: {paths}")
 
 
+def wait_used(link, program, side, address):
+    """Until the path to that address is the only one in use."""
+    deadline = time.monotonic() + 20 * harness.SLOW
+    while (used := [remote for remote, path in paths_of(link, program, side).items() if path["state"] == "in use"]) != [address]:
+        if time.monotonic() > deadline:
+            raise Failure(f"the paths in use lead to {used}, not to {address}")
+        time.sleep(0.1)
+
+
+def by_rule(link):
+    """A rule of faults on one side cuts the first link, while the program runs; rping goes over to the second, and back."""
+    need("rping")
+    _, client = rping(link, TOLD, [])
+
+    def fault(*words):
+        start("fault", [harness.BUILD / "bin/sctpiw", "fault", client.pid, *words], link, "client", rdma=False).expect(20)
+
+    fault(f"packets path {link.address}: drop")
+    must_go_on(client, "a rule had cut the first link")
+    wait_used(link, client, "client", link.address_on(1))
+    fault("remove", "1")
+    wait_used(link, client, "client", link.address)
+    must_go_on(client, "the rule was removed")
+
+
 def wait_connected(link, server):
     """Until the server's association is up. What is wired by hand has no way from an address whose link is down."""
     deadline = time.monotonic() + 20 * harness.SLOW
@@ -395,6 +420,7 @@ CASES = [
     ("rping.untold", rping_case(UNTOLD, ["veth0", "veth1"])),
     ("rping.lossy", rping_lossy),
     ("shown", shown),
+    ("by-rule", by_rule),
     ("ib_write_bw", timed("ib_write_bw", "-s", 65536)),
     ("ib_send_lat", timed("ib_send_lat", "-s", 64)),
     ("by-hand.ib_write_bw", timed("ib_write_bw", "-s", 65536, by_cm=False)),
