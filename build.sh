@@ -565,7 +565,7 @@ run_tests() {
 	preset_build clang || failed+=(clang)
 	sanitize || failed+=(sanitizers)
 	tsan || failed+=(tsan)
-	fuzz 30 || failed+=(fuzz)
+	fuzz 20 || failed+=(fuzz)
 	say "all tests"
 	run_ctest build -LE long || failed+=(tests)
 	(unpacked) || failed+=(rpm)

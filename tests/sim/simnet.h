@@ -25,6 +25,16 @@
 #define SIMNET_NEVER UINT64_MAX
 #define SIMNET_HEADERS 28 /* bytes of the IPv4 and UDP headers, which count for the MTU */
 
+/* Of n seeds as many as this build tries: a tenth where a sanitizer makes all take ten times as long, but one at least. */
+static inline unsigned int sim_seeds(unsigned int n)
+{
+#ifdef SCTPIW_SANITIZED
+	return n > 10 ? n / 10 : 1;
+#else
+	return n;
+#endif
+}
+
 /* A random_source that is the same for the same seed. */
 struct sim_random {
 	struct random_source source; /* first: the callback gets a pointer to it */

@@ -188,7 +188,7 @@ static void test_replaced_in_secret(void **state)
 static void test_crossed(void **state)
 {
 	ROWS("4895-6.1-04");
-	for (uint64_t seed = 1; seed <= 100; seed++) {
+	for (uint64_t seed = 1; seed <= sim_seeds(100); seed++) {
 		struct scene s = { 0 };
 
 		s.w = world_new(seed, &s.a, &s.b);
@@ -330,7 +330,7 @@ static void wander(uint64_t seed)
 
 static void test_wandering(void **state)
 {
-	for (uint64_t seed = skip + 1; seed <= skip + 300 * times; seed++)
+	for (uint64_t seed = skip + 1; seed <= skip + sim_seeds(300) * times; seed++)
 		wander(seed);
 }
 

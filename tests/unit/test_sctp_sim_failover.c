@@ -141,7 +141,7 @@ static void test_one_by_one(void **state)
 	struct scene s;
 	uint64_t seed;
 
-	for (seed = skip + 1; seed <= skip + 20 * times; seed++) {
+	for (seed = skip + 1; seed <= skip + sim_seeds(20) * times; seed++) {
 		start(&s, seed, 0);
 		settle(&s);
 		for (int i = 1; i < LINKS; i++) {
@@ -164,7 +164,7 @@ static void test_best(void **state)
 	struct scene s;
 	uint64_t seed;
 
-	for (seed = skip + 1; seed <= skip + 6 * times; seed++) {
+	for (seed = skip + 1; seed <= skip + sim_seeds(6) * times; seed++) {
 		unsigned int slow = 1 + seed % 2;
 
 		start(&s, seed, 0);
@@ -186,7 +186,7 @@ static void test_two_at_once(void **state)
 	struct scene s;
 	uint64_t seed;
 
-	for (seed = skip + 1; seed <= skip + 12 * times; seed++) {
+	for (seed = skip + 1; seed <= skip + sim_seeds(12) * times; seed++) {
 		unsigned int stays = 1 + seed % 2;
 
 		start(&s, seed, 0);
@@ -206,7 +206,7 @@ static void test_one_direction(void **state)
 	struct scene s;
 	uint64_t seed;
 
-	for (seed = skip + 1; seed <= skip + 16 * times; seed++) {
+	for (seed = skip + 1; seed <= skip + sim_seeds(16) * times; seed++) {
 		start(&s, seed, 0);
 		settle(&s);
 		pass(&s, 1000);
@@ -227,7 +227,7 @@ static void test_early(void **state)
 	struct scene s;
 	uint64_t seed;
 
-	for (seed = skip + 1; seed <= skip + 10 * times; seed++) {
+	for (seed = skip + 1; seed <= skip + sim_seeds(10) * times; seed++) {
 		start(&s, seed, 0);
 		run(s.w, 100 * MSEC, NULL);
 		simnet_cut(s.w->net, s.w->link, true);
@@ -242,7 +242,7 @@ static void test_one_returns(void **state)
 	struct scene s;
 	uint64_t seed;
 
-	for (seed = skip + 1; seed <= skip + 16 * times; seed++) {
+	for (seed = skip + 1; seed <= skip + sim_seeds(16) * times; seed++) {
 		start(&s, seed, 0);
 		settle(&s);
 		for (unsigned int i = 0; i < LINKS; i++)
@@ -262,7 +262,7 @@ static void test_long_dead(void **state)
 	struct scene s;
 	uint64_t seed;
 
-	for (seed = skip + 1; seed <= skip + 2 * times; seed++) {
+	for (seed = skip + 1; seed <= skip + sim_seeds(2) * times; seed++) {
 		start(&s, seed, 0);
 		s.f->max_len = 100;
 		settle(&s);
@@ -281,7 +281,7 @@ static void test_changing(void **state)
 	struct scene s;
 	uint64_t seed;
 
-	for (seed = skip + 1; seed <= skip + 10 * times; seed++) {
+	for (seed = skip + 1; seed <= skip + sim_seeds(10) * times; seed++) {
 		start(&s, seed, 0.03);
 		run(s.w, 4 * SEC, NULL);
 		for (int n = 0; n < 12; n++) {
@@ -312,7 +312,7 @@ static void test_nat(void **state)
 	uint64_t seed;
 	uint16_t port = 20000;
 
-	for (seed = skip + 1; seed <= skip + 10 * times; seed++) {
+	for (seed = skip + 1; seed <= skip + sim_seeds(10) * times; seed++) {
 		start(&s, seed, 0.02);
 		run(s.w, 4 * SEC, NULL);
 		for (int n = 0; n < 4; n++) {
@@ -349,7 +349,7 @@ static void test_third_party(void **state)
 	struct scene s;
 	uint64_t seed;
 
-	for (seed = skip + 1; seed <= skip + 12 * times; seed++) {
+	for (seed = skip + 1; seed <= skip + sim_seeds(12) * times; seed++) {
 		struct simnet_link to[4] = { { 0 } };
 		struct host *c;
 

@@ -212,7 +212,7 @@ static void test_changing(void **state)
 {
 	uint64_t seed;
 
-	for (seed = 1; seed <= 60; seed++) {
+	for (seed = 1; seed <= sim_seeds(60); seed++) {
 		struct scene s;
 		uint64_t limit;
 

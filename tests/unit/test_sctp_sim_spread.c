@@ -198,7 +198,7 @@ static void test_fair(void **state)
 /* Two links that are busy, one of which dies without a word while chunks on it hold up the TSNs. */
 static void test_stalls(void **state)
 {
-	for (uint64_t seed = skip + 1; seed <= skip + 10 * times; seed++) {
+	for (uint64_t seed = skip + 1; seed <= skip + sim_seeds(10) * times; seed++) {
 		uint64_t got;
 		struct scene s;
 
@@ -293,14 +293,14 @@ static void deaths(uint64_t seed)
 
 static void test_deaths(void **state)
 {
-	for (uint64_t seed = skip + 1; seed <= skip + 200 * times; seed++)
+	for (uint64_t seed = skip + 1; seed <= skip + sim_seeds(200) * times; seed++)
 		deaths(seed);
 }
 
 /* All links die, and any one of them returns: it carries what is left. */
 static void test_one_returns(void **state)
 {
-	for (uint64_t seed = skip + 1; seed <= skip + 60 * times; seed++) {
+	for (uint64_t seed = skip + 1; seed <= skip + sim_seeds(60) * times; seed++) {
 		struct simnet_link *link[3];
 		uint32_t before;
 		struct scene s;

@@ -29,7 +29,7 @@ static unsigned long long joined; /* stack_world.joined, of all runs */
 static void run_scene(void **state)
 {
 	const struct scene *s = *state;
-	unsigned long long n = count ? count : s->count, ref = 0, seed;
+	unsigned long long n = count ? count : sim_seeds(s->count), ref = 0, seed;
 	unsigned int seen = 0;
 
 	ROWS("5041-3-03 5041-5.2-05 5041-5.3-01");
