@@ -78,6 +78,7 @@ harness.LINKS.update({
 EXAMPLE = harness.ROOT / "contrib/two-links.sh"
 STAYS = 1.5  # seconds for which a link is down, or up again, before the next change
 LOSS = 2  # percent, on the links that stay
+RUNS, AWAY = 8, 0.7  # seconds for which perftest runs; and for which a link is down, or up again, twice meanwhile
 MPI_REPEATS = 3  # of all that the ranks do, so that it takes some seconds
 
 
@@ -216,16 +217,16 @@ def timed(tool, *arguments, by_cm=True):
     def case(link):
         need(tool)
         port = free_port()
-        argv = [tool, *arguments, "-p", port, "-D", 6, *(["-R"] if by_cm else [])]
+        argv = [tool, *arguments, "-p", port, "-D", RUNS, *(["-R"] if by_cm else [])]
         server = start(f"{tool}-server", argv, link, "server")
         (server.wait_listening if by_cm else server.wait_listening_tcp)(port)
         client = start(f"{tool}-client", [*argv, link.address_on(1) if not by_cm else link.address], link)
         wait_connected(link, server)
         link.drop("veth1", LOSS)
         for how in TOLD, UNTOLD:
-            client.must_run_for(STAYS)
+            client.must_run_for(AWAY)
             how[0](link, "veth0")
-            client.must_run_for(1)
+            client.must_run_for(AWAY)
             how[1](link, "veth0")
         client.expect(30)
         server.expect(30)
