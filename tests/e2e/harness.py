@@ -594,7 +594,7 @@ def open_link(name):
 # ------------------------------------------------------------------ User-Mode Linux
 
 UML_RUN = ROOT / "tests/uml/uml-run"
-guest_seconds = "230"  # for which it may run
+guest_seconds = "580"  # for which it may run
 
 
 def _need_guest():
