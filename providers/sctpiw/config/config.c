@@ -449,7 +449,7 @@ static const struct setting {
 			.allowed = "a file of up to 1023 bytes of name",
 			.dflt = "none",
 			.help = "all packets are encrypted, with peers that have a key of this file",
-			.path = true,
+			.file = true,
 		},
 	},
 	[KEY_OPTIONAL] = {

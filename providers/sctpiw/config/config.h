@@ -97,7 +97,8 @@ struct config_name {
 	const char *dflt;    /* the default, in words */
 	const char *help;    /* what it does */
 	bool flag;	     /* the value is yes, no, 1 or 0; an option without a value means yes */
-	bool path;	     /* the value is the name of a file */
+	bool path;	     /* the value is the name of a file that is written */
+	bool file;	     /* the value is the name of a file that is read, and never written */
 	bool rules; /* the value is text, or the name of a file that is read (config_faults.h) */
 };
 

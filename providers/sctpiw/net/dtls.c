@@ -2,13 +2,12 @@
 #define _GNU_SOURCE
 #include "net/dtls.h"
 
-#include <gnutls/crypto.h>
-#include <gnutls/gnutls.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "conn/conn.h"
 #include "log/log.h"
+#include "net/dtls_gnutls.h"
 #include "net/dtls_peer.h"
 #include "util/bytes.h"
 #include "util/sockaddr.h"
@@ -140,12 +139,12 @@ static bool make_self(struct dtls_port *p)
 
 	if (p->self_tx)
 		return true;
-	if (gnutls_rnd(GNUTLS_RND_KEY, key, sizeof(key)) ||
-	    gnutls_rnd(GNUTLS_RND_NONCE, iv, sizeof(iv)))
+	if (gnutls.rnd(GNUTLS_RND_KEY, key, sizeof(key)) ||
+	    gnutls.rnd(GNUTLS_RND_NONCE, iv, sizeof(iv)))
 		return false;
 	p->self_tx = dtls_cipher_new(DTLS_AES_128_GCM, 1, key, sizeof(key), iv, sizeof(iv));
 	p->self_rx = dtls_cipher_new(DTLS_AES_128_GCM, 1, key, sizeof(key), iv, sizeof(iv));
-	gnutls_memset(key, 0, sizeof(key));
+	explicit_bzero(key, sizeof(key));
 	if (p->self_tx && p->self_rx)
 		return true;
 	dtls_cipher_free(p->self_tx);

@@ -16,6 +16,7 @@
 #include "net/carrier_port.h"
 #include "net/carriers.h"
 #include "net/dtls.h"
+#include "net/dtls_gnutls.h"
 #include "net/memory.h"
 #include "net/udp.h"
 #include "sctp/sctp.h"
@@ -97,7 +98,7 @@ static const struct dtls_ops dtls_ops = {
 static bool dtls_check(const struct config *config, struct config_error *why)
 {
 	struct config_keys keys;
-	bool ok = config_keys_read(config->key, &keys, why);
+	bool ok = dtls_gnutls_load(why) && config_keys_read(config->key, &keys, why);
 
 	config_keys_forget(&keys);
 	return ok;

@@ -2,13 +2,12 @@
 #include "net/dtls_handshake.h"
 
 #include <errno.h>
-#include <gnutls/crypto.h>
-#include <gnutls/dtls.h>
-#include <gnutls/gnutls.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "config/config_keys.h"
+#include "net/dtls_gnutls.h"
+#include "util/bytes.h"
 #include "util/time.h"
 
 /*
@@ -19,7 +18,7 @@
 	"NONE:+VERS-DTLS1.2:+DHE-PSK:+ECDHE-PSK:+AES-128-GCM:+AES-256-GCM:+CHACHA20-POLY1305:"     \
 	"+AEAD:+GROUP-FFDHE2048:+GROUP-X25519:+GROUP-SECP256R1:+COMP-NULL:+CTYPE-ALL:+SIGN-ALL"
 #define EPOCH 1u /* of the first keys that a handshake agrees on */
-/* Records that do not fit the keys, in a handshake whose identity is known, before it is given up. */
+/* Those that do not fit the keys before a handshake is given up. */
 #define BAD_FINISHED 2u
 /* ns. Cookies are valid for as long as that, at least, and twice that, at most. */
 #define COOKIE_LIFE (120 * NSEC_PER_SEC)
@@ -49,7 +48,7 @@ struct dtls_handshake {
 /* The server's: finds the key of an identity. */
 static int find_key(gnutls_session_t session, const char *name, gnutls_datum_t *key)
 {
-	struct dtls_handshake *h = gnutls_session_get_ptr(session);
+	struct dtls_handshake *h = gnutls.session_get_ptr(session);
 	const struct config_keys *keys = &h->credentials->keys;
 	size_t n;
 
@@ -59,7 +58,8 @@ static int find_key(gnutls_session_t session, const char *name, gnutls_datum_t *
 	for (unsigned int i = 0; i < keys->n; i++) {
 		if (strcmp(keys->key[i].identity, name) != 0)
 			continue;
-		key->data = gnutls_malloc(keys->key[i].len);
+		/* GnuTLS frees it, with free() unless somebody has told it otherwise. */
+		key->data = malloc(keys->key[i].len);
 		if (!key->data)
 			return -1;
 		key->size = (unsigned int)keys->key[i].len;
@@ -74,14 +74,14 @@ static bool fill_credentials(struct dtls_credentials *c)
 {
 	const gnutls_datum_t key = { c->keys.key[0].bytes, (unsigned int)c->keys.key[0].len };
 
-	if (gnutls_psk_allocate_client_credentials(&c->client) ||
-	    gnutls_psk_set_client_credentials(c->client, c->keys.key[0].identity, &key,
+	if (gnutls.psk_allocate_client_credentials(&c->client) ||
+	    gnutls.psk_set_client_credentials(c->client, c->keys.key[0].identity, &key,
 					      GNUTLS_PSK_KEY_RAW) ||
-	    gnutls_psk_allocate_server_credentials(&c->server) ||
-	    gnutls_psk_set_server_known_dh_params(c->server, GNUTLS_SEC_PARAM_MEDIUM) ||
-	    gnutls_priority_init(&c->priorities, PRIORITIES, NULL))
+	    gnutls.psk_allocate_server_credentials(&c->server) ||
+	    gnutls.psk_set_server_known_dh_params(c->server, GNUTLS_SEC_PARAM_MEDIUM) ||
+	    gnutls.priority_init(&c->priorities, PRIORITIES, NULL))
 		return false;
-	gnutls_psk_set_server_credentials_function(c->server, find_key);
+	gnutls.psk_set_server_credentials_function(c->server, find_key);
 	return true;
 }
 
@@ -103,11 +103,11 @@ void dtls_credentials_free(struct dtls_credentials *c)
 	if (!c)
 		return;
 	if (c->client)
-		gnutls_psk_free_client_credentials(c->client);
+		gnutls.psk_free_client_credentials(c->client);
 	if (c->server)
-		gnutls_psk_free_server_credentials(c->server);
+		gnutls.psk_free_server_credentials(c->server);
 	if (c->priorities)
-		gnutls_priority_deinit(c->priorities);
+		gnutls.priority_deinit(c->priorities);
 	config_keys_forget(&c->keys);
 	free(c);
 }
@@ -115,40 +115,34 @@ void dtls_credentials_free(struct dtls_credentials *c)
 /* ---- cookies ---- */
 
 struct dtls_cookies {
-	gnutls_datum_t secret[2]; /* the present one, and the one before it */
-	uint64_t since;		  /* ns: when the present one was made; 0: nobody has asked yet */
+	uint8_t secret[2][GNUTLS_COOKIE_KEY_SIZE]; /* the present one, and the one before it */
+	uint64_t since; /* ns: when the present one was made; 0: nobody has asked yet */
 };
 
 struct dtls_cookies *dtls_cookies_new(void)
 {
 	struct dtls_cookies *c = calloc(1, sizeof(*c));
 
-	if (c && !gnutls_key_generate(&c->secret[0], GNUTLS_COOKIE_KEY_SIZE) &&
-	    !gnutls_key_generate(&c->secret[1], GNUTLS_COOKIE_KEY_SIZE))
+	if (c && !gnutls.rnd(GNUTLS_RND_KEY, c->secret, sizeof(c->secret)))
 		return c;
-	dtls_cookies_free(c);
+	free(c);
 	return NULL;
 }
 
 void dtls_cookies_free(struct dtls_cookies *c)
 {
-	if (!c)
-		return;
-	gnutls_free(c->secret[0].data);
-	gnutls_free(c->secret[1].data);
 	free(c);
 }
 
 static void renew(struct dtls_cookies *c, uint64_t now)
 {
-	gnutls_datum_t fresh;
+	uint8_t fresh[GNUTLS_COOKIE_KEY_SIZE];
 
 	if (c->since && now - c->since < COOKIE_LIFE)
 		return;
-	if (c->since && !gnutls_key_generate(&fresh, GNUTLS_COOKIE_KEY_SIZE)) {
-		gnutls_free(c->secret[1].data);
-		c->secret[1] = c->secret[0];
-		c->secret[0] = fresh;
+	if (c->since && !gnutls.rnd(GNUTLS_RND_KEY, fresh, sizeof(fresh))) {
+		memcpy(c->secret[1], c->secret[0], sizeof(fresh));
+		memcpy(c->secret[0], fresh, sizeof(fresh));
 	}
 	c->since = now ? now : 1;
 }
@@ -170,15 +164,18 @@ bool dtls_cookies_check(struct dtls_cookies *c, const void *client, size_t clien
 
 	renew(c, now);
 	for (unsigned int i = 0; i < 2; i++) {
-		if (gnutls_dtls_cookie_verify(&c->secret[i], who, client_len, msg, len, &state) < 0)
+		gnutls_datum_t secret = { c->secret[i], sizeof(c->secret[i]) };
+
+		if (gnutls.dtls_cookie_verify(&secret, who, client_len, msg, len, &state) < 0)
 			continue;
 		*hello = (struct dtls_hello){ state.record_seq, state.hsk_read_seq,
 					      state.hsk_write_seq };
 		return true;
 	}
 	memset(&state, 0, sizeof(state));
-	gnutls_dtls_cookie_send(&c->secret[0], who, client_len, &state,
-				(gnutls_transport_ptr_t)(uintptr_t)out, push_cookie);
+	gnutls.dtls_cookie_send(&(gnutls_datum_t){ c->secret[0], sizeof(c->secret[0]) }, who,
+				client_len, &state, (gnutls_transport_ptr_t)(uintptr_t)out,
+				push_cookie);
 	return false;
 }
 
@@ -198,7 +195,7 @@ static ssize_t pull(gnutls_transport_ptr_t ptr, void *data, size_t size)
 	size_t n = h->len < size ? h->len : size;
 
 	if (!h->record) {
-		gnutls_transport_set_errno(h->session, EAGAIN);
+		gnutls.transport_set_errno(h->session, EAGAIN);
 		return -1;
 	}
 	memcpy(data, h->record, n);
@@ -224,19 +221,19 @@ static struct dtls_handshake *handshake_new(struct dtls_credentials *c, const st
 	h->credentials = c;
 	h->out = *out;
 	h->server = server;
-	if (gnutls_init(&h->session, flags | (server ? GNUTLS_SERVER : GNUTLS_CLIENT))) {
+	if (gnutls.init(&h->session, flags | (server ? GNUTLS_SERVER : GNUTLS_CLIENT))) {
 		free(h);
 		return NULL;
 	}
-	gnutls_session_set_ptr(h->session, h);
-	gnutls_transport_set_ptr(h->session, h);
-	gnutls_transport_set_push_function(h->session, push);
-	gnutls_transport_set_pull_function(h->session, pull);
-	gnutls_transport_set_pull_timeout_function(h->session, pull_timeout);
-	gnutls_dtls_set_mtu(h->session, DTLS_HANDSHAKE_MTU);
-	gnutls_dtls_set_timeouts(h->session, DTLS_RETRANSMIT, DTLS_HANDSHAKE_LIMIT);
-	if (!gnutls_priority_set(h->session, c->priorities) &&
-	    !gnutls_credentials_set(h->session, GNUTLS_CRD_PSK,
+	gnutls.session_set_ptr(h->session, h);
+	gnutls.transport_set_ptr(h->session, h);
+	gnutls.transport_set_push_function(h->session, push);
+	gnutls.transport_set_pull_function(h->session, pull);
+	gnutls.transport_set_pull_timeout_function(h->session, pull_timeout);
+	gnutls.dtls_set_mtu(h->session, DTLS_HANDSHAKE_MTU);
+	gnutls.dtls_set_timeouts(h->session, DTLS_RETRANSMIT, DTLS_HANDSHAKE_LIMIT);
+	if (!gnutls.priority_set(h->session, c->priorities) &&
+	    !gnutls.credentials_set(h->session, GNUTLS_CRD_PSK,
 				    server ? (void *)c->server : (void *)c->client))
 		return h;
 	dtls_handshake_free(h);
@@ -247,7 +244,7 @@ void dtls_handshake_free(struct dtls_handshake *h)
 {
 	if (!h)
 		return;
-	gnutls_deinit(h->session);
+	gnutls.deinit(h->session);
 	free(h);
 }
 
@@ -255,7 +252,7 @@ void dtls_handshake_free(struct dtls_handshake *h)
 
 static enum dtls_why why_of_alert(const struct dtls_handshake *h)
 {
-	switch (gnutls_alert_get(h->session)) {
+	switch (gnutls.alert_get(h->session)) {
 	case GNUTLS_A_UNKNOWN_PSK_IDENTITY:
 		return DTLS_WHY_REFUSED_NAME;
 	case GNUTLS_A_DECRYPT_ERROR:
@@ -270,9 +267,9 @@ static enum dtls_progress fail(struct dtls_handshake *h, int error)
 {
 	h->error = error;
 	if (h->why == DTLS_WHY_NO_IDENTITY)
-		gnutls_alert_send(h->session, GNUTLS_AL_FATAL, GNUTLS_A_UNKNOWN_PSK_IDENTITY);
+		gnutls.alert_send(h->session, GNUTLS_AL_FATAL, GNUTLS_A_UNKNOWN_PSK_IDENTITY);
 	else if (h->why == DTLS_WHY_OTHER_KEY)
-		gnutls_alert_send(h->session, GNUTLS_AL_FATAL, GNUTLS_A_DECRYPT_ERROR);
+		gnutls.alert_send(h->session, GNUTLS_AL_FATAL, GNUTLS_A_DECRYPT_ERROR);
 	else if (error == GNUTLS_E_TIMEDOUT)
 		h->why = DTLS_WHY_SILENCE;
 	else if (error == GNUTLS_E_FATAL_ALERT_RECEIVED)
@@ -282,24 +279,36 @@ static enum dtls_progress fail(struct dtls_handshake *h, int error)
 	return DTLS_FAILED;
 }
 
+/* Whether what is fed now is a Finished for keys that the peer has announced (ChangeCipherSpec). */
+static bool is_finished(const struct dtls_handshake *h)
+{
+	gnutls_datum_t mac, iv, key = { NULL, 0 };
+	unsigned char seq[8];
+
+	return h->record && h->len > DTLS_HEADER && h->record[0] == DTLS_HANDSHAKE &&
+	       get_be16(h->record + 3) == EPOCH &&
+	       !gnutls.record_get_state(h->session, true, &mac, &iv, &key, seq) && key.size;
+}
+
 /*
  * Goes on as far as that is possible. GnuTLS drops a Finished that does not fit the keys without a word, as anybody may
  * forge one: only a second one is believed, since the peer sends its own again.
  */
 static enum dtls_progress step(struct dtls_handshake *h)
 {
-	unsigned int bad = gnutls_record_get_discarded(h->session);
+	unsigned int bad = gnutls.record_get_discarded(h->session);
+	bool finished = h->server && is_finished(h);
 	int ret;
 
 	do {
-		ret = gnutls_handshake(h->session);
-	} while (ret < 0 && !gnutls_error_is_fatal(ret) && h->record);
+		ret = gnutls.handshake(h->session);
+	} while (ret < 0 && !gnutls.error_is_fatal(ret) && h->record);
 	h->record = NULL;
 	if (!ret)
 		return DTLS_DONE;
-	if (gnutls_error_is_fatal(ret))
+	if (gnutls.error_is_fatal(ret))
 		return fail(h, ret);
-	if (h->server && *h->identity && gnutls_record_get_discarded(h->session) != bad &&
+	if (finished && gnutls.record_get_discarded(h->session) != bad &&
 	    ++h->bad >= BAD_FINISHED) {
 		h->why = DTLS_WHY_OTHER_KEY;
 		return fail(h, GNUTLS_E_DECRYPTION_FAILED);
@@ -328,7 +337,7 @@ struct dtls_handshake *dtls_handshake_accept(struct dtls_credentials *c, const s
 	gnutls_dtls_prestate_st state = { hello->record_seq, hello->message_seq, hello->reply_seq };
 
 	if (h)
-		gnutls_dtls_prestate_set(h->session, &state);
+		gnutls.dtls_prestate_set(h->session, &state);
 	return h;
 }
 
@@ -346,7 +355,7 @@ enum dtls_progress dtls_handshake_timeout(struct dtls_handshake *h)
 
 unsigned int dtls_handshake_wait(const struct dtls_handshake *h)
 {
-	return gnutls_dtls_get_timeout(h->session);
+	return gnutls.dtls_get_timeout(h->session);
 }
 
 void dtls_handshake_again(struct dtls_handshake *h, const uint8_t *record, size_t len)
@@ -355,7 +364,7 @@ void dtls_handshake_again(struct dtls_handshake *h, const uint8_t *record, size_
 
 	h->record = record;
 	h->len = len;
-	gnutls_record_recv(h->session, unused, sizeof(unused));
+	gnutls.record_recv(h->session, unused, sizeof(unused));
 	h->record = NULL;
 }
 
@@ -369,8 +378,8 @@ enum dtls_why dtls_handshake_why(const struct dtls_handshake *h)
 const char *dtls_handshake_text(const struct dtls_handshake *h)
 {
 	if (h->error == GNUTLS_E_FATAL_ALERT_RECEIVED)
-		return gnutls_alert_get_name(gnutls_alert_get(h->session));
-	return gnutls_strerror(h->error);
+		return gnutls.alert_get_name(gnutls.alert_get(h->session));
+	return gnutls.strerror(h->error);
 }
 
 const char *dtls_handshake_identity(const struct dtls_handshake *h)
@@ -380,20 +389,20 @@ const char *dtls_handshake_identity(const struct dtls_handshake *h)
 
 const char *dtls_handshake_cipher(const struct dtls_handshake *h)
 {
-	return gnutls_cipher_get_name(gnutls_cipher_get(h->session));
+	return gnutls.cipher_get_name(gnutls.cipher_get(h->session));
 }
 
 void dtls_handshake_random(const struct dtls_handshake *h, uint8_t random[DTLS_RANDOM])
 {
 	gnutls_datum_t client, server;
 
-	gnutls_session_get_random(h->session, &client, &server);
+	gnutls.session_get_random(h->session, &client, &server);
 	memcpy(random, client.data, DTLS_RANDOM);
 }
 
 static bool suite_of(const struct dtls_handshake *h, enum dtls_suite *suite)
 {
-	switch (gnutls_cipher_get(h->session)) {
+	switch (gnutls.cipher_get(h->session)) {
 	case GNUTLS_CIPHER_AES_128_GCM:
 		*suite = DTLS_AES_128_GCM;
 		return true;
@@ -413,7 +422,7 @@ static struct dtls_cipher *take(const struct dtls_handshake *h, enum dtls_suite 
 	gnutls_datum_t mac, iv, key;
 	unsigned char seq[8];
 
-	if (gnutls_record_get_state(h->session, read, &mac, &iv, &key, seq))
+	if (gnutls.record_get_state(h->session, read, &mac, &iv, &key, seq))
 		return NULL;
 	return dtls_cipher_new(suite, EPOCH, key.data, key.size, iv.data, iv.size);
 }

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+#define _GNU_SOURCE
 #include "net/dtls_record.h"
 
 #include <assert.h>
-#include <gnutls/crypto.h>
-#include <gnutls/gnutls.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "net/dtls_gnutls.h"
 #include "util/bytes.h"
 
 #define VERSION_1_2 0xfefdu
@@ -51,9 +51,9 @@ struct dtls_cipher *dtls_cipher_new(enum dtls_suite suite, uint16_t epoch, const
 	c->suite = suite;
 	c->epoch = (uint64_t)epoch << SEQ_BITS;
 	memcpy(c->iv, iv, iv_len);
-	if (!gnutls_aead_cipher_init(&c->aead, suites[suite].algorithm, &datum))
+	if (!gnutls.aead_cipher_init(&c->aead, suites[suite].algorithm, &datum))
 		return c;
-	gnutls_memset(c, 0, sizeof(*c));
+	explicit_bzero(c, sizeof(*c));
 	free(c);
 	return NULL;
 }
@@ -62,8 +62,8 @@ void dtls_cipher_free(struct dtls_cipher *c)
 {
 	if (!c)
 		return;
-	gnutls_aead_cipher_deinit(c->aead);
-	gnutls_memset(c, 0, sizeof(*c));
+	gnutls.aead_cipher_deinit(c->aead);
+	explicit_bzero(c, sizeof(*c));
 	free(c);
 }
 
@@ -138,7 +138,7 @@ size_t dtls_seal(struct dtls_cipher *c, enum dtls_type type, uint8_t *p, size_t 
 		memcpy(p + DTLS_HEADER, number, 8);
 	make_nonce(c, number, nonce);
 	make_aad(number, (uint8_t)type, len, aad);
-	if (gnutls_aead_cipher_encrypt(c->aead, nonce, sizeof(nonce), aad, sizeof(aad), DTLS_TAG,
+	if (gnutls.aead_cipher_encrypt(c->aead, nonce, sizeof(nonce), aad, sizeof(aad), DTLS_TAG,
 				       p + front, len, p + front, &sealed))
 		return 0;
 	return front + sealed;
@@ -150,7 +150,7 @@ static bool was_opened(const struct dtls_cipher *c, uint64_t seq)
 {
 	if (seq >= c->seq)
 		return false;
-	return seq + DTLS_WINDOW < c->seq || c->window[seq / 64 % WORDS] >> seq % 64 & 1;
+	return seq + DTLS_WINDOW + 1 < c->seq || c->window[seq / 64 % WORDS] >> seq % 64 & 1;
 }
 
 static void note_opened(struct dtls_cipher *c, uint64_t seq)
@@ -183,7 +183,7 @@ enum dtls_opened dtls_open(struct dtls_cipher *c, const struct dtls_header *h, u
 	/* Others may put anything into the explicit part. It is the nonce's, while the number is authenticated. */
 	make_nonce(c, front > DTLS_HEADER ? p + DTLS_HEADER : p + 3, nonce);
 	make_aad(p + 3, h->type, opened, aad);
-	if (gnutls_aead_cipher_decrypt(c->aead, nonce, sizeof(nonce), aad, sizeof(aad), DTLS_TAG,
+	if (gnutls.aead_cipher_decrypt(c->aead, nonce, sizeof(nonce), aad, sizeof(aad), DTLS_TAG,
 				       p + front, sealed, p + front, &opened))
 		return DTLS_BAD;
 	note_opened(c, h->seq);

@@ -160,6 +160,15 @@ static void give_up(struct dtls_peer *peer, int error)
 	free(w);
 }
 
+static void wait_for_answer(struct dtls_peer *peer, uint64_t now)
+{
+	uint64_t end = peer->next_since + DTLS_HANDSHAKE_LIMIT * NSEC_PER_MSEC;
+
+	peer->next_at = now + (dtls_handshake_wait(peer->next) + 1) * NSEC_PER_MSEC;
+	if (peer->next_at > end)
+		peer->next_at = end;
+}
+
 /* What came of a step of the handshake. The peer may be gone afterwards. */
 static void follow(struct dtls_peer *peer, enum dtls_progress progress, uint64_t now)
 {
@@ -177,7 +186,7 @@ static void follow(struct dtls_peer *peer, enum dtls_progress progress, uint64_t
 		return;
 	}
 	if (progress == DTLS_GOES_ON)
-		peer->next_at = now + (dtls_handshake_wait(peer->next) + 1) * NSEC_PER_MSEC;
+		wait_for_answer(peer, now);
 	dtls_peer_arm(peer);
 }
 
