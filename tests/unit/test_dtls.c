@@ -367,7 +367,7 @@ static void test_other_key(void **state)
 	pass(5 * NSEC_PER_SEC);
 	assert_int_equal(b.received, 0);
 	assert_int_equal(a.failed, 1);
-	assert_int_equal(a.error, -ECONNREFUSED);
+	assert_int_equal(a.error, -EACCES);
 	assert_string_equal(a.last, "hello");
 	assert_int_equal(a.stats.refused, 1);
 	assert_int_equal(b.stats.refused, 1);

@@ -380,8 +380,10 @@ static void input_packet(struct endpoint *ep, const struct path_addr *from, cons
 	if (ep->bound.multicast)
 		return;
 	sctp_input(endpoint_of(ep)->sctp, from, packet, len, c->now, rx);
-	if (!rx->assoc)
+	if (!rx->assoc) {
+		unanswered_key(c, ep->bound.port, from, packet, len);
 		return;
+	}
 	a = sctp_assoc_user(rx->assoc);
 	if (a && a->iw)
 		iw_assoc_placed(a->iw);

@@ -178,7 +178,7 @@ static void follow(struct dtls_peer *peer, enum dtls_progress progress, uint64_t
 		why = dtls_handshake_why(peer->next);
 		say(peer, now);
 		peer->port->dtls->param.stats->refused += is_refusal(why);
-		give_up(peer, why == DTLS_WHY_SILENCE ? 0 : -ECONNREFUSED);
+		give_up(peer, why == DTLS_WHY_SILENCE ? 0 : -EACCES);
 		return;
 	}
 	if (progress == DTLS_DONE && !finish(peer, now)) {
