@@ -178,7 +178,8 @@ static void follow(struct dtls_peer *peer, enum dtls_progress progress, uint64_t
 		why = dtls_handshake_why(peer->next);
 		say(peer, now);
 		peer->port->dtls->param.stats->refused += is_refusal(why);
-		give_up(peer, why == DTLS_WHY_SILENCE ? 0 : -EACCES);
+		/* What is wrong otherwise anybody may have sent: SCTP tries again. */
+		give_up(peer, is_refusal(why) ? -EACCES : 0);
 		return;
 	}
 	if (progress == DTLS_DONE && !finish(peer, now)) {
