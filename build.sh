@@ -83,6 +83,7 @@ pc  librdmacm         librdmacm-dev      rdma-core-devel
 pc  libisal           libisal-dev        isa-l-devel
 pc  nettle            nettle-dev         nettle-devel
 pc  inih              libinih-dev        inih-devel
+pc  gnutls            libgnutls28-dev    gnutls-devel
 pc  libsctp           libsctp-dev        lksctp-tools-devel
 '
 RUN_NEEDS='

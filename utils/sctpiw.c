@@ -3,7 +3,7 @@
  * The launcher. "sctpiw run -- CMD" sets the environment in which stock libibverbs and librdmacm
  * find the device, and executes CMD; "sctpiw env" prints that environment; "sctpiw list" prints
  * what programs find there, and "sctpiw stat" and "sctpiw counters" what they do; "sctpiw fault" has
- * their device fail; "sctpiw doctor" says why they find nothing, or why it is slow.
+ * their device fail; "sctpiw keygen" makes keys for them; "sctpiw doctor" says why they find nothing, or why it is slow.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -19,6 +19,7 @@
 #include "launcher/doctor.h"
 #include "launcher/environment.h"
 #include "launcher/fault.h"
+#include "launcher/keygen.h"
 #include "launcher/launcher.h"
 #include "launcher/list.h"
 #include "launcher/options.h"
@@ -65,6 +66,7 @@ static void usage(FILE *out)
 	      "       sctpiw counters [OPTION]... [PID]\n"
 	      "       sctpiw fault PID RULES | PID list | PID remove N|all\n"
 	      "       sctpiw torture [OPTION]... [--] CMD [ARG]...\n"
+	      "       sctpiw keygen [FILE]\n"
 	      "       sctpiw help [COMMAND] | version\n"
 	      "\n"
 	      "A software RDMA NIC: iWARP over SCTP, for unmodified programs of libibverbs and librdmacm.\n"
@@ -76,6 +78,7 @@ static void usage(FILE *out)
 	      "  counters  print the counters of processes with the device\n"
 	      "  fault     have the device of a process fail as rules say, from now on\n"
 	      "  torture   run CMD again and again, each time with one more of its calls failing\n"
+	      "  keygen    make a key for --key: who has it is served, and all that is sent is encrypted\n"
 	      "  doctor    say what makes the device absent, unreachable or slow\n"
 	      "\n"
 	      "The manual page sctpiw(1) tells more.\n",
@@ -229,6 +232,14 @@ static int fault_command(int argc, char **argv)
 	return status >= 0 ? status : fault_run(argv + optind);
 }
 
+static int keygen_command(int argc, char **argv)
+{
+	struct options o;
+	int status = prepare_to_ask(&options_of_keygen, argc, argv, &o);
+
+	return status >= 0 ? status : keygen_run(argv + optind);
+}
+
 static int help(int argc, char **argv);
 
 static int version(int argc, char **argv)
@@ -254,6 +265,7 @@ static const struct {
 	{ "counters", counters_command, &options_of_counters },
 	{ "fault", fault_command, &options_of_fault },
 	{ "torture", torture, &options_of_torture },
+	{ "keygen", keygen_command, &options_of_keygen },
 	{ "help", help, NULL },
 	{ "version", version, NULL },
 	{ "--help", help, NULL },

@@ -189,6 +189,10 @@ CASES = [
     ("fault {self} list", 1, "sctpiw fault: process {self} does not have the device"),
     ("fault --json {self} list", 2, "sctpiw fault: there is no option --json", "--help"),
     ("fualt", 2, "no such command: fualt", "did you mean fault"),
+    # keygen
+    ("keygen {tmp}/nowhere/key", 1, "sctpiw keygen: {tmp}/nowhere/key: No such file"),
+    ("keygen a b", 2, "sctpiw keygen: takes one file: take b away"),
+    ("run --key {tmp}/nowhere true", 2, "nowhere: No such file"),
     # torture
     ("torture", 2, "sctpiw torture: no command given", "--help"),
     ("torture --timeout 0 true", 2, "sctpiw torture: --timeout=0 is not understood", "0.1 to 86400"),
@@ -241,6 +245,8 @@ SILENT = [
     ("fault --help", 0),
     ("help fault", 0),
     ("torture --help", 0),
+    ("keygen", 0),
+    ("keygen --help", 0),
     ("version", 0),
     ("run --help", 0),
     ("env --help", 0),

@@ -55,7 +55,7 @@ RPMBUILD = """#!/bin/sh -eu
 exec /usr/bin/rpmbuild --load /usr/local/share/macros --nodeps "$@"
 """
 # Debian's names of what the spec and the recipe ask for.
-FEDORA_PACKAGES = """cmake gcc libibverbs-dev libinih-dev libisal-dev librdmacm-dev libsctp-dev nettle-dev ninja-build pkg-config
+FEDORA_PACKAGES = """cmake gcc libgnutls28-dev libibverbs-dev libinih-dev libisal-dev librdmacm-dev libsctp-dev nettle-dev ninja-build pkg-config
 scdoc systemtap-sdt-dev rpm rpm2cpio cpio debugedit elfutils tar xz-utils ibverbs-utils rdmacm-utils perftest passwd""".split()
 
 # Somebody's project: its test is an RDMA program of its own.

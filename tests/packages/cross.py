@@ -52,7 +52,7 @@ EXCEPT = {
 
 TOOLS = ["qemu-user-static", "debhelper", "cmake", "ninja-build", "scdoc", "iproute2", "nftables", "netbase", "python3",
          "build-essential"]
-LIBRARIES = ["libibverbs-dev", "librdmacm-dev", "libisal-dev", "nettle-dev", "libinih-dev", "libsctp-dev", "libcmocka-dev",
+LIBRARIES = ["libibverbs-dev", "librdmacm-dev", "libisal-dev", "nettle-dev", "libgnutls28-dev", "libinih-dev", "libsctp-dev", "libcmocka-dev",
              "pkg-config", "systemtap-sdt-dev"]
 PROGRAMS = ["ibverbs-utils", "rdmacm-utils", "perftest"]
 

@@ -367,7 +367,7 @@ static void unknown_name(void **state)
 		err.text,
 		"X: there is no setting lpp; there are llp, encap-port, in-order, "
 		"share, paths, multipath, silent-limit, request-limit, capture, "
-		"capture-snaplen, capture-size, capture-files, trace, peer-to-peer, personality, node-type, "
+		"capture-snaplen, capture-size, capture-files, trace, key, key-optional, peer-to-peer, personality, node-type, "
 		"faults, fault-seed, summary, log");
 }
 

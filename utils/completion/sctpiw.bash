@@ -31,7 +31,7 @@ _sctpiw() {
 
 	COMPREPLY=()
 	if [ "$COMP_CWORD" = 1 ]; then
-		mapfile -t COMPREPLY < <(compgen -W "run env list stat counters fault torture doctor help version --help --version" -- "$current")
+		mapfile -t COMPREPLY < <(compgen -W "run env list stat counters fault torture keygen doctor help version --help --version" -- "$current")
 		return
 	fi
 	case ${COMP_WORDS[1]} in
@@ -51,8 +51,12 @@ _sctpiw() {
 		mapfile -t COMPREPLY < <(compgen -W "$word" -- "$current")
 		return
 		;;
+	keygen)
+		mapfile -t COMPREPLY < <(compgen -f -- "$current")
+		return
+		;;
 	help)
-		mapfile -t COMPREPLY < <(compgen -W "run env list stat counters fault torture doctor" -- "$current")
+		mapfile -t COMPREPLY < <(compgen -W "run env list stat counters fault torture keygen doctor" -- "$current")
 		return
 		;;
 	*) return ;;
@@ -66,7 +70,7 @@ _sctpiw() {
 		fi
 	done
 	case $previous in
-	--capture | --trace | --config | --provider | --faults)
+	--capture | --trace | --key | --config | --provider | --faults)
 		mapfile -t COMPREPLY < <(compgen -f -- "$current")
 		[ "$previous" = --faults ] &&
 			mapfile -t -O ${#COMPREPLY[@]} COMPREPLY < <(compgen -W "$(_sctpiw_scenarios)" -- "$current")

@@ -11,7 +11,7 @@ function __sctpiw_options --argument-names command
             sub(/^  (-h, )?--/, "")
             option = $1
             kind = sub(/\[=VALUE\]/, "", option) ? "flag" : $2 == "FILE" ? "file" : $2 == "VALUE" ? "word" : "none"
-            if (option == "capture" || option == "trace" || option == "faults") kind = "file"
+            if (option == "capture" || option == "trace" || option == "key" || option == "faults") kind = "file"
             help = $0; sub(/^[^ ]+( VALUE| FILE)? */, "", help); sub(/:$/, "", help)
             values = ""
             next
@@ -49,10 +49,11 @@ complete -c sctpiw -n __fish_use_subcommand -a stat -d 'print what processes do 
 complete -c sctpiw -n __fish_use_subcommand -a counters -d 'print the counters of processes'
 complete -c sctpiw -n __fish_use_subcommand -a fault -d 'have the device of a process fail'
 complete -c sctpiw -n __fish_use_subcommand -a torture -d 'run a command with each of its calls failing in turn'
+complete -c sctpiw -n __fish_use_subcommand -a keygen -d 'make a key for --key'
 complete -c sctpiw -n __fish_use_subcommand -a doctor -d 'say what makes the device absent, unreachable or slow'
 complete -c sctpiw -n __fish_use_subcommand -a help -d 'print how it is used'
 complete -c sctpiw -n __fish_use_subcommand -a version -d 'print the version'
-complete -c sctpiw -n '__sctpiw_in help' -a 'run env list stat counters fault torture doctor'
+complete -c sctpiw -n '__sctpiw_in help' -a 'run env list stat counters fault torture keygen doctor'
 complete -c sctpiw -n '__sctpiw_in run torture' -a '(__fish_complete_subcommand --fcs-skip=2)'
 complete -c sctpiw -n '__sctpiw_in list stat counters torture doctor' -l json -d 'print JSON'
 complete -c sctpiw -n '__sctpiw_in doctor' -l listen -d 'answer the probes of other hosts'
@@ -63,6 +64,7 @@ complete -c sctpiw -n '__sctpiw_in torture' -l error -x -d 'the error of the cal
 complete -c sctpiw -n '__sctpiw_in stat' -l watch -d 'print rates again and again'
 complete -c sctpiw -n '__sctpiw_in stat counters fault' -a '(__sctpiw_processes)'
 complete -c sctpiw -n '__sctpiw_in fault' -a 'list remove'
+complete -c sctpiw -n '__sctpiw_in keygen' -F
 __sctpiw_options run | while read -d \t -l option kind values help
     set -l takes
     switch $kind

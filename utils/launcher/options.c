@@ -108,6 +108,18 @@ const struct options_of options_of_torture = {
 		"a fault or this installation is incomplete, 126 CMD cannot be executed, 127 CMD is not found.\n",
 };
 
+const struct options_of options_of_keygen = {
+	.command = "keygen",
+	.synopsis = " [FILE]",
+	.what = "Make a key for \"sctpiw run --key FILE\", and write it to a new FILE that only its owner may\n"
+		"read, or to standard output. Hosts that have it in their files talk to each other, encrypted.\n",
+	.status =
+		"Exit status: 0 success, 1 FILE is there already or cannot be written, 2 wrong usage,\n"
+		"125 standard output cannot be written.\n",
+	.asks = true,
+	.words = true,
+};
+
 /*
  * Values of the options that have no letter; those of the settings follow, in the order of their
  * table.

@@ -38,7 +38,8 @@ struct options_of {
 };
 
 extern const struct options_of options_of_run, options_of_env, options_of_list, options_of_doctor,
-	options_of_stat, options_of_counters, options_of_fault, options_of_torture;
+	options_of_stat, options_of_counters, options_of_fault, options_of_torture,
+	options_of_keygen;
 
 /*
  * Takes the options of a command; argv[0] is its name. What is behind them begins at optind. The

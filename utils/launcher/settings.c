@@ -71,7 +71,7 @@ bool settings_take(int i, const char *value)
 	given[i] = true;
 	if (name->rules && config_faults_is_file(value) && parts_scenario(scenario, value))
 		return !setenv(name->env, scenario, 1);
-	if (name->path || (name->rules && config_faults_is_file(value)))
+	if (name->path || name->file || (name->rules && config_faults_is_file(value)))
 		return set_path(name->env, value);
 	return !setenv(name->env, value, 1);
 }

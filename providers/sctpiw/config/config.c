@@ -206,6 +206,16 @@ static bool set_trace(struct config *c, const char *value)
 	return set_path(c->trace, value);
 }
 
+static bool set_key(struct config *c, const char *value)
+{
+	return set_path(c->key, value);
+}
+
+static bool set_key_optional(struct config *c, const char *value)
+{
+	return set_flag(&c->key_optional, value);
+}
+
 static bool set_peer_to_peer(struct config *c, const char *value)
 {
 	static const uint8_t masks[] = { 0, CONFIG_RTR_SEND, CONFIG_RTR_WRITE, CONFIG_RTR_READ,
@@ -282,6 +292,8 @@ enum {
 	CAPTURE_SIZE,
 	CAPTURE_FILES_KEPT,
 	TRACE_FILE,
+	KEY,
+	KEY_OPTIONAL,
 	PEER_TO_PEER,
 	PERSONALITY,
 	NODE_TYPE,
@@ -427,6 +439,28 @@ static const struct setting {
 			.dflt = "none",
 			.help = "what happens inside is written to this file, as qlog",
 			.path = true,
+		},
+	},
+	[KEY] = {
+		.set = set_key,
+		.n = {
+			.name = "key",
+			.env = "SCTPIW_KEY",
+			.allowed = "a file of up to 1023 bytes of name",
+			.dflt = "none",
+			.help = "all packets are encrypted, with peers that have a key of this file",
+			.file = true,
+		},
+	},
+	[KEY_OPTIONAL] = {
+		.set = set_key_optional,
+		.n = {
+			.name = "key-optional",
+			.env = "SCTPIW_KEY_OPTIONAL",
+			.allowed = "yes, no, 1 or 0",
+			.dflt = "no",
+			.help = "peers without a key are served all the same, in the clear",
+			.flag = true,
 		},
 	},
 	[PEER_TO_PEER] = {
@@ -621,6 +655,10 @@ bool config_finish(struct config_builder *b, struct config_error *err)
 		return clash(b, CAPTURE,
 			     "the packets are the kernel's; tcpdump -i any sctp or udp sees them",
 			     err);
+	if (*c->key && c->carrier != CONFIG_CARRIER_UDP)
+		return clash(b, KEY, "only SCTP in UDP can be encrypted: take llp = udp", err);
+	if (c->key_optional && !*c->key)
+		return say(err, "%s: key-optional needs a key", b->origin[KEY_OPTIONAL]);
 	/* It has always been said of iWARP devices. */
 	if (*b->origin[NODE_TYPE] && !*b->origin[PERSONALITY])
 		c->personality = CONFIG_IWARP;

@@ -58,7 +58,9 @@ struct config {
 	uint64_t capture_size;	       /* bytes of a capture file; 0: it grows without a limit */
 	unsigned int capture_files;    /* how many of that size are kept */
 	char trace[CONFIG_PATH_LEN];   /* the file that events are written to; "": none */
-	uint8_t rtr; /* the RTR indications that rdma_connect() asks for; 0: none */
+	char key[CONFIG_PATH_LEN]; /* the file of keys (config_keys.h); "": packets are in the clear */
+	bool key_optional; /* with peers that have no key they are in the clear all the same */
+	uint8_t rtr;	   /* the RTR indications that rdma_connect() asks for; 0: none */
 	enum config_personality personality;
 	bool node_ca;		      /* the setting node-type is ca; see config_is_ca() */
 	char faults[CONFIG_PATH_LEN]; /* rules, or a file of them (config_faults.h); "": none */
@@ -96,6 +98,7 @@ struct config_name {
 	const char *help;    /* what it does */
 	bool flag;	     /* the value is yes, no, 1 or 0; an option without a value means yes */
 	bool path;	     /* the value is the name of a file that is written */
+	bool file;	     /* the value is the name of a file that is read, and never written */
 	bool rules; /* the value is text, or the name of a file that is read (config_faults.h) */
 };
 
@@ -103,7 +106,7 @@ struct config_name {
 const struct config_name *config_names(unsigned int i);
 
 /* The settings while they are put together, and where each comes from. */
-enum { CONFIG_SETTINGS = 20 };
+enum { CONFIG_SETTINGS = 22 };
 
 struct config_builder {
 	struct config config;

@@ -12,6 +12,7 @@
 
 #include "config/config.h"
 #include "config/config_faults.h"
+#include "config/config_keys.h"
 #include "config/config_file.h"
 #include "sys/sys.h"
 
@@ -83,7 +84,7 @@ bool config_collect(struct config_builder *b, const bool options[CONFIG_SETTINGS
 				err))
 			return false;
 	}
-	return config_finish(b, err) && config_faults_check(b, err);
+	return config_finish(b, err) && config_faults_check(b, err) && config_keys_check(b, err);
 }
 
 bool config_load(struct config *config, const bool options[CONFIG_SETTINGS],

@@ -18,6 +18,7 @@
 #include "conn/transport.h"
 #include "util/addr.h"
 
+struct config;
 struct config_error;
 struct conn;
 struct endpoint;
@@ -55,10 +56,13 @@ struct carrier {
 	bool references; /* send() takes a batch with references to the application's memory */
 	/* A batch with DF to an address of this host gets into the receive buffer there as it left, in one piece. */
 	bool whole_batches;
+	/* What it adds to each packet, beside IP and UDP: bytes, at most. */
+	uint32_t overhead;
+	uint32_t packet_max; /* bytes of the longest packet that it takes, a multiple of 4; 0: as long as a datagram */
 
 	/* Can this process use it here? false: why says why not, and the remedy. NULL: it always can. */
-	bool (*check)(struct config_error *why);
-	/* Makes and frees what the carrier keeps for all endpoints in conn.net. 0 or -ENOMEM. */
+	bool (*check)(const struct config *config, struct config_error *why);
+	/* Makes and frees what the carrier keeps for all endpoints in conn.net. -errno. */
 	int (*start)(struct conn *c);
 	void (*stop)(struct conn *c);
 

@@ -64,7 +64,7 @@ int cm_join_mcast(struct cm_id *id, const struct sockaddr *addr, const struct cm
 	if (id->connected_type || (id->state != CM_BOUND && id->state != CM_ADDR_RESOLVED) ||
 	    id->src.ss_family != addr->sa_family)
 		return -EINVAL;
-	if (!multicast_is_served(c))
+	if (!multicast_may_join(c))
 		return -ENOSYS;
 	m = calloc(1, sizeof(*m));
 	if (!m)

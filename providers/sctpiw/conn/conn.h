@@ -89,6 +89,13 @@ struct conn_traffic {
 	uint64_t waits; /* how often a socket could take no more */
 	/* udp: sockets that were opened for one path each, and batches that were sent on them */
 	uint64_t path_sockets, path_sends;
+	/* dtls */
+	struct conn_dtls_traffic {
+		uint64_t handshakes; /* that are done */
+		uint64_t refused; /* that failed for want of the right key, and packets in the clear */
+		uint64_t bad_records; /* that no key opens */
+		uint64_t replays;     /* records that came again, or too late */
+	} dtls;
 };
 
 struct conn {

@@ -235,7 +235,8 @@ static bool begin_batch(struct conn *c, struct datagram_out *o, struct endpoint 
 			.udp_port = udp_port_of(ep->conn, dest) },
 	};
 	/* Routers do not fragment what the route takes as a whole. */
-	o->batch.df = o->batch.segment + OVERHEAD <= known_mtu(c, &o->batch.to);
+	o->batch.df = o->batch.segment + OVERHEAD + c->carrier->overhead <=
+		      known_mtu(c, &o->batch.to);
 	o->whole = o->batch.df && c->carrier->whole_batches && is_on_this_host(c, &dest->remote);
 	o->port = qp_num_port(dest->qp_num);
 	o->cost = 0;

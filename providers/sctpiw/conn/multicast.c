@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "config/config.h"
 #include "conn/carrier.h"
 #include "conn/conn.h"
 #include "log/log.h"
@@ -34,6 +35,18 @@ void multicast_init(struct multicast *m)
 bool multicast_is_served(const struct conn *c)
 {
 	return c->transport->watch && c->carrier && c->carrier->join;
+}
+
+bool multicast_may_join(struct conn *c)
+{
+	bool served = multicast_is_served(c);
+
+	if (!served && *c->config->key && !c->multicast.told)
+		log_error(
+			"no multicast group is joined: what all of a group know is no key between two, and this process "
+			"has the setting key");
+	c->multicast.told |= !served;
+	return served;
 }
 
 static void group_free(struct multicast_group *g)

@@ -27,6 +27,7 @@ struct conn;
 /* Part of struct conn. */
 struct multicast {
 	struct list_node groups; /* struct multicast_group */
+	bool told;		 /* the user was told that there is no multicast with a key */
 };
 
 void multicast_init(struct multicast *m);
@@ -34,6 +35,8 @@ void multicast_fini(struct conn *c);
 
 /* Whether the carrier has multicast. */
 bool multicast_is_served(const struct conn *c);
+/* The same for who wants to join a group; the user is told why it is not, if the setting key is the reason. */
+bool multicast_may_join(struct conn *c);
 
 /* Joins the group on an interface, once more than before. -EOPNOTSUPP, -ENOMEM, or as of socket(), bind() and joining. */
 int multicast_join(struct conn *c, const struct ip_addr *group, unsigned int ifindex);

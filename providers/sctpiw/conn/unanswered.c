@@ -10,7 +10,12 @@
 #include "config/config.h"
 #include "conn/conn.h"
 #include "log/log.h"
+#include "util/bytes.h"
 #include "util/sockaddr.h"
+
+#define HELLO_MIN 60u
+/* ns. Between two lines about peers that ask with a key: anybody can ask. */
+#define KEY_TIME (10 * NSEC_PER_SEC)
 
 void unanswered_init(struct conn_unanswered *u)
 {
@@ -38,11 +43,18 @@ void unanswered_tell(struct conn *c, const struct ip_addr *peer, uint16_t port, 
 const char *unanswered_cause(const struct conn *c, const struct path_addr *to, char *buf,
 			     size_t len)
 {
-	if (to->udp_port)
+	if (to->udp_port && *c->config->key)
+		snprintf(
+			buf, len,
+			"the host is down, a firewall drops UDP to port %u, or what has that port is no "
+			"program of sctpiw, or one that is stopped or has no key, while this one has one",
+			to->udp_port);
+	else if (to->udp_port)
 		snprintf(
 			buf, len,
 			"the host is down, a firewall drops UDP to port %u, or what has that port is "
-			"no program of sctpiw, or one that is stopped",
+			"no program of sctpiw, or one that is stopped, or one that has a key, which this one "
+			"needs then, too",
 			to->udp_port);
 	else
 		snprintf(
@@ -113,6 +125,23 @@ static void tell_silence(struct conn_assoc *a)
 			peer, (unsigned int)(UNANSWERED_TIME / NSEC_PER_SEC),
 			unanswered_cause(a->ep->conn, to, cause, sizeof(cause)),
 			doctor ? "; look with: sctpiw doctor " : "", doctor ? peer : "");
+}
+
+void unanswered_key(struct conn *c, uint16_t port, const struct path_addr *from,
+		    const uint8_t *packet, size_t len)
+{
+	static const uint8_t record[] = { 22, 0xfe };
+	char peer[SOCKADDR_TEXT];
+
+	/* A handshake's record of DTLS, epoch 0, and a ClientHello in it (RFC 6347 4.1, 4.2.2). */
+	if (len < HELLO_MIN || memcmp(packet, record, sizeof(record)) != 0 ||
+	    get_be16(packet + 3) != 0 || packet[13] != 1 || c->now < c->unanswered.key_at)
+		return;
+	c->unanswered.key_at = c->now + KEY_TIME;
+	log_error(
+		"port %u: %s asks with a key, and gets no answer: this process has no key, and needs the "
+		"same (--key)",
+		port, sockaddr_text_ip(&from->remote, from->udp_port, peer));
 }
 
 void unanswered_timers(struct conn *c)

@@ -38,6 +38,7 @@ struct conn_unanswered {
 	/* Whom the last line was about: a program that tries again and again gets one. */
 	struct ip_addr told;
 	uint16_t told_port;
+	uint64_t key_at; /* ns: from then on it is said again that somebody asks with a key */
 };
 
 void unanswered_init(struct conn_unanswered *u);
@@ -59,6 +60,12 @@ void unanswered_tell(struct conn *c, const struct ip_addr *peer, uint16_t port, 
  */
 const char *unanswered_cause(const struct conn *c, const struct path_addr *to, char *buf,
 			     size_t len);
+/*
+ * Says that a peer asks with a key, if the packet, which is none of SCTP, is a ClientHello: this process has none, so
+ * that the peer gets no answer. port: the one that was asked.
+ */
+void unanswered_key(struct conn *c, uint16_t port, const struct path_addr *from,
+		    const uint8_t *packet, size_t len);
 uint64_t unanswered_next_timeout(const struct conn *c);
 void unanswered_timers(struct conn *c);
 

@@ -141,7 +141,7 @@ static int user_sctp_start(struct conn *c, struct config_error *why)
 	struct user_sctp *us;
 	int ret;
 
-	if (c->carrier->check && !c->carrier->check(why))
+	if (c->carrier->check && !c->carrier->check(c->config, why))
 		return -EINVAL;
 	us = calloc(1, sizeof(*us));
 	if (!us)
@@ -156,6 +156,9 @@ static int user_sctp_start(struct conn *c, struct config_error *why)
 	config.asconf = true;
 	config.silent_limit = c->config->silent_limit;
 	config.spread = c->config->spread;
+	config.overhead = c->carrier->overhead;
+	if (c->carrier->packet_max)
+		config.packet_max = c->carrier->packet_max;
 	if (config.connect_limit > config.silent_limit)
 		config.connect_limit = config.silent_limit;
 	ret = -ENOMEM;
@@ -377,8 +380,10 @@ static void input_packet(struct endpoint *ep, const struct path_addr *from, cons
 	if (ep->bound.multicast)
 		return;
 	sctp_input(endpoint_of(ep)->sctp, from, packet, len, c->now, rx);
-	if (!rx->assoc)
+	if (!rx->assoc) {
+		unanswered_key(c, ep->bound.port, from, packet, len);
 		return;
+	}
 	a = sctp_assoc_user(rx->assoc);
 	if (a && a->iw)
 		iw_assoc_placed(a->iw);

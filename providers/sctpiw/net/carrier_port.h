@@ -15,6 +15,7 @@
 #include "net/net.h"
 
 struct conn;
+struct dtls_port;
 struct endpoint;
 struct path_socket;
 
@@ -41,6 +42,8 @@ struct carrier_port_ops {
 	 * may both be unset.
 	 */
 	bool (*next_error)(struct endpoint *ep, struct carrier_error *err);
+	/* Takes a datagram to pieces and hands on what is in it; NULL: user_sctp_input() gets it as it is. */
+	void (*input)(struct endpoint *ep, const struct carrier_datagram *d);
 };
 
 /* A descriptor in the epoll set, and what its entry points to. */
@@ -61,6 +64,7 @@ struct carrier_port {
 	struct carrier_watched out;	/* what was last sent on */
 	struct carrier_watched awaited; /* whose room is awaited while endpoint.await_room is not 0 */
 	struct link_table links;
+	struct dtls_port *dtls; /* dtls: the sessions of the port; NULL with other carriers */
 };
 
 /* The port of an endpoint of one of these carriers. */
@@ -80,6 +84,8 @@ void carrier_port_set_tos(struct endpoint *ep);
 enum conn_received carrier_port_receive(struct conn *c, enum conn_depth depth);
 void carrier_port_await_room(struct endpoint *ep, bool await);
 
+/* Hands a datagram on that has come to the endpoint. */
+void carrier_port_input(struct endpoint *ep, const struct carrier_datagram *d);
 /* Takes the ICMP errors that wait on the endpoint's sockets. */
 void carrier_port_errors(struct endpoint *ep);
 /* Takes what came to one of the endpoint's path sockets (net/path_socket.h). */

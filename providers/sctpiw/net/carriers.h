@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* The carriers of real networks, for conn_param.carrier: SCTP in UDP (RFC 6951), and SCTP on raw IP. */
+/* The carriers of real networks, for conn_param.carrier: SCTP in UDP (RFC 6951), the same in DTLS (RFC 8261), and SCTP on raw IP. */
 #ifndef SCTPIW_NET_CARRIERS_H
 #define SCTPIW_NET_CARRIERS_H
 
 #include "conn/carrier.h"
 
-extern const struct carrier carrier_udp, carrier_ip;
+extern const struct carrier carrier_udp, carrier_dtls, carrier_ip;
 
 #endif

@@ -74,7 +74,7 @@ static void take_in(const struct faults_packet *p)
 		.from = p->path,
 	};
 
-	user_sctp_input(p->ep, &d);
+	carrier_port_input(p->ep, &d);
 }
 
 /* A packet that was held back goes on. */
@@ -408,15 +408,22 @@ static void faulty_stop(struct conn *c)
 	c->carrier->stop(c);
 }
 
-/* The carriers that this one stands in front of have no timers. */
 static uint64_t faulty_next_timeout(const struct conn *c)
 {
-	return faults_held_next(&faults_net_of(c)->held);
+	const struct faults_net *fn = faults_net_of(c);
+	uint64_t next = faults_held_next(&fn->held), t;
+
+	t = fn->plain->next_timeout ? fn->plain->next_timeout(c) : TIME_NEVER;
+	return t < next ? t : next;
 }
 
 static void faulty_timers(struct conn *c)
 {
-	let_go(faults_net_of(c));
+	struct faults_net *fn = faults_net_of(c);
+
+	if (fn->plain->timers)
+		fn->plain->timers(c);
+	let_go(fn);
 }
 
 int faults_net_install(struct conn *c, struct fault_asker *asker)

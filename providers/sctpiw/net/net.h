@@ -11,6 +11,7 @@
 #include "conn/transport.h"
 
 struct capture;
+struct dtls_carrier;
 struct path_sockets;
 struct trace_file;
 
@@ -28,7 +29,8 @@ struct net {
 	struct capture *capture;    /* NULL: none, or not any more */
 	struct trace_file *trace;   /* NULL: none */
 	uint8_t *rx_memory;	    /* of the carriers (carrier_port.c) */
-	struct path_sockets *paths; /* udp; NULL with other carriers */
+	struct path_sockets *paths; /* udp and dtls; NULL with other carriers */
+	struct dtls_carrier *dtls;  /* dtls; NULL with other carriers */
 };
 
 #endif

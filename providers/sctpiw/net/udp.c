@@ -16,6 +16,7 @@
 #include "net/carrier_socket.h"
 #include "net/carriers.h"
 #include "net/path_socket.h"
+#include "net/udp.h"
 #include "sctp/sctp.h"
 #include "util/sockaddr.h"
 #include "sys/sys.h"
@@ -83,8 +84,8 @@ static void set_hops(struct endpoint *ep, uint8_t hops)
 
 /* ---- receiving ---- */
 
-static unsigned int udp_receive(struct endpoint *ep, struct path_socket *path,
-				struct carrier_datagram *dgrams, unsigned int max)
+unsigned int udp_receive(struct endpoint *ep, struct path_socket *path,
+			 struct carrier_datagram *dgrams, unsigned int max)
 {
 	struct ip_addr local = sockaddr_ip((const struct sockaddr *)&ep->bound.local);
 
@@ -93,7 +94,7 @@ static unsigned int udp_receive(struct endpoint *ep, struct path_socket *path,
 	return carrier_socket_receive(ep, carrier_port_of(ep)->fd, &local, dgrams, max, NULL);
 }
 
-static bool udp_next_error(struct endpoint *ep, struct carrier_error *err)
+bool udp_next_error(struct endpoint *ep, struct carrier_error *err)
 {
 	struct carrier_port *p = carrier_port_of(ep);
 	struct sock_extended_err ee;
@@ -114,7 +115,7 @@ static const struct carrier_port_ops port_ops = {
 
 /* ---- opening ---- */
 
-static int udp_start(struct conn *c)
+int udp_start(struct conn *c)
 {
 	int ret;
 
@@ -127,7 +128,7 @@ static int udp_start(struct conn *c)
 	return ret;
 }
 
-static void udp_stop(struct conn *c)
+void udp_stop(struct conn *c)
 {
 	carrier_port_stop(c);
 	path_sockets_free(c->net->paths);
@@ -152,9 +153,10 @@ static int open_socket(struct endpoint *ep, struct carrier_port *p, const struct
 	return ret ? ret : sys_getsockname(p->fd, &bound->local);
 }
 
-static int udp_open(struct endpoint *ep, const struct sockaddr *addr, bool v6only, size_t *rcvbuf)
+int udp_open_port(struct endpoint *ep, const struct sockaddr *addr, bool v6only, size_t *rcvbuf,
+		  const struct carrier_port_ops *ops)
 {
-	struct carrier_port *p = carrier_port_new(ep, &port_ops);
+	struct carrier_port *p = carrier_port_new(ep, ops);
 	struct ip_addr ip = sockaddr_ip(addr);
 	int ret;
 
@@ -174,6 +176,11 @@ static int udp_open(struct endpoint *ep, const struct sockaddr *addr, bool v6onl
 	sys_setsockopt_int(p->fd, SOL_UDP, UDP_GRO, 1);
 	set_df(ep, true);
 	return 0;
+}
+
+static int udp_open(struct endpoint *ep, const struct sockaddr *addr, bool v6only, size_t *rcvbuf)
+{
+	return udp_open_port(ep, addr, v6only, rcvbuf, &port_ops);
 }
 
 /* ---- sending ---- */
@@ -287,7 +294,7 @@ static void choose_socket(struct endpoint *ep, const struct sctp_batch *batch,
 			       ep->bound.wildcard);
 }
 
-static int udp_send(struct endpoint *ep, struct sctp_batch *batch)
+int udp_send(struct endpoint *ep, struct sctp_batch *batch)
 {
 	const struct carrier_port *p = carrier_port_of(ep);
 	uint16_t segment = (uint16_t)batch->segment;
@@ -317,8 +324,27 @@ static int udp_send(struct endpoint *ep, struct sctp_batch *batch)
 	return send_singly(ep, &out, batch, error == -EMSGSIZE ? 0 : error);
 }
 
-static bool udp_room(const struct endpoint *ep, const struct ip_addr *from,
-		     struct carrier_room *room)
+/* The second call is for the first one's error, which may be that of an earlier packet. */
+void udp_send_one(struct endpoint *ep, const struct path_addr *to, const uint8_t *data, size_t len)
+{
+	const struct sctp_batch batch = { .data = data, .len = len, .segment = len, .to = *to };
+	struct iovec iov = { (void *)(uintptr_t)data, len };
+	struct carrier_outgoing out;
+	ssize_t ret = -EINTR;
+
+	if (carrier_port_of(ep)->fd < 0)
+		return;
+	choose_socket(ep, &batch, &out);
+	out.msg.msg_iov = &iov;
+	out.msg.msg_iovlen = 1;
+	for (int i = 0; i < 2 && ret < 0 && ret != -EAGAIN; i++)
+		ret = sys_sendmsg(carrier_port_of(ep)->out.fd, &out.msg,
+				  MSG_DONTWAIT | MSG_NOSIGNAL);
+	if (ret >= 0)
+		capture_sent(ep, to, data, len, len);
+}
+
+bool udp_room(const struct endpoint *ep, const struct ip_addr *from, struct carrier_room *room)
 {
 	const struct carrier_port *p = carrier_port_of(ep);
 

@@ -6,6 +6,7 @@
 
 #include "sctp/assoc.h"
 #include "sctp/away.h"
+#include "sctp/mtu.h"
 
 #define BUCKETS_MIN 64u
 
@@ -24,6 +25,7 @@ void sctp_config_default(struct sctp_config *config)
 		.connect_limit = 30000 * NSEC_PER_MSEC,
 		.max_tsn_distance = 4095,
 		.mtu_probe = true,
+		.packet_max = SCTP_PACKET_MAX,
 		.mtu_raise_time = 600000 * NSEC_PER_MSEC,
 	};
 }

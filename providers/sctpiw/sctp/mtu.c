@@ -27,18 +27,29 @@
 
 #define BACKOFF_MAX 16u /* doublings of the wait for an answer */
 
+/* What stands around the SCTP packet in an IP packet, bytes. */
+static uint32_t before_packet(const struct sctp_path *path)
+{
+	return (ip_addr_is_v4(&path->addr.remote) ? 20u : 40u) + (path->addr.udp_port ? 8u : 0u) +
+	       path->mtu.overhead;
+}
+
 /* The length of the SCTP packet in an IP packet of mtu bytes, or the longest that there is. */
 static uint32_t packet_in(const struct sctp_path *path, uint32_t mtu)
 {
-	uint32_t packet =
-		mtu - (ip_addr_is_v4(&path->addr.remote) ? 20 : 40) - (path->addr.udp_port ? 8 : 0);
+	uint32_t packet = mtu - before_packet(path);
 
-	return (packet < SCTP_PACKET_MAX ? packet : SCTP_PACKET_MAX) & ~3u;
+	return (packet < path->mtu.longest ? packet : path->mtu.longest) & ~3u;
 }
 
-static uint32_t within(uint32_t mtu)
+/* The MTU, or that of the longest packet that may be sent. */
+static uint32_t within(const struct sctp_path *path, uint32_t mtu)
 {
-	return mtu < SCTP_MTU_MAX ? mtu : SCTP_MTU_MAX;
+	uint32_t max = path->mtu.longest + before_packet(path);
+
+	if (max > SCTP_MTU_MAX || path->mtu.longest == SCTP_PACKET_MAX)
+		max = SCTP_MTU_MAX;
+	return mtu < max ? mtu : max;
 }
 
 static void fit(struct sctp_path *path, uint32_t packet)
@@ -61,8 +72,10 @@ void sctp_mtu_init(struct sctp_path *path, const struct sctp_config *config, uin
 {
 	bool v4 = ip_addr_is_v4(&path->addr.remote);
 
+	path->mtu.overhead = config->overhead;
+	path->mtu.longest = config->packet_max;
 	sctp_pmtu_init(&path->mtu.search, v4 ? SCTP_PMTU_FLOOR_V4 : SCTP_PMTU_FLOOR_V6,
-		       config->mtu_probe ? SCTP_PMTU_BASE : SCTP_MTU_MAX, within(mtu));
+		       config->mtu_probe ? SCTP_PMTU_BASE : SCTP_MTU_MAX, within(path, mtu));
 	fit(path, packet_in(path, path->mtu.search.good));
 }
 
@@ -158,7 +171,7 @@ void sctp_assoc_set_mtu(struct sctp_assoc *a, uint32_t mtu)
 	for (i = 0; i <= a->paths.others; i++) {
 		struct sctp_path *path = sctp_path_at(a, i);
 
-		sctp_pmtu_tell(&path->mtu.search, within(mtu));
+		sctp_pmtu_tell(&path->mtu.search, within(path, mtu));
 		path->mtu.due = TIME_NEVER;
 		sctp_mtu_start(a, path);
 	}
@@ -305,7 +318,7 @@ static void too_big(struct sctp_assoc *a, const struct path_addr *to, uint32_t m
 {
 	struct sctp_path *path = sctp_paths_find(a, &to->remote);
 
-	if (path && sctp_pmtu_too_big(&path->mtu.search, within(mtu)))
+	if (path && sctp_pmtu_too_big(&path->mtu.search, within(path, mtu)))
 		go_on(a, path, now);
 }
 

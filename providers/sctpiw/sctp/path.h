@@ -27,13 +27,14 @@ struct sctp_in;
 /* The path MTU (mtu.c). Packet lengths are bytes from the common header on, multiples of 4. */
 struct sctp_path_mtu {
 	struct sctp_pmtu search;
-	uint32_t max_packet;  /* the longest packet to send now */
-	uint32_t told_packet; /* the longest packet that the interface takes */
-	bool wanted;	      /* a probe is to be sent */
-	uint64_t due;	      /* when SCTP_TIMER_MTU is for this path, or TIME_NEVER */
-	uint64_t nonce[2];    /* of the probes of the present size */
-	uint64_t sent;	      /* when the last probe left */
-	uint64_t answered;    /* when the last probe, of any size, was answered */
+	uint32_t max_packet;	    /* the longest packet to send now */
+	uint32_t told_packet;	    /* the longest packet that the interface takes */
+	uint32_t overhead, longest; /* overhead and packet_max of struct sctp_config */
+	bool wanted;		    /* a probe is to be sent */
+	uint64_t due;		    /* when SCTP_TIMER_MTU is for this path, or TIME_NEVER */
+	uint64_t nonce[2];	    /* of the probes of the present size */
+	uint64_t sent;		    /* when the last probe left */
+	uint64_t answered;	    /* when the last probe, of any size, was answered */
 	unsigned int tries; /* probes of this size that were lost while nothing else got through */
 };
 

@@ -68,6 +68,9 @@ struct sctp_config {
 	bool mtu_probe;
 	uint64_t mtu_raise_time; /* a path that took less is probed again after so long; 600 s */
 	bool spread; /* DATA goes over all paths that are disjoint, not over one at a time (spread.h) */
+	/* What the carrier of packets adds to each of them beside IP and UDP, bytes; 0 */
+	uint32_t overhead;
+	uint32_t packet_max; /* bytes of the longest packet that the carrier takes, a multiple of 4; 65,504 */
 };
 
 /* Fills in the defaults of the project; the caller then changes what it wants. */

@@ -72,6 +72,13 @@ static bool anything(const struct sctp_assoc *a)
 	       (a->pending || a->inflight.lost || a->want_pull || a->control);
 }
 
+/* Whether a batch may have so many packets of `total` bytes, beside which the carrier puts its own. */
+static bool fits_batch(const struct sctp_assoc *a, unsigned int packets, size_t total)
+{
+	return packets <= SCTP_BATCH_PACKETS &&
+	       total + (size_t)packets * a->s->config.overhead <= SCTP_BATCH_BYTES;
+}
+
 /*
  * A packet ends its batch when it is shorter than the others. If only a little room is left in it
  * that no message was cut for, a PAD chunk (RFC 4820) makes it as long as they are, provided that
@@ -83,7 +90,7 @@ static size_t pad(const struct sctp_tx *tx, size_t len, size_t total)
 	size_t gap = pkt->limit - len;
 
 	if (!gap || !pkt->more || pkt->alone || gap > pkt->limit / 8 ||
-	    tx->built + 1 == SCTP_BATCH_PACKETS || total + 2 * pkt->limit > SCTP_BATCH_BYTES ||
+	    !fits_batch(tx->a, tx->built + 2, total + 2 * pkt->limit) ||
 	    !sctp_window_open(tx->a, tx->path))
 		return len;
 	memset(pkt->p + len, 0, gap);
@@ -103,7 +110,7 @@ static unsigned int build_packets(struct sctp_assoc *a, struct sctp_path *path, 
 
 	a->s->refs.count = 0;
 	batch->df = true;
-	while (tx.built < SCTP_BATCH_PACKETS && (!tx.built || total + limit <= SCTP_BATCH_BYTES)) {
+	while (!tx.built || fits_batch(a, tx.built + 1, total + limit)) {
 		first_ref = a->s->refs.count;
 		len = sctp_tx_build(&tx, b->data + b->used + total, limit);
 		if (!len)

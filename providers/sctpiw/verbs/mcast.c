@@ -37,7 +37,7 @@ static int attach(struct sctpiw_qp *qp, const struct ip_addr *group)
 	bool first, last;
 	int ret;
 
-	if (!multicast_is_served(c))
+	if (!multicast_may_join(c))
 		return -EOPNOTSUPP;
 	ret = iw_mcast_attach(qp->iw, group, &first);
 	if (!ret && first) {

@@ -1,0 +1,478 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+#define _GNU_SOURCE
+#include "net/dtls.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "conn/conn.h"
+#include "log/log.h"
+#include "net/dtls_gnutls.h"
+#include "net/dtls_peer.h"
+#include "util/bytes.h"
+#include "util/sockaddr.h"
+
+#define CLIENT_HELLO 1
+/* ns. When nothing has come back for so long, the peer has perhaps forgotten the session; then twice as long. */
+#define DOUBT_TIME (2 * NSEC_PER_SEC)
+/* ns. Between two hints of ours, and between two that are believed of one peer. */
+#define HINT_TIME (100 * NSEC_PER_MSEC)
+#define HINT_WAIT NSEC_PER_SEC
+/* ns. Who was heard in the clear is served so for as long, with key-optional. */
+#define CLEAR_LIFE (60 * NSEC_PER_SEC)
+/* ns. A peer that has sealed something within that time does not fall back to sending in the clear. */
+#define SEALED_LIFE (10 * NSEC_PER_SEC)
+/* ns. Between two lines about packets in the clear. */
+#define CLEAR_SAY_TIME (10 * NSEC_PER_SEC)
+/* Records that ICMP may be about: so many were sent since. */
+#define QUOTED_WINDOW 65536u
+
+/*
+ * "No key of mine opens that": an alert of epoch 0, of level warning, whose description is one of those for private use. Other
+ * implementations of DTLS pass over it.
+ */
+#define ALERT_WARNING 1
+#define ALERT_CLOSE_NOTIFY 0
+#define ALERT_NO_SESSION 240
+
+/* ---- of a process ---- */
+
+struct dtls *dtls_new(const struct dtls_param *param)
+{
+	struct dtls *d = calloc(1, sizeof(*d));
+
+	if (!d)
+		return NULL;
+	d->param = *param;
+	d->param.keys = NULL;
+	d->credentials = dtls_credentials_new(param->keys);
+	d->cookies = dtls_cookies_new();
+	d->scratch = malloc(DTLS_PLAIN_MAX + DTLS_OVERHEAD);
+	if (d->credentials && d->cookies && d->scratch)
+		return d;
+	dtls_free(d);
+	return NULL;
+}
+
+void dtls_free(struct dtls *d)
+{
+	if (!d)
+		return;
+	dtls_credentials_free(d->credentials);
+	dtls_cookies_free(d->cookies);
+	timerq_fini(&d->timers);
+	free(d->scratch);
+	free(d);
+}
+
+uint64_t dtls_next_timeout(const struct dtls *d)
+{
+	const struct timerq_node *first = timerq_first(&d->timers);
+
+	return first ? first->when : TIME_NEVER;
+}
+
+void dtls_timers(struct dtls *d, uint64_t now)
+{
+	struct timerq_node *first;
+
+	while ((first = timerq_first(&d->timers)) && first->when <= now) {
+		timerq_remove(&d->timers, first);
+		dtls_setup_timeout(list_entry(first, struct dtls_peer, timer), now);
+	}
+}
+
+/* ---- ports ---- */
+
+struct dtls_port *dtls_port_new(struct dtls *d, uint16_t number, void *ctx)
+{
+	struct dtls_port *p = calloc(1, sizeof(*p));
+
+	if (!p)
+		return NULL;
+	p->dtls = d;
+	p->number = number;
+	p->ctx = ctx;
+	for (unsigned int i = 0; i < DTLS_BUCKETS; i++)
+		list_init(&p->bucket[i]);
+	return p;
+}
+
+static void send_close(struct dtls_peer *peer)
+{
+	struct dtls_port *p = peer->port;
+	uint8_t record[2 + DTLS_OVERHEAD];
+	size_t front, len;
+
+	if (!peer->now.tx || peer->self)
+		return;
+	front = dtls_cipher_front(peer->now.tx);
+	record[front] = ALERT_WARNING;
+	record[front + 1] = ALERT_CLOSE_NOTIFY;
+	len = dtls_seal(peer->now.tx, DTLS_ALERT, record, 2);
+	if (len)
+		p->dtls->param.ops->transmit(p->ctx, &peer->addr, record, len);
+}
+
+void dtls_port_free(struct dtls_port *p)
+{
+	for (unsigned int i = 0; i < DTLS_BUCKETS; i++) {
+		while (!list_empty(&p->bucket[i])) {
+			struct dtls_peer *peer =
+				list_entry(p->bucket[i].next, struct dtls_peer, node);
+
+			send_close(peer);
+			dtls_peer_free(peer);
+		}
+	}
+	dtls_cipher_free(p->self_tx);
+	dtls_cipher_free(p->self_rx);
+	free(p);
+}
+
+/* ---- the port itself ---- */
+
+/* Nobody else can have the port's address, so that a key of its own is enough. */
+static bool make_self(struct dtls_port *p)
+{
+	uint8_t key[16], iv[4];
+
+	if (p->self_tx)
+		return true;
+	if (gnutls.rnd(GNUTLS_RND_KEY, key, sizeof(key)) ||
+	    gnutls.rnd(GNUTLS_RND_NONCE, iv, sizeof(iv)))
+		return false;
+	p->self_tx = dtls_cipher_new(DTLS_AES_128_GCM, 1, key, sizeof(key), iv, sizeof(iv));
+	p->self_rx = dtls_cipher_new(DTLS_AES_128_GCM, 1, key, sizeof(key), iv, sizeof(iv));
+	explicit_bzero(key, sizeof(key));
+	if (p->self_tx && p->self_rx)
+		return true;
+	dtls_cipher_free(p->self_tx);
+	dtls_cipher_free(p->self_rx);
+	p->self_tx = p->self_rx = NULL;
+	return false;
+}
+
+/* The peer of that address, if it is known or the port itself. */
+static struct dtls_peer *find(struct dtls_port *p, const struct path_addr *addr, uint64_t now)
+{
+	struct dtls_peer *peer = dtls_peer_find(p, addr);
+
+	if (peer || !p->dtls->param.ops->is_self(p->ctx, addr) || !make_self(p))
+		return peer;
+	peer = dtls_peer_get(p, addr, now);
+	if (!peer)
+		return NULL;
+	peer->self = true;
+	peer->now = (struct dtls_keys){ p->self_tx, p->self_rx };
+	return peer;
+}
+
+/* ---- peers in the clear ---- */
+
+static struct dtls_clear_peer *clear_place(struct dtls_port *p, const struct path_addr *addr)
+{
+	const uint8_t *b = addr->remote.b;
+
+	return &p->clear[(b[15] ^ b[14] * 3u ^ addr->udp_port) % DTLS_CLEAR_PEERS];
+}
+
+static bool is_clear(struct dtls_port *p, const struct path_addr *addr, uint64_t now)
+{
+	const struct dtls_clear_peer *c = clear_place(p, addr);
+
+	return c->until > now && c->udp_port == addr->udp_port &&
+	       ip_addr_equal(&c->remote, &addr->remote);
+}
+
+void dtls_port_note_clear(struct dtls_port *p, const struct path_addr *addr, uint64_t now)
+{
+	*clear_place(p, addr) = (struct dtls_clear_peer){
+		.remote = addr->remote,
+		.udp_port = addr->udp_port,
+		.until = now + CLEAR_LIFE,
+	};
+}
+
+/* Whether a packet in the clear is to be taken. */
+static bool may_be_clear(struct dtls_port *p, const struct path_addr *from, uint64_t now)
+{
+	struct dtls *d = p->dtls;
+	const struct dtls_peer *peer;
+	char text[SOCKADDR_TEXT];
+
+	sockaddr_text_ip(&from->remote, from->udp_port, text);
+	if (d->param.optional) {
+		peer = dtls_peer_find(p, from);
+		if (!peer || !peer->now.rx || now - peer->heard >= SEALED_LIFE) {
+			if (!is_clear(p, from, now))
+				log_error(
+					"warning: port %u: %s has no key: it is served in the clear, as "
+					"key-optional says",
+					p->number, text);
+			dtls_port_note_clear(p, from, now);
+			return true;
+		}
+	}
+	d->param.stats->refused++;
+	if (now >= d->clear_at && !d->param.optional) {
+		log_error(
+			"port %u: %s sends in the clear, and gets no answer: this process has a key, and "
+			"that one needs it, too",
+			p->number, text);
+		d->clear_at = now + CLEAR_SAY_TIME;
+	}
+	return false;
+}
+
+/* ---- sending ---- */
+
+/* Has a new session set up beside the one that there is, if its time is over or it is in doubt. */
+static void look_after(struct dtls_peer *peer, uint64_t now)
+{
+	peer->used = now;
+	if (!peer->asked) {
+		peer->asked = now ? now : 1;
+		peer->doubt = now + DOUBT_TIME;
+	} else if (now >= peer->doubt) {
+		peer->doubt = now + 2 * (peer->doubt - peer->asked);
+		dtls_setup_connect(peer, now);
+	}
+	if (dtls_cipher_used(peer->now.tx) >= peer->port->dtls->param.rekey)
+		dtls_setup_connect(peer, now);
+}
+
+enum dtls_way dtls_port_ask(struct dtls_port *p, const struct path_addr *to, uint64_t now,
+			    struct dtls_cipher **tx)
+{
+	struct dtls_peer *peer;
+
+	if (ip_addr_is_multicast(&to->remote))
+		return DTLS_NOT;
+	peer = find(p, to, now);
+	if (!peer)
+		return p->dtls->param.optional && is_clear(p, to, now) ? DTLS_CLEAR : DTLS_WAIT;
+	if (!peer->now.tx)
+		return DTLS_WAIT;
+	if (!peer->self)
+		look_after(peer, now);
+	/* The next key should have been there for long. */
+	if (dtls_cipher_used(peer->now.tx) >= 2 * p->dtls->param.rekey && !peer->self)
+		return DTLS_NOT;
+	*tx = peer->now.tx;
+	return DTLS_SEALED;
+}
+
+void dtls_port_wait(struct dtls_port *p, const struct path_addr *to, const uint8_t *packet,
+		    size_t len, uint64_t now)
+{
+	struct dtls_peer *peer = dtls_peer_get(p, to, now);
+
+	if (!peer)
+		return;
+	dtls_peer_keep(peer, packet, len);
+	dtls_setup_connect(peer, now);
+	if (!peer->next && !peer->now.rx)
+		dtls_peer_free(peer);
+}
+
+void dtls_port_note(struct dtls_port *p, const struct path_addr *to, const uint8_t *packet,
+		    size_t len)
+{
+	struct dtls_peer *peer = dtls_peer_find(p, to);
+
+	if (!peer)
+		return;
+	peer->head_len = len < DTLS_HEAD ? len : DTLS_HEAD;
+	memcpy(peer->head, packet, peer->head_len);
+}
+
+/* ---- receiving ---- */
+
+static void send_hint(struct dtls_port *p, const struct path_addr *to, uint64_t now)
+{
+	static const uint8_t hint[] = {
+		DTLS_ALERT,	 0xfe, 0xfd, 0, 0, 0, 0, 0, 0, 0, 0, 0, 2, ALERT_WARNING,
+		ALERT_NO_SESSION
+	};
+
+	if (now < p->dtls->hint_at)
+		return;
+	p->dtls->hint_at = now + HINT_TIME;
+	p->dtls->param.ops->transmit(p->ctx, to, hint, sizeof(hint));
+}
+
+static bool is_hint(const struct dtls_header *h, const uint8_t *record)
+{
+	return !h->epoch && h->len == 2 && record[DTLS_HEADER + 1] == ALERT_NO_SESSION;
+}
+
+/*
+ * Opens a record with the key in use, or else with the one before it. To try spoils the record, so that it is kept while
+ * there are two.
+ */
+static enum dtls_opened open_record(struct dtls_peer *peer, const struct dtls_header *h,
+				    uint8_t *record, uint8_t **plain, size_t *len)
+{
+	size_t whole = DTLS_HEADER + h->len;
+	struct dtls *d = peer->port->dtls;
+	enum dtls_opened opened;
+
+	if (!peer->old.rx)
+		return dtls_open(peer->now.rx, h, record, plain, len);
+	if (whole > DTLS_PLAIN_MAX + DTLS_OVERHEAD)
+		return DTLS_BAD;
+	memcpy(d->scratch, record, whole);
+	opened = dtls_open(peer->now.rx, h, record, plain, len);
+	if (opened == DTLS_OPENED)
+		return opened;
+	memcpy(record, d->scratch, whole);
+	return dtls_open(peer->old.rx, h, record, plain, len);
+}
+
+static void input_data(struct dtls_port *p, struct dtls_peer *peer, const struct path_addr *from,
+		       const struct dtls_header *h, uint8_t *record, uint64_t now)
+{
+	struct conn_dtls_traffic *stats = p->dtls->param.stats;
+	uint8_t *plain;
+	size_t len;
+
+	if (!peer || !peer->now.rx) {
+		/* The keys may be on their way. */
+		if (peer && peer->next)
+			return;
+		stats->bad_records++;
+		send_hint(p, from, now);
+		return;
+	}
+	switch (open_record(peer, h, record, &plain, &len)) {
+	case DTLS_REPLAY:
+		stats->replays++;
+		return;
+	case DTLS_BAD:
+		stats->bad_records++;
+		send_hint(p, from, now);
+		return;
+	case DTLS_OPENED:
+		break;
+	}
+	peer->asked = 0;
+	peer->heard = peer->used = now;
+	if (ip_addr_is_zero(&peer->addr.local))
+		peer->addr.local = from->local;
+	/* Behind this call the peer may be gone. */
+	p->dtls->param.ops->deliver(p->ctx, from, plain, len);
+}
+
+static void input_alert(struct dtls_port *p, struct dtls_peer *peer, const struct dtls_header *h,
+			uint8_t *record, uint64_t now)
+{
+	uint8_t *plain;
+	size_t len;
+
+	if (!peer || peer->self)
+		return;
+	if (is_hint(h, record)) {
+		if (peer->now.rx && now >= peer->hint_at) {
+			peer->hint_at = now + HINT_WAIT;
+			dtls_setup_connect(peer, now);
+		}
+		return;
+	}
+	if (peer->next && (!h->epoch || !peer->now.rx)) {
+		dtls_setup_record(peer, record, DTLS_HEADER + h->len, now);
+		return;
+	}
+	if (!h->epoch || !peer->now.rx || open_record(peer, h, record, &plain, &len) != DTLS_OPENED)
+		return;
+	if (len == 2 && plain[1] == ALERT_CLOSE_NOTIFY && !peer->next) {
+		log_debug("port %u: a peer has closed its session", p->number);
+		dtls_peer_free(peer);
+	}
+}
+
+static void input_record(struct dtls_port *p, const struct path_addr *from,
+			 const struct dtls_header *h, uint8_t *record, uint64_t now)
+{
+	struct dtls_peer *peer = find(p, from, now);
+	size_t len = DTLS_HEADER + h->len;
+
+	switch (h->type) {
+	case DTLS_DATA:
+		input_data(p, peer, from, h, record, now);
+		break;
+	case DTLS_ALERT:
+		input_alert(p, peer, h, record, now);
+		break;
+	default:
+		if (h->type == DTLS_HANDSHAKE && !h->epoch && h->len &&
+		    record[DTLS_HEADER] == CLIENT_HELLO)
+			dtls_setup_hello(p, from, record, len, now);
+		else if (peer)
+			dtls_setup_record(peer, record, len, now);
+		break;
+	}
+}
+
+bool dtls_port_input(struct dtls_port *p, const struct path_addr *from, uint8_t *data, size_t len,
+		     uint64_t now)
+{
+	struct dtls_header h;
+
+	if (!dtls_header_get(data, len, &h))
+		return !may_be_clear(p, from, now);
+	do {
+		size_t whole = DTLS_HEADER + h.len;
+
+		input_record(p, from, &h, data, now);
+		data += whole;
+		len -= whole;
+	} while (dtls_header_get(data, len, &h));
+	return true;
+}
+
+/* ---- errors ---- */
+
+/* Whether what ICMP quotes is the ClientHello of the handshake under way. */
+static bool quotes_hello(const struct dtls_peer *peer, const uint8_t *quoted, size_t len)
+{
+	const size_t at = DTLS_HEADER + 12 + 2;
+
+	return peer->next && !peer->next_server && len >= at + DTLS_RANDOM - 4 &&
+	       quoted[0] == DTLS_HANDSHAKE && quoted[DTLS_HEADER] == CLIENT_HELLO &&
+	       !memcmp(quoted + at, peer->random, len - at < DTLS_RANDOM ? len - at : DTLS_RANDOM);
+}
+
+/* Whether it quotes a record that was sealed not long ago. */
+static bool quotes_record(const struct dtls_peer *peer, const uint8_t *quoted, size_t len)
+{
+	uint64_t seq, next;
+
+	if (!peer->now.tx || len < DTLS_HEADER || quoted[0] != DTLS_DATA ||
+	    get_be16(quoted + 3) != 1)
+		return false;
+	seq = (uint64_t)get_be16(quoted + 5) << 32 | get_be32(quoted + 7);
+	next = DTLS_FIRST_SEQ + dtls_cipher_used(peer->now.tx);
+	return seq < next && seq + QUOTED_WINDOW >= next;
+}
+
+bool dtls_port_error(struct dtls_port *p, const struct path_addr *to, uint8_t *quoted, size_t *len,
+		     size_t size, int unreachable, uint64_t now)
+{
+	struct dtls_peer *peer = dtls_peer_find(p, to);
+
+	if (!peer)
+		return false;
+	if (quotes_hello(peer, quoted, *len) && unreachable) {
+		/* Perhaps a handshake has called what has read this error, so that it goes on by its timer. */
+		peer->unreachable = unreachable;
+		peer->next_at = now;
+		dtls_peer_arm(peer);
+		return false;
+	}
+	if (!quotes_record(peer, quoted, *len))
+		return false;
+	*len = peer->head_len < size ? peer->head_len : size;
+	memcpy(quoted, peer->head, *len);
+	return true;
+}

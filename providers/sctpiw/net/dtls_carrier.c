@@ -1,0 +1,381 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * The carrier of SCTP in DTLS in UDP (RFC 8261), for processes that have a key: the sockets of udp.c, whose packets are
+ * sealed and opened here, and the sessions of dtls.h. Shard lock.
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "config/config.h"
+#include "config/config_keys.h"
+#include "conn/conn.h"
+#include "conn/user_sctp.h"
+#include "log/log.h"
+#include "net/carrier_port.h"
+#include "net/carriers.h"
+#include "net/dtls.h"
+#include "net/dtls_gnutls.h"
+#include "net/memory.h"
+#include "net/udp.h"
+#include "sctp/sctp.h"
+#include "util/sockaddr.h"
+
+/* Bytes that one call may send, as UDP_SEGMENT takes them: 65,507 is what a datagram may have over IPv4. */
+#define BATCH_MAX 65000u
+/* Four of the longest packets fit a batch, where the path takes them. */
+#define PACKET_MAX ((BATCH_MAX / 4 - DTLS_OVERHEAD) & ~3u)
+
+_Static_assert(PACKET_MAX <= DTLS_PLAIN_MAX, "a packet is one record");
+
+/* net.dtls: what all ports share. */
+struct dtls_carrier {
+	struct dtls *dtls;
+	bool told_groups; /* the user was told that there is no multicast */
+	uint8_t sealed[BATCH_MAX + DTLS_OVERHEAD];
+};
+
+static struct dtls_port *port_of(const struct endpoint *ep)
+{
+	return carrier_port_of(ep)->dtls;
+}
+
+/* ---- what sessions ask of their user ---- */
+
+static void transmit(void *ctx, const struct path_addr *to, const uint8_t *data, size_t len)
+{
+	udp_send_one(ctx, to, data, len);
+}
+
+static void deliver(void *ctx, const struct path_addr *from, uint8_t *packet, size_t len)
+{
+	const struct carrier_datagram d = {
+		.data = packet,
+		.len = len,
+		.segment = len,
+		.from = *from,
+	};
+
+	if (len)
+		user_sctp_input(ctx, &d);
+}
+
+static void failed(void *ctx, const struct path_addr *to, int error, const uint8_t *packet,
+		   size_t len)
+{
+	struct carrier_error err = { .to = *to, .unreachable = error };
+
+	err.quoted_len = len < sizeof(err.quoted) ? len : sizeof(err.quoted);
+	memcpy(err.quoted, packet, err.quoted_len);
+	user_sctp_icmp(ctx, &err);
+}
+
+/* A port that is bound to one address has no other; one that is bound to all of them has each of the host's. */
+static bool is_self(void *ctx, const struct path_addr *to)
+{
+	const struct endpoint *ep = ctx;
+	struct ip_addr own;
+
+	if (to->udp_port != ep->bound.port)
+		return false;
+	if (ep->bound.wildcard)
+		return ep->conn->ops->is_own_address(ep->conn, &to->remote) ||
+		       ip_addr_is_loopback(&to->remote);
+	own = sockaddr_ip((const struct sockaddr *)&ep->bound.local);
+	return ip_addr_equal(&own, &to->remote);
+}
+
+static const struct dtls_ops dtls_ops = {
+	.transmit = transmit,
+	.deliver = deliver,
+	.failed = failed,
+	.is_self = is_self,
+};
+
+/* ---- starting ---- */
+
+static bool dtls_check(const struct config *config, struct config_error *why)
+{
+	struct config_keys keys;
+	bool ok = dtls_gnutls_load(why) && config_keys_read(config->key, &keys, why);
+
+	config_keys_forget(&keys);
+	return ok;
+}
+
+static struct dtls *make_dtls(struct conn *c)
+{
+	struct dtls_param param = {
+		.ops = &dtls_ops,
+		.optional = c->config->key_optional,
+		.rekey = DTLS_REKEY,
+		.stats = &c->traffic.dtls,
+	};
+	struct config_keys keys;
+	struct config_error why;
+	struct dtls *d = NULL;
+
+	if (config_keys_read(c->config->key, &keys, &why)) {
+		param.keys = &keys;
+		d = dtls_new(&param);
+	}
+	config_keys_forget(&keys);
+	return d;
+}
+
+static int dtls_start(struct conn *c)
+{
+	struct dtls_carrier *dc = calloc(1, sizeof(*dc));
+	int ret = -ENOMEM;
+
+	if (!dc)
+		return ret;
+	dc->dtls = make_dtls(c);
+	if (dc->dtls)
+		ret = udp_start(c);
+	if (ret) {
+		dtls_free(dc->dtls);
+		free(dc);
+		return ret;
+	}
+	c->net->dtls = dc;
+	if (c->config->key_optional)
+		log_error(
+			"warning: key-optional: whoever has no key is served in the clear, and anybody on the "
+			"way can have it so");
+	return 0;
+}
+
+static void dtls_stop(struct conn *c)
+{
+	udp_stop(c);
+	dtls_free(c->net->dtls->dtls);
+	free(c->net->dtls);
+	c->net->dtls = NULL;
+}
+
+/* ---- receiving ---- */
+
+static void dtls_input(struct endpoint *ep, const struct carrier_datagram *d)
+{
+	for (size_t off = 0; off < d->len; off += d->segment) {
+		size_t left = d->len - off;
+		size_t len = left < d->segment ? left : d->segment;
+		const struct carrier_datagram clear = {
+			.data = d->data + off,
+			.len = len,
+			.segment = len,
+			.from = d->from,
+		};
+
+		if (!dtls_port_input(port_of(ep), &d->from, d->data + off, len, ep->conn->now))
+			user_sctp_input(ep, &clear);
+	}
+}
+
+/* What ICMP quotes is sealed. SCTP believes only who knows of a packet of its own. */
+static bool dtls_next_error(struct endpoint *ep, struct carrier_error *err)
+{
+	if (!udp_next_error(ep, err))
+		return false;
+	if (!err->local &&
+	    !dtls_port_error(port_of(ep), &err->to, err->quoted, &err->quoted_len,
+			     sizeof(err->quoted), err->unreachable, ep->conn->now) &&
+	    !ep->conn->config->key_optional) {
+		err->unreachable = 0;
+		err->mtu = 0;
+	}
+	return true;
+}
+
+static const struct carrier_port_ops port_ops = {
+	.rx_batch = 1,
+	.receive = udp_receive,
+	.next_error = dtls_next_error,
+	.input = dtls_input,
+};
+
+/* ---- ports ---- */
+
+static void dtls_close(struct endpoint *ep)
+{
+	if (port_of(ep))
+		dtls_port_free(port_of(ep));
+	carrier_port_free(ep);
+}
+
+static int dtls_open_port(struct endpoint *ep, const struct sockaddr *addr, bool v6only,
+			  size_t *rcvbuf)
+{
+	int ret = udp_open_port(ep, addr, v6only, rcvbuf, &port_ops);
+	struct carrier_port *p;
+
+	if (ret)
+		return ret;
+	p = carrier_port_of(ep);
+	p->dtls = dtls_port_new(ep->conn->net->dtls->dtls, ep->bound.port, ep);
+	if (p->dtls)
+		return 0;
+	carrier_port_free(ep);
+	return -ENOMEM;
+}
+
+/* ---- sending ---- */
+
+/*
+ * Copies a packet of the batch to p. What it references is the application's memory, which may go away meanwhile: the cipher
+ * does not read it there. *ref: the first reference that is not in an earlier packet. False: the memory is gone.
+ */
+static bool copy_packet(const struct sctp_batch *batch, const uint8_t *packet, size_t len,
+			unsigned int *ref, uint8_t *p)
+{
+	const uint8_t *at = packet, *end = packet + len;
+
+	for (; *ref < batch->n_refs && batch->refs[*ref].at < end; (*ref)++) {
+		const struct sctp_ref *r = &batch->refs[*ref];
+
+		if (r->at < at)
+			continue;
+		memcpy(p, at, (size_t)(r->at - at));
+		p += r->at - at;
+		if (memory_copy(p, r->from, r->len))
+			return false;
+		p += r->len;
+		at = r->at + r->len;
+	}
+	memcpy(p, at, (size_t)(end - at));
+	return true;
+}
+
+/* Seals packets of the batch up to BATCH_MAX bytes. Returns how many bytes of the batch these are; 0: it cannot be sent. */
+static size_t seal_some(struct dtls_carrier *dc, const struct sctp_batch *batch,
+			struct dtls_cipher *tx, struct sctp_batch *sealed)
+{
+	size_t front = dtls_cipher_front(tx), each = batch->segment + dtls_cipher_overhead(tx);
+	size_t done = 0, out = 0;
+	unsigned int ref = 0;
+
+	while (done < batch->len && out + each <= BATCH_MAX) {
+		size_t left = batch->len - done, n;
+		size_t len = left < batch->segment ? left : batch->segment;
+
+		if (!copy_packet(batch, batch->data + done, len, &ref, dc->sealed + out + front))
+			return 0;
+		n = dtls_seal(tx, DTLS_DATA, dc->sealed + out, len);
+		if (!n)
+			return 0;
+		done += len;
+		out += n;
+	}
+	*sealed = (struct sctp_batch){
+		.endpoint = batch->endpoint,
+		.data = dc->sealed,
+		.len = out,
+		.segment = each,
+		.to = batch->to,
+		.df = batch->df,
+	};
+	return done;
+}
+
+/* If the port is full, the rest of the batch is sealed anew when it is sent again: no number is used twice. */
+static int send_sealed(struct endpoint *ep, struct sctp_batch *batch, struct dtls_cipher *tx)
+{
+	struct dtls_carrier *dc = ep->conn->net->dtls;
+	struct sctp_batch sealed;
+
+	if (batch->segment > DTLS_PLAIN_MAX)
+		return 0;
+	dtls_port_note(port_of(ep), &batch->to, batch->data,
+		       batch->len < batch->segment ? batch->len : batch->segment);
+	while (batch->len) {
+		size_t done = seal_some(dc, batch, tx, &sealed);
+
+		if (!done)
+			return 0;
+		if (udp_send(ep, &sealed) == -EAGAIN) {
+			size_t gone = (size_t)(sealed.data - dc->sealed) / sealed.segment;
+
+			batch->data += gone * batch->segment;
+			batch->len -= gone * batch->segment;
+			return -EAGAIN;
+		}
+		batch->data += done;
+		batch->len -= done;
+	}
+	return 0;
+}
+
+/* Keeps the packets of the batch until there is a session. */
+static void wait_for_session(struct endpoint *ep, const struct sctp_batch *batch)
+{
+	uint8_t *packet = ep->conn->net->dtls->sealed;
+	unsigned int ref = 0;
+
+	for (size_t done = 0, len; done < batch->len; done += len) {
+		len = batch->len - done < batch->segment ? batch->len - done : batch->segment;
+		if (len > DTLS_PLAIN_MAX ||
+		    !copy_packet(batch, batch->data + done, len, &ref, packet))
+			return;
+		dtls_port_wait(port_of(ep), &batch->to, packet, len, ep->conn->now);
+	}
+}
+
+static int dtls_send(struct endpoint *ep, struct sctp_batch *batch)
+{
+	struct dtls_carrier *dc = ep->conn->net->dtls;
+	struct dtls_cipher *tx;
+
+	if (carrier_port_of(ep)->fd < 0)
+		return 0;
+	switch (dtls_port_ask(port_of(ep), &batch->to, ep->conn->now, &tx)) {
+	case DTLS_SEALED:
+		return send_sealed(ep, batch, tx);
+	case DTLS_WAIT:
+		wait_for_session(ep, batch);
+		return 0;
+	case DTLS_CLEAR:
+		return udp_send(ep, batch);
+	case DTLS_NOT:
+		break;
+	}
+	if (ip_addr_is_multicast(&batch->to.remote) && !dc->told_groups) {
+		dc->told_groups = true;
+		log_error(
+			"a group has no key: nothing is sent to multicast groups by a process that has one");
+	}
+	return 0;
+}
+
+static uint64_t dtls_carrier_next_timeout(const struct conn *c)
+{
+	return dtls_next_timeout(c->net->dtls->dtls);
+}
+
+static void dtls_carrier_timers(struct conn *c)
+{
+	dtls_timers(c->net->dtls->dtls, c->now);
+}
+
+/* It has no multicast: what everybody in a group knows is no secret of two. */
+const struct carrier carrier_dtls = {
+	.references = true,
+	.whole_batches = true,
+	.overhead = DTLS_OVERHEAD,
+	.packet_max = PACKET_MAX,
+	.check = dtls_check,
+	.start = dtls_start,
+	.stop = dtls_stop,
+	.open = dtls_open_port,
+	.close = dtls_close,
+	.watch = carrier_port_watch,
+	.forget = carrier_port_forget,
+	.set_tos = carrier_port_set_tos,
+	.receive = carrier_port_receive,
+	.send = dtls_send,
+	.await_room = carrier_port_await_room,
+	.room = udp_room,
+	.next_timeout = dtls_carrier_next_timeout,
+	.timers = dtls_carrier_timers,
+};

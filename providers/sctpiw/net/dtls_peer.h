@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* The peers of a port, for dtls.c and its neighbours alone. */
+#ifndef SCTPIW_NET_DTLS_PEER_H
+#define SCTPIW_NET_DTLS_PEER_H
+
+#include "net/dtls.h"
+#include "util/list.h"
+#include "util/time.h"
+#include "util/timerq.h"
+
+#define DTLS_BUCKETS 256u
+#define DTLS_CLEAR_PEERS 64u
+#define DTLS_HEAD 64u /* bytes of a packet that ICMP may quote */
+
+struct dtls {
+	struct dtls_param param;
+	struct dtls_credentials *credentials;
+	struct dtls_cookies *cookies;
+	uint8_t *scratch;     /* room for one record */
+	struct timerq timers; /* of dtls_peer.timer */
+	unsigned int n_peers; /* of all ports */
+	unsigned int tokens;  /* handshakes that may be accepted now */
+	uint64_t tokens_at;   /* ns: when they were counted */
+	uint64_t hint_at;     /* ns: a hint may be sent from then on */
+	uint64_t clear_at; /* ns: a line about packets in the clear may be written from then on */
+	uint64_t say_at;   /* ns: the same, of handshakes that have failed */
+};
+
+/* Who was heard in the clear, with key-optional. */
+struct dtls_clear_peer {
+	struct ip_addr remote;
+	uint16_t udp_port;
+	uint64_t until; /* ns */
+};
+
+struct dtls_port {
+	struct dtls *dtls;
+	uint16_t number;
+	void *ctx;
+	struct dtls_cipher *self_tx, *self_rx; /* of what the port sends to itself; or NULL */
+	unsigned int n;
+	struct list_node bucket[DTLS_BUCKETS]; /* dtls_peer.node */
+	struct dtls_clear_peer clear[DTLS_CLEAR_PEERS];
+};
+
+/* The two directions of a session. Both are NULL, or none. */
+struct dtls_keys {
+	struct dtls_cipher *tx, *rx;
+};
+
+/* A packet that waits for a session. */
+struct dtls_waiting {
+	struct list_node node; /* dtls_peer.waiting */
+	size_t len;
+	uint8_t data[];
+};
+
+struct dtls_peer {
+	struct list_node node; /* dtls_port.bucket */
+	struct dtls_port *port;
+	struct path_addr addr;
+	struct timerq_node timer;
+	bool self; /* it is the port itself: the keys are the port's */
+
+	struct dtls_keys now; /* in use */
+	struct dtls_keys old; /* for receiving, until old_until */
+	uint64_t old_until;   /* ns */
+
+	struct dtls_handshake *next; /* under way; or NULL */
+	bool next_server;	     /* this side is the server of it */
+	uint8_t random[DTLS_RANDOM]; /* of its ClientHello, or of the last one */
+	uint64_t next_at;	     /* ns: when its flight is sent again */
+	uint64_t next_since;	     /* ns */
+	int unreachable;	     /* -errno that ICMP has told of it; or 0 */
+
+	struct dtls_handshake
+		*last;	     /* done as server: it sends its last flight again, until last_until */
+	uint64_t last_until; /* ns */
+
+	struct list_node waiting; /* dtls_waiting.node */
+	unsigned int n_waiting;
+	size_t waiting_bytes;
+
+	uint64_t used;	  /* ns: when it was sent to, or heard, last */
+	uint64_t heard;	  /* ns: when something of it was opened last */
+	uint64_t hint_at; /* ns: a hint of its is believed from then on */
+	uint64_t asked;	  /* ns: since when nothing that opens has come back; 0: something has */
+	uint64_t doubt;	  /* ns: the next time that this becomes a doubt */
+	uint8_t head[DTLS_HEAD]; /* how the packet began that was sealed last */
+	size_t head_len;
+};
+
+/* ---- dtls_peer.c ---- */
+
+/* NULL: there is none. */
+struct dtls_peer *dtls_peer_find(struct dtls_port *p, const struct path_addr *addr);
+/* The same, or a new one. NULL: no memory, or all places are taken by better ones. */
+struct dtls_peer *dtls_peer_get(struct dtls_port *p, const struct path_addr *addr, uint64_t now);
+/* Forgets it, with all that waits. */
+void dtls_peer_free(struct dtls_peer *peer);
+/* Sets the timer to the first of what is due. */
+void dtls_peer_arm(struct dtls_peer *peer);
+void dtls_keys_free(struct dtls_keys *keys);
+/* The peer is served in the clear from now on, for a while (dtls.c). */
+void dtls_port_note_clear(struct dtls_port *p, const struct path_addr *addr, uint64_t now);
+/* Keeps a packet, unless there are too many. */
+void dtls_peer_keep(struct dtls_peer *peer, const uint8_t *packet, size_t len);
+/* The packet that waits longest, taken from the queue; NULL: there is none. The caller frees it. */
+struct dtls_waiting *dtls_peer_next_waiting(struct dtls_peer *peer);
+
+/* ---- dtls_setup.c ---- */
+
+/* Begins a handshake as client, unless there is one. */
+void dtls_setup_connect(struct dtls_peer *peer, uint64_t now);
+/* A ClientHello has come. */
+void dtls_setup_hello(struct dtls_port *p, const struct path_addr *from, const uint8_t *record,
+		      size_t len, uint64_t now);
+/* Another record of a handshake. The peer may be gone afterwards. */
+void dtls_setup_record(struct dtls_peer *peer, const uint8_t *record, size_t len, uint64_t now);
+/* The peer's timer has expired. The peer may be gone afterwards. */
+void dtls_setup_timeout(struct dtls_peer *peer, uint64_t now);
+
+#endif

@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+#define _GNU_SOURCE
+#include "net/dtls_record.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "net/dtls_gnutls.h"
+#include "util/bytes.h"
+
+#define VERSION_1_2 0xfefdu
+#define VERSION_1_0 0xfeffu /* a ClientHello has it before a version is agreed on */
+#define NONCE_LEN 12u
+#define AAD_LEN 13u
+#define SEQ_BITS 48
+#define WORDS 8u /* of the window: one more than DTLS_WINDOW needs */
+
+_Static_assert(DTLS_WINDOW == (WORDS - 1) * 64, "a word is cleared before it is used again");
+
+struct dtls_cipher {
+	gnutls_aead_cipher_hd_t aead;
+	enum dtls_suite suite;
+	uint64_t epoch;		/* in the bits above the sequence number */
+	uint64_t seq;		/* the next one; or the highest that was opened, plus 1 */
+	uint64_t window[WORDS]; /* by sequence number: whether it was opened (RFC 6479) */
+	uint8_t iv[NONCE_LEN];
+};
+
+static const struct {
+	gnutls_cipher_algorithm_t algorithm;
+	size_t key_len, iv_len;
+	size_t explicit_len; /* of the nonce's part that a record has */
+} suites[] = {
+	[DTLS_AES_128_GCM] = { GNUTLS_CIPHER_AES_128_GCM, 16, 4, DTLS_NONCE },
+	[DTLS_AES_256_GCM] = { GNUTLS_CIPHER_AES_256_GCM, 32, 4, DTLS_NONCE },
+	[DTLS_CHACHA20_POLY1305] = { GNUTLS_CIPHER_CHACHA20_POLY1305, 32, 12, 0 },
+};
+
+struct dtls_cipher *dtls_cipher_new(enum dtls_suite suite, uint16_t epoch, const uint8_t *key,
+				    size_t key_len, const uint8_t *iv, size_t iv_len)
+{
+	gnutls_datum_t datum = { (unsigned char *)(uintptr_t)key, (unsigned int)key_len };
+	struct dtls_cipher *c;
+
+	if (key_len != suites[suite].key_len || iv_len != suites[suite].iv_len)
+		return NULL;
+	c = calloc(1, sizeof(*c));
+	if (!c)
+		return NULL;
+	c->suite = suite;
+	c->epoch = (uint64_t)epoch << SEQ_BITS;
+	memcpy(c->iv, iv, iv_len);
+	if (!gnutls.aead_cipher_init(&c->aead, suites[suite].algorithm, &datum))
+		return c;
+	explicit_bzero(c, sizeof(*c));
+	free(c);
+	return NULL;
+}
+
+void dtls_cipher_free(struct dtls_cipher *c)
+{
+	if (!c)
+		return;
+	gnutls.aead_cipher_deinit(c->aead);
+	explicit_bzero(c, sizeof(*c));
+	free(c);
+}
+
+size_t dtls_cipher_front(const struct dtls_cipher *c)
+{
+	return DTLS_HEADER + suites[c->suite].explicit_len;
+}
+
+size_t dtls_cipher_overhead(const struct dtls_cipher *c)
+{
+	return dtls_cipher_front(c) + DTLS_TAG;
+}
+
+uint64_t dtls_cipher_used(const struct dtls_cipher *c)
+{
+	return c->seq;
+}
+
+bool dtls_header_get(const uint8_t *p, size_t len, struct dtls_header *h)
+{
+	unsigned int version;
+
+	if (len < DTLS_HEADER)
+		return false;
+	version = get_be16(p + 1);
+	h->type = p[0];
+	h->epoch = get_be16(p + 3);
+	h->seq = (uint64_t)get_be16(p + 5) << 32 | get_be32(p + 7);
+	h->len = get_be16(p + 11);
+	return h->type >= DTLS_CHANGE_CIPHER_SPEC && h->type <= DTLS_DATA &&
+	       (version == VERSION_1_2 || version == VERSION_1_0) && h->len <= len - DTLS_HEADER;
+}
+
+/* The nonce of a record: RFC 5288 3 and RFC 7905 2. */
+static void make_nonce(const struct dtls_cipher *c, const uint8_t number[8],
+		       uint8_t nonce[NONCE_LEN])
+{
+	memcpy(nonce, c->iv, NONCE_LEN);
+	if (suites[c->suite].explicit_len) {
+		memcpy(nonce + 4, number, 8);
+		return;
+	}
+	for (unsigned int i = 0; i < 8; i++)
+		nonce[4 + i] ^= number[i];
+}
+
+/* What is authenticated beside the ciphertext (RFC 5246 6.2.3.3). len: of the plaintext. */
+static void make_aad(const uint8_t number[8], uint8_t type, size_t len, uint8_t aad[AAD_LEN])
+{
+	memcpy(aad, number, 8);
+	aad[8] = type;
+	put_be16(aad + 9, VERSION_1_2);
+	put_be16(aad + 11, (uint16_t)len);
+}
+
+size_t dtls_seal(struct dtls_cipher *c, enum dtls_type type, uint8_t *p, size_t len)
+{
+	size_t front = dtls_cipher_front(c), sealed = len + DTLS_TAG;
+	uint8_t nonce[NONCE_LEN], aad[AAD_LEN];
+	uint8_t number[8];
+
+	assert(len <= DTLS_PLAIN_MAX);
+	if ((DTLS_FIRST_SEQ + c->seq) >> SEQ_BITS)
+		return 0;
+	put_be64(number, c->epoch | (DTLS_FIRST_SEQ + c->seq));
+	c->seq++;
+	p[0] = (uint8_t)type;
+	put_be16(p + 1, VERSION_1_2);
+	memcpy(p + 3, number, 8);
+	put_be16(p + 11, (uint16_t)(front - DTLS_HEADER + sealed));
+	if (front > DTLS_HEADER)
+		memcpy(p + DTLS_HEADER, number, 8);
+	make_nonce(c, number, nonce);
+	make_aad(number, (uint8_t)type, len, aad);
+	if (gnutls.aead_cipher_encrypt(c->aead, nonce, sizeof(nonce), aad, sizeof(aad), DTLS_TAG,
+				       p + front, len, p + front, &sealed))
+		return 0;
+	return front + sealed;
+}
+
+/* ---- opening ---- */
+
+static bool was_opened(const struct dtls_cipher *c, uint64_t seq)
+{
+	if (seq >= c->seq)
+		return false;
+	return seq + DTLS_WINDOW + 1 < c->seq || c->window[seq / 64 % WORDS] >> seq % 64 & 1;
+}
+
+static void note_opened(struct dtls_cipher *c, uint64_t seq)
+{
+	if (seq >= c->seq) {
+		uint64_t word = c->seq ? (c->seq - 1) / 64 : 0;
+
+		for (unsigned int n = 0; word < seq / 64 && n < WORDS; n++)
+			c->window[++word % WORDS] = 0;
+		c->seq = seq + 1;
+	}
+	c->window[seq / 64 % WORDS] |= UINT64_C(1) << seq % 64;
+}
+
+enum dtls_opened dtls_open(struct dtls_cipher *c, const struct dtls_header *h, uint8_t *p,
+			   uint8_t **plain, size_t *len)
+{
+	size_t front = dtls_cipher_front(c), sealed;
+	uint8_t nonce[NONCE_LEN], aad[AAD_LEN];
+	size_t opened;
+
+	if (h->epoch != c->epoch >> SEQ_BITS || get_be16(p + 1) != VERSION_1_2 ||
+	    DTLS_HEADER + h->len < front + DTLS_TAG ||
+	    DTLS_HEADER + h->len > front + DTLS_TAG + DTLS_PLAIN_MAX)
+		return DTLS_BAD;
+	if (was_opened(c, h->seq))
+		return DTLS_REPLAY;
+	sealed = DTLS_HEADER + h->len - front;
+	opened = sealed - DTLS_TAG;
+	/* Others may put anything into the explicit part. It is the nonce's, while the number is authenticated. */
+	make_nonce(c, front > DTLS_HEADER ? p + DTLS_HEADER : p + 3, nonce);
+	make_aad(p + 3, h->type, opened, aad);
+	if (gnutls.aead_cipher_decrypt(c->aead, nonce, sizeof(nonce), aad, sizeof(aad), DTLS_TAG,
+				       p + front, sealed, p + front, &opened))
+		return DTLS_BAD;
+	note_opened(c, h->seq);
+	*plain = p + front;
+	*len = opened;
+	return DTLS_OPENED;
+}

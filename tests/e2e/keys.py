@@ -1,0 +1,320 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+"""Programs with keys: what is on the wire, who is served, and what is said of those who are not."""
+import os
+import re
+import socket
+import struct
+import subprocess
+import threading
+import time
+
+import harness
+import perftest_run
+from harness import BUILD, Failure, free_port, need, start
+
+ETH_P_ALL = 3
+PATTERN = b"rdma-ping-"  # how the payload of rping begins
+CAPTURE = 8 << 20  # bytes of packets that are looked at
+DTLS = re.compile(rb"[\x14-\x17]\xfe[\xfd\xff]", re.DOTALL)
+
+
+def check(ok, what):
+    if not ok:
+        raise Failure(what)
+
+
+def key_file(name, text=None):
+    """A key file of the test's; without a text, with a key of its own."""
+    path = harness.log_file(name)
+    if text is None:
+        done = subprocess.run([BUILD / "bin/sctpiw", "keygen", path], capture_output=True, text=True)
+        check(done.returncode == 0, f"keygen: {done.stderr}")
+        return path
+    path.write_text(text)
+    path.chmod(0o600)
+    return path
+
+
+def options(path, *more):
+    return [*(("--key", path) if path else ()), "--log", "info", *more]
+
+
+def begin(link, server_key, server, port, *more):
+    s = start("server", server, link, "server", options=options(server_key, *more))
+    s.wait_listening(port)
+    return s
+
+
+def run(link, server, client, port, key=None, client_key=None, seconds=30):
+    key = key or key_file("key")
+    s = begin(link, key, server, port)
+    c = start("client", client, link, "client", options=options(client_key or key))
+    c.expect(seconds)
+    s.expect(10)
+    for program in s, c:
+        check(re.search(r'has the key "key-[0-9a-f]{8}"', program.output()), f"{program.name} does not say which key it was")
+    return s.output(), c.output()
+
+
+def counter(program, name):
+    done = subprocess.run([BUILD / "bin/sctpiw", "counters", str(program.pid)], capture_output=True, text=True)
+    found = re.search(rf"\b{name}:? +(\d+)", done.stdout)
+    return int(found[1]) if found else None
+
+
+# ------------------------------------------------------------------ programs
+
+def rping(link):
+    port = free_port()
+    run(link, ["rping", "-s", "-V", "-C", "30", "-S", "50000", "-a", link.any, "-p", str(port)],
+        ["rping", "-c", "-V", "-C", "30", "-S", "50000", "-a", link.address, "-p", str(port)], port, seconds=60)
+
+
+def perftest(tool, *more):
+    def case(link):
+        perftest_run.speaks(link)
+        port = free_port()
+        common = [tool, "-R", "-F", "-d", harness.DEVICE, "-p", str(port), *more]
+        key = key_file("key")
+        s = begin(link, key, common, port, *["--in-order"] * link.lossy)
+        c = start("client", [*common, link.address], link, "client", options=options(key, *["--in-order"] * link.lossy))
+        c.expect(90)
+        s.expect(10)
+        check(perftest_run.rows(c.output()), f"{tool} printed no result")
+    return case
+
+
+def pingpong(tool):
+    def case(link):
+        if link.family == 6:
+            raise harness.Skip(f"{tool} waits for its peer in IPv4 only")
+        if link.lossy and "ud" in tool:
+            raise harness.Skip(f"{tool} waits for ever when a datagram is lost")
+        port = free_port()
+        common = [tool, "-g", "0", "-d", harness.DEVICE, "-p", str(port), "-n", "300"]
+        key = key_file("key")
+        s = start("server", common, link, "server", options=options(key))
+        s.wait_listening_tcp(port)
+        c = start("client", [*common, link.address], link, "client", options=options(key))
+        c.expect(60)
+        s.expect(10)
+        check("iters in" in c.output(), f"{tool} printed no result")
+    return case
+
+
+# ------------------------------------------------------------------ the wire
+
+class Wire(threading.Thread):
+    """Keeps what passes the interfaces of one side of the link."""
+
+    def __init__(self, link, side):
+        super().__init__(daemon=True)
+        self.link, self.side = link, side
+        self.packets = []
+        self.ready = threading.Event()
+        self.done = threading.Event()
+        self.error = None
+        self.start()
+        self.ready.wait()
+        if self.error:
+            raise harness.Skip(f"no packet socket: {self.error}")
+
+    def run(self):
+        try:
+            if holder := getattr(self.link, "holders", {}).get(self.side):
+                fd = os.open(f"/proc/{holder.pid}/ns/net", os.O_RDONLY)
+                if harness.libc.setns(fd, harness.CLONE_NEWNET):
+                    raise OSError("setns")
+                os.close(fd)
+            s = socket.socket(socket.AF_PACKET, socket.SOCK_DGRAM, socket.htons(ETH_P_ALL))
+            s.setsockopt(socket.SOL_SOCKET, 33, 32 << 20)  # SO_RCVBUFFORCE
+            s.settimeout(0.1)
+        except OSError as e:
+            self.error = e
+            self.ready.set()
+            return
+        self.ready.set()
+        size = 0
+        while size < CAPTURE:
+            try:
+                packet = s.recv(1 << 17)
+            except TimeoutError:
+                if self.done.is_set():
+                    break
+                continue
+            self.packets.append(packet)
+            size += len(packet)
+        s.close()
+
+    def payloads(self, port):
+        """Of datagrams of UDP to or from that port."""
+        self.done.set()
+        self.join()
+        for packet in self.packets:
+            head = {4: 20, 6: 40}.get(packet[0] >> 4, 0) if packet else 0
+            if not head or packet[9 if head == 20 else 6] != socket.IPPROTO_UDP:
+                continue
+            if port in struct.unpack_from("!HH", packet, head):
+                yield packet[head + 8:]
+
+
+def nothing_in_the_clear(link):
+    """Neither the payload, nor anything of SCTP, is seen by whoever looks on."""
+    port = free_port()
+    program = ["-v", "-V", "-C", "20", "-S", "4000", "-p", str(port)]
+    wire = Wire(link, "server")
+    # What the test looks for is there without a key.
+    s = begin(link, None, ["rping", "-s", *program, "-a", link.any], port)
+    start("client", ["rping", "-c", *program, "-a", link.address], link, "client").expect(30)
+    s.expect(10)
+    clear = list(wire.payloads(port))
+    check(any(PATTERN in p for p in clear), "the payload was not found where it must be: without a key")
+    port = free_port()
+    program[-1] = str(port)
+    wire = Wire(link, "server")
+    run(link, ["rping", "-s", *program, "-a", link.any], ["rping", "-c", *program, "-a", link.address], port)
+    sealed = list(wire.payloads(port))
+    check(len(sealed) > 20, f"{len(sealed)} packets were seen")
+    for payload in sealed:
+        check(PATTERN not in payload, "the payload is on the wire")
+        check(DTLS.match(payload), f"this is no record of DTLS: {payload[:20].hex()}")
+        if payload[0] == 23:
+            check(b"ping" not in payload[:64], "a header in the clear")
+
+
+# ------------------------------------------------------------------ who is not served
+
+def refused(server_key, client_key, server_says, client_says, limit=20, server_options=(), client_options=()):
+    """A client that has to fail within its limit, and is told why, or the server is."""
+    def case(link):
+        port = free_port()
+        keys = [key_file(f"{side}-key", text) if text else None
+                for side, text in (("server", server_key), ("client", client_key))]
+        s = begin(link, keys[0], ["rping", "-s", "-P", "-a", link.any, "-p", str(port)], port, *server_options)
+        c = start("client", ["rping", "-c", "-C", "3", "-a", link.address, "-p", str(port)], link, "client",
+                  options=options(keys[1], "--silent-limit", "8", *client_options))
+        status = c.wait(limit)
+        check(status, "a client that has to be refused was served")
+        for program, text in (s, server_says), (c, client_says):
+            check(text in program.output(), f"{program.name} does not say '{text}'")
+        check(s.running(), "the server has ended")
+        for text in server_key, client_key:
+            check(not text or text.split()[1] not in s.output() + c.output(), "a key is in a log")
+        if keys[0]:
+            check(counter(s, "dtls_refused"), "the server has counted nothing that was refused")
+        # Whoever has the right key is served as ever.
+        c = start("friend", ["rping", "-c", "-C", "3", "-a", link.address, "-p", str(port)], link, "client",
+                  options=options(keys[0]))
+        c.expect(20)
+    return case
+
+
+GROUPS = {4: "239.195.5.17", 6: "ff15::5:17"}
+LAB = "lab " + "0f" * 32 + "\n"
+OTHER = "lab " + "1e" * 32 + "\n"
+FRESH = "fresh " + "2d" * 32 + "\n"
+
+
+def changed_one_by_one(link):
+    """The server has the new key and the old one, and each client has one of them."""
+    port = free_port()
+    server = ["rping", "-s", "-P", "-a", link.any, "-p", str(port)]
+    s = begin(link, key_file("both", FRESH + LAB), server, port)
+    for name, text in ("old", LAB), ("new", FRESH):
+        c = start(name, ["rping", "-c", "-C", "3", "-a", link.address, "-p", str(port)], link, "client",
+                  options=options(key_file(name, text)))
+        c.expect(20)
+        check(f'has the key "{text.split()[0]}" of our file' in s.output(), f"the server has not accepted the {name} key")
+
+
+def files(link):
+    """A file that cannot be used: one line, and the program does not run."""
+    good = key_file("good")
+    check(good.stat().st_mode & 0o777 == 0o600, f"keygen made a file of mode {good.stat().st_mode:o}")
+    texts = {"others": LAB, "empty": "# nothing\n", "wrong": "lab 00\n"}
+    paths = {name: key_file(name, text) for name, text in texts.items()}
+    paths["others"].chmod(0o640)
+    for path, says in ((paths["others"], "chmod 600"), (paths["empty"], "there is no key"), (paths["wrong"], "wrong:1: a key has"),
+                       (harness.log_file("nowhere"), "No such file")):
+        c = start("bad-file", ["true"], link, "client", options=["--key", path])
+        check(c.wait(10) == 2, f"{path.name}: status {c.wait(1)}")
+        lines = c.output().strip().splitlines()
+        check(len(lines) == 1 and says in lines[0], f"{path.name}: {lines}")
+    for llp in "ip", "kernel":
+        c = start(llp, ["true"], link, "client", options=["--key", good, "--llp", llp])
+        check(c.wait(10) == 2 and "only SCTP in UDP can be encrypted" in c.output(), f"llp = {llp}: {c.output()}")
+    # A file stays what it is, and a key more can be added.
+    before = good.read_text()
+    c = start("again", ["true"], link, "client", options=["--key", good])
+    c.expect(10)
+    check(good.read_text() == before, "a program has written to the key file")
+    done = subprocess.run([BUILD / "bin/sctpiw", "keygen", good], capture_output=True, text=True)
+    check(done.returncode == 1 and "keygen >>FILE" in done.stderr, f"keygen over a file: {done.stderr}")
+
+
+def optional(link):
+    """With key-optional a peer without a key is served, and that is said; one with a key is not in the clear."""
+    port = free_port()
+    key = key_file("key")
+    s = begin(link, key, ["rping", "-s", "-P", "-a", link.any, "-p", str(port)], port, "--key-optional")
+    check("warning: key-optional" in s.output(), "no warning at the start")
+    client = ["rping", "-c", "-C", "3", "-a", link.address, "-p", str(port)]
+    start("keyless", client, link, "client", options=options(None)).expect(20)
+    s.wait_for_output("has no key: it is served in the clear")
+    start("keyed", client, link, "client", options=options(key)).expect(20)
+    s.wait_for_output('has the key "')
+    port = free_port()
+    s = begin(link, None, ["rping", "-s", "-P", "-a", link.any, "-p", str(port)], port)
+    c = start("asker", ["rping", "-c", "-C", "3", "-a", link.address, "-p", str(port)], link, "client",
+              options=options(key, "--key-optional"))
+    c.expect(20)
+    check("has no key: packets to it are in the clear" in c.output(), "the client does not say that it is in the clear")
+
+
+def killed(link):
+    """A server is killed and begins anew: a client that comes again is served at once."""
+    port = free_port()
+    key = key_file("key")
+    server = ["rping", "-s", "-P", "-a", link.any, "-p", str(port)]
+    client = ["rping", "-c", "-C", "3", "-a", link.address, "-p", str(port)]
+    for name in "first", "second", "third":
+        s = begin(link, key, server, port)
+        started = time.monotonic()
+        start(name, client, link, "client", options=options(key)).expect(20)
+        check(time.monotonic() - started < 10 * harness.SLOW, "that took long")
+        s.kill()
+
+
+def multicast(link):
+    """Groups are refused, with a reason."""
+    need("mckey")
+    if not isinstance(link, harness.Veth):
+        raise harness.Skip("no interface of this link has multicast")
+    c = start("mckey", ["mckey", "-m", GROUPS[link.family], "-b", link.address, "-C", "20"], link, "server",
+              options=["--personality", harness.CHANNEL_ADAPTER, "--key", key_file("key")])
+    check(c.wait(20), "a group was joined with a key")
+    check("no multicast group is joined" in c.output(), "no reason is given")
+
+
+CASES = [
+    ("rping", rping),
+    ("ib_write_bw", perftest("ib_write_bw", "-s", "65536", "-n", "300")),
+    ("ib_send_bw", perftest("ib_send_bw", "-s", "20000", "-n", "300")),
+    ("ib_read_lat", perftest("ib_read_lat", "-n", "200")),
+    ("ibv_rc_pingpong", pingpong("ibv_rc_pingpong")),
+    ("ibv_ud_pingpong", pingpong("ibv_ud_pingpong")),
+    ("wire", nothing_in_the_clear),
+    ("other-key", refused(LAB, OTHER, 'asks with another key of the name "lab"', 'refuses: it has another key of the name "lab"')),
+    ("other-name", refused(LAB, FRESH, 'asks with the key "fresh"', 'refuses: its key file does not have the key "fresh"')),
+    ("client-without", refused(LAB, None, "sends in the clear, and gets no answer", "one that has a key")),
+    ("server-without", refused(None, LAB, "asks with a key, and gets no answer", "has no key, while this one has one")),
+    ("one-by-one", changed_one_by_one),
+    ("files", files),
+    ("optional", optional),
+    ("killed", killed),
+    ("multicast", multicast),
+]
+
+if __name__ == "__main__":
+    raise SystemExit(harness.main(CASES))
