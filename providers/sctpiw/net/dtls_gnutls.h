@@ -13,27 +13,33 @@
 
 struct config_error;
 
-#define DTLS_GNUTLS_FUNCTIONS(X)                                                                       \
-	X(aead_cipher_decrypt)                                                                         \
-	X(aead_cipher_deinit)                                                                          \
-	X(aead_cipher_encrypt)                                                                         \
-	X(aead_cipher_init)                                                                            \
-	X(alert_get) X(alert_get_name) X(alert_send) X(cipher_get) X(cipher_get_name) X(               \
-		credentials_set) X(deinit) X(dtls_cookie_send) X(dtls_cookie_verify)                   \
-		X(dtls_get_timeout) X(dtls_prestate_set) X(dtls_set_mtu) X(dtls_set_timeouts) X(       \
-			error_is_fatal) X(handshake) X(init) X(priority_deinit) X(priority_init)       \
-			X(priority_set) X(psk_allocate_client_credentials) X(                          \
-				psk_allocate_server_credentials) X(psk_free_client_credentials)        \
-				X(psk_free_server_credentials) X(psk_set_client_credentials) X(        \
-					psk_set_server_credentials_function)                           \
-					X(psk_set_server_known_dh_params) X(record_get_discarded) X(   \
-						record_get_state) X(record_recv) X(rnd)                \
-						X(session_get_ptr) X(session_get_random) X(            \
-							session_set_ptr) X(strerror)                   \
-							X(transport_set_errno) X(transport_set_ptr) X( \
-								transport_set_pull_function)           \
-								X(transport_set_pull_timeout_function) \
-									X(transport_set_push_function)
+#define DTLS_GNUTLS_FUNCTIONS(X)                                                                     \
+	X(aead_cipher_decrypt)                                                                       \
+	X(aead_cipher_deinit)                                                                        \
+	X(aead_cipher_encrypt)                                                                       \
+	X(aead_cipher_init)                                                                          \
+	X(alert_get)                                                                                 \
+	X(alert_get_name)                                                                            \
+	X(alert_send)                                                                                \
+	X(cipher_get)                                                                                \
+	X(cipher_get_name)                                                                           \
+	X(credentials_set)                                                                           \
+	X(deinit)                                                                                    \
+	X(dtls_cookie_send) X(dtls_cookie_verify) X(dtls_get_timeout) X(dtls_prestate_set) X(        \
+		dtls_set_mtu) X(dtls_set_timeouts) X(error_is_fatal) X(handshake)                    \
+		X(handshake_set_max_packet_length) X(init) X(priority_deinit) X(priority_init) X(    \
+			priority_set) X(psk_allocate_client_credentials)                             \
+			X(psk_allocate_server_credentials) X(psk_free_client_credentials) X(         \
+				psk_free_server_credentials) X(psk_set_client_credentials)           \
+				X(psk_set_server_credentials_function) X(                            \
+					psk_set_server_known_dh_params) X(record_get_discarded)      \
+					X(record_get_state) X(record_recv) X(rnd) X(                 \
+						session_get_ptr) X(session_get_random)               \
+						X(session_set_ptr) X(strerror) X(                    \
+							transport_set_errno) X(transport_set_ptr)    \
+							X(transport_set_pull_function) X(            \
+								transport_set_pull_timeout_function) \
+								X(transport_set_push_function)
 
 struct dtls_gnutls {
 #define DTLS_GNUTLS_MEMBER(name) __typeof__(&gnutls_##name) name;
