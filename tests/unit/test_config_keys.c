@@ -93,6 +93,7 @@ static void write_file(const char *path, const char *text, mode_t mode)
 static void test_file(void **state)
 {
 	char dir[] = "/tmp/keysXXXXXX", path[64];
+	static char big[65537];
 
 	assert_non_null(mkdtemp(dir));
 	snprintf(path, sizeof(path), "%s/key", dir);
@@ -106,6 +107,26 @@ static void test_file(void **state)
 		assert_false(config_keys_read(path, &keys, &err));
 		assert_non_null(strstr(err.text, "chmod 600"));
 	}
+	assert_int_equal(chmod(path, 0600), 0);
+	/* root's file is everybody's to believe, another user's is not. */
+	if (!geteuid()) {
+		assert_int_equal(chown(path, 12345, 0), 0);
+		assert_false(config_keys_read(path, &keys, &err));
+		assert_non_null(strstr(err.text, "another user"));
+	}
+	unlink(path);
+	assert_int_equal(mkfifo(path, 0600), 0);
+	assert_false(config_keys_read(path, &keys, &err));
+	assert_non_null(strstr(err.text, "a regular file"));
+	unlink(path);
+	assert_int_equal(symlink("/dev/zero", path), 0);
+	assert_false(config_keys_read(path, &keys, &err));
+	assert_non_null(strstr(err.text, "a regular file"));
+	unlink(path);
+	memset(big, 'x', sizeof(big) - 1);
+	write_file(path, big, 0600);
+	assert_false(config_keys_read(path, &keys, &err));
+	assert_non_null(strstr(err.text, "64 KiB"));
 	unlink(path);
 	rmdir(dir);
 }

@@ -206,9 +206,11 @@ static bool fits(const struct datagram_out *o, const struct endpoint *ep,
 		 const struct iw_ud_dest *dest, uint32_t len)
 {
 	const struct sctp_batch *b = &o->batch;
+	/* The carrier adds to each packet, and sends the batch by one call. */
+	size_t added = (b->len / b->segment + 1) * ep->conn->carrier->overhead;
 
 	return o->ep == ep && o->port == qp_num_port(dest->qp_num) && o->cost < o->room &&
-	       b->len % b->segment == 0 && b->len + b->segment <= BATCH_MAX &&
+	       b->len % b->segment == 0 && b->len + b->segment + added <= BATCH_MAX &&
 	       b->len < PACKETS_MAX * b->segment &&
 	       round_up4(WIRE_SCTP_COMMON_LEN + WIRE_UD_LEN + len) <= b->segment &&
 	       b->to.udp_port == udp_port_of(ep->conn, dest) && b->hops == hops_of(dest) &&

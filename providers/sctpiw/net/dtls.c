@@ -15,17 +15,20 @@
 #define CLIENT_HELLO 1
 /* ns. When nothing has come back for so long, the peer has perhaps forgotten the session; then twice as long. */
 #define DOUBT_TIME (2 * NSEC_PER_SEC)
-/* ns. Between two hints of ours, and between two that are believed of one peer. */
+#define DOUBT_MAX (600 * NSEC_PER_SEC)
+/* ns. Hints that one address gets: so many at once, and one more after each such time. */
+#define HINTS 8u
 #define HINT_TIME (100 * NSEC_PER_MSEC)
+/* ns. Between two that are believed of one peer. */
 #define HINT_WAIT NSEC_PER_SEC
+/* Records of one datagram that are looked at: a flight has fewer. Each may cost an answer, or a look-up. */
+#define RECORDS_MAX 16u
 /* ns. Who was heard in the clear is served so for as long, with key-optional. */
 #define CLEAR_LIFE (60 * NSEC_PER_SEC)
 /* ns. A peer that has sealed something within that time does not fall back to sending in the clear. */
 #define SEALED_LIFE (10 * NSEC_PER_SEC)
 /* ns. Between two lines about packets in the clear. */
 #define CLEAR_SAY_TIME (10 * NSEC_PER_SEC)
-/* Records that ICMP may be about: so many were sent since. */
-#define QUOTED_WINDOW 65536u
 
 /*
  * "No key of mine opens that": an alert of epoch 0, of level warning, whose description is one of those for private use. Other
@@ -48,7 +51,8 @@ struct dtls *dtls_new(const struct dtls_param *param)
 	d->credentials = dtls_credentials_new(param->keys);
 	d->cookies = dtls_cookies_new();
 	d->scratch = malloc(DTLS_PLAIN_MAX + DTLS_OVERHEAD);
-	if (d->credentials && d->cookies && d->scratch)
+	if (d->credentials && d->cookies && d->scratch &&
+	    !gnutls.rnd(GNUTLS_RND_NONCE, &d->salt, sizeof(d->salt)))
 		return d;
 	dtls_free(d);
 	return NULL;
@@ -198,18 +202,23 @@ void dtls_port_note_clear(struct dtls_port *p, const struct path_addr *addr, uin
 static bool may_be_clear(struct dtls_port *p, const struct path_addr *from, uint64_t now)
 {
 	struct dtls *d = p->dtls;
-	const struct dtls_peer *peer;
+	struct dtls_peer *peer;
 	char text[SOCKADDR_TEXT];
 
 	sockaddr_text_ip(&from->remote, from->udp_port, text);
 	if (d->param.optional) {
 		peer = dtls_peer_find(p, from);
 		if (!peer || !peer->now.rx || now - peer->heard >= SEALED_LIFE) {
-			if (!is_clear(p, from, now))
+			if (!is_clear(p, from, now) && now >= d->clear_at) {
 				log_error(
 					"warning: port %u: %s has no key: it is served in the clear, as "
 					"key-optional says",
 					p->number, text);
+				d->clear_at = now + CLEAR_SAY_TIME;
+			}
+			/* It has begun anew without the key, and no answer that is sealed would reach it. */
+			if (peer && peer->now.rx && !peer->next)
+				dtls_peer_free(peer);
 			dtls_port_note_clear(p, from, now);
 			return true;
 		}
@@ -227,18 +236,34 @@ static bool may_be_clear(struct dtls_port *p, const struct path_addr *from, uint
 
 /* ---- sending ---- */
 
+/*
+ * Whether nothing has come back for too long. A peer that only receives is asked ever less often: a session more does not make
+ * it answer, so that only what opens makes us impatient again.
+ */
+static bool is_in_doubt(struct dtls_peer *peer, uint64_t now)
+{
+	if (!peer->patience)
+		peer->patience = DOUBT_TIME;
+	if (!peer->asked) {
+		peer->asked = now ? now : 1;
+		peer->doubt = now + peer->patience;
+		return false;
+	}
+	if (now < peer->doubt)
+		return false;
+	peer->patience = peer->patience < DOUBT_MAX / 2 ? 2 * peer->patience : DOUBT_MAX;
+	peer->doubt = now + peer->patience;
+	return true;
+}
+
 /* Has a new session set up beside the one that there is, if its time is over or it is in doubt. */
 static void look_after(struct dtls_peer *peer, uint64_t now)
 {
+	bool in_doubt = is_in_doubt(peer, now);
+
 	peer->used = now;
-	if (!peer->asked) {
-		peer->asked = now ? now : 1;
-		peer->doubt = now + DOUBT_TIME;
-	} else if (now >= peer->doubt) {
-		peer->doubt = now + 2 * (peer->doubt - peer->asked);
-		dtls_setup_connect(peer, now);
-	}
-	if (dtls_cipher_used(peer->now.tx) >= peer->port->dtls->param.rekey)
+	if (now >= peer->retry_at &&
+	    (in_doubt || dtls_cipher_used(peer->now.tx) >= peer->port->dtls->param.rekey))
 		dtls_setup_connect(peer, now);
 }
 
@@ -281,10 +306,8 @@ void dtls_port_note(struct dtls_port *p, const struct path_addr *to, const uint8
 {
 	struct dtls_peer *peer = dtls_peer_find(p, to);
 
-	if (!peer)
-		return;
-	peer->head_len = len < DTLS_HEAD ? len : DTLS_HEAD;
-	memcpy(peer->head, packet, peer->head_len);
+	if (peer && peer->now.tx)
+		dtls_peer_note(peer, packet, len);
 }
 
 /* ---- receiving ---- */
@@ -296,9 +319,8 @@ static void send_hint(struct dtls_port *p, const struct path_addr *to, uint64_t 
 		ALERT_NO_SESSION
 	};
 
-	if (now < p->dtls->hint_at)
+	if (!dtls_take(&dtls_remote_of(p->dtls, &to->remote)->hints, now, HINTS, HINT_TIME))
 		return;
-	p->dtls->hint_at = now + HINT_TIME;
 	p->dtls->param.ops->transmit(p->ctx, to, hint, sizeof(hint));
 }
 
@@ -316,7 +338,7 @@ static enum dtls_opened open_record(struct dtls_peer *peer, const struct dtls_he
 {
 	size_t whole = DTLS_HEADER + h->len;
 	struct dtls *d = peer->port->dtls;
-	enum dtls_opened opened;
+	enum dtls_opened opened, before;
 
 	if (!peer->old.rx)
 		return dtls_open(peer->now.rx, h, record, plain, len);
@@ -327,7 +349,9 @@ static enum dtls_opened open_record(struct dtls_peer *peer, const struct dtls_he
 	if (opened == DTLS_OPENED)
 		return opened;
 	memcpy(record, d->scratch, whole);
-	return dtls_open(peer->old.rx, h, record, plain, len);
+	before = dtls_open(peer->old.rx, h, record, plain, len);
+	/* What one of them has opened already is nothing that the other one should have opened. */
+	return before == DTLS_BAD ? opened : before;
 }
 
 static void input_data(struct dtls_port *p, struct dtls_peer *peer, const struct path_addr *from,
@@ -351,12 +375,14 @@ static void input_data(struct dtls_port *p, struct dtls_peer *peer, const struct
 		return;
 	case DTLS_BAD:
 		stats->bad_records++;
-		send_hint(p, from, now);
+		/* Perhaps it is sealed with the keys that this handshake is about. */
+		if (!peer->next)
+			send_hint(p, from, now);
 		return;
 	case DTLS_OPENED:
 		break;
 	}
-	peer->asked = 0;
+	peer->asked = peer->patience = 0;
 	peer->heard = peer->used = now;
 	if (ip_addr_is_zero(&peer->addr.local))
 		peer->addr.local = from->local;
@@ -379,16 +405,27 @@ static void input_alert(struct dtls_port *p, struct dtls_peer *peer, const struc
 		}
 		return;
 	}
-	if (peer->next && (!h->epoch || !peer->now.rx)) {
+	if (!h->epoch) {
+		dtls_setup_alert(peer, record, DTLS_HEADER + h->len);
+		return;
+	}
+	if (peer->next && !peer->now.rx) {
 		dtls_setup_record(peer, record, DTLS_HEADER + h->len, now);
 		return;
 	}
-	if (!h->epoch || !peer->now.rx || open_record(peer, h, record, &plain, &len) != DTLS_OPENED)
+	/* The key before is no matter: what was said with it is about a session that is over. */
+	if (!peer->now.rx || dtls_open(peer->now.rx, h, record, &plain, &len) != DTLS_OPENED)
 		return;
 	if (len == 2 && plain[1] == ALERT_CLOSE_NOTIFY && !peer->next) {
 		log_debug("port %u: a peer has closed its session", p->number);
 		dtls_peer_free(peer);
 	}
+}
+
+static bool is_hello(const struct dtls_header *h, const uint8_t *record)
+{
+	return h->type == DTLS_HANDSHAKE && !h->epoch && h->len &&
+	       record[DTLS_HEADER] == CLIENT_HELLO;
 }
 
 static void input_record(struct dtls_port *p, const struct path_addr *from,
@@ -405,8 +442,7 @@ static void input_record(struct dtls_port *p, const struct path_addr *from,
 		input_alert(p, peer, h, record, now);
 		break;
 	default:
-		if (h->type == DTLS_HANDSHAKE && !h->epoch && h->len &&
-		    record[DTLS_HEADER] == CLIENT_HELLO)
+		if (is_hello(h, record))
 			dtls_setup_hello(p, from, record, len, now);
 		else if (peer)
 			dtls_setup_record(peer, record, len, now);
@@ -418,16 +454,20 @@ bool dtls_port_input(struct dtls_port *p, const struct path_addr *from, uint8_t 
 		     uint64_t now)
 {
 	struct dtls_header h;
+	unsigned int records = 0, hellos = 0;
 
 	if (!dtls_header_get(data, len, &h))
 		return !may_be_clear(p, from, now);
 	do {
 		size_t whole = DTLS_HEADER + h.len;
 
+		hellos += is_hello(&h, data);
+		if (hellos > 1 && is_hello(&h, data))
+			break;
 		input_record(p, from, &h, data, now);
 		data += whole;
 		len -= whole;
-	} while (dtls_header_get(data, len, &h));
+	} while (++records < RECORDS_MAX && dtls_header_get(data, len, &h));
 	return true;
 }
 
@@ -443,23 +483,22 @@ static bool quotes_hello(const struct dtls_peer *peer, const uint8_t *quoted, si
 	       !memcmp(quoted + at, peer->random, len - at < DTLS_RANDOM ? len - at : DTLS_RANDOM);
 }
 
-/* Whether it quotes a record that was sealed not long ago. */
-static bool quotes_record(const struct dtls_peer *peer, const uint8_t *quoted, size_t len)
+/* How the batch began of which it quotes a record; NULL: it is forged, or about something older. */
+static const struct dtls_head *quoted_head(const struct dtls_peer *peer, const uint8_t *quoted,
+					   size_t len)
 {
-	uint64_t seq, next;
+	uint64_t nth;
 
-	if (!peer->now.tx || len < DTLS_HEADER || quoted[0] != DTLS_DATA ||
-	    get_be16(quoted + 3) != 1)
-		return false;
-	seq = (uint64_t)get_be16(quoted + 5) << 32 | get_be32(quoted + 7);
-	next = DTLS_FIRST_SEQ + dtls_cipher_used(peer->now.tx);
-	return seq < next && seq + QUOTED_WINDOW >= next;
+	if (!peer->now.tx || !dtls_cipher_sealed(peer->now.tx, quoted, len, &nth))
+		return NULL;
+	return dtls_peer_head(peer, nth);
 }
 
 bool dtls_port_error(struct dtls_port *p, const struct path_addr *to, uint8_t *quoted, size_t *len,
 		     size_t size, int unreachable, uint64_t now)
 {
 	struct dtls_peer *peer = dtls_peer_find(p, to);
+	const struct dtls_head *head;
 
 	if (!peer)
 		return false;
@@ -470,9 +509,10 @@ bool dtls_port_error(struct dtls_port *p, const struct path_addr *to, uint8_t *q
 		dtls_peer_arm(peer);
 		return false;
 	}
-	if (!quotes_record(peer, quoted, *len))
+	head = quoted_head(peer, quoted, *len);
+	if (!head)
 		return false;
-	*len = peer->head_len < size ? peer->head_len : size;
-	memcpy(quoted, peer->head, *len);
+	*len = head->len < size ? head->len : size;
+	memcpy(quoted, head->bytes, *len);
 	return true;
 }

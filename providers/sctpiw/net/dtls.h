@@ -84,7 +84,7 @@ enum dtls_way dtls_port_ask(struct dtls_port *p, const struct path_addr *to, uin
 /* Keeps a packet until there is a session. It is copied. */
 void dtls_port_wait(struct dtls_port *p, const struct path_addr *to, const uint8_t *packet,
 		    size_t len, uint64_t now);
-/* The first bytes of what was sealed last for that peer: what an ICMP error is about, perhaps. */
+/* The first packet of a batch that is to be sealed next for that peer: what an ICMP error is about, perhaps. */
 void dtls_port_note(struct dtls_port *p, const struct path_addr *to, const uint8_t *packet,
 		    size_t len);
 

@@ -34,6 +34,7 @@ struct config_error;
 	X(dtls_set_timeouts) \
 	X(error_is_fatal) \
 	X(handshake) \
+	X(handshake_set_max_packet_length) \
 	X(init) \
 	X(priority_deinit) \
 	X(priority_init) \

@@ -17,6 +17,10 @@
 #define PRIORITIES                                                                                 \
 	"NONE:+VERS-DTLS1.2:+DHE-PSK:+ECDHE-PSK:+AES-128-GCM:+AES-256-GCM:+CHACHA20-POLY1305:"     \
 	"+AEAD:+GROUP-FFDHE2048:+GROUP-X25519:+GROUP-SECP256R1:+COMP-NULL:+CTYPE-ALL:+SIGN-ALL"
+/* Bytes of a message: those of these suites are shorter. GnuTLS keeps room for what is announced. */
+#define MESSAGE_MAX 4096u
+/* Steps that one record may cause: GnuTLS takes it with the first one or two. */
+#define STEPS 8u
 #define EPOCH 1u /* of the first keys that a handshake agrees on */
 /* Those that do not fit the keys before a handshake is given up. */
 #define BAD_FINISHED 2u
@@ -230,6 +234,7 @@ static struct dtls_handshake *handshake_new(struct dtls_credentials *c, const st
 	gnutls.transport_set_push_function(h->session, push);
 	gnutls.transport_set_pull_function(h->session, pull);
 	gnutls.transport_set_pull_timeout_function(h->session, pull_timeout);
+	gnutls.handshake_set_max_packet_length(h->session, MESSAGE_MAX);
 	gnutls.dtls_set_mtu(h->session, DTLS_HANDSHAKE_MTU);
 	gnutls.dtls_set_timeouts(h->session, DTLS_RETRANSMIT, DTLS_HANDSHAKE_LIMIT);
 	if (!gnutls.priority_set(h->session, c->priorities) &&
@@ -276,6 +281,9 @@ static enum dtls_progress fail(struct dtls_handshake *h, int error)
 		h->why = why_of_alert(h);
 	else
 		h->why = DTLS_WHY_ERROR;
+	/* The client would send its last flight again for long. */
+	if (h->server && h->why == DTLS_WHY_ERROR)
+		gnutls.alert_send(h->session, GNUTLS_AL_FATAL, GNUTLS_A_HANDSHAKE_FAILURE);
 	return DTLS_FAILED;
 }
 
@@ -298,11 +306,12 @@ static enum dtls_progress step(struct dtls_handshake *h)
 {
 	unsigned int bad = gnutls.record_get_discarded(h->session);
 	bool finished = h->server && is_finished(h);
+	unsigned int steps = 0;
 	int ret;
 
 	do {
 		ret = gnutls.handshake(h->session);
-	} while (ret < 0 && !gnutls.error_is_fatal(ret) && h->record);
+	} while (ret < 0 && !gnutls.error_is_fatal(ret) && h->record && ++steps < STEPS);
 	h->record = NULL;
 	if (!ret)
 		return DTLS_DONE;

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "util/bytes.h"
+
 static struct list_node *bucket_of(struct dtls_port *p, const struct path_addr *addr)
 {
 	const uint8_t *b = addr->remote.b;
@@ -42,6 +44,29 @@ void dtls_keys_free(struct dtls_keys *keys)
 	*keys = (struct dtls_keys){ NULL, NULL };
 }
 
+/* ---- limits ---- */
+
+struct dtls_remote *dtls_remote_of(struct dtls *d, const struct ip_addr *remote)
+{
+	uint64_t hash = d->salt ^ remote->scope_id;
+
+	for (unsigned int i = 0; i < 16; i += 8) {
+		hash = (hash ^ get_be64(remote->b + i)) * UINT64_C(0x9e3779b97f4a7c15);
+		hash ^= hash >> 32;
+	}
+	return &d->remote[hash % DTLS_REMOTES];
+}
+
+bool dtls_take(uint64_t *at, uint64_t now, unsigned int many, uint64_t time)
+{
+	uint64_t from = *at > now ? *at : now;
+
+	if (from + time - now > many * time)
+		return false;
+	*at = from + time;
+	return true;
+}
+
 /* ---- what waits ---- */
 
 void dtls_peer_keep(struct dtls_peer *peer, const uint8_t *packet, size_t len)
@@ -72,6 +97,28 @@ struct dtls_waiting *dtls_peer_next_waiting(struct dtls_peer *peer)
 	peer->n_waiting--;
 	peer->waiting_bytes -= w->len;
 	return w;
+}
+
+/* ---- what ICMP may quote ---- */
+
+void dtls_peer_note(struct dtls_peer *peer, const uint8_t *packet, size_t len)
+{
+	struct dtls_head *head = &peer->head[peer->n_heads++ % DTLS_HEADS];
+
+	head->nth = dtls_cipher_used(peer->now.tx);
+	head->len = len < DTLS_HEAD ? len : DTLS_HEAD;
+	memcpy(head->bytes, packet, head->len);
+}
+
+const struct dtls_head *dtls_peer_head(const struct dtls_peer *peer, uint64_t nth)
+{
+	for (unsigned int i = 1; i <= DTLS_HEADS && i <= peer->n_heads; i++) {
+		const struct dtls_head *head = &peer->head[(peer->n_heads - i) % DTLS_HEADS];
+
+		if (head->nth <= nth)
+			return head;
+	}
+	return NULL;
 }
 
 /* ---- they come and go ---- */

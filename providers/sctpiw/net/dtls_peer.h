@@ -9,8 +9,19 @@
 #include "util/timerq.h"
 
 #define DTLS_BUCKETS 256u
+#define DTLS_REMOTES 512u
 #define DTLS_CLEAR_PEERS 64u
-#define DTLS_HEAD 64u /* bytes of a packet that ICMP may quote */
+#define DTLS_ALERT_LEN (DTLS_HEADER + 2u) /* bytes of an alert in the clear */
+#define DTLS_HEAD 64u			  /* bytes of a packet that ICMP may quote */
+#define DTLS_HEADS 16u			  /* batches whose first packets are remembered for that */
+
+/*
+ * What addresses that share this place may have of us. Each is a time, ns, that is put off by what was taken, and may be
+ * ahead of the clock by so much.
+ */
+struct dtls_remote {
+	uint64_t cookies, hints, handshakes;
+};
 
 struct dtls {
 	struct dtls_param param;
@@ -21,7 +32,8 @@ struct dtls {
 	unsigned int n_peers; /* of all ports */
 	unsigned int tokens;  /* handshakes that may be accepted now */
 	uint64_t tokens_at;   /* ns: when they were counted */
-	uint64_t hint_at;     /* ns: a hint may be sent from then on */
+	uint64_t salt;	      /* of the places in remote[], so that nobody knows who shares his */
+	struct dtls_remote remote[DTLS_REMOTES];
 	uint64_t clear_at; /* ns: a line about packets in the clear may be written from then on */
 	uint64_t say_at;   /* ns: the same, of handshakes that have failed */
 };
@@ -55,6 +67,13 @@ struct dtls_waiting {
 	uint8_t data[];
 };
 
+/* How the first packet of a batch began. */
+struct dtls_head {
+	uint64_t nth; /* of the records of its key */
+	size_t len;
+	uint8_t bytes[DTLS_HEAD];
+};
+
 struct dtls_peer {
 	struct list_node node; /* dtls_port.bucket */
 	struct dtls_port *port;
@@ -70,8 +89,12 @@ struct dtls_peer {
 	bool next_server;	     /* this side is the server of it */
 	uint8_t random[DTLS_RANDOM]; /* of its ClientHello, or of the last one */
 	uint64_t next_at;	     /* ns: when its flight is sent again */
-	uint64_t next_since;	     /* ns */
+	uint64_t next_since;	     /* ns: when the first one of those that begin anew has begun */
+	uint64_t next_begun;	     /* ns: when this one has */
 	int unreachable;	     /* -errno that ICMP has told of it; or 0 */
+	bool broken;		     /* nonsense has ended it: it begins anew at next_at */
+	uint8_t alert[DTLS_ALERT_LEN]; /* that came in the clear, and is believed at next_at */
+	bool alerted;
 
 	struct dtls_handshake
 		*last;	     /* done as server: it sends its last flight again, until last_until */
@@ -81,13 +104,16 @@ struct dtls_peer {
 	unsigned int n_waiting;
 	size_t waiting_bytes;
 
-	uint64_t used;	  /* ns: when it was sent to, or heard, last */
-	uint64_t heard;	  /* ns: when something of it was opened last */
-	uint64_t hint_at; /* ns: a hint of its is believed from then on */
-	uint64_t asked;	  /* ns: since when nothing that opens has come back; 0: something has */
-	uint64_t doubt;	  /* ns: the next time that this becomes a doubt */
-	uint8_t head[DTLS_HEAD]; /* how the packet began that was sealed last */
-	size_t head_len;
+	uint64_t used;	     /* ns: when it was sent to, or heard, last */
+	uint64_t heard;	     /* ns: when something of it was opened last */
+	uint64_t hint_at;    /* ns: a hint of its is believed from then on */
+	uint64_t asked;	     /* ns: since when nothing that opens has come back; 0: something has */
+	uint64_t doubt;	     /* ns: the next time that this becomes a doubt */
+	uint64_t patience;   /* ns: how long that takes; 0: as long as with a peer that answers */
+	uint64_t retry_at;   /* ns: a session beside this one may be asked for from then on */
+	uint64_t retry_wait; /* ns: what was waited last, after one could not be set up */
+	struct dtls_head head[DTLS_HEADS]; /* of what was sealed last with now.tx */
+	unsigned int n_heads;		   /* that were noted; the last ones are there */
 };
 
 /* ---- dtls_peer.c ---- */
@@ -103,10 +129,19 @@ void dtls_peer_arm(struct dtls_peer *peer);
 void dtls_keys_free(struct dtls_keys *keys);
 /* The peer is served in the clear from now on, for a while (dtls.c). */
 void dtls_port_note_clear(struct dtls_port *p, const struct path_addr *addr, uint64_t now);
+/* Remembers how the packet begins that is to be sealed next. */
+void dtls_peer_note(struct dtls_peer *peer, const uint8_t *packet, size_t len);
+/* How the batch began that this record was in; NULL: that was too long ago. */
+const struct dtls_head *dtls_peer_head(const struct dtls_peer *peer, uint64_t nth);
 /* Keeps a packet, unless there are too many. */
 void dtls_peer_keep(struct dtls_peer *peer, const uint8_t *packet, size_t len);
 /* The packet that waits longest, taken from the queue; NULL: there is none. The caller frees it. */
 struct dtls_waiting *dtls_peer_next_waiting(struct dtls_peer *peer);
+
+/* The place of that address. */
+struct dtls_remote *dtls_remote_of(struct dtls *d, const struct ip_addr *remote);
+/* Takes one of what there are so many of at once, and one more after each such time. false: there is none now. */
+bool dtls_take(uint64_t *at, uint64_t now, unsigned int many, uint64_t time);
 
 /* ---- dtls_setup.c ---- */
 
@@ -117,6 +152,8 @@ void dtls_setup_hello(struct dtls_port *p, const struct path_addr *from, const u
 		      size_t len, uint64_t now);
 /* Another record of a handshake. The peer may be gone afterwards. */
 void dtls_setup_record(struct dtls_peer *peer, const uint8_t *record, size_t len, uint64_t now);
+/* An alert has come in the clear. */
+void dtls_setup_alert(struct dtls_peer *peer, const uint8_t *record, size_t len);
 /* The peer's timer has expired. The peer may be gone afterwards. */
 void dtls_setup_timeout(struct dtls_peer *peer, uint64_t now);
 

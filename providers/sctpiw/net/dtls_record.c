@@ -14,6 +14,8 @@
 #define NONCE_LEN 12u
 #define AAD_LEN 13u
 #define SEQ_BITS 48
+#define MARKS 128u /* of the records that were sealed last */
+#define MARK_LEN 8u
 #define WORDS 8u /* of the window: one more than DTLS_WINDOW needs */
 
 _Static_assert(DTLS_WINDOW == (WORDS - 1) * 64, "a word is cleared before it is used again");
@@ -25,6 +27,7 @@ struct dtls_cipher {
 	uint64_t seq;		/* the next one; or the highest that was opened, plus 1 */
 	uint64_t window[WORDS]; /* by sequence number: whether it was opened (RFC 6479) */
 	uint8_t iv[NONCE_LEN];
+	uint8_t mark[MARKS][MARK_LEN]; /* by sequence number: how the ciphertext begins */
 };
 
 static const struct {
@@ -141,7 +144,24 @@ size_t dtls_seal(struct dtls_cipher *c, enum dtls_type type, uint8_t *p, size_t 
 	if (gnutls.aead_cipher_encrypt(c->aead, nonce, sizeof(nonce), aad, sizeof(aad), DTLS_TAG,
 				       p + front, len, p + front, &sealed))
 		return 0;
+	memcpy(c->mark[(c->seq - 1) % MARKS], p + front, MARK_LEN);
 	return front + sealed;
+}
+
+bool dtls_cipher_sealed(const struct dtls_cipher *c, const uint8_t *p, size_t len, uint64_t *nth)
+{
+	size_t front = dtls_cipher_front(c);
+	struct dtls_header h = { 0 };
+
+	if (len < front + MARK_LEN || p[0] != DTLS_DATA)
+		return false;
+	/* The rest of the record is perhaps not quoted. */
+	dtls_header_get(p, len, &h);
+	if (h.epoch != c->epoch >> SEQ_BITS || h.seq < DTLS_FIRST_SEQ)
+		return false;
+	*nth = h.seq - DTLS_FIRST_SEQ;
+	return *nth < c->seq && c->seq - *nth <= MARKS &&
+	       !memcmp(c->mark[*nth % MARKS], p + front, MARK_LEN);
 }
 
 /* ---- opening ---- */

@@ -66,6 +66,12 @@ size_t dtls_cipher_overhead(const struct dtls_cipher *c);
 /* Records that were sealed, or the highest number of those that were opened, with this key. */
 uint64_t dtls_cipher_used(const struct dtls_cipher *c);
 
+/*
+ * Whether p begins with a record of data that was sealed with this key not long ago, as ICMP quotes it: only who has seen that
+ * record knows its ciphertext. *nth: how many were sealed before it.
+ */
+bool dtls_cipher_sealed(const struct dtls_cipher *c, const uint8_t *p, size_t len, uint64_t *nth);
+
 /* Reads the header of the record that p begins with. false: there is no whole record of DTLS 1.2 or 1.0. */
 bool dtls_header_get(const uint8_t *p, size_t len, struct dtls_header *h);
 

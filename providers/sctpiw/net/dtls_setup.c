@@ -13,6 +13,7 @@
 
 /* Where a ClientHello has its random part: behind the headers of record and message, and its version. */
 #define AT_RANDOM (DTLS_HEADER + 12 + 2)
+#define ALERT_FATAL 2
 /* ns. What was sent before a new session may be late by so much. */
 #define OLD_LIFE (5 * NSEC_PER_SEC)
 /* ns. A client that has not got the last flight asks for it within that time. */
@@ -22,8 +23,18 @@
 /* ns. Handshakes that others ask for: so many at once, and one more after each such time. */
 #define TOKENS 256u
 #define TOKEN_TIME (5 * NSEC_PER_MSEC)
+/* The same of one address; and answers to ClientHellos without a cookie, which anybody can have sent to him. */
+#define REMOTE_TOKENS 64u
+#define REMOTE_TOKEN_TIME (20 * NSEC_PER_MSEC)
+#define REMOTE_COOKIES 64u
+#define REMOTE_COOKIE_TIME (5 * NSEC_PER_MSEC)
 /* ns. Between two lines about handshakes that have failed: anybody can make them fail. */
 #define SAY_TIME NSEC_PER_SEC
+/* ns. A client begins anew then: perhaps a forged message is in the way of those of the peer, which GnuTLS does not take twice. */
+#define ATTEMPT (5 * NSEC_PER_SEC)
+/* ns. Between a handshake beside a session that has failed and the next one; then twice as long. */
+#define RETRY_TIME NSEC_PER_SEC
+#define RETRY_MAX (60 * NSEC_PER_SEC)
 
 static void transmit(void *ctx, const uint8_t *data, size_t len)
 {
@@ -42,6 +53,7 @@ static void send_waiting(struct dtls_peer *peer)
 
 	while ((w = dtls_peer_next_waiting(peer))) {
 		memcpy(d->scratch + dtls_cipher_front(peer->now.tx), w->data, w->len);
+		dtls_peer_note(peer, w->data, w->len);
 		len = dtls_seal(peer->now.tx, DTLS_DATA, d->scratch, w->len);
 		if (len)
 			transmit(peer, d->scratch, len);
@@ -74,6 +86,8 @@ static bool finish(struct dtls_peer *peer, uint64_t now)
 		peer->old_until = now + OLD_LIFE;
 	}
 	peer->now = keys;
+	peer->n_heads = 0;
+	peer->retry_at = peer->retry_wait = 0;
 	peer->asked = 0;
 	peer->used = now;
 	dtls_handshake_free(peer->last);
@@ -138,11 +152,22 @@ static bool is_refusal(enum dtls_why why)
 	return why != DTLS_WHY_NOT && why != DTLS_WHY_SILENCE && why != DTLS_WHY_ERROR;
 }
 
+/* The session that there is needs another one, but each packet of it must not ask for one. */
+static void wait_to_retry(struct dtls_peer *peer, uint64_t now)
+{
+	uint64_t twice = 2 * peer->retry_wait;
+
+	if (!twice)
+		twice = RETRY_TIME;
+	peer->retry_wait = twice < RETRY_MAX ? twice : RETRY_MAX;
+	peer->retry_at = now + peer->retry_wait;
+}
+
 /*
  * Gives the handshake up. A peer that has no session is forgotten; what waited is lost, and the first packet of it hears
  * why: error is -errno, or 0 if nobody said anything.
  */
-static void give_up(struct dtls_peer *peer, int error)
+static void give_up(struct dtls_peer *peer, int error, uint64_t now)
 {
 	struct dtls_port *p = peer->port;
 	struct path_addr addr = peer->addr;
@@ -150,40 +175,69 @@ static void give_up(struct dtls_peer *peer, int error)
 
 	dtls_handshake_free(peer->next);
 	peer->next = NULL;
-	peer->unreachable = 0;
-	if (peer->now.rx)
+	/* The client sends the ClientHello again that this handshake came of. */
+	memset(peer->random, 0, sizeof(peer->random));
+	if (peer->now.rx) {
+		wait_to_retry(peer, now);
 		dtls_peer_arm(peer);
-	else
+	} else {
 		dtls_peer_free(peer);
+	}
 	if (w && error)
 		p->dtls->param.ops->failed(p->ctx, &addr, error, w->data, w->len);
 	free(w);
 }
 
-static void wait_for_answer(struct dtls_peer *peer, uint64_t now)
+static void wait_until(struct dtls_peer *peer, uint64_t when)
 {
 	uint64_t end = peer->next_since + DTLS_HANDSHAKE_LIMIT * NSEC_PER_MSEC;
 
-	peer->next_at = now + (dtls_handshake_wait(peer->next) + 1) * NSEC_PER_MSEC;
-	if (peer->next_at > end)
-		peer->next_at = end;
+	if (!peer->next_server && peer->next_begun + ATTEMPT < end)
+		end = peer->next_begun + ATTEMPT;
+	peer->next_at = when < end ? when : end;
+}
+
+static void wait_for_answer(struct dtls_peer *peer, uint64_t now)
+{
+	wait_until(peer, now + (dtls_handshake_wait(peer->next) + 1) * NSEC_PER_MSEC);
+}
+
+/* What is known of the handshake besides itself is about the one before. */
+static void forget_signs(struct dtls_peer *peer)
+{
+	peer->unreachable = 0;
+	peer->broken = false;
+	peer->alerted = false;
+}
+
+/*
+ * The handshake has failed. What a client gets before the end is in the clear, so that anybody may have sent the nonsense: it
+ * begins anew, but not before what is under way is gone, which would be nonsense to the next one.
+ */
+static void fail(struct dtls_peer *peer, uint64_t now)
+{
+	enum dtls_why why = dtls_handshake_why(peer->next);
+
+	say(peer, now);
+	peer->port->dtls->param.stats->refused += is_refusal(why);
+	if (why == DTLS_WHY_ERROR && !peer->next_server) {
+		peer->broken = true;
+		wait_until(peer, now + DTLS_RETRANSMIT * NSEC_PER_MSEC);
+		dtls_peer_arm(peer);
+		return;
+	}
+	give_up(peer, is_refusal(why) ? -EACCES : 0, now);
 }
 
 /* What came of a step of the handshake. The peer may be gone afterwards. */
 static void follow(struct dtls_peer *peer, enum dtls_progress progress, uint64_t now)
 {
-	enum dtls_why why;
-
 	if (progress == DTLS_FAILED) {
-		why = dtls_handshake_why(peer->next);
-		say(peer, now);
-		peer->port->dtls->param.stats->refused += is_refusal(why);
-		/* What is wrong otherwise anybody may have sent: SCTP tries again. */
-		give_up(peer, is_refusal(why) ? -EACCES : 0);
+		fail(peer, now);
 		return;
 	}
 	if (progress == DTLS_DONE && !finish(peer, now)) {
-		give_up(peer, 0);
+		give_up(peer, 0, now);
 		return;
 	}
 	if (progress == DTLS_GOES_ON)
@@ -193,20 +247,37 @@ static void follow(struct dtls_peer *peer, enum dtls_progress progress, uint64_t
 
 /* ---- as client ---- */
 
-void dtls_setup_connect(struct dtls_peer *peer, uint64_t now)
+/* Sends a ClientHello, for a handshake that has its end already. */
+static void begin(struct dtls_peer *peer, uint64_t now)
 {
 	const struct dtls_out out = { transmit, peer };
 
-	if (peer->next)
-		return;
 	peer->next = dtls_handshake_connect(peer->port->dtls->credentials, &out);
 	if (!peer->next)
 		return;
 	dtls_handshake_random(peer->next, peer->random);
 	peer->next_server = false;
-	peer->next_since = now;
-	peer->unreachable = 0;
+	peer->next_begun = now;
+	forget_signs(peer);
 	follow(peer, DTLS_GOES_ON, now);
+}
+
+void dtls_setup_connect(struct dtls_peer *peer, uint64_t now)
+{
+	if (peer->next)
+		return;
+	peer->next_since = now;
+	begin(peer, now);
+}
+
+/* The peer may be gone afterwards. */
+static void begin_anew(struct dtls_peer *peer, uint64_t now)
+{
+	dtls_handshake_free(peer->next);
+	peer->next = NULL;
+	begin(peer, now);
+	if (!peer->next)
+		give_up(peer, 0, now);
 }
 
 /* ---- as server ---- */
@@ -215,19 +286,23 @@ void dtls_setup_connect(struct dtls_peer *peer, uint64_t now)
 struct asker {
 	struct dtls_port *port;
 	const struct path_addr *from;
+	uint64_t now; /* ns */
 };
 
 static void answer(void *ctx, const uint8_t *data, size_t len)
 {
 	const struct asker *a = ctx;
 
+	if (!dtls_take(&dtls_remote_of(a->port->dtls, &a->from->remote)->cookies, a->now,
+		       REMOTE_COOKIES, REMOTE_COOKIE_TIME))
+		return;
 	a->port->dtls->param.ops->transmit(a->port->ctx, a->from, data, len);
 }
 
 static bool has_cookie(struct dtls_port *p, const struct path_addr *from, const uint8_t *record,
 		       size_t len, uint64_t now, struct dtls_hello *hello)
 {
-	struct asker asker = { p, from };
+	struct asker asker = { p, from, now };
 	const struct dtls_out out = { answer, &asker };
 	uint8_t who[22];
 
@@ -254,6 +329,19 @@ static bool take_token(struct dtls *d, uint64_t now)
 }
 
 /*
+ * One address cannot take what others need, and who has shown that he has the key does not need what is there for strangers:
+ * however many of them ask, a session gets its next key.
+ */
+static bool may_accept(struct dtls *d, const struct dtls_peer *peer, const struct path_addr *from,
+		       uint64_t now)
+{
+	if (!dtls_take(&dtls_remote_of(d, &from->remote)->handshakes, now, REMOTE_TOKENS,
+		       REMOTE_TOKEN_TIME))
+		return false;
+	return (peer && peer->now.rx) || take_token(d, now);
+}
+
+/*
  * Whether a ClientHello is not to be followed: it is one that was followed already and comes again, or ours has crossed
  * it, and goes on since its random is larger.
  */
@@ -263,7 +351,7 @@ static bool is_void(const struct dtls_peer *peer, const uint8_t *random)
 
 	if (peer->self)
 		return true;
-	if (peer->next && !peer->next_server)
+	if (peer->next && !peer->next_server && !peer->broken)
 		return order >= 0;
 	return !order;
 }
@@ -279,7 +367,7 @@ void dtls_setup_hello(struct dtls_port *p, const struct path_addr *from, const u
 	if (len < AT_RANDOM + DTLS_RANDOM || !has_cookie(p, from, record, len, now, &hello))
 		return;
 	peer = dtls_peer_find(p, from);
-	if ((peer && is_void(peer, random)) || !take_token(p->dtls, now))
+	if ((peer && is_void(peer, random)) || !may_accept(p->dtls, peer, from, now))
 		return;
 	peer = dtls_peer_get(p, from, now);
 	if (!peer)
@@ -295,7 +383,7 @@ void dtls_setup_hello(struct dtls_port *p, const struct path_addr *from, const u
 	peer->next = h;
 	peer->next_server = true;
 	peer->next_since = now;
-	peer->unreachable = 0;
+	forget_signs(peer);
 	memcpy(peer->random, random, DTLS_RANDOM);
 	follow(peer, dtls_handshake_feed(h, record, len), now);
 }
@@ -304,10 +392,34 @@ void dtls_setup_hello(struct dtls_port *p, const struct path_addr *from, const u
 
 void dtls_setup_record(struct dtls_peer *peer, const uint8_t *record, size_t len, uint64_t now)
 {
-	if (peer->next)
-		follow(peer, dtls_handshake_feed(peer->next, record, len), now);
-	else if (peer->last && get_be16(record + 3))
+	/* A client that has not got our last flight cannot answer another handshake. */
+	if (peer->last && get_be16(record + 3) && !(peer->next && peer->next_server))
 		dtls_handshake_again(peer->last, record, len);
+	if (!peer->next || peer->broken)
+		return;
+	/* Somebody answers, whatever was said before. */
+	forget_signs(peer);
+	follow(peer, dtls_handshake_feed(peer->next, record, len), now);
+}
+
+/*
+ * Anybody may have sent it. A client believes it if nothing else comes until it would send its flight again; a server waits for
+ * its client.
+ */
+void dtls_setup_alert(struct dtls_peer *peer, const uint8_t *record, size_t len)
+{
+	if (!peer->next || peer->next_server || len != DTLS_ALERT_LEN ||
+	    record[DTLS_HEADER] != ALERT_FATAL)
+		return;
+	memcpy(peer->alert, record, len);
+	peer->alerted = true;
+}
+
+/* The peer refuses: nothing else has come of it. */
+static void hear_alert(struct dtls_peer *peer, uint64_t now)
+{
+	forget_signs(peer);
+	follow(peer, dtls_handshake_feed(peer->next, peer->alert, sizeof(peer->alert)), now);
 }
 
 /* The peer does not know of keys, and may do without. */
@@ -341,12 +453,16 @@ void dtls_setup_timeout(struct dtls_peer *peer, uint64_t now)
 		return;
 	}
 	if (peer->unreachable)
-		give_up(peer, peer->unreachable);
+		give_up(peer, peer->unreachable, now);
 	else if (now - peer->next_since >= DTLS_HANDSHAKE_LIMIT * NSEC_PER_MSEC)
-		give_up(peer, 0);
+		give_up(peer, 0, now);
 	else if (peer->port->dtls->param.optional && !peer->next_server && !peer->now.rx &&
 		 now - peer->next_since >= CLEAR_AFTER)
 		go_clear(peer, now);
+	else if (peer->broken || (!peer->next_server && now - peer->next_begun >= ATTEMPT))
+		begin_anew(peer, now);
+	else if (peer->alerted)
+		hear_alert(peer, now);
 	else
 		follow(peer, dtls_handshake_timeout(peer->next), now);
 }
