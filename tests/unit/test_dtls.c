@@ -249,8 +249,11 @@ static void lose_last_flight(void)
 static void test_last_flight(void **state)
 {
 	lose_last_flight();
+	/* The first number is one of the old key, too, and would be a replay. */
+	dtls_pair_send_text(b, a, "lost");
 	dtls_pair_send_text(b, a, "lost");
 	dtls_pair_settle();
+	assert_true(a->stats.bad_records > 0);
 	assert_null(dtls_pair_peer(b)->next);
 	dtls_pair_pass(NSEC_PER_SEC);
 	assert_int_equal(a->stats.handshakes, 2);
