@@ -477,6 +477,10 @@ int main(int argc, char **argv)
 		CHECK(k < 4);
 		groups[k].run();
 		MPI_Barrier(WORLD);
+		if (!rank) {
+			printf("all ranks: %s is done\n", argv[i]);
+			fflush(stdout);
+		}
 	}
 	printf("rank %d of %d: sent %lu octets, the port %lu\n", rank, ranks, payload,
 	       port_octets());

@@ -78,8 +78,8 @@ harness.LINKS.update({
 EXAMPLE = harness.ROOT / "contrib/two-links.sh"
 STAYS = 1.5  # seconds for which a link is down, or up again, before the next change
 LOSS = 2  # percent, on the links that stay
-RUNS, AWAY = 8, 0.7  # seconds for which perftest runs; and for which a link is down, or up again, twice meanwhile
-MPI_REPEATS = 3  # of all that the ranks do, so that it takes some seconds
+RUNS, AWAY = 9, 0.7  # seconds for which perftest runs; and for which a link is down, or up again, twice meanwhile
+MPI_REPEATS = 4  # of all that the ranks do, so that it takes some seconds behind the first time
 
 
 def down(link, device):
@@ -157,11 +157,18 @@ def rping_lossy(link):
         link.deliver(f"veth{i}")
 
 
-def paths_of(link, program, side="server"):
-    """What `sctpiw stat` says of the paths of a program's associations, by the peer's address."""
+def stat_of(link, program, side="server", opened=True):
+    """What `sctpiw stat` says of a program; [] if it need not have opened the device yet, and has not."""
     stat = start("stat", [harness.BUILD / "bin/sctpiw", "stat", program.pid, "--json"], link, side, rdma=False)
+    if not opened and stat.wait(30):
+        return []
     stat.expect(30)
-    return {path["remote"]: path for process in json.loads(stat.output()) for path in process["path"]}
+    return json.loads(stat.output())
+
+
+def paths_of(link, program, side="server"):
+    """The paths of a program's associations, by the peer's address."""
+    return {path["remote"]: path for process in stat_of(link, program, side) for path in process["path"]}
 
 
 def shown(link):
@@ -212,6 +219,15 @@ def wait_connected(link, server):
         time.sleep(0.1)
 
 
+def wait_busy(link, client):
+    """Until it has sent more than what perftest agrees on by its connections, each of which needs the first link."""
+    deadline = time.monotonic() + 20 * harness.SLOW
+    while sum(process["sent_messages"] for process in stat_of(link, client, "client", opened=False)) < 500:
+        if time.monotonic() > deadline:
+            raise Failure(f"{client.name} sends nothing")
+        time.sleep(0.1)
+
+
 def timed(tool, *arguments, by_cm=True):
     """A program of perftest that runs for some seconds, with 2 % loss on the link that stays, by rdma_cm or not."""
     def case(link):
@@ -221,8 +237,9 @@ def timed(tool, *arguments, by_cm=True):
         server = start(f"{tool}-server", argv, link, "server")
         (server.wait_listening if by_cm else server.wait_listening_tcp)(port)
         client = start(f"{tool}-client", [*argv, link.address_on(1) if not by_cm else link.address], link)
-        wait_connected(link, server)
+        wait_busy(link, client)
         link.drop("veth1", LOSS)
+        time.sleep(STAYS)  # the other paths are confirmed one by one
         for how in TOLD, UNTOLD:
             client.must_run_for(AWAY)
             how[0](link, "veth0")
@@ -285,6 +302,8 @@ def mpi_job(link):
     job = start("mpirun", ["mpirun.openmpi", "-np", 4, "--host", ",".join(mpi.HOSTS), "--mca", "plm_rsh_agent",
                            mpi.agent(link), "--mca", "oob_tcp_if_include", "veth0", *mpi.OVER_UCX, program,
                            *mpi.GROUPS * MPI_REPEATS], link, "server", env=mpi.AS_ROOT, options=mpi.AS_CA)
+    # A rank that connects to another one needs the GID that it has chosen, and so the first link.
+    job.wait_for_output("collectives is done", 60)
     link.drop("veth1", LOSS)
     changes = 0
     while job.running():
