@@ -152,13 +152,19 @@ static void test_two_keys(void **state)
 	dtls_pair_received(a, 1, "welcome");
 }
 
-/* b is killed and begins anew: it says that it does not know the session, and a sets up a new one. */
-static void test_restart(void **state)
+/* There is a session; b is killed, so that it says no farewell, and begins anew. */
+static void kill_and_restart(void)
 {
 	dtls_pair_exchange();
 	b->mute = true;
 	dtls_pair_stop(b);
 	dtls_pair_start(b, 2000, DTLS_LAB);
+}
+
+/* b is killed and begins anew: it says that it does not know the session, and a sets up a new one. */
+static void test_restart(void **state)
+{
+	kill_and_restart();
 	dtls_pair_send_text(a, b, "lost");
 	dtls_pair_settle();
 	assert_int_equal(b->received, 0);
@@ -179,10 +185,7 @@ static void test_restart(void **state)
 /* The same, but b begins: its ClientHello comes to a session that is up. */
 static void test_restart_asks(void **state)
 {
-	dtls_pair_exchange();
-	b->mute = true;
-	dtls_pair_stop(b);
-	dtls_pair_start(b, 2000, DTLS_LAB);
+	kill_and_restart();
 	dtls_pair_send_text(b, a, "anew");
 	dtls_pair_settle();
 	dtls_pair_received(a, 2, "anew");
@@ -194,10 +197,7 @@ static void test_restart_asks(void **state)
 /* A peer that says nothing any more has perhaps forgotten the session. */
 static void test_doubt(void **state)
 {
-	dtls_pair_exchange();
-	b->mute = true;
-	dtls_pair_stop(b);
-	dtls_pair_start(b, 2000, DTLS_LAB);
+	kill_and_restart();
 	/* Nothing of b arrives, its hints neither. */
 	b->mute = true;
 	dtls_pair_send_text(a, b, "are you there?");

@@ -18,7 +18,6 @@
 #include "conn/transport.h"
 #include "util/addr.h"
 
-struct config;
 struct config_error;
 struct conn;
 struct endpoint;
@@ -61,7 +60,7 @@ struct carrier {
 	uint32_t packet_max; /* bytes of the longest packet that it takes, a multiple of 4; 0: as long as a datagram */
 
 	/* Can this process use it here? false: why says why not, and the remedy. NULL: it always can. */
-	bool (*check)(const struct config *config, struct config_error *why);
+	bool (*check)(struct config_error *why);
 	/* Makes and frees what the carrier keeps for all endpoints in conn.net. -errno. */
 	int (*start)(struct conn *c);
 	void (*stop)(struct conn *c);

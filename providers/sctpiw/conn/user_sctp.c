@@ -141,7 +141,7 @@ static int user_sctp_start(struct conn *c, struct config_error *why)
 	struct user_sctp *us;
 	int ret;
 
-	if (c->carrier->check && !c->carrier->check(c->config, why))
+	if (c->carrier->check && !c->carrier->check(why))
 		return -EINVAL;
 	us = calloc(1, sizeof(*us));
 	if (!us)

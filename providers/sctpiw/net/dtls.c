@@ -461,8 +461,7 @@ bool dtls_port_input(struct dtls_port *p, const struct path_addr *from, uint8_t 
 	do {
 		size_t whole = DTLS_HEADER + h.len;
 
-		hellos += is_hello(&h, data);
-		if (hellos > 1 && is_hello(&h, data))
+		if (is_hello(&h, data) && hellos++)
 			break;
 		input_record(p, from, &h, data, now);
 		data += whole;

@@ -95,15 +95,6 @@ static const struct dtls_ops dtls_ops = {
 
 /* ---- starting ---- */
 
-static bool dtls_check(const struct config *config, struct config_error *why)
-{
-	struct config_keys keys;
-	bool ok = dtls_gnutls_load(why) && config_keys_read(config->key, &keys, why);
-
-	config_keys_forget(&keys);
-	return ok;
-}
-
 static struct dtls *make_dtls(struct conn *c)
 {
 	struct dtls_param param = {
@@ -364,7 +355,7 @@ const struct carrier carrier_dtls = {
 	.whole_batches = true,
 	.overhead = DTLS_OVERHEAD,
 	.packet_max = PACKET_MAX,
-	.check = dtls_check,
+	.check = dtls_gnutls_load,
 	.start = dtls_start,
 	.stop = dtls_stop,
 	.open = dtls_open_port,

@@ -30,9 +30,8 @@ struct dtls {
 	uint8_t *scratch;     /* room for one record */
 	struct timerq timers; /* of dtls_peer.timer */
 	unsigned int n_peers; /* of all ports */
-	unsigned int tokens;  /* handshakes that may be accepted now */
-	uint64_t tokens_at;   /* ns: when they were counted */
-	uint64_t salt;	      /* of the places in remote[], so that nobody knows who shares his */
+	uint64_t accepts; /* as the times of dtls_remote: of handshakes that are accepted, from anybody */
+	uint64_t salt; /* of the places in remote[], so that nobody knows who shares his */
 	struct dtls_remote remote[DTLS_REMOTES];
 	uint64_t clear_at; /* ns: a line about packets in the clear may be written from then on */
 	uint64_t say_at;   /* ns: the same, of handshakes that have failed */

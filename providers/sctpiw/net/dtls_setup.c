@@ -313,21 +313,6 @@ static bool has_cookie(struct dtls_port *p, const struct path_addr *from, const 
 				  hello);
 }
 
-/* Whether one more handshake may be accepted now: each takes time. */
-static bool take_token(struct dtls *d, uint64_t now)
-{
-	uint64_t earned = (now - d->tokens_at) / TOKEN_TIME;
-
-	if (earned) {
-		d->tokens = earned < TOKENS - d->tokens ? d->tokens + (unsigned int)earned : TOKENS;
-		d->tokens_at = now;
-	}
-	if (!d->tokens)
-		return false;
-	d->tokens--;
-	return true;
-}
-
 /*
  * One address cannot take what others need, and who has shown that he has the key does not need what is there for strangers:
  * however many of them ask, a session gets its next key.
@@ -338,7 +323,7 @@ static bool may_accept(struct dtls *d, const struct dtls_peer *peer, const struc
 	if (!dtls_take(&dtls_remote_of(d, &from->remote)->handshakes, now, REMOTE_TOKENS,
 		       REMOTE_TOKEN_TIME))
 		return false;
-	return (peer && peer->now.rx) || take_token(d, now);
+	return (peer && peer->now.rx) || dtls_take(&d->accepts, now, TOKENS, TOKEN_TIME);
 }
 
 /*

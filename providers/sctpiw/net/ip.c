@@ -49,7 +49,7 @@
 
 /* ---- may it be used at all? ---- */
 
-static bool ip_check(const struct config *config, struct config_error *why)
+static bool ip_check(struct config_error *why)
 {
 	int fd = sys_open("/proc/net/sctp", O_PATH);
 	const char *text = NULL;
