@@ -4,7 +4,8 @@
  * or more. Each rank counts what it sends to others, and prints it beside what the port of the
  * device has sent: if MPI uses the device, that is not less.
  *
- * mpi GROUP...    each of p2p, unexpected, collectives, one-sided
+ * mpi [--until FILE] GROUP...    each of p2p, unexpected, collectives, one-sided; all of them again
+ *                                and again until there is such a file, which rank 0 looks for
  */
 #include <mpi.h>
 #include <stdbool.h>
@@ -12,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define WORLD MPI_COMM_WORLD
 #define LARGEST ((size_t)3 << 20)
@@ -450,7 +452,7 @@ static uint64_t port_octets(void)
 	return words * 4;
 }
 
-int main(int argc, char **argv)
+static void run_group(const char *name)
 {
 	static const struct {
 		const char *name;
@@ -461,7 +463,37 @@ int main(int argc, char **argv)
 		{ "collectives", test_collectives },
 		{ "one-sided", test_one_sided },
 	};
+	size_t k = 0;
 
+	while (k < 4 && strcmp(name, groups[k].name))
+		k++;
+	CHECK(k < 4);
+	groups[k].run();
+	MPI_Barrier(WORLD);
+	if (!rank) {
+		printf("all ranks: %s is done\n", name);
+		fflush(stdout);
+	}
+}
+
+/* Rank 0 looks, so that all ranks stop behind the same round. */
+static bool is_there(const char *file)
+{
+	int there = !rank && !access(file, F_OK);
+
+	MPI_Bcast(&there, 1, MPI_INT, 0, WORLD);
+	return there;
+}
+
+int main(int argc, char **argv)
+{
+	const char *until = NULL;
+	int first = 1;
+
+	if (argc > 2 && !strcmp(argv[1], "--until")) {
+		until = argv[2];
+		first = 3;
+	}
 	MPI_Init(&argc, &argv);
 	MPI_Comm_rank(WORLD, &rank);
 	MPI_Comm_size(WORLD, &ranks);
@@ -469,19 +501,10 @@ int main(int argc, char **argv)
 	out = malloc((LARGEST + 1) * (size_t)ranks);
 	in = malloc((LARGEST + 2) * (size_t)ranks);
 	CHECK(out && in);
-	for (int i = 1; i < argc; i++) {
-		size_t k = 0;
-
-		while (k < 4 && strcmp(argv[i], groups[k].name))
-			k++;
-		CHECK(k < 4);
-		groups[k].run();
-		MPI_Barrier(WORLD);
-		if (!rank) {
-			printf("all ranks: %s is done\n", argv[i]);
-			fflush(stdout);
-		}
-	}
+	do {
+		for (int i = first; i < argc; i++)
+			run_group(argv[i]);
+	} while (until && !is_there(until));
 	printf("rank %d of %d: sent %lu octets, the port %lu\n", rank, ranks, payload,
 	       port_octets());
 	fflush(stdout);
