@@ -569,7 +569,7 @@ run_tests() {
 	lint || failed+=(lint)
 	sanitize || failed+=(sanitizers)
 	tsan || failed+=(tsan)
-	fuzz 20 || failed+=(fuzz)
+	fuzz 10 || failed+=(fuzz)
 	say "all tests"
 	run_ctest build -LE long || failed+=(tests)
 	(unpacked) || failed+=(rpm)
