@@ -319,6 +319,27 @@ static void test_moved_probed(void **state)
 }
 
 /*
+ * No TSN is left, and the first chunks are on a path with a queue, as far as is known, while the other one has none: that one
+ * takes them over. Then the first path has no queue and the other one has, but nothing is sent to and fro.
+ */
+static void test_taken_once(void **state)
+{
+	const struct path_addr to = second();
+
+	fill();
+	f.a->s->config.max_tsn_distance = 2 * FULL;
+	f.a->path->rtt.srtt = other()->rtt.srtt = 20 * MSEC;
+	f.a->path->rtt.min = other()->rtt.min = MSEC;
+	send(1);
+	nothing();
+	sack(&to, 0, FULL, 2 * FULL - 1);
+	expect(&to, t0, FULL);
+	nothing();
+	sack(&to, 2 * FULL, 0, 0);
+	assert_int_equal(f.a->path->flight + other()->flight, CHUNK);
+}
+
+/*
  * The second tail-loss probe of a path is not answered: the other one sends all that it carried, and goes on alone for a
  * second at least.
  */
@@ -494,13 +515,21 @@ static void test_last_one(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		PEER_TEST(test_shortest_first),	  PEER_TEST(test_idle),
-		PEER_TEST(test_not_joined),	  PEER_TEST(test_overtaken),
-		PEER_TEST(test_lost_on_one_path), PEER_TEST(test_late_sack),
-		PEER_TEST(test_late_window),	  PEER_TEST(test_moved),
-		PEER_TEST(test_moved_probed),	  PEER_TEST(test_dies),
-		PEER_TEST(test_path_in_use_dies), PEER_TEST(test_control),
-		PEER_TEST(test_cleared),	  PEER_TEST(test_parted_in_use),
+		PEER_TEST(test_shortest_first),
+		PEER_TEST(test_idle),
+		PEER_TEST(test_not_joined),
+		PEER_TEST(test_overtaken),
+		PEER_TEST(test_lost_on_one_path),
+		PEER_TEST(test_late_sack),
+		PEER_TEST(test_late_window),
+		PEER_TEST(test_moved),
+		PEER_TEST(test_moved_probed),
+		PEER_TEST(test_taken_once),
+		PEER_TEST(test_dies),
+		PEER_TEST(test_path_in_use_dies),
+		PEER_TEST(test_control),
+		PEER_TEST(test_cleared),
+		PEER_TEST(test_parted_in_use),
 		PEER_TEST(test_last_one),
 	};
 

@@ -172,6 +172,19 @@ struct sctp_path *sctp_spread_choose(struct sctp_assoc *a)
 }
 
 /*
+ * Whether the path would deliver the chunk before the other one does that has sent it. What has been taken over before
+ * goes back only if the queue of that other one does not matter: which queue is the longer one changes with each time.
+ */
+static bool is_late(const struct sctp_out *o, const struct sctp_path *slow,
+		    const struct sctp_path *path, uint64_t now)
+{
+	uint64_t wait = delivery(slow);
+
+	return now >= o->sent + wait ||
+	       now + delivery(path) < o->sent + (o->flags & SCTP_OUT_MOVED ? slow->rtt.min : wait);
+}
+
+/*
  * What a slower path has of the first outstanding chunks goes to this one as well, as much as its cwnd takes
  * ("opportunistic retransmission" and "penalizing" of Raiciu and others, "How Hard Can It Be? Designing and
  * Implementing a Deployable Multipath TCP", 2012).
@@ -180,11 +193,10 @@ static bool take_over(struct sctp_assoc *a, const struct sctp_path *path, uint64
 {
 	const struct sctp_out *first = sctp_outq_at(&a->out, a->out.cum + 1);
 	struct sctp_path *slow = sctp_path_of(a, first);
-	uint64_t expected = first->sent + delivery(slow);
 	uint32_t room = path->cc.cwnd - path->flight, tsn;
 
 	if (first->flags & (SCTP_OUT_ACKED | SCTP_OUT_LOST) || slow == path ||
-	    (now < expected && now + delivery(path) >= expected))
+	    !is_late(first, slow, path, now))
 		return false;
 	for (tsn = a->out.cum + 1; tsn != a->out.next; tsn++) {
 		struct sctp_out *o = sctp_outq_at(&a->out, tsn);
