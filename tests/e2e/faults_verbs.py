@@ -285,6 +285,7 @@ if __name__ == "__main__":
         ("connect", connect_fails),
         ("resolve", call_fails("rdma_resolve_addr: fail with ENODEV", "rdma_resolve_addr: No such device")),
         ("create_qp", call_fails("create_qp: fail with ENOMEM", "rdma_create_qp: Cannot allocate memory")),
+        ("modify_qp", call_fails("modify_qp from rtr to rts: fail with EINVAL", "RDMA_CM_EVENT_CONNECT_ERROR")),
         ("rejected", rejected),
         ("addr_error", event_of("addr_resolved: report addr_error status ETIMEDOUT", "ADDR_ERROR", -110)),
         ("route_error", event_of("route_resolved: report route_error status ETIMEDOUT", "ROUTE_ERROR", -110)),
