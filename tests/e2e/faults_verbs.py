@@ -83,6 +83,18 @@ def event_of(rule, event, error):
     return case
 
 
+def lost_event(link):
+    """The end of the handshake is lost on its way to the program: it waits, and so does its peer."""
+    port = free_port()
+    server = start("server", [PEER, "serve", link.any, port, "idle"], link, "server")
+    server.wait_listening(port)
+    client = start("client", ["rping", "-c", "-a", link.address, "-p", port, "-C", 1], link,
+                   env=faulty("established: drop; connect_response: drop"))
+    client.wait_for_output(": drop")
+    client.must_run_for(0.5)
+    check(server.running(), "the server ended")
+
+
 def request_rejected(link):
     """The server's device rejects the request, and the server hears nothing of it."""
     port = free_port()
@@ -291,6 +303,7 @@ if __name__ == "__main__":
         ("route_error", event_of("route_resolved: report route_error status ETIMEDOUT", "ROUTE_ERROR", -110)),
         ("unreachable", event_of("established: report unreachable status ETIMEDOUT; connect_response: report unreachable status ETIMEDOUT",
                                  "UNREACHABLE", -110)),
+        ("lost-event", lost_event),
         ("request-rejected", request_rejected),
         ("late-request", late_request),
         ("repeated-request", repeated_request),
