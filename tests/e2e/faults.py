@@ -61,7 +61,7 @@ def write_bw(link, client_faults, server_faults=None, writes=5000):
     server = begin("server", argv, link, "server", server_faults)
     server.wait_listening(port)
     client = begin("client", [*argv, link.address], link, faults=client_faults)
-    status = client.wait(20)
+    status = client.wait(60)
     faulty = server if server_faults else client
     check(fired(faulty)[0] == [1], f"faults that were told: {faulty.output()}")
     return server, client, status
@@ -117,7 +117,7 @@ def frozen(link):
     """Nothing moves for a while, and all goes on then."""
     for what in "freeze qp for 700 ms", "freeze peer for 700 ms":
         begin_at = time.monotonic()
-        server, _, status = write_bw(link, BEHIND.format("out", what), writes=200)
+        server, _, status = write_bw(link, BEHIND.format("out", what), writes=50)
         check(status == 0 and time.monotonic() - begin_at >= 0.7, f"{what}: status {status} after {time.monotonic() - begin_at} s")
         server.expect(20)
 
