@@ -1,8 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 """Failures are reported, and in time."""
+import os
 import signal
+import subprocess
 import sys
+import tempfile
 import time
 
 import harness
@@ -146,6 +149,21 @@ def stopped_too_long(link):
 
 def cut_off(link):
     """If there is no answer of any kind, the silent limit ends the connection, too."""
+    if harness.LLP == "kernel" or link.in_guest:
+        return cut_off_kernel(link)
+    with tempfile.TemporaryDirectory(prefix="sctpiw-e2e-") as name:
+        env = {SILENT_LIMIT: "4", "XDG_RUNTIME_DIR": name}
+        server, client = rping_pair(link, env=env)
+        for program in server, client:
+            subprocess.run([BUILD / "bin/sctpiw", "fault", str(program.pid), "packets: drop"], check=True, capture_output=True,
+                           env=dict(os.environ, XDG_RUNTIME_DIR=name))
+        within(client, 4 + 3, "that its peer is cut off")
+        within(server, 4 + 3, "that its peer is cut off")
+        harness.kill_all()  # their sockets are in it
+
+
+def cut_off_kernel(link):
+    """The same, where the packets are the kernel's, and no rule is about them."""
     if not hasattr(link, "cut"):
         raise harness.Skip("only between network namespaces")
     server, client = rping_pair(link, env={SILENT_LIMIT: "4"})

@@ -7,6 +7,7 @@ import re
 import subprocess
 import sys
 import tempfile
+import time
 
 import harness
 from harness import BUILD, DEVICE, SLOW, Failure, free_port, need, start
@@ -52,16 +53,24 @@ def lost(link):
     check(counts == [1], f"faults that were told: {counts}")
 
 
-def bandwidth(link, faults):
-    """ib_write_bw whose client fails, by a fault that is told once."""
+def write_bw(link, client_faults, server_faults=None, writes=5000):
+    """ib_write_bw with rules on a side: both sides, of which the client has ended, and its status."""
     need("ib_write_bw")
     port = free_port()
-    argv = ["ib_write_bw", "-R", "-F", "-d", DEVICE, "-n", "5000", "-p", port]
-    server = begin("server", argv, link, "server")
+    argv = ["ib_write_bw", "-R", "-F", "-d", DEVICE, "-n", writes, "-p", port]
+    server = begin("server", argv, link, "server", server_faults)
     server.wait_listening(port)
-    client = begin("client", [*argv, link.address], link, faults=faults)
-    check(client.wait(20) not in (0, None), "ib_write_bw ended well, or not at all")
-    check(fired(client)[0] == [1], f"faults that were told: {client.output()}")
+    client = begin("client", [*argv, link.address], link, faults=client_faults)
+    status = client.wait(60)
+    faulty = server if server_faults else client
+    check(fired(faulty)[0] == [1], f"faults that were told: {faulty.output()}")
+    return server, client, status
+
+
+def bandwidth(link, faults, server_faults=None):
+    """ib_write_bw whose client fails, by a fault that is told once."""
+    _, client, status = write_bw(link, faults, server_faults)
+    check(status not in (0, None), "ib_write_bw ended well, or not at all")
     return client
 
 
@@ -90,6 +99,38 @@ def completed(link):
     """A Write completes with an error, and ib_write_bw names it."""
     client = bandwidth(link, "after 10 writes: complete with rem_access_err, once")
     check("Failed status 10" in client.output(), f"ib_write_bw said {client.output()}")
+
+
+# Behind so much nothing of setting up the connection is left.
+BEHIND = "packets {} chunk data, after 1 MB: {}, once"
+
+
+def ends(status, client=None, server=None):
+    """What happens to a queue pair or to a peer in the midst of Writes: ib_write_bw names the status."""
+    def case(link):
+        said = bandwidth(link, client and BEHIND.format("out", client), server and BEHIND.format("in", server)).output()
+        check(f"Failed status {status}" in said, f"ib_write_bw said {said}")
+    return case
+
+
+def frozen(link):
+    """Nothing moves for a while, and all goes on then."""
+    for what in "freeze qp for 700 ms", "freeze peer for 700 ms":
+        begin_at = time.monotonic()
+        server, _, status = write_bw(link, BEHIND.format("out", what), writes=50)
+        check(status == 0 and time.monotonic() - begin_at >= 0.7, f"{what}: status {status} after {time.monotonic() - begin_at} s")
+        server.expect(20)
+
+
+def overrun(link):
+    """A CQ is overrun: rping waits for completions that nobody will ever see."""
+    port = free_port()
+    server = begin("server", ["rping", "-s", "-a", link.any, "-p", port], link, "server")
+    server.wait_listening(port)
+    client = begin("client", ["rping", "-c", "-v", "-C", PINGS, "-a", link.address, "-p", port], link, faults="9th send: overrun")
+    client.wait_for_output("overrun")
+    client.must_run_for(0.5)
+    check(fired(client)[0] == [1] and f"rdma-ping-{PINGS - 1}" not in client.output(), f"rping said {client.output()}")
 
 
 def unplugged(link):
@@ -121,7 +162,8 @@ def live(link):
                        XDG_RUNTIME_DIR=name)
         pid = client.pid
         moves = lambda: int(re.search(r"port_xmit_packets: (\d+)", ask(directory, "counters", pid))[1])
-        client.must_run_for(0.2)
+        while not list((directory / "sctpiw").glob(f"*{pid}*")):  # it has not opened the device yet
+            client.must_run_for(0.1)
         told = ask(directory, "fault", pid, "packets: drop; reg_mr: fail with EIO  # cut")
         check(re.fullmatch(r"1: fired 0 of \d+ times, seed \d+: packets: drop\n2: fired 0 of 0 times, seed \d+: reg_mr: fail with EIO\n",
                            re.sub(r"1: fired \d+ of", "1: fired 0 of", told)), f"add printed {told}")
@@ -149,6 +191,13 @@ if __name__ == "__main__":
         ("refused", refused),
         ("seeded", seeded),
         ("completed", completed),
+        ("fail-qp", ends(5, client="fail qp")),  # of ibv_wc_status: flushed
+        ("terminate", ends(10, server="terminate layer 0 type 1 code 2")),
+        ("rnr", ends(13, server="rnr")),
+        ("lose-session", ends(12, client="lose session")),
+        ("kill-peer", ends(12, client="kill peer")),
+        ("frozen", frozen),
+        ("overrun", overrun),
         ("unplugged", unplugged),
         ("live", live),
     ]))

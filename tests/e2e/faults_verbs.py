@@ -83,6 +83,18 @@ def event_of(rule, event, error):
     return case
 
 
+def lost_event(link):
+    """The end of the handshake is lost on its way to the program: it waits, and so does its peer."""
+    port = free_port()
+    server = start("server", [PEER, "serve", link.any, port, "idle"], link, "server")
+    server.wait_listening(port)
+    client = start("client", ["rping", "-c", "-a", link.address, "-p", port, "-C", 1], link,
+                   env=faulty("established: drop; connect_response: drop"))
+    client.wait_for_output(": drop")
+    client.must_run_for(0.5)
+    check(server.running(), "the server ended")
+
+
 def request_rejected(link):
     """The server's device rejects the request, and the server hears nothing of it."""
     port = free_port()
@@ -285,11 +297,13 @@ if __name__ == "__main__":
         ("connect", connect_fails),
         ("resolve", call_fails("rdma_resolve_addr: fail with ENODEV", "rdma_resolve_addr: No such device")),
         ("create_qp", call_fails("create_qp: fail with ENOMEM", "rdma_create_qp: Cannot allocate memory")),
+        ("modify_qp", call_fails("modify_qp from rtr to rts: fail with EINVAL", "RDMA_CM_EVENT_CONNECT_ERROR")),
         ("rejected", rejected),
         ("addr_error", event_of("addr_resolved: report addr_error status ETIMEDOUT", "ADDR_ERROR", -110)),
         ("route_error", event_of("route_resolved: report route_error status ETIMEDOUT", "ROUTE_ERROR", -110)),
         ("unreachable", event_of("established: report unreachable status ETIMEDOUT; connect_response: report unreachable status ETIMEDOUT",
                                  "UNREACHABLE", -110)),
+        ("lost-event", lost_event),
         ("request-rejected", request_rejected),
         ("late-request", late_request),
         ("repeated-request", repeated_request),

@@ -125,6 +125,7 @@ static void triggers(void **state)
 	r = read_one("packets between 1 us and 2 us: drop");
 	assert_int_equal(r.when.between_from, 1000);
 	assert_int_equal(r.when.between_to, 2000);
+	assert_int_equal(read_one("packets between 0 s and 2 us: drop").when.between_from, 0);
 	r = read_one("packets burst 0.5 to 1 loss 0.25: drop");
 	assert_true(r.when.has_burst);
 	assert_int_equal(r.when.burst_enter, ALWAYS / 2);
@@ -277,6 +278,7 @@ static const struct {
 	{ "packets every 1 s for 1 s: drop", 1, 19,
 	  "this is not shorter than what it is a part of" },
 	{ "packets between 2 s and 1 s: drop", 1, 25, "this time is not behind the first one" },
+	{ "packets between 0 s and 0 s: drop", 1, 25, "0 stands where a time" },
 	{ "packets between 2 s: drop", 1, 20, "the end stands where `and` was expected" },
 	{ "packets burst 0.1: drop", 1, 18, "the end stands where `to` was expected" },
 	{ "packets at most 3: drop", 1, 18, "the end stands where `times` was expected" },
@@ -285,10 +287,10 @@ static const struct {
 	{ "3 packets: drop", 1, 1, "3 stands where an ordinal, such as 3rd, was expected" },
 	{ "on drop packets: drop", 1, 4,
 	  "drop stands where a selector, such as qp 17, was expected" },
-	{ "packets: delay 5", 1, 16, "5 stands where a time, such as 200 ms was expected" },
+	{ "packets: delay 5", 1, 16, "5 stands where a time, such as 200 ms, was expected" },
 	{ "packets: delay 5 MB", 1, 16, "5 stands where a time" },
 	{ "packets: limit size to 1400", 1, 24,
-	  "1400 stands where a size, such as 64 KiB was expected" },
+	  "1400 stands where a size, such as 64 KiB, was expected" },
 	{ "packets qp 4294967296: drop", 1, 12,
 	  "4294967296 stands where a number from 0 to 0xffffffff" },
 	{ "packets port 65536: drop", 1, 14,

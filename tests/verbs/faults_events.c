@@ -186,6 +186,37 @@ static void test_connect_error_instead(void)
 	rdma_destroy_event_channel(listening);
 }
 
+/*
+ * The states of a rule are those that librdmacm moves a QP through, though the device's has come to RTS before. The first
+ * of these calls is the passive side's.
+ */
+static void test_moved_by_cm(void)
+{
+	struct rdma_event_channel *active, *listening;
+	struct rdma_cm_id *listener, *id, *request;
+	struct sockaddr_storage to;
+
+	rules("2nd modify_qp from rtr to rts: fail with EINVAL");
+	active = cm_channel();
+	listening = cm_channel();
+	listener = cm_listener(listening, AF_INET, 1);
+	to = cm_address_of(listener, AF_INET);
+	id = cm_resolved(active, &to);
+	CHECK_EQ(cm_connect(id), 0);
+	request = cm_request(listening);
+	cm_add_qp(request);
+	CHECK_EQ(cm_accept(request), 0);
+	if (is_iwarp(id->verbs)) /* the kernel moves it there */
+		cm_expect(active, RDMA_CM_EVENT_ESTABLISHED, 0);
+	else
+		cm_expect(active, RDMA_CM_EVENT_CONNECT_ERROR, -1);
+	cm_destroy(id);
+	cm_destroy(request);
+	CHECK_EQ(rdma_destroy_id(listener), 0);
+	rdma_destroy_event_channel(active);
+	rdma_destroy_event_channel(listening);
+}
+
 /* Two requests are late, the first one more so, and come in their order all the same. */
 static void test_order(void)
 {
@@ -261,6 +292,7 @@ int main(int argc, char **argv)
 		{ "drop", test_drop },
 		{ "addr_change", test_addr_change },
 		{ "connect_error", test_connect_error },
+		{ "moved_by_cm", test_moved_by_cm },
 		{ "connect_error_instead", test_connect_error_instead },
 		{ "order", test_order },
 		{ "let_go", test_let_go },

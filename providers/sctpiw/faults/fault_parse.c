@@ -212,7 +212,7 @@ static bool take_between(struct parser *p, struct fault_word w)
 	struct fault_trigger *when = &p->rule->when;
 	struct fault_word at;
 
-	if (!fault_values_time(&p->in, &when->between_from))
+	if (!fault_values_moment(&p->in, &when->between_from))
 		return false;
 	at = fault_words_peek(&p->in.words);
 	if (!fault_words_match(&p->in.words, "and"))

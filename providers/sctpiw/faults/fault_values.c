@@ -67,10 +67,20 @@ static bool take_unit(struct fault_place *p, enum fault_unit unit, uint64_t min,
 	return true;
 }
 
-bool fault_values_time(struct fault_place *p, uint64_t *value)
+static bool take_time(struct fault_place *p, uint64_t min, uint64_t *value)
 {
 	/* A century, so that no sum of times overflows. */
-	return take_unit(p, FAULT_UNIT_TIME, 1, UINT64_MAX / 5, "a time, such as 200 ms", value);
+	return take_unit(p, FAULT_UNIT_TIME, min, UINT64_MAX / 5, "a time, such as 200 ms,", value);
+}
+
+bool fault_values_time(struct fault_place *p, uint64_t *value)
+{
+	return take_time(p, 1, value);
+}
+
+bool fault_values_moment(struct fault_place *p, uint64_t *value)
+{
+	return take_time(p, 0, value);
 }
 
 bool fault_values_count(struct fault_place *p, uint64_t *value)
@@ -194,12 +204,12 @@ bool fault_values_take(struct fault_place *p, enum fault_kind kind, uint64_t *va
 	case FAULT_KIND_REASON:
 		return take_small(p, kind, value);
 	case FAULT_KIND_SIZE:
-		return take_unit(p, FAULT_UNIT_SIZE, 1, UINT64_MAX, "a size, such as 64 KiB",
+		return take_unit(p, FAULT_UNIT_SIZE, 1, UINT64_MAX, "a size, such as 64 KiB,",
 				 value);
 	case FAULT_KIND_TIME:
 		return fault_values_time(p, value);
 	case FAULT_KIND_RATE:
-		return take_unit(p, FAULT_UNIT_RATE, 1, UINT64_MAX, "a rate, such as 10 Mbit/s",
+		return take_unit(p, FAULT_UNIT_RATE, 1, UINT64_MAX, "a rate, such as 10 Mbit/s,",
 				 value);
 	case FAULT_KIND_DATA:
 		return take_data(p, value, data);

@@ -36,6 +36,8 @@ const char *fault_values_shown(struct fault_word w, char buf[FAULT_VALUES_SHOWN]
  */
 bool fault_values_number(struct fault_place *p, struct fault_number *n, const char *expected);
 bool fault_values_time(struct fault_place *p, uint64_t *value);
+/* A time that may be 0: the beginning. */
+bool fault_values_moment(struct fault_place *p, uint64_t *value);
 bool fault_values_count(struct fault_place *p, uint64_t *value);
 bool fault_values_probability(struct fault_place *p, uint64_t *value);
 bool fault_values_address(struct fault_place *p, struct ip_addr *addr);

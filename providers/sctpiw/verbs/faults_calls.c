@@ -66,6 +66,17 @@ static struct fault_attrs of_mw(const struct ibv_mw *mw)
 	return of_key(mw->rkey);
 }
 
+/*
+ * The state that the program knows its QP to be in: the connection manager of the device moves one to RTS before
+ * librdmacm asks for RTR and RTS. A QP that has failed is in that state, whether or not the program knows.
+ */
+static enum ibv_qp_state known_state(struct ibv_qp *qp)
+{
+	uint32_t state = atomic_load_explicit(&real_qp(qp)->iw->state, memory_order_relaxed);
+
+	return state == IBV_QPS_ERR || state == IBV_QPS_SQE ? (enum ibv_qp_state)state : qp->state;
+}
+
 static struct fault_attrs of_change(struct ibv_qp *qp, const struct ibv_qp_attr *attr, int mask)
 {
 	struct fault_attrs a = of_qp(qp);
@@ -73,7 +84,7 @@ static struct fault_attrs of_change(struct ibv_qp *qp, const struct ibv_qp_attr 
 	if (!a.known)
 		return a;
 	a.known |= 1u << FAULT_SELECT_from;
-	a.from = atomic_load_explicit(&real_qp(qp)->iw->state, memory_order_relaxed);
+	a.from = known_state(qp);
 	if (mask & IBV_QP_STATE) {
 		a.known |= 1u << FAULT_SELECT_to;
 		a.to = attr->qp_state;
