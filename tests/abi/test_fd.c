@@ -10,6 +10,7 @@
 #include <poll.h>
 #include <pthread.h>
 #include <rdma/ib_user_verbs.h>
+#include <sched.h>
 #include <signal.h>
 #include <spawn.h>
 #include <sys/ioctl.h>
@@ -380,9 +381,39 @@ static void test_replaced(void)
 	check(ctl->channels == before);
 }
 
+/* In a child whose parent's fd is readable: nothing of the parent's is served there, and closing is harmless. */
+static void check_child(int fd, int cm, int channels)
+{
+	uint64_t got = 0;
+	int fds[2];
+
+	check_fails(read(fd, &got, sizeof(got)), EIO);
+	check_fails(write(uverbs, &got, sizeof(got)), EIO);
+	check_fails(write(cm, &got, sizeof(got)), EIO);
+	check_fails(ioctl(uverbs, FIONREAD, &got), ENOTTY);
+	check_fails(ioctl(fd, FIONREAD, &got), ENOTTY);
+	check(!close(fd));
+	check(!pipe(fds));
+	check(fds[0] == fd);
+	check_stranger(fds[0], fds[1]);
+	check(!close(cm));
+	check(ctl->channels == channels); /* a child releases nothing */
+	closefrom(3);
+	check(ctl->channels == channels);
+}
+
+static int cloned(void *arg)
+{
+	const int *fds = arg;
+
+	check_child(fds[0], fds[1], fds[2]);
+	return 0;
+}
+
 static void test_children(void)
 {
 	int fd = create_comp_channel(uverbs), cm = open("/dev/infiniband/rdma_cm", O_RDWR);
+	static _Alignas(16) char stack[65536];
 	int before = ctl->channels;
 	uint64_t event = 3, got;
 	extern char **environ;
@@ -393,24 +424,14 @@ static void test_children(void)
 	ctl->post(fd, &event, sizeof(event));
 	pid = fork();
 	if (!pid) {
-		int fds[2];
-
-		check_fails(read(fd, &got, sizeof(got)), EIO);
-		check_fails(write(uverbs, &got, sizeof(got)), EIO);
-		check_fails(write(cm, &got, sizeof(got)), EIO);
-		check_fails(ioctl(uverbs, FIONREAD, &got), ENOTTY);
-		check_fails(ioctl(fd, FIONREAD, &got), ENOTTY);
-		check(!close(fd));
-		check(!pipe(fds));
-		check(fds[0] == fd);
-		check_stranger(fds[0], fds[1]);
-		check(!close(cm));
-		check(ctl->channels == before); /* a child releases nothing */
-		closefrom(3);
-		check(ctl->channels == before);
+		check_child(fd, cm, before);
 		_exit(0);
 	}
 	check(status_of(pid) == 0);
+
+	/* A child that no handler of pthread_atfork() sees. */
+	pid = clone(cloned, stack + sizeof(stack), SIGCHLD, (int[]){ fd, cm, before });
+	check(pid > 0 && status_of(pid) == 0);
 
 	/*
 	 * The child of a vfork() shares the memory with the table in it, but not the descriptors.
