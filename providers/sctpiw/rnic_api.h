@@ -16,7 +16,7 @@
 #include <sys/socket.h>
 #include <sys/types.h>
 
-#define SCTPIW_RNIC_API_VERSION 7
+#define SCTPIW_RNIC_API_VERSION 8
 #define SCTPIW_RNIC_API_SYMBOL "sctpiw_rnic_api"
 
 /*
@@ -141,6 +141,14 @@ struct sctpiw_rnic_api {
 	 * child of a vfork().
 	 */
 	int (*own_fd)(unsigned int first, unsigned int last);
+
+	/*
+	 * memcpy() that returns -EFAULT where it would fault, once guard() has returned 0 in this
+	 * process: for addresses that a command names. What it copied before is left as it is. guard()
+	 * claims SIGSEGV and SIGBUS, and may be called again.
+	 */
+	int (*guard)(void);
+	int (*copy)(void *dst, const void *src, size_t len);
 
 	/* The device's GUID, in network byte order. */
 	uint64_t (*node_guid)(void);

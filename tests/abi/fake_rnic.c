@@ -182,6 +182,27 @@ static int own_fd(unsigned int first, unsigned int last)
 	return fd > 0 && (unsigned int)fd >= first && (unsigned int)fd <= last ? fd : -1;
 }
 
+static int guard(void)
+{
+	errno = EXFULL;
+	return 0;
+}
+
+/* Guarded as nothing else is in the tests of these programs: by the kernel. */
+static int copy(void *dst, const void *src, size_t len)
+{
+	int fds[2], ret = -EFAULT;
+
+	if (socketpair(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0, fds))
+		abort();
+	if (send(fds[0], src, len, MSG_DONTWAIT) == (ssize_t)len &&
+	    recv(fds[1], dst, len, MSG_DONTWAIT) == (ssize_t)len)
+		ret = 0;
+	close(fds[0]);
+	close(fds[1]);
+	return ret;
+}
+
 static uint32_t forks(void)
 {
 	return fake_control.forks;
@@ -499,6 +520,8 @@ EXPORT const struct sctpiw_rnic_api sctpiw_rnic_api = {
 	.channel_by_fd = by_fd,
 	.set_fd_hooks = set_fd_hooks,
 	.own_fd = own_fd,
+	.guard = guard,
+	.copy = copy,
 	.node_guid = node_guid,
 	.forks = forks,
 	.node_type = node_type,
