@@ -173,7 +173,7 @@ struct sctpiw_rnic_api {
 	/*
 	 * RDMA CM, whose functions do what those of <rdma/rdma_cma.h> do, but for waiting. An id is
 	 * named by a handle, which is positive and unique in the process. -ENOENT if there is no
-	 * such id, -EINVAL if it is in the wrong state.
+	 * such id, -EINVAL if it is in the wrong state, as an id is that has no device where one is needed.
 	 */
 	int (*cm_channel_create)(struct rnic_channel **chan, int *fd);
 	/* Destroys the channel, and the ids that are left on it. */

@@ -366,9 +366,15 @@ static int cm_resolve_addr(uint32_t handle, const struct sockaddr *src, const st
 	return 0;
 }
 
+/* 0, or -EINVAL: the id has no device, so that there is nothing that could be done. */
+static int check_bound(uint32_t handle)
+{
+	return id_of(handle)->bound ? 0 : -EINVAL;
+}
+
 static int cm_resolve_route(uint32_t handle, uint32_t timeout_ms)
 {
-	return 0;
+	return check_bound(handle);
 }
 
 static int cm_query(uint32_t handle, struct rnic_addr_info *info)
@@ -391,6 +397,8 @@ static int cm_query(uint32_t handle, struct rnic_addr_info *info)
 
 static int cm_connect(uint32_t handle, const struct rnic_conn_param *param)
 {
+	if (check_bound(handle))
+		return -EINVAL;
 	fake_control.last_param = *param;
 	return 0;
 }
@@ -404,6 +412,8 @@ static int cm_listen(uint32_t handle, int backlog)
 static int cm_accept(uint32_t handle, const struct rnic_conn_param *param, bool has_uid,
 		     uint64_t uid)
 {
+	if (check_bound(handle))
+		return -EINVAL;
 	if (has_uid)
 		id_of(handle)->uid = uid;
 	fake_control.last_uid = uid;
@@ -412,17 +422,21 @@ static int cm_accept(uint32_t handle, const struct rnic_conn_param *param, bool 
 
 static int cm_reject(uint32_t handle, const void *data, uint8_t len)
 {
+	if (check_bound(handle))
+		return -EINVAL;
 	memcpy(fake_control.last_param.private_data, data, len);
 	return 0;
 }
 
 static int cm_disconnect(uint32_t handle)
 {
-	return 0;
+	return check_bound(handle);
 }
 
 static int cm_init_qp_attr(uint32_t handle, uint32_t state, struct rnic_qp_attr *attr)
 {
+	if (check_bound(handle))
+		return -EINVAL;
 	attr->mask = 1 | 1 << 3;
 	attr->qp_access_flags = 7;
 	attr->port_num = 1;
