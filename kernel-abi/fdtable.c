@@ -20,23 +20,6 @@ struct pool_chunk {
 _Atomic(struct fdtable_page *) fdtable_pages[FDTABLE_PAGES];
 
 static _Atomic(struct pool_chunk *) pool[POOL_CHUNKS];
-static _Atomic uint32_t fork_generation; /* how many times fork() lies behind this process */
-
-static void after_fork_in_child(void)
-{
-	atomic_fetch_add(&fork_generation, 1);
-}
-
-/*
- * The process id is not enough: in a new PID namespace a child may have the same one as its parent.
- */
-static void watch_forks(void)
-{
-	static atomic_flag watching = ATOMIC_FLAG_INIT;
-
-	if (!atomic_flag_test_and_set(&watching))
-		pthread_atfork(NULL, NULL, after_fork_in_child);
-}
 
 /* Zeroed memory that is never freed, or NULL. malloc() must not be called in a signal handler. */
 static void *map_zeroed(size_t len)
@@ -44,6 +27,71 @@ static void *map_zeroed(size_t len)
 	void *p = mmap(NULL, len, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
 	return p == MAP_FAILED ? NULL : p;
+}
+
+/*
+ * The mark of this process, which no other one that fork() made of the same has; 0 until it opens a device. It has a
+ * page of its own, which the kernel gives to a child wiped, whichever way the child is made. So a load tells
+ * what takes a system call otherwise, and it tells more than the process id: in a new PID namespace a child may have
+ * that of its parent.
+ */
+static _Atomic(_Atomic uint32_t *) mark_page;
+static _Atomic uint32_t marks; /* how many were given to this process and those that it comes of */
+static _Atomic bool
+	wiped; /* the kernel wipes the page; otherwise only the children of libc's fork() are known */
+
+static void after_fork_in_child(void)
+{
+	atomic_store(atomic_load(&mark_page), 0);
+}
+
+/* Has the page wiped (Linux 4.14). qemu-user takes any advice, and heeds hardly any: then the answer is false. */
+static bool wipe_in_children(void *page, size_t len)
+{
+	return madvise(page, len, -1) && !madvise(page, len, MADV_WIPEONFORK);
+}
+
+/* Makes the page of the mark if need be. 0 or -ENOMEM. */
+static int make_mark_page(void)
+{
+	_Atomic uint32_t *page = NULL, *fresh;
+
+	if (atomic_load(&mark_page))
+		return 0;
+	fresh = map_zeroed(sizeof(*fresh));
+	if (!fresh)
+		return -ENOMEM;
+	if (wipe_in_children(fresh, sizeof(*fresh)))
+		atomic_store(&wiped, true);
+	if (atomic_compare_exchange_strong(&mark_page, &page, fresh))
+		pthread_atfork(NULL, NULL, after_fork_in_child);
+	else
+		munmap(fresh, sizeof(*fresh));
+	return 0;
+}
+
+/* The mark of this process, given to it if it has none. */
+static uint32_t own_mark(void)
+{
+	_Atomic uint32_t *page = atomic_load(&mark_page);
+	uint32_t mark = atomic_load(page), fresh;
+
+	if (mark)
+		return mark;
+	fresh = atomic_fetch_add(&marks, 1) + 1;
+	return atomic_compare_exchange_strong(page, &mark, fresh) ? fresh : mark;
+}
+
+bool kfile_alive(const struct kfile *kf)
+{
+	return kf->mark == atomic_load(atomic_load(&mark_page)) &&
+	       (atomic_load_explicit(&wiped, memory_order_relaxed) || kf->pid == getpid());
+}
+
+/* Whether it is this process's to release: the child of a vfork() sees the mark of its parent. */
+static bool is_own(const struct kfile *kf)
+{
+	return kfile_alive(kf) && kf->pid == getpid();
 }
 
 /*
@@ -88,11 +136,6 @@ static struct kfile *kfile_alloc(void)
 	return NULL;
 }
 
-bool kfile_alive(const struct kfile *kf)
-{
-	return kf->pid == getpid() && kf->generation == atomic_load(&fork_generation);
-}
-
 static bool kfile_tryget(struct kfile *kf)
 {
 	uint32_t refs = atomic_load(&kf->refs);
@@ -118,7 +161,7 @@ void kfile_put(struct kfile *kf)
 			const struct kfile_ops *ops = kf->ops;
 
 			kf->ops = NULL;
-			if (ops->release && kfile_alive(kf))
+			if (ops->release && is_own(kf))
 				ops->release(kf);
 			refs = atomic_load(&kf->refs);
 			continue;
@@ -161,10 +204,10 @@ int fdtable_install(int fd, const struct kfile_ops *ops, struct rnic_channel *ch
 	_Atomic(struct kfile *) *slot;
 	struct kfile *kf, *old;
 	struct stat st;
-	int ret;
+	int ret = libc_fstat(fd, &st);
 
-	watch_forks();
-	ret = libc_fstat(fd, &st);
+	if (!ret)
+		ret = make_mark_page();
 	if (ret)
 		return ret;
 	slot = slot_of(fd, true);
@@ -179,7 +222,7 @@ int fdtable_install(int fd, const struct kfile_ops *ops, struct rnic_channel *ch
 	kf->dev = st.st_dev;
 	kf->ino = st.st_ino;
 	kf->pid = getpid();
-	kf->generation = atomic_load(&fork_generation);
+	kf->mark = own_mark();
 	kf->ops = ops;
 	old = atomic_exchange(slot, kf);
 	if (old)
@@ -218,7 +261,7 @@ struct kfile *fdtable_get(int fd)
 
 	if (!kf || is_descriptor_of(kf, fd))
 		return kf;
-	if (kfile_alive(kf))
+	if (is_own(kf))
 		slot_drop(slot, kf);
 	kfile_put(kf);
 	return NULL;
@@ -230,7 +273,7 @@ struct kfile *fdtable_take(int fd)
 
 	if (!kf)
 		return NULL;
-	if (kfile_alive(kf)) {
+	if (is_own(kf)) {
 		slot_drop(slot_of(fd, false), kf);
 		return kf;
 	}
@@ -246,7 +289,7 @@ void fdtable_dup(int oldfd, int newfd)
 	if (oldfd == newfd || (!fdtable_maybe(oldfd) && !fdtable_maybe(newfd)))
 		return;
 	kf = fdtable_get(oldfd);
-	if (kf && !kfile_alive(kf)) {
+	if (kf && !is_own(kf)) {
 		kfile_put(kf);
 		kf = NULL;
 	}

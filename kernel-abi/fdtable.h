@@ -9,7 +9,7 @@
  * of the slot in fdtable_get() acquires them; fdtable_maybe() looks only whether the slot is empty, so
  * that a relaxed load does. The memory of kfiles is never freed, so a thread may try to take a reference to one
  * that has just died. All functions may be called from signal handlers, and from the child of a
- * vfork(), which shares the parent's memory but not its descriptors: such a child changes nothing.
+ * vfork(), which shares the parent's memory but not its descriptors: such a child changes no slot, and releases nothing.
  *
  * A kfile belongs to the process that opened it. A child of fork() has the descriptors, but not the
  * RNIC behind them: kfile_alive() is false there, and the child never releases anything.
@@ -49,8 +49,8 @@ struct kfile {
 	char *path; /* of a directory of the tree, as the application knows it; or NULL */
 	dev_t dev;  /* with ino: the inode that was handed out */
 	ino_t ino;
-	pid_t pid;	     /* of the process that opened it */
-	uint32_t generation; /* how many times fork() lay behind that process then */
+	pid_t pid;     /* with mark: of the process that opened it */
+	uint32_t mark; /* differs in each child of fork() */
 };
 
 #define FDTABLE_PAGE 1024  /* slots on a page */
@@ -89,7 +89,10 @@ struct kfile *fdtable_get(int fd);
 /* Gives a reference back. If it is the last one, and the kfile is alive, calls ops->release. */
 void kfile_put(struct kfile *kf);
 
-/* Whether this process is the one that opened it, and not a child of that. */
+/*
+ * Whether this process is the one that opened it, and not a child of that. A child of vfork() counts as its parent,
+ * whose memory it has. No system call.
+ */
 bool kfile_alive(const struct kfile *kf);
 
 /*

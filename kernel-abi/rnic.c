@@ -11,8 +11,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
-#include <sys/uio.h>
 #include <unistd.h>
 
 #include "libc.h"
@@ -116,6 +114,13 @@ const struct sctpiw_rnic_api *rnic_load(void)
 	api->set_fd_hooks(opened_by_rnic);
 	atomic_store(&rnic, api);
 	return api;
+}
+
+int rnic_open(void)
+{
+	const struct sctpiw_rnic_api *api = rnic_load();
+
+	return api ? api->guard() : -ENODEV;
 }
 
 /*
@@ -232,50 +237,12 @@ void rnic_apply_open_flags(int fd, int flags)
 		libc_fcntl(fd, F_SETFL, (fl & ~O_NONBLOCK) | (flags & O_NONBLOCK));
 }
 
-/*
- * Copies by way of a socket, with calls that every sandbox and emulator allows: the kernel looks at both
- * addresses. If there is no descriptor left for it, they are trusted. 0 or -EFAULT.
- */
-static int copy_by_socket(void *to, const void *from, size_t len)
-{
-	int fds[2], ret = -EFAULT;
-
-	if (socketpair(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0, fds)) {
-		memcpy(to, from, len);
-		return 0;
-	}
-	if (send(fds[0], from, len, MSG_DONTWAIT) == (ssize_t)len &&
-	    recv(fds[1], to, len, MSG_DONTWAIT) == (ssize_t)len)
-		ret = 0;
-	libc_close(fds[0]);
-	libc_close(fds[1]);
-	return ret;
-}
-
-/* What comes of a copy whose call into the kernel has returned n. */
-static int copied(ssize_t n, void *to, const void *from, size_t len)
-{
-	if (n == (ssize_t)len)
-		return 0;
-	if (n < 0 && (errno == ENOSYS || errno == EPERM))
-		return copy_by_socket(to, from, len);
-	return -EFAULT;
-}
-
 int user_write(uint64_t addr, const void *data, size_t len)
 {
-	struct iovec local = { .iov_base = (void *)(uintptr_t)data, .iov_len = len };
-	struct iovec remote = { .iov_base = (void *)(uintptr_t)addr, .iov_len = len };
-
-	return copied(process_vm_writev(getpid(), &local, 1, &remote, 1, 0), remote.iov_base, data,
-		      len);
+	return rnic_get()->copy((void *)(uintptr_t)addr, data, len);
 }
 
 int user_read(uint64_t addr, void *data, size_t len)
 {
-	struct iovec local = { .iov_base = data, .iov_len = len };
-	struct iovec remote = { .iov_base = (void *)(uintptr_t)addr, .iov_len = len };
-
-	return copied(process_vm_readv(getpid(), &local, 1, &remote, 1, 0), data, remote.iov_base,
-		      len);
+	return rnic_get()->copy(data, (const void *)(uintptr_t)addr, len);
 }

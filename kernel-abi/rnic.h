@@ -21,6 +21,12 @@
 const struct sctpiw_rnic_api *rnic_load(void);
 
 /*
+ * The same for a process that opens a device: user_write() and user_read() work from then on. 0, -ENODEV, or -errno of
+ * the RNIC's guard().
+ */
+int rnic_open(void);
+
+/*
  * Says on standard error that there is no device, because what failed, and why. Only the first such line is
  * printed, as a program asks for the device again and again.
  */
@@ -57,9 +63,8 @@ void rnic_apply_open_flags(int fd, int flags);
 
 /*
  * Copy len bytes to or from an address that a command names, as the kernel's copy_to_user() and
- * copy_from_user() do: 0, or -EFAULT if the address is bad. Where a sandbox or an emulator lacks the
- * calls that do it, two descriptors are needed for a moment; if there are none, a bad address is not
- * found out.
+ * copy_from_user() do: 0, or -EFAULT if the address is bad. Only for descriptors that this process has
+ * opened: rnic_open() had the RNIC guard its copies then.
  */
 int user_write(uint64_t addr, const void *data, size_t len);
 int user_read(uint64_t addr, void *data, size_t len);

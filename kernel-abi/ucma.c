@@ -116,12 +116,13 @@ bool ucma_is_channel(const struct kfile *kf)
 
 int ucma_open(int flags)
 {
-	const struct sctpiw_rnic_api *api = rnic_load();
+	const struct sctpiw_rnic_api *api;
 	struct rnic_channel *chan;
-	int fd, ret;
+	int fd, ret = rnic_open();
 
-	if (!api)
-		return -ENODEV;
+	if (ret)
+		return ret;
+	api = rnic_get();
 	fdtable_reap(0, UINT_MAX);
 	ret = api->cm_channel_create(&chan, &fd);
 	if (ret)

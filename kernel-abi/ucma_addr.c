@@ -153,7 +153,7 @@ int ucma_resolve_addr(const struct ucma_request *rq, const void *in)
 int ucma_resolve_route(const struct ucma_request *rq, const void *in)
 {
 	const struct rdma_ucm_resolve_route *cmd = in;
-	int ret = ucma_check_bound(rq, cmd->id);
+	int ret = idmap_check(cmd->id, rq->kf);
 
 	return ret ? ret : rq->api->cm_resolve_route(cmd->id, cmd->timeout_ms);
 }

@@ -28,7 +28,8 @@ struct ucma_request {
 
 /*
  * Whether the id is on this channel and bound to the device. 0; -ENOENT if there is no such id;
- * -EINVAL if it is on another channel or not bound; or the RNIC's error.
+ * -EINVAL if it is on another channel or not bound; or the RNIC's error. For commands that the RNIC takes from unbound
+ * ids, too; it refuses the others itself.
  */
 int ucma_check_bound(const struct ucma_request *rq, uint32_t id);
 

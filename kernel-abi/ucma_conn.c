@@ -45,7 +45,7 @@ int ucma_connect(const struct ucma_request *rq, const void *in)
 
 	if (!cmd->conn_param.valid)
 		return -EINVAL;
-	ret = ucma_check_bound(rq, cmd->id);
+	ret = idmap_check(cmd->id, rq->kf);
 	if (ret)
 		return ret;
 	copy_param(&param, &cmd->conn_param);
@@ -69,7 +69,7 @@ int ucma_accept(const struct ucma_request *rq, const void *in)
 {
 	const struct rdma_ucm_accept *cmd = in;
 	struct rnic_conn_param param;
-	int ret = ucma_check_bound(rq, cmd->id);
+	int ret = idmap_check(cmd->id, rq->kf);
 
 	if (ret)
 		return ret;
@@ -86,14 +86,14 @@ int ucma_reject(const struct ucma_request *rq, const void *in)
 
 	if (cmd->reason && cmd->reason != REJ_CONSUMER && cmd->reason != REJ_VENDOR_OPTION)
 		return -EINVAL;
-	ret = ucma_check_bound(rq, cmd->id);
+	ret = idmap_check(cmd->id, rq->kf);
 	return ret ? ret : rq->api->cm_reject(cmd->id, cmd->private_data, cmd->private_data_len);
 }
 
 int ucma_disconnect(const struct ucma_request *rq, const void *in)
 {
 	const struct rdma_ucm_disconnect *cmd = in;
-	int ret = ucma_check_bound(rq, cmd->id);
+	int ret = idmap_check(cmd->id, rq->kf);
 
 	return ret ? ret : rq->api->cm_disconnect(cmd->id);
 }
@@ -123,7 +123,7 @@ int ucma_init_qp_attr(const struct ucma_request *rq, const void *in)
 		return -ENOSPC;
 	if (cmd->qp_state > QP_STATE_ERR)
 		return -EINVAL;
-	ret = ucma_check_bound(rq, cmd->id);
+	ret = idmap_check(cmd->id, rq->kf);
 	if (ret)
 		return ret;
 	attr.qp_state = cmd->qp_state;

@@ -170,10 +170,10 @@ static const struct kfile_ops uverbs_ops = {
  */
 int uverbs_open(int flags)
 {
-	int fd, ret;
+	int fd, ret = rnic_open();
 
-	if (!rnic_load())
-		return -ENODEV;
+	if (ret)
+		return ret;
 	fdtable_reap(0, UINT_MAX);
 	fd = memfd_create("uverbs0", MFD_CLOEXEC | MFD_ALLOW_SEALING);
 	if (fd < 0) {

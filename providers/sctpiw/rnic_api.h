@@ -16,7 +16,7 @@
 #include <sys/socket.h>
 #include <sys/types.h>
 
-#define SCTPIW_RNIC_API_VERSION 7
+#define SCTPIW_RNIC_API_VERSION 8
 #define SCTPIW_RNIC_API_SYMBOL "sctpiw_rnic_api"
 
 /*
@@ -142,6 +142,14 @@ struct sctpiw_rnic_api {
 	 */
 	int (*own_fd)(unsigned int first, unsigned int last);
 
+	/*
+	 * memcpy() that returns -EFAULT where it would fault, once guard() has returned 0 in this
+	 * process: for addresses that a command names. What it copied before is left as it is. guard()
+	 * claims SIGSEGV and SIGBUS, and may be called again.
+	 */
+	int (*guard)(void);
+	int (*copy)(void *dst, const void *src, size_t len);
+
 	/* The device's GUID, in network byte order. */
 	uint64_t (*node_guid)(void);
 	/*
@@ -165,7 +173,7 @@ struct sctpiw_rnic_api {
 	/*
 	 * RDMA CM, whose functions do what those of <rdma/rdma_cma.h> do, but for waiting. An id is
 	 * named by a handle, which is positive and unique in the process. -ENOENT if there is no
-	 * such id, -EINVAL if it is in the wrong state.
+	 * such id, -EINVAL if it is in the wrong state, as an id is that has no device where one is needed.
 	 */
 	int (*cm_channel_create)(struct rnic_channel **chan, int *fd);
 	/* Destroys the channel, and the ids that are left on it. */

@@ -182,6 +182,27 @@ static int own_fd(unsigned int first, unsigned int last)
 	return fd > 0 && (unsigned int)fd >= first && (unsigned int)fd <= last ? fd : -1;
 }
 
+static int guard(void)
+{
+	errno = EXFULL;
+	return 0;
+}
+
+/* Guarded as nothing else is in the tests of these programs: by the kernel. */
+static int copy(void *dst, const void *src, size_t len)
+{
+	int fds[2], ret = -EFAULT;
+
+	if (socketpair(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0, fds))
+		abort();
+	if (send(fds[0], src, len, MSG_DONTWAIT) == (ssize_t)len &&
+	    recv(fds[1], dst, len, MSG_DONTWAIT) == (ssize_t)len)
+		ret = 0;
+	close(fds[0]);
+	close(fds[1]);
+	return ret;
+}
+
 static uint32_t forks(void)
 {
 	return fake_control.forks;
@@ -345,9 +366,15 @@ static int cm_resolve_addr(uint32_t handle, const struct sockaddr *src, const st
 	return 0;
 }
 
+/* 0, or -EINVAL: the id has no device, so that there is nothing that could be done. */
+static int check_bound(uint32_t handle)
+{
+	return id_of(handle)->bound ? 0 : -EINVAL;
+}
+
 static int cm_resolve_route(uint32_t handle, uint32_t timeout_ms)
 {
-	return 0;
+	return check_bound(handle);
 }
 
 static int cm_query(uint32_t handle, struct rnic_addr_info *info)
@@ -370,6 +397,8 @@ static int cm_query(uint32_t handle, struct rnic_addr_info *info)
 
 static int cm_connect(uint32_t handle, const struct rnic_conn_param *param)
 {
+	if (check_bound(handle))
+		return -EINVAL;
 	fake_control.last_param = *param;
 	return 0;
 }
@@ -383,6 +412,8 @@ static int cm_listen(uint32_t handle, int backlog)
 static int cm_accept(uint32_t handle, const struct rnic_conn_param *param, bool has_uid,
 		     uint64_t uid)
 {
+	if (check_bound(handle))
+		return -EINVAL;
 	if (has_uid)
 		id_of(handle)->uid = uid;
 	fake_control.last_uid = uid;
@@ -391,17 +422,21 @@ static int cm_accept(uint32_t handle, const struct rnic_conn_param *param, bool 
 
 static int cm_reject(uint32_t handle, const void *data, uint8_t len)
 {
+	if (check_bound(handle))
+		return -EINVAL;
 	memcpy(fake_control.last_param.private_data, data, len);
 	return 0;
 }
 
 static int cm_disconnect(uint32_t handle)
 {
-	return 0;
+	return check_bound(handle);
 }
 
 static int cm_init_qp_attr(uint32_t handle, uint32_t state, struct rnic_qp_attr *attr)
 {
+	if (check_bound(handle))
+		return -EINVAL;
 	attr->mask = 1 | 1 << 3;
 	attr->qp_access_flags = 7;
 	attr->port_num = 1;
@@ -499,6 +534,8 @@ EXPORT const struct sctpiw_rnic_api sctpiw_rnic_api = {
 	.channel_by_fd = by_fd,
 	.set_fd_hooks = set_fd_hooks,
 	.own_fd = own_fd,
+	.guard = guard,
+	.copy = copy,
 	.node_guid = node_guid,
 	.forks = forks,
 	.node_type = node_type,

@@ -88,6 +88,35 @@ static void test_unmapped(void **state)
 	munmap(hole, 3 * page);
 }
 
+/* Addresses that no page can have, which a command may name. */
+static void test_no_page(void **state)
+{
+	static const uint64_t addrs[] = { 0,
+					  1,
+					  UINT64_C(0x00007fffffffeff0),
+					  UINT64_C(0x00007ffffffffff8),
+					  UINT64_C(0x0000800000000000),
+					  UINT64_C(0x8000000000000000),
+					  UINT64_C(0xffff7ffffffffff8),
+					  UINT64_C(0xffffffffffffff00),
+					  UINT64_C(0xfffffffffffffff0) };
+	static const size_t lens[] = { 1, 8, 64, 300 };
+	char buf[300] = { 0 };
+
+	use_guard();
+	for (size_t i = 0; i < sizeof(addrs) / sizeof(addrs[0]); i++) {
+		void *p = (void *)(uintptr_t)addrs[i];
+
+		for (size_t j = 0; j < sizeof(lens) / sizeof(lens[0]); j++) {
+			if (addrs[i] + lens[j] - 1 ==
+			    UINT64_C(0x00007fffffffeff0)) /* the stack may begin below */
+				continue;
+			assert_int_equal(memory_copy(p, buf, lens[j]), -EFAULT);
+			assert_int_equal(memory_copy(buf, p, lens[j]), -EFAULT);
+		}
+	}
+}
+
 /* Whether len bytes at p can be read, which a checksum of them finds out, too. */
 static int readable(const uint8_t *p, size_t len)
 {
@@ -525,6 +554,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_copy),
 		cmocka_unit_test(test_unmapped),
+		cmocka_unit_test(test_no_page),
 		cmocka_unit_test(test_read),
 		cmocka_unit_test(test_read_hole),
 		cmocka_unit_test(test_protected),

@@ -5,7 +5,7 @@
 /* WRAP: conn_doorbell iw_set_now iw_next_notify conn_sctp_stats iw_stats port_query */
 /* WRAP: iw_ud_stats */
 /* WRAP: port_gid_find port_ways route_lookup route_mtu memory_copy memory_crc32c iw_poison */
-/* WRAP: progress_start */
+/* WRAP: progress_start route_source */
 /* VALGRIND: yes */
 /* The port's counters by name, and what conn/ asks of its host. */
 #define _GNU_SOURCE
@@ -73,16 +73,28 @@ int __wrap_port_gid_find(const uint8_t gid[16], unsigned int ifindex)
 	return gid[15] == 7 ? 3 : -ENOENT;
 }
 
+static bool lookup_with_source; /* the next route_lookup() is from an address */
+
 int __wrap_route_lookup(const struct sockaddr *src, const struct sockaddr *dst,
 			struct sockaddr_storage *source, uint32_t *mtu);
 int __wrap_route_lookup(const struct sockaddr *src, const struct sockaddr *dst,
 			struct sockaddr_storage *source, uint32_t *mtu)
 {
-	assert_null(src);
+	assert_int_equal(src != NULL, lookup_with_source);
 	assert_null(mtu);
 	source->ss_family = dst->sa_family;
 	if (!result)
 		sockaddr_make_natural(source, &routed, 0);
+	return result;
+}
+
+int __wrap_route_source(struct route_probe *p, const struct sockaddr *dst,
+			struct sockaddr_storage *source);
+int __wrap_route_source(struct route_probe *p, const struct sockaddr *dst,
+			struct sockaddr_storage *source)
+{
+	assert_ptr_equal(p, &s->net.routes);
+	source->ss_family = dst->sa_family;
 	return result;
 }
 
@@ -279,12 +291,24 @@ static void test_sends(void **state)
 
 static void test_asked(void **state)
 {
-	struct sockaddr_storage dst = { .ss_family = AF_INET6 }, source = { 0 };
+	struct sockaddr_storage dst = { .ss_family = AF_INET6 }, source = { 0 }, any;
 	struct ip_addr own = { .b[15] = 7 }, other = { .b[15] = 8 };
 	struct path_addr to = { 0 };
 
+	s->conn.net = &s->net;
 	assert_int_equal(host_conn_ops.route(&s->conn, NULL, (struct sockaddr *)&dst, &source), 0);
 	assert_int_equal(source.ss_family, AF_INET6);
+	/* The wildcard is no source. */
+	sockaddr_any(&any, AF_INET6, 0);
+	assert_int_equal(host_conn_ops.route(&s->conn, (struct sockaddr *)&any,
+					     (struct sockaddr *)&dst, &source),
+			 0);
+	lookup_with_source = true;
+	sockaddr_loopback(&any, AF_INET6, 0);
+	assert_int_equal(host_conn_ops.route(&s->conn, (struct sockaddr *)&any,
+					     (struct sockaddr *)&dst, &source),
+			 0);
+	lookup_with_source = false;
 	result = -ENETUNREACH;
 	assert_int_equal(host_conn_ops.route(&s->conn, NULL, (struct sockaddr *)&dst, &source),
 			 -ENETUNREACH);

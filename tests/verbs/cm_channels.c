@@ -8,6 +8,9 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 static void resolve(struct rdma_cm_id *id)
@@ -219,6 +222,119 @@ static void test_dup(void)
 	cm_link_close(&l);
 }
 
+/* Commands of the kernel's ABI; their header <rdma/rdma_user_cm.h> defines anew what librdmacm's does. */
+#define CMD_CREATE_ID 0
+#define CMD_GET_EVENT 12
+
+struct create_id {
+	uint32_t cmd;
+	uint16_t in, out; /* bytes of what follows, and of the answer */
+	uint64_t uid, response;
+	uint16_t ps;
+	uint8_t qp_type, reserved[5];
+};
+
+struct get_event {
+	uint32_t cmd;
+	uint16_t in, out;
+	uint64_t response;
+};
+
+/* Two commands whose answer is to go to a bad address. */
+static void answer_to(int fd, uint64_t response)
+{
+	struct create_id create = {
+		.cmd = CMD_CREATE_ID,
+		.in = sizeof(create) - 8,
+		.out = 4,
+		.uid = 1,
+		.response = response,
+		.ps = RDMA_PS_TCP,
+		.qp_type = IBV_QPT_RC,
+	};
+	struct get_event event = {
+		.cmd = CMD_GET_EVENT,
+		.in = sizeof(event) - 8,
+		.out = 336,
+		.response = response,
+	};
+
+	CHECK_ERRNO(write(fd, &create, sizeof(create)), EFAULT);
+	CHECK_ERRNO(write(fd, &event, sizeof(event)), EFAULT);
+}
+
+/* Answers to bad addresses on a new channel, with an event in it that none of them may take. */
+static void *use_bad_addresses(void *arg)
+{
+	long page = sysconf(_SC_PAGESIZE);
+	char *memory = mmap(NULL, 2 * (size_t)page, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	const uint64_t bad[] = {
+		0,
+		0x10,
+		(uintptr_t)memory,
+		(uintptr_t)memory + (size_t)page - 2,
+#ifdef __x86_64__
+		UINT64_C(0x0000800000000000),
+		UINT64_C(0x8000000000000000),
+#endif
+		UINT64_C(0xfffffffffffff000),
+	};
+	struct rdma_event_channel *channel = cm_channel();
+	struct rdma_cm_id *id = cm_id(channel);
+
+	CHECK(memory != MAP_FAILED);
+	CHECK_EQ(mprotect(memory + page, (size_t)page, PROT_NONE), 0);
+	resolve(id);
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+		answer_to(channel->fd, bad[i]);
+	cm_expect(channel, RDMA_CM_EVENT_ADDR_RESOLVED, 0);
+	CHECK_EQ(rdma_destroy_id(id), 0);
+	rdma_destroy_event_channel(channel);
+	munmap(memory, 2 * (size_t)page);
+	return NULL;
+}
+
+static void *use_bad_addresses_blocked(void *arg)
+{
+	sigset_t all;
+
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, NULL);
+	return use_bad_addresses(arg);
+}
+
+static void on_fault(int sig)
+{
+	_exit(7);
+}
+
+/*
+ * EFAULT, as with the kernel's device, whatever a program does with the signals of faults. A child has handlers of its
+ * own.
+ */
+static void test_bad_addresses(void)
+{
+	struct sigaction sa = { .sa_handler = on_fault }, now;
+	pthread_t thread;
+	int status;
+	pid_t pid;
+
+	use_bad_addresses(NULL);
+	CHECK_EQ(pthread_create(&thread, NULL, use_bad_addresses_blocked, NULL), 0);
+	CHECK_EQ(pthread_join(thread, NULL), 0);
+	pid = fork();
+	if (!pid) {
+		CHECK_EQ(sigaction(SIGSEGV, &sa, NULL), 0);
+		use_bad_addresses(NULL);
+		CHECK_EQ(sigaction(SIGSEGV, NULL, &now), 0);
+		CHECK(now.sa_handler == on_fault);
+		*(volatile char *)mmap(NULL, 1, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) = 1;
+		_exit(1);
+	}
+	CHECK_EQ(waitpid(pid, &status, 0), pid);
+	CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 7);
+}
+
 int main(int argc, char **argv)
 {
 	static const struct test tests[] = {
@@ -229,6 +345,7 @@ int main(int argc, char **argv)
 		{ "many_unread_events", test_many_unread_events },
 		{ "close_channel_with_ids", test_close_channel_with_ids },
 		{ "dup", test_dup },
+		{ "bad_addresses", test_bad_addresses },
 	};
 
 	return RUN_TESTS(argc, argv, tests);

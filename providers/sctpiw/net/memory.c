@@ -69,9 +69,31 @@ static void unblock_faults(void)
 #define FAULT_UNIT 1u
 #endif
 
-/* Whether a fault at addr may be one of [start, start + len). */
-static bool in_range(uintptr_t addr, uintptr_t start, size_t len)
+/* What an address has beside a tag that the processor passes over, and which arm64 leaves out of a fault's address. */
+#ifdef __aarch64__
+#define ADDRESS_MASK (UINTPTR_MAX >> 8)
+#else
+#define ADDRESS_MASK UINTPTR_MAX
+#endif
+
+/* x86 says no address if it is none that a page can have: above those of programs, and below the kernel's. */
+static bool is_told(const siginfo_t *info, uintptr_t start, size_t len)
 {
+#ifdef __x86_64__
+	return info->si_code != SI_KERNEL || (!(start >> 47) && !((start + len) >> 47));
+#else
+	return true;
+#endif
+}
+
+/* Whether a fault may be one of [start, start + len). */
+static bool in_range(const siginfo_t *info, uintptr_t start, size_t len)
+{
+	uintptr_t addr = (uintptr_t)info->si_addr & ADDRESS_MASK;
+
+	if (!is_told(info, start, len))
+		return true;
+	start &= ADDRESS_MASK;
 	return addr >= start ? addr - start < len : start - addr < FAULT_UNIT;
 }
 
@@ -79,11 +101,10 @@ static bool in_range(uintptr_t addr, uintptr_t start, size_t len)
 static bool on_fault(int sig, siginfo_t *info, void *context)
 {
 	struct copy_guard *guard = active;
-	uintptr_t addr = (uintptr_t)info->si_addr;
 
 	/* If si_code <= 0 somebody has sent the signal: it is no fault. */
 	if (!guard || info->si_code <= 0 ||
-	    (!in_range(addr, guard->dst, guard->len) && !in_range(addr, guard->src, guard->len)))
+	    (!in_range(info, guard->dst, guard->len) && !in_range(info, guard->src, guard->len)))
 		return false;
 	active = NULL;
 	__builtin_longjmp(guard->env, 1);

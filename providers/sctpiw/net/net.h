@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 #include "conn/transport.h"
+#include "net/route.h"
 
 struct capture;
 struct dtls_carrier;
@@ -26,6 +27,7 @@ struct net_watch {
 
 struct net {
 	int epoll_fd;
+	struct route_probe routes;
 	struct capture *capture;    /* NULL: none, or not any more */
 	struct trace_file *trace;   /* NULL: none */
 	uint8_t *rx_memory;	    /* of the carriers (carrier_port.c) */

@@ -46,7 +46,7 @@ static struct {
 	unsigned int left_out; /* addresses that the table has no slot for */
 	struct port_attr attr;
 	struct list_node watchers; /* port_watcher.node */
-	uint64_t guid; /* read once, since it must not change under programs; 0: not yet */
+	_Atomic uint64_t guid; /* read once, since it must not change under programs; 0: not yet */
 	uint32_t forks;
 	_Atomic uint32_t ways_changes;
 	struct port_way ways[PORT_WAYS_MAX];
@@ -172,13 +172,16 @@ static void lock_fresh(void)
 	}
 }
 
+/* Each command of rdma_cm comes here: what does not change needs no look at what may have. */
 uint64_t port_node_guid(void)
 {
-	uint64_t guid;
+	uint64_t guid = atomic_load_explicit(&port.guid, memory_order_relaxed);
 
-	lock_fresh();
-	guid = port.guid;
-	pthread_mutex_unlock(&port.lock);
+	if (!guid) {
+		lock_fresh();
+		guid = atomic_load_explicit(&port.guid, memory_order_relaxed);
+		pthread_mutex_unlock(&port.lock);
+	}
 	return node_guid_of_child(guid, port.forks);
 }
 

@@ -59,6 +59,45 @@ int route_lookup(const struct sockaddr *src, const struct sockaddr *dst,
 	return ret;
 }
 
+/* ---- a socket that is kept ---- */
+
+void route_probe_init(struct route_probe *p)
+{
+	p->v4 = p->v6 = -1;
+}
+
+void route_probe_close(struct route_probe *p)
+{
+	sys_close(p->v4);
+	sys_close(p->v6);
+	route_probe_init(p);
+}
+
+/* A socket keeps the source that its first connect() has chosen, and its port, until it is told to forget them. */
+static void disconnect(int fd)
+{
+	const struct sockaddr none = { .sa_family = AF_UNSPEC };
+
+	sys_connect(fd, &none, sizeof(none));
+}
+
+int route_source(struct route_probe *p, const struct sockaddr *dst, struct sockaddr_storage *source)
+{
+	int *fd = dst->sa_family == AF_INET6 ? &p->v6 : &p->v4, ret;
+
+	if (*fd < 0)
+		*fd = sys_keep(sys_socket(dst->sa_family, SOCK_DGRAM, IPPROTO_UDP));
+	if (*fd < 0)
+		return *fd;
+	ret = connect_probe(*fd, NULL, dst);
+	if (!ret)
+		ret = sys_getsockname(*fd, source);
+	disconnect(*fd);
+	if (!ret)
+		sockaddr_set_port((struct sockaddr *)source, 0);
+	return ret;
+}
+
 int route_to_group(const struct ip_addr *group, unsigned int ifindex)
 {
 	struct sockaddr_storage dst;

@@ -14,6 +14,20 @@
  */
 int route_lookup(const struct sockaddr *src, const struct sockaddr *dst,
 		 struct sockaddr_storage *source, uint32_t *mtu);
+/*
+ * Two sockets, for IPv4 and IPv6, that are asked for routes again and again: to make one takes longer than all else.
+ * Between two questions they are not connected, and have no port. -1: not made yet. Of a shard, under its lock.
+ */
+struct route_probe {
+	int v4, v6;
+};
+
+void route_probe_init(struct route_probe *p);
+/* Also in a child of fork(), which must not use its parent's sockets. */
+void route_probe_close(struct route_probe *p);
+/* The same as route_lookup() from any address without the MTU. */
+int route_source(struct route_probe *p, const struct sockaddr *dst,
+		 struct sockaddr_storage *source);
 /* Whether the host has a route to a group of IPv6 by this interface: 0 or -errno. */
 int route_to_group(const struct ip_addr *group, unsigned int ifindex);
 

@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "net/memory.h"
 #include "net/port.h"
 #include "runtime/api.h"
 #include "runtime/channel.h"
@@ -439,6 +440,8 @@ __attribute__((visibility("default"))) struct sctpiw_rnic_api sctpiw_rnic_api = 
 	.channel_by_fd = api_channel_by_fd,
 	.set_fd_hooks = channel_set_fd_hook,
 	.own_fd = sys_kept,
+	.guard = memory_guard,
+	.copy = memory_copy,
 	.node_guid = api_node_guid,
 	.forks = port_forks,
 	.node_type = api_node_type,

@@ -23,10 +23,13 @@ static int start_progress(struct conn *c)
 	return progress_start(shard_of(c));
 }
 
+/* Ids are mostly bound to no address yet. */
 static int route(struct conn *c, const struct sockaddr *src, const struct sockaddr *dst,
 		 struct sockaddr_storage *source)
 {
-	return route_lookup(src, dst, source, NULL);
+	if (src && src->sa_family && !sockaddr_is_any(src))
+		return route_lookup(src, dst, source, NULL);
+	return route_source(&c->net->routes, dst, source);
 }
 
 static uint32_t mtu(struct conn *c, const struct path_addr *to)

@@ -45,6 +45,7 @@ int progress_init(struct shard *s)
 	p->timer_set = TIME_NEVER;
 	p->wait_fd = -1;
 	atomic_init(&p->port_fd, -1);
+	route_probe_init(&s->net.routes);
 	p->wake_fd = sys_keep(sys_eventfd());
 	p->timer_fd = sys_keep(sys_timerfd());
 	p->nap_fd = sys_keep(sys_timerfd());
@@ -65,6 +66,7 @@ void progress_fini(struct shard *s)
 	sys_close(p->wake_fd);
 	sys_close(p->timer_fd);
 	sys_close(p->nap_fd);
+	route_probe_close(&s->net.routes);
 	sys_close(s->net.epoll_fd);
 	if (p->wait_fd != s->net.epoll_fd)
 		sys_close(p->wait_fd);
