@@ -379,7 +379,9 @@ def lo_down():
 
 
 def small_mtu():
-    lines = in_network(script="ip link set lo up; ip link add short mtu 600 type veth peer name other; ip link set short up; ip link set other up")
+    # The kernel may take a second to say that there is a carrier.
+    lines = in_network(script="ip link set lo up; ip link add short mtu 600 type veth peer name other; ip link set short up; ip link set other up;"
+                              " until ip link show short | grep -q 'state UP'; do sleep 0.05; done")
     assert expect(lines, "interfaces", "warning", "short has an MTU of 600")["mtu"] == 600
     lines = in_network(script="ip link set lo up")
     expect(lines, "interfaces", "ok", "none is up but lo")

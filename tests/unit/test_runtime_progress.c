@@ -90,7 +90,7 @@ static void test_start_with_control(void **state)
 	progress_unwatch(s);
 	fake_shard_expect("epoll-wake epoll-timer epoll-none epoll-control");
 	control_forget(&s->control);
-	fake_shard_expect("close:none close:control");
+	fake_shard_expect("close:control");
 	shard_leave(s);
 }
 
