@@ -115,6 +115,20 @@ static struct dtls *make_dtls(struct conn *c)
 	return d;
 }
 
+static void warn(const struct conn *c)
+{
+	const char *secrets = secure_getenv("SSLKEYLOGFILE");
+
+	if (c->config->key_optional)
+		log_error(
+			"warning: key-optional: whoever has no key is served in the clear, and anybody on the "
+			"way can have it so");
+	/* GnuTLS does so by itself. */
+	if (secrets)
+		log_error("warning: SSLKEYLOGFILE: who can read %s can read all that is sealed",
+			  secrets);
+}
+
 static int dtls_start(struct conn *c)
 {
 	struct dtls_carrier *dc = calloc(1, sizeof(*dc));
@@ -131,10 +145,7 @@ static int dtls_start(struct conn *c)
 		return ret;
 	}
 	c->net->dtls = dc;
-	if (c->config->key_optional)
-		log_error(
-			"warning: key-optional: whoever has no key is served in the clear, and anybody on the "
-			"way can have it so");
+	warn(c);
 	return 0;
 }
 
