@@ -350,6 +350,11 @@ static int dtls_send(struct endpoint *ep, struct sctp_batch *batch)
 	return 0;
 }
 
+static const char *dtls_key(const struct endpoint *ep, const struct path_addr *to)
+{
+	return dtls_port_identity(port_of(ep), to);
+}
+
 static uint64_t dtls_carrier_next_timeout(const struct conn *c)
 {
 	return dtls_next_timeout(c->net->dtls->dtls);
@@ -378,6 +383,7 @@ const struct carrier carrier_dtls = {
 	.send = dtls_send,
 	.await_room = carrier_port_await_room,
 	.room = udp_room,
+	.key = dtls_key,
 	.next_timeout = dtls_carrier_next_timeout,
 	.timers = dtls_carrier_timers,
 };
