@@ -111,6 +111,7 @@ cmd eatmydata         eatmydata          -
 so  libjemalloc.so.2  libjemalloc2       jemalloc
 cmd tshark            tshark             wireshark-cli
 hdr usrsctp.h         libusrsctp-dev     usrsctp-devel
+pc  openssl           libssl-dev         openssl-devel
 hdr sys/sdt.h         systemtap-sdt-dev  systemtap-sdt-devel
 cmd iperf3            iperf3             iperf3
 cmd iperf             iperf              iperf
@@ -157,6 +158,7 @@ cmd nsenter           util-linux         util-linux
 cmd ucx_perftest      ucx-utils          ucx
 pc  cmocka            libcmocka-dev      libcmocka-devel
 hdr usrsctp.h         libusrsctp-dev     usrsctp-devel
+pc  openssl           libssl-dev         openssl-devel
 '
 
 # What the tarball is made with; what all packages are built with besides.

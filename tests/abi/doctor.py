@@ -25,7 +25,7 @@ import threading
 SCTPIW, WRONG = sys.argv[1:3]
 CC = os.environ.get("CC", "cc")
 NOBODY = 65534
-ALWAYS = ["settings", "variables", "installation", "libibverbs", "librdmacm", "system calls", "open files", "file size",
+ALWAYS = ["settings", "keys", "variables", "installation", "libibverbs", "librdmacm", "system calls", "open files", "file size",
           "locked memory", "shared memory", "processors", "clock", "receive buffer", "send buffer", "offload",
           "interfaces", "device"]
 CLOCK = "/sys/devices/system/clocksource/clocksource0/current_clocksource"
@@ -189,6 +189,24 @@ def wrong_settings():
     expect(lines, "device", "failure", "llp = tcp")
     expect(doctor(env={"SCTPIW_CONFIG": "/nowhere/f"}), "settings", "failure", "/nowhere/f: No such file")
     expect(doctor("--encap-port", "none"), "settings", "failure", "--encap-port: encap-port does not go with llp = udp")
+
+
+def keys():
+    """Which keys are in force, by name; nothing of a key is printed."""
+    expect(doctor(), "keys", "ok", "there is none")
+    file, first, second = tmp / "keys", "0f" * 32, "1e" * 32
+    file.write_text(f"lab {first}\nold {second}\n")
+    file.chmod(0o600)
+    done = run("--json", "--key", file, env={"SSLKEYLOGFILE": "/nowhere/secrets"})
+    lines = json.loads(done.stdout)
+    expect(lines, "keys", "ok", "asks with lab, and accepts lab old", str(file))
+    expect(lines, "keys", "warning", "/nowhere/secrets")
+    assert first[:8] not in done.stdout and second[:8] not in done.stdout, "a key is printed"
+    assert len([line for line in lines if line["check"] == "keys"]) == 2, lines
+    expect(doctor("--key", file, "--key-optional"), "keys", "warning", "served in the clear", "take key-optional away")
+    file.chmod(0o640)
+    expect(doctor("--key", file), "settings", "failure", "chmod 600")
+    expect(doctor("--key", tmp / "none"), "settings", "failure", "No such file")
 
 
 def unknown_variables():
@@ -505,7 +523,7 @@ def silent_program():
 
 
 CASES = [refused, deadly, refused_threads, no_offload, all_is_well, lines_for_people, settings, wrong_settings,
-         unknown_variables, parts_missing, other_libibverbs, wrong_provider, good_programs, absent_programs, no_programs,
+         keys, unknown_variables, parts_missing, other_libibverbs, wrong_provider, good_programs, absent_programs, no_programs,
          static_program, privileged_programs, foreign_programs, missing_library, few_descriptors, short_files,
          locked_memory, shared_memory, one_processor, slow_clock, small_buffers, buffers_of_users, lo_down, small_mtu, no_name, no_route,
          probes, without_ipv6, reordered, nobody_listens, port_taken, silent_program]

@@ -164,9 +164,9 @@ harness.LINKS.update({
 class Peer:
     """A foreign end, which begins when it is made. udp: its UDP port, if that is not the usual one."""
 
-    def __init__(self, link, role, port, scenario, *options, udp=None):
+    def __init__(self, link, role, port, scenario, *options, udp=None, binary=USRSCTP):
         guest = isinstance(link, Guest) and link.inside == "client"
-        binary = LKSCTP if guest else USRSCTP
+        binary = LKSCTP if guest else binary
         own = udp or (port if role == "listen" else free_port())
         address = link.address if role == "connect" else link.any
         command = [str(binary), *map(str, options), role, address, str(port), scenario]

@@ -148,6 +148,31 @@ def busy_path(link, directory):
         check(program.running(), f"{program.name} has ended")
 
 
+def keys(link, directory):
+    """Which key the peer of an association has, and which peer has none."""
+    key = harness.log_file("key")
+    key.write_text("lab " + "0f" * 32 + "\n")
+    key.chmod(0o600)
+    port = free_port()
+    server = begin("rping-server", ["rping", "-s", "-P", "-a", link.any, "-p", port], link, directory, "server",
+                   options=["--key", key, "--key-optional"])
+    server.wait_listening(port)
+    rping = ["rping", "-c", "-C", 2000000, "-a", link.address, "-p", port]
+    for options, sealed in (["--key", key], True), ([], False):
+        client = begin("rping-client", rping, link, directory, options=options)
+
+        def associations(program):
+            return [a for p in processes(directory) if p["pid"] == program.pid for a in p["association"] if a.get("sessions")]
+
+        until("an association", lambda: associations(client))
+        a = associations(client)[0]
+        check((a["sealed"], a.get("peer_key")) == (sealed, "lab" if sealed else None), f"the client says {a}")
+        until(f"the same of the server, sealed: {sealed}", lambda: [
+            a for a in associations(server) if (a["sealed"], a.get("peer_key")) == (sealed, "lab" if sealed else None)])
+        client.kill()
+    check(any("lab" in row for titles, rows in columns(ask(directory)[0]) if "KEY" in titles for row in rows), "no table has the key")
+
+
 def columns(text):
     """The tables as a list of (titles, rows), whose columns line up."""
     tables = []
@@ -169,7 +194,7 @@ def tables(link, directory):
     text, _ = ask(directory)
     found = columns(text)
     check([titles[:4] for titles, _ in found] == [["PID", "COMMAND", "LLP", "QPS"], ["PID", "QP", "TYPE", "STATE"],
-                                                  ["PID", "PORT", "PEER", "STATE"], ["PID", "PORT", "PEER", "FROM"],
+                                                  ["PID", "PORT", "PEER", "KEY"], ["PID", "PORT", "PEER", "FROM"],
                                                   ["PID", "CQ-ENTRIES", "WAITING", "QUEUES"],
                                                   ["PID", "MR-KEY", "TYPE", "LENGTH"]], f"tables: {found}")
     pids = {str(server.pid), str(client.pid)}
@@ -183,6 +208,7 @@ def tables(link, directory):
         check(len(p["association"]) == p["associations"] == 1, f"associations {p['association']}")
         a = p["association"][0]
         check(a["state"] == "ESTABLISHED" and a["sessions"] == p["qps"] and a["cwnd"] > 1000 and a["mtu"] > 1000, f"association {a}")
+        check(a["sealed"] is False and "peer_key" not in a, f"a key, where there is none: {a}")
         check(len(p["cq"]) == p["cqs"] and len(p["mr"]) == p["mrs"], f"CQs and MRs {p}")
     sent = sum(q["sent_bytes"] for q in both[client.pid]["qp"])
     check(sent > 1 << 20, f"sent {sent}")
@@ -381,6 +407,7 @@ if __name__ == "__main__":
         ("numbers", numbers),
         ("busy_path", busy_path),
         ("tables", tables),
+        ("keys", keys),
         ("watch", watch),
         ("stale", stale),
         ("absent", absent),

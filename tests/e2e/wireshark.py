@@ -7,10 +7,12 @@ import os
 import struct
 import subprocess
 import sys
+import tempfile
 
 import harness
 import sctp_packets
 from harness import BUILD, ROOT, Failure, free_port, need, start
+from keys import key_file
 
 PLUGIN = ROOT / "utils/wireshark/sctpiw.lua"
 LINKTYPE_SCTP = 248
@@ -33,14 +35,18 @@ FUNCTIONS = {1: "Initiate", 2: "Accept", 3: "Reject", 4: "Terminate", 5: "Enhanc
              6: "Enhanced Accept", 7: "Enhanced Reject"}
 
 
-def tshark(capture, *options):
-    """What tshark prints of a capture. Since 4.4 it ignores Lua scripts if it runs as root."""
+def tshark(capture, *options, secrets=None):
+    """What tshark prints of a capture, with these secrets of DTLS. Since 4.4 it ignores Lua scripts if it runs as root."""
     need("tshark", "setpriv")
     user = ["setpriv", f"--reuid={harness.NOBODY}", f"--regid={harness.NOBODY}", "--clear-groups", "--",
             "env", "HOME=/nonexistent"] if os.geteuid() == 0 else []
-    # Files that are open already: that user may not come to where they are.
-    with open(PLUGIN) as plugin, open(capture) as packets:
-        done = subprocess.run([*user, "tshark", "-X", f"lua_script:/proc/self/fd/{plugin.fileno()}", *CHECKED, "-r", "-", *options],
+    # Files that are open already, and a copy: that user may not come to where they are.
+    with open(PLUGIN) as plugin, open(capture) as packets, tempfile.NamedTemporaryFile() as keylog:
+        os.fchmod(keylog.fileno(), 0o644)
+        keylog.write(secrets.read_bytes() if secrets else b"")
+        keylog.flush()
+        known = ["-o", f"tls.keylog_file:{keylog.name}"] if secrets else []
+        done = subprocess.run([*user, "tshark", "-X", f"lua_script:/proc/self/fd/{plugin.fileno()}", *CHECKED, *known, "-r", "-", *options],
                               stdin=packets, pass_fds=[plugin.fileno()], capture_output=True, text=True)
     if done.returncode or "Lua Error" in done.stderr:
         raise Failure(f"tshark: {done.stderr.strip()}")
@@ -56,11 +62,11 @@ def fields(capture, names, *options):
     return [tuple({"True": "1", "False": "0"}.get(value, value) for value in row.split("\t")) for row in rows]
 
 
-def must_be_sound(capture):
-    for what in "_ws.malformed", "_ws.lua.error", "sctp.checksum.status == 0", "ddp_sctp.malformed":
-        bad = tshark(capture, "-Y", what)
-        if bad:
-            raise Failure(f"{what}: {bad[0].strip()}")
+def must_be_sound(capture, secrets=None):
+    what = " || ".join(["_ws.malformed", "_ws.lua.error", "sctp.checksum.status == 0", "ddp_sctp.malformed"])
+    bad = tshark(capture, "-Y", what, secrets=secrets)
+    if bad:
+        raise Failure(f"{what}: {bad[0].strip()}")
 
 
 def must_show_receipts(side, capture, lines):
@@ -88,17 +94,24 @@ def must_show_receipts(side, capture, lines):
             raise Failure(f"{side}: no packet is a '{text}'")
 
 
-def every_opcode(link):
-    """A run with one of each message, which the programs capture themselves."""
+def run_opcodes(link, **settings):
+    """A run with one of each message, which the programs capture themselves. Returns the captures by side."""
     captures = {side: harness.log_file(f"{side}.pcapng") for side in ("server", "client")}
     port = free_port()
     program = BUILD / "bin/e2e-opcodes"
     server = start("server", [program, "serve", link.any, port], link, "server",
-                   env={"SCTPIW_CAPTURE": str(captures["server"])})
+                   env={"SCTPIW_CAPTURE": str(captures["server"]), **settings})
     server.wait_listening(port)
-    start("client", [program, "connect", link.address, port], link,
-          env={"SCTPIW_CAPTURE": str(captures["client"])}).expect(10)
+    client = start("client", [program, "connect", link.address, port], link,
+                   env={"SCTPIW_CAPTURE": str(captures["client"]), **settings})
+    client.expect(10)
     server.expect(10)
+    return captures, client
+
+
+def every_opcode(link):
+    """Each message is called by its name."""
+    captures, _ = run_opcodes(link)
     for side, capture in captures.items():
         must_be_sound(capture)
         lines = tshark(capture)
@@ -115,6 +128,27 @@ def every_opcode(link):
         left = [line for line in lines if "SCTP" not in line and "DDP" not in line]
         if left:
             raise Failure(f"{side}: is not dissected: {left[0]}")
+
+
+def sealed(link):
+    """With a key, a capture shows the handshake alone; with what SSLKEYLOGFILE has got, all that is inside."""
+    secrets = harness.log_file("secrets")
+    secrets.touch()
+    captures, client = run_opcodes(link, SCTPIW_KEY=str(key_file("key")), SSLKEYLOGFILE=str(secrets))
+    if "SSLKEYLOGFILE" not in client.output():
+        raise Failure("nobody is told that secrets are written")
+    for side, capture in captures.items():
+        blind = tshark(capture)
+        must_have(side, blind, "Client Hello", "Application Data")
+        if any("SCTP" in line or "DDP" in line for line in blind):
+            raise Failure(f"{side}: a packet is shown without the secrets")
+        must_be_sound(capture, secrets)
+        lines = tshark(capture, secrets=secrets)
+        must_have(side, lines, "Client Hello", "INIT_ACK", *[f" {o} [last DDP segment]" for o in OPCODES],
+                  *[f"[{m}]" for m in MESSAGES])
+        left = [line for line in lines if "Application Data" in line]
+        if left:
+            raise Failure(f"{side}: is not opened: {left[0]}")
 
 
 def packet(*chunks):
@@ -378,6 +412,7 @@ def extension(link):
 if __name__ == "__main__":
     sys.exit(harness.main([
         ("every-opcode", every_opcode),
+        ("sealed", sealed),
         ("session-control", session_control),
         ("extension", extension),
         ("datagrams", datagrams),

@@ -531,7 +531,10 @@ static _Noreturn void usage(void)
 	      "  --ordered                    ordered messages\n"
 	      "  --outbound N, --inbound N    streams\n"
 	      "  --adaptation N|none          instead of 1\n"
-	      "  --udp PORT, --peer-udp PORT  (usrsctp)\n",
+	      "  --udp PORT, --peer-udp PORT  (usrsctp)\n"
+	      "  --key FILE, --cipher NAME    (usrsctp-dtls) a key file of sctpiw's\n"
+	      "  --cookie                     (usrsctp-dtls, listen) asks for one\n"
+	      "  --close this|that            (usrsctp-dtls) side says that it closes its session\n",
 	      stderr);
 	for (unsigned int i = 0; i < SCENARIOS; i++)
 		fprintf(stderr, "  %-10s %s\n", scenarios[i].name, scenarios[i].what);
@@ -549,6 +552,21 @@ static void resolve(struct stack_options *o, const char *address, const char *po
 	freeaddrinfo(info);
 }
 
+/* An option that has to do with DTLS. */
+static void parse_dtls(struct stack_options *o, int c)
+{
+	if (c == 'k')
+		o->key = optarg;
+	else if (c == 'c')
+		o->cipher = optarg;
+	else if (c == 'C')
+		o->cookie = true;
+	else if (c == 'e')
+		o->closes = strcmp(optarg, "that") ? STACK_CLOSES : STACK_IS_CLOSED;
+	else
+		usage();
+}
+
 static const struct scenario *parse(int argc, char **argv, struct stack_options *o)
 {
 	static const struct option options[] = {
@@ -558,7 +576,9 @@ static const struct scenario *parse(int argc, char **argv, struct stack_options 
 		{ "outbound", 1, NULL, 'O' },	  { "inbound", 1, NULL, 'I' },
 		{ "adaptation", 1, NULL, 'a' },	  { "udp", 1, NULL, 'u' },
 		{ "peer-udp", 1, NULL, 'U' },	  { "processes", 1, NULL, 'P' },
-		{ "peer-to-peer", 1, NULL, 'R' }, { NULL, 0, NULL, 0 },
+		{ "peer-to-peer", 1, NULL, 'R' }, { "key", 1, NULL, 'k' },
+		{ "cipher", 1, NULL, 'c' },	  { "cookie", 0, NULL, 'C' },
+		{ "close", 1, NULL, 'e' },	  { NULL, 0, NULL, 0 },
 	};
 	int c;
 
@@ -609,7 +629,7 @@ static const struct scenario *parse(int argc, char **argv, struct stack_options 
 			o->peer_udp_port = (uint16_t)n;
 			break;
 		default:
-			usage();
+			parse_dtls(o, c);
 		}
 	}
 	if (argc - optind != 4)
@@ -658,6 +678,7 @@ int main(int argc, char **argv)
 		stack_connect(&o);
 	}
 	scenario->run();
+	stack_end();
 	fflush(stdout);
 	_exit(0); /* without waiting for the threads of usrsctp */
 }

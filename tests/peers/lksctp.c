@@ -116,3 +116,7 @@ void stack_abort(void)
 		close(listener);
 	listener = -1;
 }
+
+void stack_end(void)
+{
+}

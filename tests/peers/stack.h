@@ -16,6 +16,13 @@
  */
 #define STACK_RTO_MIN 250
 
+/* How a session of DTLS ends. */
+enum stack_closing {
+	STACK_FORGETS,	 /* nothing is said of it */
+	STACK_CLOSES,	 /* this side sends a close_notify */
+	STACK_IS_CLOSED, /* this side waits for the peer's */
+};
+
 struct stack_options {
 	struct sockaddr_storage address; /* to listen on or to connect to, with the SCTP port */
 	socklen_t address_len;
@@ -25,6 +32,12 @@ struct stack_options {
 	uint16_t inbound;	/* streams to allow at most */
 	bool has_adaptation;	/* the INIT or INIT ACK has an adaptation indication */
 	uint32_t adaptation;	/* its code */
+
+	/* With DTLS below (usrsctp_dtls.c). */
+	const char *key;    /* the path of a key file of sctpiw's, whose first key is used */
+	const char *cipher; /* as OpenSSL names it; NULL: any that both have */
+	bool cookie;	    /* the side that listens asks for a cookie first */
+	enum stack_closing closes;
 };
 
 enum stack_event {
@@ -47,7 +60,7 @@ struct stack_message {
 
 extern const char stack_name[]; /* "usrsctp" or the like */
 
-/* The program calls one of them, once; then STACK_UP or STACK_ABORTED tells how it went. */
+/* The program calls one of them, once; then STACK_UP or STACK_ABORTED tells how it went. *o has to stay. */
 void stack_connect(const struct stack_options *o);
 void stack_listen(const struct stack_options *o);
 
@@ -67,6 +80,8 @@ void stack_ask_dry(void);
 void stack_shutdown(void);
 /* Aborts the association. */
 void stack_abort(void);
+/* The program ends. */
+void stack_end(void);
 
 /* These are known once the association is up. */
 uint32_t stack_peer_adaptation(void); /* the peer's adaptation code; 0: it told none */

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* usrsctp: the SCTP of FreeBSD as a library, here in UDP. */
+/* usrsctp: the SCTP of FreeBSD as a library, over what usrsctp_lower.h says. */
 #define _GNU_SOURCE
-#include <arpa/inet.h>
 #include <errno.h>
 #include <netinet/in.h>
 #include <poll.h>
@@ -12,6 +11,7 @@
 
 #include "report.h"
 #include "socket_api.h"
+#include "usrsctp_lower.h"
 
 const char stack_name[] = "usrsctp";
 
@@ -62,41 +62,44 @@ static void prepare(struct socket *so)
 	usrsctp_set_upcall(so, wake, NULL);
 }
 
-static void open_socket(const struct stack_options *o, struct socket **so)
+static const struct sockaddr *open_socket(const struct stack_options *o, struct socket **so,
+					  socklen_t *len)
 {
-	struct sctp_udpencaps encaps = { .sue_port = htons(o->peer_udp_port) };
+	const struct sockaddr *address;
 
-	usrsctp_init(o->udp_port, NULL, NULL);
+	lower_start(o, so == &listener);
+	address = lower_address(len);
 	usrsctp_sysctl_set_sctp_no_csum_on_loopback(0);
 	usrsctp_sysctl_set_sctp_sendspace(1 << 20);
 	usrsctp_sysctl_set_sctp_recvspace(1 << 20);
 	/* Of several paths it leaves one at its first timeout, as sctpiw does (RFC 7829). */
 	usrsctp_sysctl_set_sctp_path_pf_threshold(0);
 	woken = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	*so = usrsctp_socket(o->address.ss_family, SOCK_STREAM, IPPROTO_SCTP, NULL, NULL, 0, NULL);
+	*so = usrsctp_socket(address->sa_family, SOCK_STREAM, IPPROTO_SCTP, NULL, NULL, 0, NULL);
 	if (!*so)
 		fail("usrsctp_socket: %s", strerror(errno));
 	api_configure(o);
-	if (o->peer_udp_port) {
-		encaps.sue_address.ss_family = o->address.ss_family;
-		api_set(SCTP_REMOTE_UDP_ENCAPS_PORT, &encaps, sizeof(encaps),
-			"SCTP_REMOTE_UDP_ENCAPS_PORT");
-	}
+	lower_configure();
 	prepare(*so);
+	return address;
 }
 
 void stack_connect(const struct stack_options *o)
 {
-	open_socket(o, &sock);
-	if (usrsctp_connect(sock, (struct sockaddr *)&o->address, o->address_len) &&
+	socklen_t len;
+	const struct sockaddr *address = open_socket(o, &sock, &len);
+
+	if (usrsctp_connect(sock, (struct sockaddr *)(uintptr_t)address, len) &&
 	    errno != EINPROGRESS)
 		say("usrsctp_connect: %s", strerror(errno)); /* the event comes as well */
 }
 
 void stack_listen(const struct stack_options *o)
 {
-	open_socket(o, &listener);
-	if (usrsctp_bind(listener, (struct sockaddr *)&o->address, o->address_len))
+	socklen_t len;
+	const struct sockaddr *address = open_socket(o, &listener, &len);
+
+	if (usrsctp_bind(listener, (struct sockaddr *)(uintptr_t)address, len))
 		fail("usrsctp_bind: %s", strerror(errno));
 	if (usrsctp_listen(listener, 1))
 		fail("usrsctp_listen: %s", strerror(errno));
@@ -160,4 +163,9 @@ void stack_abort(void)
 	if (listener)
 		usrsctp_close(listener);
 	listener = NULL;
+}
+
+void stack_end(void)
+{
+	lower_end();
 }

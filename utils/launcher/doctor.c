@@ -19,6 +19,7 @@ static const struct {
 } checks[] = {
 	/* what is installed, and set */
 	{ "settings", ALWAYS, doctor_settings },
+	{ "keys", ALWAYS, doctor_keys },
 	{ "variables", ALWAYS, doctor_variables },
 	{ "installation", ALWAYS, doctor_parts },
 	{ "libibverbs", ALWAYS, doctor_libibverbs },

@@ -60,6 +60,7 @@ int doctor_run(const struct options *options, int argc, char **argv);
 
 /* doctor_settings.c */
 void doctor_settings(struct doctor *d);
+void doctor_keys(struct doctor *d);
 void doctor_variables(struct doctor *d);
 /* doctor_install.c */
 void doctor_parts(struct doctor *d);

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* The settings in force, and variables that nothing reads. */
 #define _GNU_SOURCE
+#include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "config/config_keys.h"
 #include "config/config_known.h"
 #include "launcher/doctor.h"
 #include "launcher/doctor_report.h"
@@ -27,6 +29,44 @@ void doctor_settings(struct doctor *d)
 		else
 			doctor_ok("%s = %s, the default", name->name, name->dflt);
 	}
+}
+
+/* The identities, with blanks between them; nothing of the keys. */
+static void list_identities(const struct config_keys *keys, char *text, size_t size)
+{
+	size_t len = 0;
+
+	for (unsigned int i = 0; i < keys->n && len < size; i++)
+		len += (size_t)snprintf(text + len, size - len, "%s%s", i ? " " : "",
+					keys->key[i].identity);
+}
+
+void doctor_keys(struct doctor *d)
+{
+	const struct config *c = &d->settings.config;
+	char names[CONFIG_KEYS_MAX * (CONFIG_IDENTITY_MAX + 1)];
+	struct config_keys keys;
+	struct config_error why;
+
+	if (!d->has_settings || !*c->key) {
+		doctor_ok("there is none: packets are in the clear");
+		return;
+	}
+	if (!config_keys_read(c->key, &keys, &why)) {
+		doctor_failure("there is no device until this is mended", "%s", why.text);
+		return;
+	}
+	list_identities(&keys, names, sizeof(names));
+	doctor_ok("asks with %s, and accepts %s, of %s, which its owner alone may read",
+		  keys.key[0].identity, names, c->key);
+	config_keys_forget(&keys);
+	if (c->key_optional)
+		doctor_warning("take key-optional away when all hosts have the key",
+			       "key-optional = yes: whoever has no key is served in the clear");
+	if (getenv("SSLKEYLOGFILE"))
+		doctor_warning("take SSLKEYLOGFILE out of the environment",
+			       "the secrets of sessions are written to %s",
+			       getenv("SSLKEYLOGFILE"));
 }
 
 void doctor_variables(struct doctor *d)

@@ -8,7 +8,8 @@
 -- SCTP user messages with payload protocol 17 are session control, which is dissected here. Those with 16 are
 -- a DDP-SSN and a DDP segment, which Wireshark's own dissector of DDP and RDMAP takes. Datagrams (UD queue pairs, what their receivers tell, and
 -- rdma_cm's requests for them) are a chunk of ours in a packet of SCTP. A UDP datagram is taken for
--- SCTP in UDP (RFC 6951) if one of its ports is also the SCTP port, as with sctpiw.
+-- SCTP in UDP (RFC 6951) if one of its ports is also the SCTP port, as with sctpiw. So is what is in a record of DTLS,
+-- if `-o tls.keylog_file:FILE` names what a process with SSLKEYLOGFILE=FILE has written.
 --
 -- SCTP's dissector has no table of chunks and parameters that others could join. So those of docs/wire.md are
 -- dissected when it is done with the packet, where its own fields say that they are.
@@ -306,7 +307,8 @@ segments.dissector = message(false)
 DissectorTable.get("sctp.ppi"):add(PPID_CONTROL, proto)
 DissectorTable.get("sctp.ppi"):add(PPID_DDP, segments)
 
--- Whether a datagram is SCTP in UDP (RFC 6951): at least one chunk, and one port that UDP and SCTP share.
+-- Whether a datagram is SCTP in UDP (RFC 6951), or in DTLS in UDP (RFC 8261) with secrets that Wireshark has
+-- (tls.keylog_file): at least one chunk, and one port that UDP and SCTP share.
 local function in_udp(tvb, pinfo, tree)
 	if tvb:len() < 16 then
 		return false
@@ -322,6 +324,7 @@ local function in_udp(tvb, pinfo, tree)
 	return true
 end
 proto:register_heuristic("udp", in_udp)
+proto:register_heuristic("dtls", in_udp)
 
 -- The bytes of a chunk or parameter, of `len` bytes by its own account, as far as they are in the capture. `info` is
 -- SCTP's field at its beginning.

@@ -101,6 +101,12 @@ struct carrier {
 	bool (*room)(const struct endpoint *ep, const struct ip_addr *from,
 		     struct carrier_room *room);
 
+	/*
+	 * The identity of the key that packets to that address are sealed with; "" if that has no name. NULL: they are in the
+	 * clear, or nothing is agreed on yet. NULL in its place: nothing is sealed.
+	 */
+	const char *(*key)(const struct endpoint *ep, const struct path_addr *to);
+
 	/* The carrier's own timers, of links that are set up or kept alive. NULL: it has none. */
 	uint64_t (*next_timeout)(const struct conn *c);
 	void (*timers)(struct conn *c);

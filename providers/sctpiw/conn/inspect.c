@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 #include "conn/inspect.h"
 
+#include <stdio.h>
+
+#include "conn/carrier.h"
 #include "conn/conn.h"
+#include "conn/transport.h"
 
 unsigned int conn_count_assocs(const struct conn *c)
 {
@@ -23,6 +27,21 @@ static const struct conn_assoc *step(struct conn *c, struct list_node *mark)
 	return a;
 }
 
+/* What the carrier's key for the peer is. */
+static void inspect_key(const struct conn *c, const struct conn_assoc *a,
+			struct conn_assoc_info *info)
+{
+	struct path_addr to = *c->transport->addr(a);
+	const char *key;
+
+	if (!c->carrier || !c->carrier->key)
+		return;
+	key = c->carrier->key(a->ep, &to);
+	info->sealed = key;
+	if (key)
+		snprintf(info->key, sizeof(info->key), "%s", key);
+}
+
 bool conn_next_assoc(struct conn *c, struct list_node *mark, struct conn_assoc_info *info)
 {
 	const struct transport *t = c->transport;
@@ -39,6 +58,7 @@ bool conn_next_assoc(struct conn *c, struct list_node *mark, struct conn_assoc_i
 		.has_sctp = t->inspect,
 	};
 	sockaddr_text_ip(&t->addr(a)->remote, t->remote_port(a), info->peer);
+	inspect_key(c, a, info);
 	if (t->inspect)
 		t->inspect(a, &info->sctp);
 	return true;

@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "config/config_keys.h"
 #include "sctp/inspect.h"
 #include "util/list.h"
 #include "util/sockaddr.h"
@@ -19,7 +20,10 @@ struct conn_assoc_info {
 	bool up;		  /* it has had its handshake, and is not over */
 	unsigned int streams;	  /* pairs that sessions may use; 0 if it is not up */
 	unsigned int sessions;	  /* that are not over */
-	bool has_sctp;		  /* the transport can tell of sctp */
+	bool sealed;		  /* packets to the peer are sealed */
+	char key[CONFIG_IDENTITY_MAX +
+		 1];   /* the identity of the key that they are sealed with, or "" */
+	bool has_sctp; /* the transport can tell of sctp */
 	struct sctp_assoc_info sctp;
 };
 

@@ -310,6 +310,13 @@ void dtls_port_note(struct dtls_port *p, const struct path_addr *to, const uint8
 		dtls_peer_note(peer, packet, len);
 }
 
+const char *dtls_port_identity(struct dtls_port *p, const struct path_addr *to)
+{
+	const struct dtls_peer *peer = dtls_peer_find(p, to);
+
+	return peer && peer->now.tx ? peer->identity : NULL;
+}
+
 /* ---- receiving ---- */
 
 static void send_hint(struct dtls_port *p, const struct path_addr *to, uint64_t now)

@@ -89,6 +89,12 @@ void dtls_port_note(struct dtls_port *p, const struct path_addr *to, const uint8
 		    size_t len);
 
 /*
+ * The identity of the key that the session with that peer came of, fit to be printed; "" with the port itself. NULL: there is no
+ * session.
+ */
+const char *dtls_port_identity(struct dtls_port *p, const struct path_addr *to);
+
+/*
  * Takes a datagram, which is written to. false: it is not DTLS, and the port serves peers in the clear: it is the
  * caller's. What is in the clear otherwise is dropped, and said.
  */

@@ -115,6 +115,20 @@ static struct dtls *make_dtls(struct conn *c)
 	return d;
 }
 
+static void warn(const struct conn *c)
+{
+	const char *secrets = secure_getenv("SSLKEYLOGFILE");
+
+	if (c->config->key_optional)
+		log_error(
+			"warning: key-optional: whoever has no key is served in the clear, and anybody on the "
+			"way can have it so");
+	/* GnuTLS does so by itself. */
+	if (secrets)
+		log_error("warning: SSLKEYLOGFILE: who can read %s can read all that is sealed",
+			  secrets);
+}
+
 static int dtls_start(struct conn *c)
 {
 	struct dtls_carrier *dc = calloc(1, sizeof(*dc));
@@ -131,10 +145,7 @@ static int dtls_start(struct conn *c)
 		return ret;
 	}
 	c->net->dtls = dc;
-	if (c->config->key_optional)
-		log_error(
-			"warning: key-optional: whoever has no key is served in the clear, and anybody on the "
-			"way can have it so");
+	warn(c);
 	return 0;
 }
 
@@ -339,6 +350,11 @@ static int dtls_send(struct endpoint *ep, struct sctp_batch *batch)
 	return 0;
 }
 
+static const char *dtls_key(const struct endpoint *ep, const struct path_addr *to)
+{
+	return dtls_port_identity(port_of(ep), to);
+}
+
 static uint64_t dtls_carrier_next_timeout(const struct conn *c)
 {
 	return dtls_next_timeout(c->net->dtls->dtls);
@@ -367,6 +383,7 @@ const struct carrier carrier_dtls = {
 	.send = dtls_send,
 	.await_room = carrier_port_await_room,
 	.room = udp_room,
+	.key = dtls_key,
 	.next_timeout = dtls_carrier_next_timeout,
 	.timers = dtls_carrier_timers,
 };

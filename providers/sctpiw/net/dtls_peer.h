@@ -3,6 +3,7 @@
 #ifndef SCTPIW_NET_DTLS_PEER_H
 #define SCTPIW_NET_DTLS_PEER_H
 
+#include "config/config_keys.h"
 #include "net/dtls.h"
 #include "util/list.h"
 #include "util/time.h"
@@ -80,9 +81,10 @@ struct dtls_peer {
 	struct timerq_node timer;
 	bool self; /* it is the port itself: the keys are the port's */
 
-	struct dtls_keys now; /* in use */
-	struct dtls_keys old; /* for receiving, until old_until */
-	uint64_t old_until;   /* ns */
+	struct dtls_keys now;			/* in use */
+	char identity[CONFIG_IDENTITY_MAX + 1]; /* of the key that these came of */
+	struct dtls_keys old;			/* for receiving, until old_until */
+	uint64_t old_until;			/* ns */
 
 	struct dtls_handshake *next; /* under way; or NULL */
 	bool next_server;	     /* this side is the server of it */

@@ -2,6 +2,7 @@
 /* How sessions come about: handshakes of both roles, what they end with, and what is said of it. */
 #define _GNU_SOURCE
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -86,6 +87,7 @@ static bool finish(struct dtls_peer *peer, uint64_t now)
 		peer->old_until = now + OLD_LIFE;
 	}
 	peer->now = keys;
+	snprintf(peer->identity, sizeof(peer->identity), "%s", dtls_handshake_identity(h));
 	peer->n_heads = 0;
 	peer->retry_at = peer->retry_wait = 0;
 	peer->asked = 0;

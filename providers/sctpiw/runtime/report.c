@@ -169,6 +169,9 @@ static void write_assoc(const struct shard *s, const union object *o, struct lin
 	line_flag(l, "initiator", a->initiator);
 	line_number(l, "streams", a->streams);
 	line_number(l, "sessions", a->sessions);
+	line_flag(l, "sealed", a->sealed);
+	if (*a->key)
+		line_text(l, "peer_key", a->key);
 	if (!a->has_sctp)
 		return;
 	line_text(l, "state", i->state);
