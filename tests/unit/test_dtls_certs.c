@@ -496,13 +496,7 @@ static void test_files(void **state)
 {
 	struct config_certs certs = dtls_cert_files(&node, &ca);
 
-	/* Of a key that is another one GnuTLS leaks some memory: tests/e2e/certificates.py has that. */
-	certs.cert_len = 100;
-	not_loaded(certs, "cert, cert-key: they cannot be used");
-	certs = dtls_cert_files(&node, &ca);
-	certs.key_len = 50;
-	not_loaded(certs, "cert, cert-key: they cannot be used");
-	certs = dtls_cert_files(&node, &ca);
+	/* Of a bad certificate or key GnuTLS leaks some memory: tests/e2e/certificates.py has that. */
 	certs.ca_len = 100;
 	not_loaded(certs, "ca: there is no certificate that can be used");
 }
