@@ -121,6 +121,7 @@ cmd ucx_perftest      ucx-utils          ucx
 pc  ucx               libucx-dev         ucx-devel
 cmd qperf             qperf              qperf
 cmd jq                jq                 jq
+cmd openssl           openssl            openssl
 cmd ibstatus          infiniband-diags   infiniband-diags
 cmd mpirun.openmpi    openmpi-bin        -
 pc  ompi-c            libopenmpi-dev     -

@@ -74,7 +74,7 @@ static struct sim_port *port_of(const struct endpoint *ep)
 
 /* ---- ports ---- */
 
-static int start(struct conn *c)
+static int start(struct conn *c, struct config_error *why)
 {
 	list_init(&c->net->ports);
 	list_init(&c->net->arrived);

@@ -367,7 +367,7 @@ static void unknown_name(void **state)
 		err.text,
 		"X: there is no setting lpp; there are llp, encap-port, in-order, "
 		"share, paths, multipath, silent-limit, request-limit, capture, "
-		"capture-snaplen, capture-size, capture-files, trace, key, key-optional, peer-to-peer, personality, node-type, "
+		"capture-snaplen, capture-size, capture-files, trace, key, cert, cert-key, ca, cert-names, key-optional, peer-to-peer, personality, node-type, "
 		"faults, fault-seed, summary, log");
 }
 
@@ -520,7 +520,7 @@ static void mistyped(void **state)
 		{ "SCTPIW_LLPS", "SCTPIW_LLPS", "SCTPIW_LLP" },
 		{ "SCTPIW_SILENTLIMIT=5", "SCTPIW_SILENTLIMIT", "SCTPIW_SILENT_LIMIT" },
 		{ "SCTPIW_\033[2J=", "SCTPIW_?[2J", "SCTPIW_LLP" },
-		{ "SCTPIW_=1", "SCTPIW_", "SCTPIW_LLP" },
+		{ "SCTPIW_=1", "SCTPIW_", "SCTPIW_CA" },
 		{ "SCTPIW_LLP=nonsense" },
 		{ "SCTPIW_CONFIG=" },
 		{ "SCTPIW_SYSROOT=/" },

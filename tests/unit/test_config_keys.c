@@ -144,7 +144,7 @@ static void test_settings(void **state)
 	config_init(b);
 	assert_true(config_set(b, "file:1", "key-optional", "yes", &err));
 	assert_false(finish(b));
-	assert_non_null(strstr(err.text, "file:1: key-optional needs a key"));
+	assert_non_null(strstr(err.text, "file:1: key-optional needs a key or a certificate"));
 	assert_true(config_set(b, "file:2", "key", "/some/key", &err));
 	assert_true(finish(b));
 	assert_string_equal(b->config.key, "/some/key");

@@ -144,7 +144,7 @@ static int setup_with(int family, bool loopback)
 	list_init(&conn.endpoints.open);
 	list_add_tail(&conn.endpoints.open, &ep.node);
 	conn.endpoints.n_open = 1;
-	assert_int_equal(carrier_udp.start(&conn), 0);
+	assert_int_equal(carrier_udp.start(&conn, NULL), 0);
 	open_port(&ep, family, loopback);
 	for (unsigned int i = 0; i < PEERS; i++)
 		udp_peer_open(&peers[i], AF_INET);

@@ -70,7 +70,7 @@ _sctpiw() {
 		fi
 	done
 	case $previous in
-	--capture | --trace | --key | --config | --provider | --faults)
+	--capture | --trace | --key | --cert | --cert-key | --ca | --config | --provider | --faults)
 		mapfile -t COMPREPLY < <(compgen -f -- "$current")
 		[ "$previous" = --faults ] &&
 			mapfile -t -O ${#COMPREPLY[@]} COMPREPLY < <(compgen -W "$(_sctpiw_scenarios)" -- "$current")

@@ -11,7 +11,7 @@ function __sctpiw_options --argument-names command
             sub(/^  (-h, )?--/, "")
             option = $1
             kind = sub(/\[=VALUE\]/, "", option) ? "flag" : $2 == "FILE" ? "file" : $2 == "VALUE" ? "word" : "none"
-            if (option == "capture" || option == "trace" || option == "key" || option == "faults") kind = "file"
+            if (option == "capture" || option == "trace" || option ~ /^(key|cert|cert-key|ca)$/ || option == "faults") kind = "file"
             help = $0; sub(/^[^ ]+( VALUE| FILE)? */, "", help); sub(/:$/, "", help)
             values = ""
             next

@@ -10,20 +10,14 @@
 
 #include "util/time.h"
 
-#define SILENT_LIMIT 30 /* seconds */
-#define SILENT_LIMIT_MAX 86400
-#define REQUEST_LIMIT 1024
+#define SILENT_LIMIT_MAX 86400 /* seconds */
 #define REQUEST_LIMIT_MAX 1000000
 #define SNAPLEN_MIN 64 /* the headers, and what identifies a DATA chunk */
 #define SNAPLEN_MAX 65535
 #define CAPTURE_SIZE_MIN (128ul << 10) /* two packets of any length */
 #define CAPTURE_SIZE_MAX (1ul << 40)
-#define CAPTURE_FILES 10
 #define FAULT_SEED_MAX 999999999999999
 #define CAPTURE_FILES_MAX 1000
-
-/* encap_port before config_finish() unless it was set; its default depends on llp. */
-#define ENCAP_UNSET (-2)
 
 /* Values by name: in the order of enum log_level, enum config_carrier, enum config_personality. */
 static const char *const log_names[] = { "error", "info", "debug" };
@@ -44,6 +38,11 @@ const char *config_personality_name(enum config_personality personality)
 bool config_is_ca(const struct config *config)
 {
 	return config->node_ca || config->personality != CONFIG_IWARP;
+}
+
+bool config_is_sealed(const struct config *config)
+{
+	return *config->key || *config->cert;
 }
 
 #define N_ITEMS(array) (sizeof(array) / sizeof((array)[0]))
@@ -211,6 +210,29 @@ static bool set_key(struct config *c, const char *value)
 	return set_path(c->key, value);
 }
 
+static bool set_cert(struct config *c, const char *value)
+{
+	return set_path(c->cert, value);
+}
+
+static bool set_cert_key(struct config *c, const char *value)
+{
+	return set_path(c->cert_key, value);
+}
+
+static bool set_ca(struct config *c, const char *value)
+{
+	return set_path(c->ca, value);
+}
+
+static bool set_cert_names(struct config *c, const char *value)
+{
+	int i = one_of((const char *const[]){ "address", "any" }, 2, value);
+
+	c->any_name = i == 1;
+	return i >= 0;
+}
+
 static bool set_key_optional(struct config *c, const char *value)
 {
 	return set_flag(&c->key_optional, value);
@@ -293,6 +315,10 @@ enum {
 	CAPTURE_FILES_KEPT,
 	TRACE_FILE,
 	KEY,
+	CERT,
+	CERT_KEY,
+	CA,
+	CERT_NAMES,
 	KEY_OPTIONAL,
 	PEER_TO_PEER,
 	PERSONALITY,
@@ -452,6 +478,49 @@ static const struct setting {
 			.file = true,
 		},
 	},
+	[CERT] = {
+		.set = set_cert,
+		.n = {
+			.name = "cert",
+			.env = "SCTPIW_CERT",
+			.allowed = "a file of up to 1023 bytes of name",
+			.dflt = "none",
+			.help = "all packets are encrypted, and peers are shown this certificate (PEM)",
+			.file = true,
+		},
+	},
+	[CERT_KEY] = {
+		.set = set_cert_key,
+		.n = {
+			.name = "cert-key",
+			.env = "SCTPIW_CERT_KEY",
+			.allowed = "a file of up to 1023 bytes of name",
+			.dflt = "none",
+			.help = "the private key of cert",
+			.file = true,
+		},
+	},
+	[CA] = {
+		.set = set_ca,
+		.n = {
+			.name = "ca",
+			.env = "SCTPIW_CA",
+			.allowed = "a file of up to 1023 bytes of name",
+			.dflt = "none",
+			.help = "the authorities that have to have signed the certificates of peers",
+			.file = true,
+		},
+	},
+	[CERT_NAMES] = {
+		.set = set_cert_names,
+		.n = {
+			.name = "cert-names",
+			.env = "SCTPIW_CERT_NAMES",
+			.allowed = "address or any",
+			.dflt = "address",
+			.help = "a peer's certificate is for the address that it has, or for anything",
+		},
+	},
 	[KEY_OPTIONAL] = {
 		.set = set_key_optional,
 		.n = {
@@ -555,8 +624,7 @@ const char *config_origin(const struct config_builder *b, const char *name)
 
 /* ---- one setting ---- */
 
-static __attribute__((format(printf, 2, 3))) bool say(struct config_error *err, const char *format,
-						      ...)
+bool config_refuse(struct config_error *err, const char *format, ...)
 {
 	va_list args;
 
@@ -584,7 +652,7 @@ static bool unknown(const char *origin, const char *name, struct config_error *e
 	char buf[64];
 	size_t used;
 
-	say(err, "%s: there is no setting %s; there are", origin, shown(name, buf));
+	config_refuse(err, "%s: there is no setting %s; there are", origin, shown(name, buf));
 	for (size_t i = 0; i < N_ITEMS(settings); i++) {
 		used = strlen(err->text);
 		snprintf(err->text + used, sizeof(err->text) - used, "%s %s", i ? "," : "",
@@ -604,77 +672,11 @@ bool config_set(struct config_builder *b, const char *origin, const char *name, 
 		if (strcmp(s->n.name, name))
 			continue;
 		if (!s->set(&b->config, value))
-			return say(err, "%s: %s = %s is not understood; it is %s", origin, name,
-				   shown(value, buf), s->n.allowed);
+			return config_refuse(err, "%s: %s = %s is not understood; it is %s", origin,
+					     name, shown(value, buf), s->n.allowed);
 		snprintf(b->origin[i], sizeof(b->origin[i]), "%s", origin);
 		snprintf(b->value[i], sizeof(b->value[i]), "%s", value);
 		return true;
 	}
 	return unknown(origin, name, err);
-}
-
-/* ---- the whole ---- */
-
-void config_init(struct config_builder *b)
-{
-	memset(b, 0, sizeof(*b));
-	b->config = (struct config){
-		.carrier = CONFIG_CARRIER_UDP,
-		.encap_port = ENCAP_UNSET,
-		.share = true,
-		.silent_limit = SILENT_LIMIT * NSEC_PER_SEC,
-		.request_limit = REQUEST_LIMIT,
-		.personality = CONFIG_ROCE,
-		.capture_files = CAPTURE_FILES,
-		.log = LOG_LEVEL_ERROR,
-	};
-}
-
-static bool clash(const struct config_builder *b, int which, const char *why,
-		  struct config_error *err)
-{
-	const char *llp = b->origin[LLP];
-
-	return say(err, "%s: %s does not go with llp = %s%s%s: %s", b->origin[which],
-		   settings[which].n.name, llp_names[b->config.carrier], *llp ? " of " : "", llp,
-		   why);
-}
-
-bool config_finish(struct config_builder *b, struct config_error *err)
-{
-	struct config *c = &b->config;
-
-	if (c->encap_port == ENCAP_UNSET)
-		c->encap_port = c->carrier == CONFIG_CARRIER_UDP ? CONFIG_ENCAP_SAME :
-								   CONFIG_ENCAP_NONE;
-	if (c->carrier == CONFIG_CARRIER_UDP && c->encap_port == CONFIG_ENCAP_NONE)
-		return clash(b, ENCAP_PORT, "SCTP in UDP needs a port: same, or 1 to 65535", err);
-	if (c->carrier == CONFIG_CARRIER_IP && c->encap_port != CONFIG_ENCAP_NONE)
-		return clash(b, ENCAP_PORT, "there is no UDP: only none is possible", err);
-	if (c->carrier == CONFIG_CARRIER_KERNEL && *c->capture)
-		return clash(b, CAPTURE,
-			     "the packets are the kernel's; tcpdump -i any sctp or udp sees them",
-			     err);
-	if (*c->key && c->carrier != CONFIG_CARRIER_UDP)
-		return clash(b, KEY, "only SCTP in UDP can be encrypted: take llp = udp", err);
-	if (c->key_optional && !*c->key)
-		return say(err, "%s: key-optional needs a key", b->origin[KEY_OPTIONAL]);
-	/* It has always been said of iWARP devices. */
-	if (*b->origin[NODE_TYPE] && !*b->origin[PERSONALITY])
-		c->personality = CONFIG_IWARP;
-	if (*b->origin[NODE_TYPE] && !c->node_ca && c->personality != CONFIG_IWARP)
-		return say(
-			err,
-			"%s: node-type = rnic does not go with personality = %s of %.100s, which is a CA",
-			b->origin[NODE_TYPE], personality_names[c->personality],
-			b->origin[PERSONALITY]);
-	if (*b->origin[CAPTURE_FILES_KEPT] && !c->capture_size)
-		return say(err, "%s: capture-files needs capture-size, of which one file is",
-			   b->origin[CAPTURE_FILES_KEPT]);
-	if (*c->trace && !strcmp(c->trace, c->capture))
-		return say(
-			err,
-			"%s: trace does not go with capture = %.300s of %.100s: one file cannot be both",
-			b->origin[TRACE_FILE], c->capture, b->origin[CAPTURE]);
-	return true;
 }

@@ -24,8 +24,9 @@ enum config_personality {
 };
 
 /* Values of config.encap_port that are no ports. */
-#define CONFIG_ENCAP_SAME (-1) /* the number of the SCTP port that is connected to */
-#define CONFIG_ENCAP_NONE 0    /* no UDP, as in struct path_addr */
+#define CONFIG_ENCAP_SAME (-1)	/* the number of the SCTP port that is connected to */
+#define CONFIG_ENCAP_NONE 0	/* no UDP, as in struct path_addr */
+#define CONFIG_ENCAP_UNSET (-2) /* before config_finish(): the default, which depends on llp */
 
 #define CONFIG_PATH_LEN 1024 /* bytes of a file's name and its final zero */
 
@@ -51,15 +52,19 @@ struct config {
 	bool share;    /* one association for all QPs between two processes */
 	struct config_paths paths; /* which further addresses of ours peers are told of */
 	bool spread; /* the setting multipath is spread: data takes all disjoint paths at once */
-	uint64_t silent_limit;	       /* ns; a peer that is silent for longer is given up */
-	unsigned int request_limit;    /* requests that may wait to be accepted or rejected */
-	char capture[CONFIG_PATH_LEN]; /* the file that packets are written to; "": none */
-	unsigned int capture_snaplen;  /* bytes of a packet that are captured; 0: all */
-	uint64_t capture_size;	       /* bytes of a capture file; 0: it grows without a limit */
-	unsigned int capture_files;    /* how many of that size are kept */
-	char trace[CONFIG_PATH_LEN];   /* the file that events are written to; "": none */
-	char key[CONFIG_PATH_LEN]; /* the file of keys (config_keys.h); "": packets are in the clear */
-	bool key_optional; /* with peers that have no key they are in the clear all the same */
+	uint64_t silent_limit;		/* ns; a peer that is silent for longer is given up */
+	unsigned int request_limit;	/* requests that may wait to be accepted or rejected */
+	char capture[CONFIG_PATH_LEN];	/* the file that packets are written to; "": none */
+	unsigned int capture_snaplen;	/* bytes of a packet that are captured; 0: all */
+	uint64_t capture_size;		/* bytes of a capture file; 0: it grows without a limit */
+	unsigned int capture_files;	/* how many of that size are kept */
+	char trace[CONFIG_PATH_LEN];	/* the file that events are written to; "": none */
+	char key[CONFIG_PATH_LEN];	/* the file of keys (config_keys.h); "": none */
+	char cert[CONFIG_PATH_LEN];	/* the file of our certificate (config_certs.h); "": none */
+	char cert_key[CONFIG_PATH_LEN]; /* that of its private key, if there is a certificate */
+	char ca[CONFIG_PATH_LEN]; /* that of the authorities that peers' certificates are of */
+	bool any_name;		  /* a peer's certificate need not be for the address that it has */
+	bool key_optional; /* with peers that have neither, packets are in the clear all the same */
 	uint8_t rtr;	   /* the RTR indications that rdma_connect() asks for; 0: none */
 	enum config_personality personality;
 	bool node_ca;		      /* the setting node-type is ca; see config_is_ca() */
@@ -84,10 +89,17 @@ const char *config_personality_name(enum config_personality personality);
  */
 bool config_is_ca(const struct config *config);
 
+/* Whether packets are encrypted: there is a key or a certificate. */
+bool config_is_sealed(const struct config *config);
+
 /* Why a setting was not taken: one line, without a newline. */
 struct config_error {
 	char text[480];
 };
+
+/* Sets the text. Always false. */
+bool config_refuse(struct config_error *err, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
 
 /* How a setting is written, and what people are told of it. */
 struct config_name {
@@ -106,7 +118,7 @@ struct config_name {
 const struct config_name *config_names(unsigned int i);
 
 /* The settings while they are put together, and where each comes from. */
-enum { CONFIG_SETTINGS = 22 };
+enum { CONFIG_SETTINGS = 26 };
 
 struct config_builder {
 	struct config config;
@@ -136,7 +148,7 @@ bool config_parse(struct config_builder *b, const char *source, const char *text
 		  struct config_error *err);
 /*
  * To be called after the last setting: fills defaults that depend on others. false: err says which
- * settings do not go together.
+ * settings do not go together. (config_finish.c)
  */
 bool config_finish(struct config_builder *b, struct config_error *err);
 

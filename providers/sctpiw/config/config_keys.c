@@ -2,18 +2,13 @@
 #define _GNU_SOURCE
 #include "config/config_keys.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "config/config.h"
-#include "sys/sys.h"
+#include "config/config_private.h"
 
 #define BLANKS " \t"
-#define FILE_SIZE 65536 /* bytes of a file, at most */
 
 void config_keys_forget(struct config_keys *keys)
 {
@@ -114,78 +109,15 @@ bool config_keys_parse(const char *path, const char *text, size_t len, struct co
 	return false;
 }
 
-/* Whether that file can have keys that nobody else knows, or has put there. */
-static bool is_private(const char *path, int fd, struct config_error *err)
-{
-	struct stat st;
-	int ret = sys_stat_fd(fd, &st);
-
-	if (ret)
-		snprintf(err->text, sizeof(err->text), "key = %.200s: %s", path, strerror(-ret));
-	else if (!S_ISREG(st.st_mode))
-		snprintf(err->text, sizeof(err->text),
-			 "key = %.200s: keys are in a regular file, since every process reads it",
-			 path);
-	else if (st.st_mode & (S_IRWXG | S_IRWXO))
-		snprintf(err->text, sizeof(err->text),
-			 "key = %.200s: others than its owner may use that file: chmod 600 %.200s",
-			 path, path);
-	else if (st.st_uid && st.st_uid != sys_uid())
-		snprintf(err->text, sizeof(err->text),
-			 "key = %.200s: that file belongs to another user, who knows the keys",
-			 path);
-	else
-		return true;
-	return false;
-}
-
-/* Reads up to FILE_SIZE bytes. Returns how many they are, or -errno. */
-static ssize_t read_text(int fd, char *text)
-{
-	ssize_t len = 0, n = 1;
-
-	while (n > 0 && len < FILE_SIZE) {
-		n = sys_read(fd, text + len, (size_t)(FILE_SIZE - len));
-		if (n > 0)
-			len += n;
-	}
-	return n < 0 ? n : len;
-}
-
-static bool read_keys(const char *path, int fd, struct config_keys *keys, struct config_error *err)
-{
-	char *text = malloc(FILE_SIZE);
-	ssize_t len = text ? read_text(fd, text) : -ENOMEM;
-	bool ok = false;
-
-	if (len < 0)
-		snprintf(err->text, sizeof(err->text), "key = %.200s: %s", path,
-			 strerror((int)-len));
-	else if (len == FILE_SIZE)
-		snprintf(err->text, sizeof(err->text),
-			 "key = %.200s: 64 KiB or longer: that is no file of keys", path);
-	else
-		ok = config_keys_parse(path, text, (size_t)len, keys, err);
-	if (text)
-		explicit_bzero(text, FILE_SIZE);
-	free(text);
-	return ok;
-}
-
-/* The file that is read is the one that was looked at: both are done with one descriptor. */
 bool config_keys_read(const char *path, struct config_keys *keys, struct config_error *err)
 {
-	/* Without O_NONBLOCK, opening a pipe would wait for its other end. */
-	int fd = sys_open(path, O_RDONLY | O_NONBLOCK);
-	bool ok;
+	size_t len;
+	char *text = config_private_read("key", path, &len, err);
+	bool ok = text && config_keys_parse(path, text, len, keys, err);
 
-	memset(keys, 0, sizeof(*keys));
-	if (fd < 0) {
-		snprintf(err->text, sizeof(err->text), "%.300s: %s", path, strerror(-fd));
-		return false;
-	}
-	ok = is_private(path, fd, err) && read_keys(path, fd, keys, err);
-	sys_close(fd);
+	config_private_free(text);
+	if (!ok)
+		config_keys_forget(keys);
 	return ok;
 }
 

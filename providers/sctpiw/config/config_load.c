@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "config/config.h"
+#include "config/config_certs.h"
 #include "config/config_faults.h"
 #include "config/config_keys.h"
 #include "config/config_file.h"
@@ -84,7 +85,8 @@ bool config_collect(struct config_builder *b, const bool options[CONFIG_SETTINGS
 				err))
 			return false;
 	}
-	return config_finish(b, err) && config_faults_check(b, err) && config_keys_check(b, err);
+	return config_finish(b, err) && config_faults_check(b, err) && config_keys_check(b, err) &&
+	       config_certs_check(b, err);
 }
 
 bool config_load(struct config *config, const bool options[CONFIG_SETTINGS],

@@ -61,8 +61,8 @@ struct carrier {
 
 	/* Can this process use it here? false: why says why not, and the remedy. NULL: it always can. */
 	bool (*check)(struct config_error *why);
-	/* Makes and frees what the carrier keeps for all endpoints in conn.net. -errno. */
-	int (*start)(struct conn *c);
+	/* Makes and frees what the carrier keeps for all endpoints in conn.net. -errno; why is set if the user can help it. */
+	int (*start)(struct conn *c, struct config_error *why);
 	void (*stop)(struct conn *c);
 
 	/*

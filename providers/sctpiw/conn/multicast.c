@@ -41,10 +41,11 @@ bool multicast_may_join(struct conn *c)
 {
 	bool served = multicast_is_served(c);
 
-	if (!served && *c->config->key && !c->multicast.told)
+	if (!served && config_is_sealed(c->config) && !c->multicast.told)
 		log_error(
 			"no multicast group is joined: what all of a group know is no key between two, and this process "
-			"has the setting key");
+			"has the setting %s",
+			*c->config->key ? "key" : "cert");
 	c->multicast.told |= !served;
 	return served;
 }

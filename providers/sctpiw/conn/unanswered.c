@@ -43,18 +43,18 @@ void unanswered_tell(struct conn *c, const struct ip_addr *peer, uint16_t port, 
 const char *unanswered_cause(const struct conn *c, const struct path_addr *to, char *buf,
 			     size_t len)
 {
-	if (to->udp_port && *c->config->key)
+	if (to->udp_port && config_is_sealed(c->config))
 		snprintf(
 			buf, len,
 			"the host is down, a firewall drops UDP to port %u, or what has that port is no "
-			"program of sctpiw, or one that is stopped or has no key, while this one has one",
-			to->udp_port);
+			"program of sctpiw, or one that is stopped or has no %s, while this one has one",
+			to->udp_port, *c->config->key ? "key" : "certificate");
 	else if (to->udp_port)
 		snprintf(
 			buf, len,
 			"the host is down, a firewall drops UDP to port %u, or what has that port is "
-			"no program of sctpiw, or one that is stopped, or one that has a key, which this one "
-			"needs then, too",
+			"no program of sctpiw, or one that is stopped, or one that has a key or a certificate, "
+			"which this one needs then, too",
 			to->udp_port);
 	else
 		snprintf(
@@ -139,8 +139,8 @@ void unanswered_key(struct conn *c, uint16_t port, const struct path_addr *from,
 		return;
 	c->unanswered.key_at = c->now + KEY_TIME;
 	log_error(
-		"port %u: %s asks with a key, and gets no answer: this process has no key, and needs the "
-		"same (--key)",
+		"port %u: %s asks with a key, and gets no answer: this process has neither a key nor a "
+		"certificate (--key, or --cert)",
 		port, sockaddr_text_ip(&from->remote, from->udp_port, peer));
 }
 

@@ -165,7 +165,7 @@ static int user_sctp_start(struct conn *c, struct config_error *why)
 	us->sctp = sctp_new(&config, &user_ops, c->random);
 	if (!us->sctp)
 		goto err_free;
-	ret = c->carrier->start(c);
+	ret = c->carrier->start(c, why);
 	if (ret)
 		goto err_sctp;
 	c->transport_state = us;

@@ -27,7 +27,7 @@ struct carrier_port *carrier_port_of(const struct endpoint *ep)
 	return user_sctp_port(ep);
 }
 
-int carrier_port_start(struct conn *c)
+int carrier_port_start(struct conn *c, struct config_error *why)
 {
 	/* The kernel gives pages when they are first written to. */
 	void *memory =

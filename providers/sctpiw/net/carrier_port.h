@@ -76,7 +76,7 @@ struct carrier_port *carrier_port_new(struct endpoint *ep, const struct carrier_
 void carrier_port_free(struct endpoint *ep);
 
 /* Of struct carrier. */
-int carrier_port_start(struct conn *c);
+int carrier_port_start(struct conn *c, struct config_error *why);
 void carrier_port_stop(struct conn *c);
 int carrier_port_watch(struct endpoint *ep);
 void carrier_port_forget(struct endpoint *ep);

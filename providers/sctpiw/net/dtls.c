@@ -48,7 +48,9 @@ struct dtls *dtls_new(const struct dtls_param *param)
 		return NULL;
 	d->param = *param;
 	d->param.keys = NULL;
-	d->credentials = dtls_credentials_new(param->keys);
+	d->param.certs = NULL;
+	d->param.why = NULL;
+	d->credentials = dtls_credentials_new(param->keys, param->certs, param->why);
 	d->cookies = dtls_cookies_new();
 	d->scratch = malloc(DTLS_PLAIN_MAX + DTLS_OVERHEAD);
 	if (d->credentials && d->cookies && d->scratch &&
@@ -226,9 +228,9 @@ static bool may_be_clear(struct dtls_port *p, const struct path_addr *from, uint
 	d->param.stats->refused++;
 	if (now >= d->clear_at && !d->param.optional) {
 		log_error(
-			"port %u: %s sends in the clear, and gets no answer: this process has a key, and "
+			"port %u: %s sends in the clear, and gets no answer: this process has %s, and "
 			"that one needs it, too",
-			p->number, text);
+			p->number, text, dtls_credentials_kind(d->credentials));
 		d->clear_at = now + CLEAR_SAY_TIME;
 	}
 	return false;

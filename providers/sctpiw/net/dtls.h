@@ -20,6 +20,8 @@
 #include "net/dtls_handshake.h"
 #include "util/addr.h"
 
+struct config_certs;
+struct config_error;
 struct config_keys;
 struct conn_dtls_traffic;
 
@@ -51,13 +53,17 @@ struct dtls_ops {
 
 struct dtls_param {
 	const struct dtls_ops *ops;
-	const struct config_keys *keys; /* may go when dtls_new() is over */
-	bool optional;			/* whoever has no key is served in the clear */
-	uint64_t rekey;			/* DTLS_REKEY, or less in tests */
+	/* NULL: none, but not both. They may go when dtls_new() is over. */
+	const struct config_keys *keys;
+	const struct config_certs *certs;
+	struct config_error
+		*why; /* set if something is wrong with the certificates; may be NULL without any */
+	bool optional;	/* whoever has no key is served in the clear */
+	uint64_t rekey; /* DTLS_REKEY, or less in tests */
 	struct conn_dtls_traffic *stats;
 };
 
-/* NULL: no memory. */
+/* NULL: no memory, or *param->why says what it is. */
 struct dtls *dtls_new(const struct dtls_param *param);
 /* There may be no port any more. */
 void dtls_free(struct dtls *d);
@@ -89,7 +95,7 @@ void dtls_port_note(struct dtls_port *p, const struct path_addr *to, const uint8
 		    size_t len);
 
 /*
- * The identity of the key that the session with that peer came of, fit to be printed; "" with the port itself. NULL: there is no
+ * The identity of the key, or subject of the certificate, that the session with that peer came of, fit to be printed; "" with the port itself. NULL: there is no
  * session.
  */
 const char *dtls_port_identity(struct dtls_port *p, const struct path_addr *to);

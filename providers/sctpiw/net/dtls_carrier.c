@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The carrier of SCTP in DTLS in UDP (RFC 8261), for processes that have a key: the sockets of udp.c, whose packets are
+ * The carrier of SCTP in DTLS in UDP (RFC 8261), for processes that have a key or a certificate: the sockets of udp.c, whose packets are
  * sealed and opened here, and the sessions of dtls.h. Shard lock.
  */
 #define _GNU_SOURCE
@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "config/config.h"
+#include "config/config_certs.h"
 #include "config/config_keys.h"
 #include "conn/conn.h"
 #include "conn/user_sctp.h"
@@ -95,23 +96,29 @@ static const struct dtls_ops dtls_ops = {
 
 /* ---- starting ---- */
 
-static struct dtls *make_dtls(struct conn *c)
+/* NULL: no memory, or why says what it is. */
+static struct dtls *make_dtls(struct conn *c, struct config_error *why)
 {
+	const struct config *config = c->config;
 	struct dtls_param param = {
 		.ops = &dtls_ops,
-		.optional = c->config->key_optional,
+		.why = why,
+		.optional = config->key_optional,
 		.rekey = DTLS_REKEY,
 		.stats = &c->traffic.dtls,
 	};
-	struct config_keys keys;
-	struct config_error why;
+	struct config_keys keys = { 0 };
+	struct config_certs certs = { 0 };
 	struct dtls *d = NULL;
 
-	if (config_keys_read(c->config->key, &keys, &why)) {
-		param.keys = &keys;
+	if ((!*config->key || config_keys_read(config->key, &keys, why)) &&
+	    (!*config->cert || config_certs_read(config, &certs, why))) {
+		param.keys = *config->key ? &keys : NULL;
+		param.certs = *config->cert ? &certs : NULL;
 		d = dtls_new(&param);
 	}
 	config_keys_forget(&keys);
+	config_certs_forget(&certs);
 	return d;
 }
 
@@ -129,16 +136,16 @@ static void warn(const struct conn *c)
 			  secrets);
 }
 
-static int dtls_start(struct conn *c)
+static int dtls_start(struct conn *c, struct config_error *why)
 {
 	struct dtls_carrier *dc = calloc(1, sizeof(*dc));
 	int ret = -ENOMEM;
 
 	if (!dc)
 		return ret;
-	dc->dtls = make_dtls(c);
+	dc->dtls = make_dtls(c, why);
 	if (dc->dtls)
-		ret = udp_start(c);
+		ret = udp_start(c, why);
 	if (ret) {
 		dtls_free(dc->dtls);
 		free(dc);

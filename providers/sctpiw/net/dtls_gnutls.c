@@ -37,7 +37,7 @@ bool dtls_gnutls_load(struct config_error *why)
 	}
 	if (function)
 		return true;
-	snprintf(why->text, sizeof(why->text), "key: encryption needs GnuTLS 3.7 or later: %.200s",
+	snprintf(why->text, sizeof(why->text), "encryption needs GnuTLS 3.7 or later: %.200s",
 		 dlerror());
 	gnutls.init = NULL;
 	return false;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * GnuTLS, which is loaded when a process has a key: it and what it needs take 10 ms and several MiB, and a process that
+ * GnuTLS, which is loaded when a process has a key or a certificate: it and what it needs take 10 ms and several MiB, and a process that
  * sends in the clear has no use for it (decision 37). Its functions are called as gnutls.NAME().
  */
 #ifndef SCTPIW_NET_DTLS_GNUTLS_H
@@ -9,6 +9,7 @@
 #include <gnutls/crypto.h>
 #include <gnutls/dtls.h>
 #include <gnutls/gnutls.h>
+#include <gnutls/x509.h>
 #include <stdbool.h>
 
 struct config_error;
@@ -22,6 +23,15 @@ struct config_error;
 	X(alert_get) \
 	X(alert_get_name) \
 	X(alert_send) \
+	X(certificate_allocate_credentials) \
+	X(certificate_free_credentials) \
+	X(certificate_get_peers) \
+	X(certificate_send_x509_rdn_sequence) \
+	X(certificate_server_set_request) \
+	X(certificate_set_verify_function) \
+	X(certificate_set_x509_key_mem2) \
+	X(certificate_set_x509_trust_mem) \
+	X(certificate_verify_peers) \
 	X(cipher_get) \
 	X(cipher_get_name) \
 	X(credentials_set) \
@@ -36,6 +46,7 @@ struct config_error;
 	X(handshake) \
 	X(handshake_set_max_packet_length) \
 	X(init) \
+	X(kx_get) \
 	X(priority_deinit) \
 	X(priority_init) \
 	X(priority_set) \
@@ -58,7 +69,14 @@ struct config_error;
 	X(transport_set_ptr) \
 	X(transport_set_pull_function) \
 	X(transport_set_pull_timeout_function) \
-	X(transport_set_push_function)
+	X(transport_set_push_function) \
+	X(x509_crt_check_key_purpose) \
+	X(x509_crt_deinit) \
+	X(x509_crt_get_activation_time) \
+	X(x509_crt_get_dn) \
+	X(x509_crt_get_expiration_time) \
+	X(x509_crt_import) \
+	X(x509_crt_init)
 /* clang-format on */
 
 struct dtls_gnutls {

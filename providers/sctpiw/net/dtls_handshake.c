@@ -5,20 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "config/config_keys.h"
 #include "net/dtls_gnutls.h"
 #include "util/bytes.h"
 #include "util/time.h"
 
-/*
- * Fresh secrets for each session, and authenticated encryption: nothing else. GnuTLS has no suite of ECDHE-PSK with
- * AES-GCM (RFC 8442), so that Diffie-Hellman in a finite field comes first: processors have instructions for AES.
- */
-#define PRIORITIES                                                                                 \
-	"NONE:+VERS-DTLS1.2:+DHE-PSK:+ECDHE-PSK:+AES-128-GCM:+AES-256-GCM:+CHACHA20-POLY1305:"     \
-	"+AEAD:+GROUP-FFDHE2048:+GROUP-X25519:+GROUP-SECP256R1:+COMP-NULL:+CTYPE-ALL:+SIGN-ALL"
-/* Bytes of a message: those of these suites are shorter. GnuTLS keeps room for what is announced. */
-#define MESSAGE_MAX 4096u
 /* Steps that one record may cause: GnuTLS takes it with the first one or two. */
 #define STEPS 8u
 #define EPOCH 1u /* of the first keys that a handshake agrees on */
@@ -27,94 +17,16 @@
 /* ns. Cookies are valid for as long as that, at least, and twice that, at most. */
 #define COOKIE_LIFE (120 * NSEC_PER_SEC)
 
-struct dtls_credentials {
-	gnutls_psk_client_credentials_t client;
-	gnutls_psk_server_credentials_t server;
-	gnutls_priority_t priorities;
-	struct config_keys keys;
-};
-
 struct dtls_handshake {
 	gnutls_session_t session;
-	struct dtls_credentials *credentials;
 	struct dtls_out out;
 	bool server;
 	const uint8_t *record; /* what GnuTLS has not taken yet; or NULL */
 	size_t len;
-	enum dtls_why why;
 	int error;
 	unsigned int bad; /* records that did not fit the keys */
-	char identity[CONFIG_IDENTITY_MAX + 1];
+	struct dtls_verdict verdict;
 };
-
-/* ---- keys ---- */
-
-/* The server's: finds the key of an identity. */
-static int find_key(gnutls_session_t session, const char *name, gnutls_datum_t *key)
-{
-	struct dtls_handshake *h = gnutls.session_get_ptr(session);
-	const struct config_keys *keys = &h->credentials->keys;
-	size_t n;
-
-	for (n = 0; n < CONFIG_IDENTITY_MAX && name[n]; n++)
-		h->identity[n] = name[n] > ' ' && name[n] < 127 ? name[n] : '?';
-	h->identity[n] = 0;
-	for (unsigned int i = 0; i < keys->n; i++) {
-		if (strcmp(keys->key[i].identity, name) != 0)
-			continue;
-		/* GnuTLS frees it, with free() unless somebody has told it otherwise. */
-		key->data = malloc(keys->key[i].len);
-		if (!key->data)
-			return -1;
-		key->size = (unsigned int)keys->key[i].len;
-		memcpy(key->data, keys->key[i].bytes, key->size);
-		return 0;
-	}
-	h->why = DTLS_WHY_NO_IDENTITY;
-	return -1;
-}
-
-static bool fill_credentials(struct dtls_credentials *c)
-{
-	const gnutls_datum_t key = { c->keys.key[0].bytes, (unsigned int)c->keys.key[0].len };
-
-	if (gnutls.psk_allocate_client_credentials(&c->client) ||
-	    gnutls.psk_set_client_credentials(c->client, c->keys.key[0].identity, &key,
-					      GNUTLS_PSK_KEY_RAW) ||
-	    gnutls.psk_allocate_server_credentials(&c->server) ||
-	    gnutls.psk_set_server_known_dh_params(c->server, GNUTLS_SEC_PARAM_MEDIUM) ||
-	    gnutls.priority_init(&c->priorities, PRIORITIES, NULL))
-		return false;
-	gnutls.psk_set_server_credentials_function(c->server, find_key);
-	return true;
-}
-
-struct dtls_credentials *dtls_credentials_new(const struct config_keys *keys)
-{
-	struct dtls_credentials *c = calloc(1, sizeof(*c));
-
-	if (!c)
-		return NULL;
-	c->keys = *keys;
-	if (fill_credentials(c))
-		return c;
-	dtls_credentials_free(c);
-	return NULL;
-}
-
-void dtls_credentials_free(struct dtls_credentials *c)
-{
-	if (!c)
-		return;
-	if (c->client)
-		gnutls.psk_free_client_credentials(c->client);
-	if (c->server)
-		gnutls.psk_free_server_credentials(c->server);
-	if (c->priorities)
-		gnutls.priority_deinit(c->priorities);
-	config_keys_forget(&c->keys);
-	free(c);
-}
 
 /* ---- cookies ---- */
 
@@ -222,24 +134,20 @@ static struct dtls_handshake *handshake_new(struct dtls_credentials *c, const st
 
 	if (!h)
 		return NULL;
-	h->credentials = c;
 	h->out = *out;
+	h->verdict.peer = out->peer;
 	h->server = server;
 	if (gnutls.init(&h->session, flags | (server ? GNUTLS_SERVER : GNUTLS_CLIENT))) {
 		free(h);
 		return NULL;
 	}
-	gnutls.session_set_ptr(h->session, h);
 	gnutls.transport_set_ptr(h->session, h);
 	gnutls.transport_set_push_function(h->session, push);
 	gnutls.transport_set_pull_function(h->session, pull);
 	gnutls.transport_set_pull_timeout_function(h->session, pull_timeout);
-	gnutls.handshake_set_max_packet_length(h->session, MESSAGE_MAX);
 	gnutls.dtls_set_mtu(h->session, DTLS_HANDSHAKE_MTU);
 	gnutls.dtls_set_timeouts(h->session, DTLS_RETRANSMIT, DTLS_HANDSHAKE_LIMIT);
-	if (!gnutls.priority_set(h->session, c->priorities) &&
-	    !gnutls.credentials_set(h->session, GNUTLS_CRD_PSK,
-				    server ? (void *)c->server : (void *)c->client))
+	if (dtls_credentials_use(c, h->session, server, &h->verdict))
 		return h;
 	dtls_handshake_free(h);
 	return NULL;
@@ -255,14 +163,56 @@ void dtls_handshake_free(struct dtls_handshake *h)
 
 /* ---- steps ---- */
 
+/* What one side does not accept, how it tells the other one, and what that one makes of it. */
+static const struct {
+	enum dtls_why ours;
+	gnutls_alert_description_t alert;
+	enum dtls_why theirs;
+} refusals[] = {
+	{ DTLS_WHY_NO_IDENTITY, GNUTLS_A_UNKNOWN_PSK_IDENTITY, DTLS_WHY_REFUSED_NAME },
+	{ DTLS_WHY_OTHER_KEY, GNUTLS_A_DECRYPT_ERROR, DTLS_WHY_REFUSED_KEY },
+	{ DTLS_WHY_NO_SUITE, GNUTLS_A_INSUFFICIENT_SECURITY, DTLS_WHY_REFUSED_SUITE },
+	{ DTLS_WHY_CERT_NONE, GNUTLS_A_CERTIFICATE_REQUIRED, DTLS_WHY_REFUSED_CERT_OTHER },
+	{ DTLS_WHY_CERT_CA, GNUTLS_A_UNKNOWN_CA, DTLS_WHY_REFUSED_CERT_CA },
+	{ DTLS_WHY_CERT_EXPIRED, GNUTLS_A_CERTIFICATE_EXPIRED, DTLS_WHY_REFUSED_CERT_TIME },
+	{ DTLS_WHY_CERT_EARLY, GNUTLS_A_CERTIFICATE_EXPIRED, DTLS_WHY_REFUSED_CERT_TIME },
+	{ DTLS_WHY_CERT_PURPOSE, GNUTLS_A_UNSUPPORTED_CERTIFICATE, DTLS_WHY_REFUSED_CERT_PURPOSE },
+	{ DTLS_WHY_CERT_NAME, GNUTLS_A_ACCESS_DENIED, DTLS_WHY_REFUSED_CERT_NAME },
+	{ DTLS_WHY_CERT_OTHER, GNUTLS_A_BAD_CERTIFICATE, DTLS_WHY_REFUSED_CERT_OTHER },
+};
+
+#define REFUSALS (sizeof(refusals) / sizeof(refusals[0]))
+
 static enum dtls_why why_of_alert(const struct dtls_handshake *h)
 {
-	switch (gnutls.alert_get(h->session)) {
-	case GNUTLS_A_UNKNOWN_PSK_IDENTITY:
-		return DTLS_WHY_REFUSED_NAME;
-	case GNUTLS_A_DECRYPT_ERROR:
-	case GNUTLS_A_BAD_RECORD_MAC:
-		return DTLS_WHY_REFUSED_KEY;
+	gnutls_alert_description_t alert = gnutls.alert_get(h->session);
+
+	if (alert == GNUTLS_A_BAD_RECORD_MAC)
+		alert = GNUTLS_A_DECRYPT_ERROR;
+	/* That is said of a signature as well. */
+	if (alert == GNUTLS_A_DECRYPT_ERROR && !dtls_handshake_by_key(h))
+		return DTLS_WHY_ERROR;
+	for (unsigned int i = 0; i < REFUSALS; i++) {
+		if (refusals[i].alert == alert)
+			return refusals[i].theirs;
+	}
+	return DTLS_WHY_ERROR;
+}
+
+/* What this side has found wrong is known already. */
+static enum dtls_why why_of_error(const struct dtls_handshake *h)
+{
+	switch (h->error) {
+	case GNUTLS_E_TIMEDOUT:
+		return DTLS_WHY_SILENCE;
+	case GNUTLS_E_FATAL_ALERT_RECEIVED:
+		return why_of_alert(h);
+	case GNUTLS_E_NO_CIPHER_SUITES:
+		return h->server ? DTLS_WHY_NO_SUITE : DTLS_WHY_ERROR;
+	case GNUTLS_E_NO_CERTIFICATE_FOUND:
+		return h->server ? DTLS_WHY_CERT_NONE : DTLS_WHY_ERROR;
+	case GNUTLS_E_KEY_USAGE_VIOLATION:
+		return DTLS_WHY_CERT_PURPOSE;
 	default:
 		return DTLS_WHY_ERROR;
 	}
@@ -270,19 +220,18 @@ static enum dtls_why why_of_alert(const struct dtls_handshake *h)
 
 static enum dtls_progress fail(struct dtls_handshake *h, int error)
 {
+	enum dtls_why why;
+
 	h->error = error;
-	if (h->why == DTLS_WHY_NO_IDENTITY)
-		gnutls.alert_send(h->session, GNUTLS_AL_FATAL, GNUTLS_A_UNKNOWN_PSK_IDENTITY);
-	else if (h->why == DTLS_WHY_OTHER_KEY)
-		gnutls.alert_send(h->session, GNUTLS_AL_FATAL, GNUTLS_A_DECRYPT_ERROR);
-	else if (error == GNUTLS_E_TIMEDOUT)
-		h->why = DTLS_WHY_SILENCE;
-	else if (error == GNUTLS_E_FATAL_ALERT_RECEIVED)
-		h->why = why_of_alert(h);
-	else
-		h->why = DTLS_WHY_ERROR;
+	if (h->verdict.why == DTLS_WHY_NOT)
+		h->verdict.why = why_of_error(h);
+	why = h->verdict.why;
+	for (unsigned int i = 0; i < REFUSALS; i++) {
+		if (refusals[i].ours == why)
+			gnutls.alert_send(h->session, GNUTLS_AL_FATAL, refusals[i].alert);
+	}
 	/* The client would send its last flight again for long. */
-	if (h->server && h->why == DTLS_WHY_ERROR)
+	if (h->server && why == DTLS_WHY_ERROR)
 		gnutls.alert_send(h->session, GNUTLS_AL_FATAL, GNUTLS_A_HANDSHAKE_FAILURE);
 	return DTLS_FAILED;
 }
@@ -319,7 +268,7 @@ static enum dtls_progress step(struct dtls_handshake *h)
 		return fail(h, ret);
 	if (finished && gnutls.record_get_discarded(h->session) != bad &&
 	    ++h->bad >= BAD_FINISHED) {
-		h->why = DTLS_WHY_OTHER_KEY;
+		h->verdict.why = dtls_handshake_by_key(h) ? DTLS_WHY_OTHER_KEY : DTLS_WHY_ERROR;
 		return fail(h, GNUTLS_E_DECRYPTION_FAILED);
 	}
 	return DTLS_GOES_ON;
@@ -332,7 +281,6 @@ struct dtls_handshake *dtls_handshake_connect(struct dtls_credentials *c,
 
 	if (!h)
 		return NULL;
-	memcpy(h->identity, c->keys.key[0].identity, sizeof(h->identity));
 	if (step(h) == DTLS_GOES_ON)
 		return h;
 	dtls_handshake_free(h);
@@ -381,11 +329,13 @@ void dtls_handshake_again(struct dtls_handshake *h, const uint8_t *record, size_
 
 enum dtls_why dtls_handshake_why(const struct dtls_handshake *h)
 {
-	return h->why;
+	return h->verdict.why;
 }
 
 const char *dtls_handshake_text(const struct dtls_handshake *h)
 {
+	if (dtls_why_is_refusal(h->verdict.why))
+		return h->verdict.detail;
 	if (h->error == GNUTLS_E_FATAL_ALERT_RECEIVED)
 		return gnutls.alert_get_name(gnutls.alert_get(h->session));
 	return gnutls.strerror(h->error);
@@ -393,7 +343,14 @@ const char *dtls_handshake_text(const struct dtls_handshake *h)
 
 const char *dtls_handshake_identity(const struct dtls_handshake *h)
 {
-	return h->identity;
+	return h->verdict.identity;
+}
+
+bool dtls_handshake_by_key(const struct dtls_handshake *h)
+{
+	gnutls_kx_algorithm_t kx = gnutls.kx_get(h->session);
+
+	return kx == GNUTLS_KX_DHE_PSK || kx == GNUTLS_KX_ECDHE_PSK;
 }
 
 const char *dtls_handshake_cipher(const struct dtls_handshake *h)

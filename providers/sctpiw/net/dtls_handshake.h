@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Handshakes of DTLS 1.2 by GnuTLS, with keys that both sides know (PSK). GnuTLS is given records one by one, and its
- * own go out by a function of the caller; it never waits. When a handshake is done, its keys are taken over
- * (dtls_record.h). What a key file says is in config/config_keys.h. The owner's lock.
+ * Handshakes of DTLS 1.2 by GnuTLS, with keys that both sides know (PSK) or certificates. GnuTLS is given records one by
+ * one, and its own go out by a function of the caller; it never waits. When a handshake is done, its keys are taken over
+ * (dtls_record.h). The owner's lock.
  */
 #ifndef SCTPIW_NET_DTLS_HANDSHAKE_H
 #define SCTPIW_NET_DTLS_HANDSHAKE_H
@@ -11,28 +11,22 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "net/dtls_credentials.h"
 #include "net/dtls_record.h"
 
 #define DTLS_RANDOM 32u /* bytes of the random part of a ClientHello */
-/* Bytes of a datagram of a handshake, at most: any path takes them. */
+/* Bytes of a datagram of a handshake, at most: any path takes them. A longer message is several fragments. */
 #define DTLS_HANDSHAKE_MTU 1200u
 /* ms. A flight that is not answered is sent again after so long, then after twice as long, and so on. */
 #define DTLS_RETRANSMIT 300u
 /* ms. A handshake that takes longer has failed. */
 #define DTLS_HANDSHAKE_LIMIT 15000u
 
-struct config_keys;
-
-/* The keys of this process as GnuTLS has them, for all handshakes. */
-struct dtls_credentials;
-/* NULL: no memory. keys may go then. */
-struct dtls_credentials *dtls_credentials_new(const struct config_keys *keys);
-void dtls_credentials_free(struct dtls_credentials *c);
-
 /* Where records go. */
 struct dtls_out {
 	void (*transmit)(void *ctx, const uint8_t *data, size_t len);
 	void *ctx;
+	struct ip_addr peer; /* whose address that is, which its certificate is to be for */
 };
 
 /* ---- cookies (RFC 6347 4.2.1) ---- */
@@ -83,18 +77,14 @@ unsigned int dtls_handshake_wait(const struct dtls_handshake *h);
 void dtls_handshake_again(struct dtls_handshake *h, const uint8_t *record, size_t len);
 
 /* Why it has failed. */
-enum dtls_why {
-	DTLS_WHY_NOT,	       /* it has not */
-	DTLS_WHY_SILENCE,      /* nothing came back in time */
-	DTLS_WHY_NO_IDENTITY,  /* the peer named an identity that this side has no key for */
-	DTLS_WHY_OTHER_KEY,    /* the peer's key for that identity is not ours */
-	DTLS_WHY_REFUSED_NAME, /* the peer says that it does not know our identity */
-	DTLS_WHY_REFUSED_KEY,  /* the peer says that its key for our identity is another one */
-	DTLS_WHY_ERROR,	       /* dtls_handshake_text() says what */
-};
 enum dtls_why dtls_handshake_why(const struct dtls_handshake *h);
+/* More of that; or "". */
 const char *dtls_handshake_text(const struct dtls_handshake *h);
-/* The identity of the client, fit to be printed; "" while it is not known. */
+/* Whether it is by a key that both sides know. */
+bool dtls_handshake_by_key(const struct dtls_handshake *h);
+/*
+ * Fit to be printed: the identity of the client, or the subject of the peer's certificate; "" while it is not known.
+ */
 const char *dtls_handshake_identity(const struct dtls_handshake *h);
 /* What was agreed on, as "AES-128-GCM"; only when it is done. */
 const char *dtls_handshake_cipher(const struct dtls_handshake *h);

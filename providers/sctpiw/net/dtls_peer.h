@@ -16,12 +16,13 @@
 #define DTLS_HEAD 64u			  /* bytes of a packet that ICMP may quote */
 #define DTLS_HEADS 16u			  /* batches whose first packets are remembered for that */
 
-/*
- * What addresses that share this place may have of us. Each is a time, ns, that is put off by what was taken, and may be
- * ahead of the clock by so much.
- */
+/* What addresses that share this place may have of us. */
 struct dtls_remote {
+	/* Each is a time, ns, that is put off by what was taken, and may be ahead of the clock by so much. */
 	uint64_t cookies, hints, handshakes;
+	enum dtls_why
+		said; /* the cause in the last line about them, which is not said again before said_until */
+	uint64_t said_until; /* ns */
 };
 
 struct dtls {
@@ -82,7 +83,7 @@ struct dtls_peer {
 	bool self; /* it is the port itself: the keys are the port's */
 
 	struct dtls_keys now;			/* in use */
-	char identity[CONFIG_IDENTITY_MAX + 1]; /* of the key that these came of */
+	char identity[DTLS_IDENTITY_MAX + 1]; /* of the key or certificate that these came of */
 	struct dtls_keys old;			/* for receiving, until old_until */
 	uint64_t old_until;			/* ns */
 
@@ -143,6 +144,13 @@ struct dtls_waiting *dtls_peer_next_waiting(struct dtls_peer *peer);
 struct dtls_remote *dtls_remote_of(struct dtls *d, const struct ip_addr *remote);
 /* Takes one of what there are so many of at once, and one more after each such time. false: there is none now. */
 bool dtls_take(uint64_t *at, uint64_t now, unsigned int many, uint64_t time);
+
+/* ---- dtls_say.c ---- */
+
+/* The handshake of the peer is done. */
+void dtls_say_up(const struct dtls_peer *peer, const struct dtls_handshake *h);
+/* The next one of the peer has failed: a line says why, unless there were enough lines. */
+void dtls_say_failed(const struct dtls_peer *peer, uint64_t now);
 
 /* ---- dtls_setup.c ---- */
 

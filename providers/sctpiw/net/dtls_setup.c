@@ -29,8 +29,6 @@
 #define REMOTE_TOKEN_TIME (20 * NSEC_PER_MSEC)
 #define REMOTE_COOKIES 64u
 #define REMOTE_COOKIE_TIME (5 * NSEC_PER_MSEC)
-/* ns. Between two lines about handshakes that have failed: anybody can make them fail. */
-#define SAY_TIME NSEC_PER_SEC
 /* ns. A client begins anew then: perhaps a forged message is in the way of those of the peer, which GnuTLS does not take twice. */
 #define ATTEMPT (5 * NSEC_PER_SEC)
 /* ns. Between a handshake beside a session that has failed and the next one; then twice as long. */
@@ -67,7 +65,6 @@ static bool finish(struct dtls_peer *peer, uint64_t now)
 {
 	struct dtls_handshake *h = peer->next;
 	struct dtls_keys keys;
-	char text[SOCKADDR_TEXT];
 
 	peer->next = NULL;
 	if (!dtls_handshake_keys(h, &keys.tx, &keys.rx)) {
@@ -75,12 +72,7 @@ static bool finish(struct dtls_peer *peer, uint64_t now)
 		return false;
 	}
 	peer->port->dtls->param.stats->handshakes++;
-	log_info("port %u: %s has the key \"%s\" %s, and packets are sealed with %s",
-		 peer->port->number,
-		 sockaddr_text_ip(&peer->addr.remote, peer->addr.udp_port, text),
-		 dtls_handshake_identity(h),
-		 peer->next_server ? "of our file" : "that we asked with",
-		 dtls_handshake_cipher(h));
+	dtls_say_up(peer, h);
 	if (peer->now.rx) {
 		dtls_keys_free(&peer->old);
 		peer->old = peer->now;
@@ -102,56 +94,6 @@ static bool finish(struct dtls_peer *peer, uint64_t now)
 	}
 	send_waiting(peer);
 	return true;
-}
-
-static void say(struct dtls_peer *peer, uint64_t now)
-{
-	const struct dtls_handshake *h = peer->next;
-	struct dtls *d = peer->port->dtls;
-	const char *name = dtls_handshake_identity(h);
-	unsigned int port = peer->port->number;
-	char text[SOCKADDR_TEXT];
-
-	if (now < d->say_at)
-		return;
-	d->say_at = now + SAY_TIME;
-	sockaddr_text_ip(&peer->addr.remote, peer->addr.udp_port, text);
-	switch (dtls_handshake_why(h)) {
-	case DTLS_WHY_NO_IDENTITY:
-		log_error(
-			"port %u: %s asks with the key \"%s\", which the key file of this process "
-			"does not have: both need that line",
-			port, text, name);
-		break;
-	case DTLS_WHY_OTHER_KEY:
-		log_error("port %u: %s asks with another key of the name \"%s\" than that of this "
-			  "process: both need the same line",
-			  port, text, name);
-		break;
-	case DTLS_WHY_REFUSED_NAME:
-		log_error(
-			"%s refuses: its key file does not have the key \"%s\" of this process: both "
-			"need that line",
-			text, name);
-		break;
-	case DTLS_WHY_REFUSED_KEY:
-		log_error(
-			"%s refuses: it has another key of the name \"%s\" than this process: both "
-			"need the same line",
-			text, name);
-		break;
-	case DTLS_WHY_ERROR:
-		log_info("port %u: no session with %s: %s", port, text, dtls_handshake_text(h));
-		break;
-	default:
-		log_debug("port %u: no session with %s", port, text);
-		break;
-	}
-}
-
-static bool is_refusal(enum dtls_why why)
-{
-	return why != DTLS_WHY_NOT && why != DTLS_WHY_SILENCE && why != DTLS_WHY_ERROR;
 }
 
 /* The session that there is needs another one, but each packet of it must not ask for one. */
@@ -220,15 +162,15 @@ static void fail(struct dtls_peer *peer, uint64_t now)
 {
 	enum dtls_why why = dtls_handshake_why(peer->next);
 
-	say(peer, now);
-	peer->port->dtls->param.stats->refused += is_refusal(why);
+	dtls_say_failed(peer, now);
+	peer->port->dtls->param.stats->refused += dtls_why_is_refusal(why);
 	if (why == DTLS_WHY_ERROR && !peer->next_server) {
 		peer->broken = true;
 		wait_until(peer, now + DTLS_RETRANSMIT * NSEC_PER_MSEC);
 		dtls_peer_arm(peer);
 		return;
 	}
-	give_up(peer, is_refusal(why) ? -EACCES : 0, now);
+	give_up(peer, dtls_why_is_refusal(why) ? -EACCES : 0, now);
 }
 
 /* What came of a step of the handshake. The peer may be gone afterwards. */
@@ -252,7 +194,7 @@ static void follow(struct dtls_peer *peer, enum dtls_progress progress, uint64_t
 /* Sends a ClientHello, for a handshake that has its end already. */
 static void begin(struct dtls_peer *peer, uint64_t now)
 {
-	const struct dtls_out out = { transmit, peer };
+	const struct dtls_out out = { transmit, peer, peer->addr.remote };
 
 	peer->next = dtls_handshake_connect(peer->port->dtls->credentials, &out);
 	if (!peer->next)
@@ -305,7 +247,7 @@ static bool has_cookie(struct dtls_port *p, const struct path_addr *from, const 
 		       size_t len, uint64_t now, struct dtls_hello *hello)
 {
 	struct asker asker = { p, from, now };
-	const struct dtls_out out = { answer, &asker };
+	const struct dtls_out out = { answer, &asker, from->remote };
 	uint8_t who[22];
 
 	memcpy(who, from->remote.b, 16);
@@ -359,8 +301,8 @@ void dtls_setup_hello(struct dtls_port *p, const struct path_addr *from, const u
 	peer = dtls_peer_get(p, from, now);
 	if (!peer)
 		return;
-	h = dtls_handshake_accept(p->dtls->credentials, &(struct dtls_out){ transmit, peer },
-				  &hello);
+	h = dtls_handshake_accept(p->dtls->credentials,
+				  &(struct dtls_out){ transmit, peer, from->remote }, &hello);
 	if (!h) {
 		if (!peer->next && !peer->now.rx)
 			dtls_peer_free(peer);
@@ -390,13 +332,12 @@ void dtls_setup_record(struct dtls_peer *peer, const uint8_t *record, size_t len
 }
 
 /*
- * Anybody may have sent it. A client believes it if nothing else comes until it would send its flight again; a server waits for
- * its client.
+ * Anybody may have sent it. It is believed if nothing else comes until the flight would be sent again. A server hears so what its
+ * client does not accept.
  */
 void dtls_setup_alert(struct dtls_peer *peer, const uint8_t *record, size_t len)
 {
-	if (!peer->next || peer->next_server || len != DTLS_ALERT_LEN ||
-	    record[DTLS_HEADER] != ALERT_FATAL)
+	if (!peer->next || len != DTLS_ALERT_LEN || record[DTLS_HEADER] != ALERT_FATAL)
 		return;
 	memcpy(peer->alert, record, len);
 	peer->alerted = true;

@@ -115,12 +115,12 @@ static const struct carrier_port_ops port_ops = {
 
 /* ---- opening ---- */
 
-int udp_start(struct conn *c)
+int udp_start(struct conn *c, struct config_error *why)
 {
 	int ret;
 
 	c->net->paths = path_sockets_new();
-	ret = c->net->paths ? carrier_port_start(c) : -ENOMEM;
+	ret = c->net->paths ? carrier_port_start(c, why) : -ENOMEM;
 	if (ret) {
 		path_sockets_free(c->net->paths);
 		c->net->paths = NULL;

@@ -13,7 +13,7 @@ struct carrier_port_ops;
 struct path_socket;
 
 /* Of struct carrier. */
-int udp_start(struct conn *c);
+int udp_start(struct conn *c, struct config_error *why);
 void udp_stop(struct conn *c);
 int udp_send(struct endpoint *ep, struct sctp_batch *batch);
 bool udp_room(const struct endpoint *ep, const struct ip_addr *from, struct carrier_room *room);

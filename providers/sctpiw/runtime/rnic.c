@@ -220,8 +220,8 @@ static int start_conn(struct rnic *r, struct config_error *why)
 		[CONFIG_CARRIER_IP] = &carrier_ip,
 		[CONFIG_CARRIER_KERNEL] = NULL,
 	};
-	const struct carrier *carrier = *r->config.key ? &carrier_dtls :
-							 carriers[r->config.carrier];
+	const struct carrier *carrier = config_is_sealed(&r->config) ? &carrier_dtls :
+								       carriers[r->config.carrier];
 	const struct conn_param param = {
 		.ops = &host_conn_ops,
 		.config = &r->config,
