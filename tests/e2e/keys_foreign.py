@@ -64,8 +64,13 @@ def closed_there(link):
 
 
 def closed_here(link):
-    output = pair(link, "connect", "transfer", "--largest", 5001, "--close", "this")
-    want(output[1], "a peer has closed its session")
+    port = free_port()
+    key = key_file("key", LAB)
+    other = rnic(link, "listen", port, "--connections", 2, key=key)  # it stays for the second one
+    peer(link, "connect", port, "transfer", "--largest", 5001, "--close", "this", key=key).expect()
+    other.wait_for_output("a peer has closed its session")
+    peer(link, "connect", port, "transfer", "--largest", 5001, key=key).expect()
+    end_rnic(other)
 
 
 def another_key_asks(text, here, there):

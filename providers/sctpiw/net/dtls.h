@@ -95,8 +95,8 @@ void dtls_port_note(struct dtls_port *p, const struct path_addr *to, const uint8
 		    size_t len);
 
 /*
- * The identity of the key, or subject of the certificate, that the session with that peer came of, fit to be printed; "" with the port itself. NULL: there is no
- * session.
+ * The identity of the key, or the subject of the certificate, that the session with that peer came of, fit to be printed; ""
+ * with the port itself. NULL: there is no session.
  */
 const char *dtls_port_identity(struct dtls_port *p, const struct path_addr *to);
 

@@ -82,10 +82,10 @@ struct dtls_peer {
 	struct timerq_node timer;
 	bool self; /* it is the port itself: the keys are the port's */
 
-	struct dtls_keys now;			/* in use */
+	struct dtls_keys now;		      /* in use */
 	char identity[DTLS_IDENTITY_MAX + 1]; /* of the key or certificate that these came of */
-	struct dtls_keys old;			/* for receiving, until old_until */
-	uint64_t old_until;			/* ns */
+	struct dtls_keys old;		      /* for receiving, until old_until */
+	uint64_t old_until;		      /* ns */
 
 	struct dtls_handshake *next; /* under way; or NULL */
 	bool next_server;	     /* this side is the server of it */
