@@ -239,7 +239,7 @@ THEIRS = "refuses the certificate of this process, which "
 CAUSES = [
     ("expired", expired, "has expired, or the clock of this host is wrong (", "has expired or is not valid yet"),
     ("early", early, "is not valid yet, or the clock of this host is wrong (2040-01-01 00:00 UTC)", "has expired or is not valid yet"),
-    ("name", wrong_name, "is not for that address", "is not for the address that is seen there"),
+    ("name", wrong_name, "has no subjectAltName of that IP address", "has no subjectAltName of the IP address seen there"),
     ("other-ca", other_ca, "is of no authority in the ca file", "is of no authority in its ca file"),
     ("purpose", servers_only, "is not for both servers and clients", "is not for both servers and clients"),
 ]

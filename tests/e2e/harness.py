@@ -397,6 +397,7 @@ class Veth(Link):
         if done.returncode:
             cannot = re.search("not permitted|not supported|Permission denied", done.stderr)
             raise (Skip if cannot else Failure)(f"{' '.join(map(str, argv))}: {done.stderr.strip()}")
+        return done.stdout
 
     def _join(self, mtu, single):
         pids = {side: str(h.pid) for side, h in self.holders.items()}

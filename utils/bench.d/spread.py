@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 """RDMA Writes over two links that are the bottleneck, on one of them at a time or on both."""
 import contextlib
+import time
 
 import harness
 from names import GBITS
@@ -9,10 +10,19 @@ from programs import BIN, numbers
 LONGER = 2  # seconds beyond those of other transfers: the second link has to join, and to leave slow start
 
 
+def _await_carriers(link, number):
+    """The kernel may take a second to say that a new link has its carrier; until then it is no way to anybody."""
+    for side in "server", "client":
+        for i in range(number):
+            while "state UP" not in link._run([*link.enter(side), "ip", "link", "show", f"veth{i}"]):
+                time.sleep(0.05)
+
+
 @contextlib.contextmanager
 def _shaped(link, rates):
     """Gives veth0 and veth1 these rates, Mbit/s, and queues of some 10 ms."""
     harness.need("tc")
+    _await_carriers(link, len(rates))
     for action in "replace", "del":
         for number, rate in enumerate(rates):
             how = ["tbf", "rate", f"{rate}mbit", "burst", "64kb", "limit", f"{rate * 1250 + 65536}"]

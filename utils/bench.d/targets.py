@@ -33,7 +33,7 @@ WRITE = perftest("ib_write_bw", 65536)
 READ = perftest("ib_read_bw", 65536)
 SEND = perftest("ib_send_bw", 65536)
 SMALL = perftest("ib_write_bw", 64)
-EQUAL, UNEQUAL, SLOW_FIRST = SPREAD_RATES
+EQUAL, EQUAL_FAST, UNEQUAL, SLOW_FIRST = SPREAD_RATES
 
 TARGETS = (
     Target((WRITE, LO, GBITS), (TCP, LO, GBITS), 1.4),
@@ -63,6 +63,7 @@ TARGETS = (
     Target((ucx(UCX_DEVICE, "tag_lat", 8), LO, AVERAGE), (ucx(UCX_TCP, "tag_lat", 8), LO, AVERAGE), 1, at_most=True),
     Target((ucx(UCX_DEVICE, "tag_bw", 65536), LO, GBITS), (ucx(UCX_TCP, "tag_bw", 65536), LO, GBITS), 2),
     Target((spread(EQUAL, "spread"), TWO_LINKS, GBITS), (spread(EQUAL, "failover"), TWO_LINKS, GBITS), 1.8),
+    Target((spread(EQUAL_FAST, "spread"), TWO_LINKS, GBITS), (spread(EQUAL_FAST, "failover"), TWO_LINKS, GBITS), 1.8),
     Target((spread(UNEQUAL, "spread"), TWO_LINKS, GBITS), (spread(UNEQUAL, "failover"), TWO_LINKS, GBITS), 1),
     # The second one is the larger one; alone it carries what the larger one of the others does.
     Target((spread(SLOW_FIRST, "spread"), TWO_LINKS, GBITS), (spread(UNEQUAL, "failover"), TWO_LINKS, GBITS), 1),

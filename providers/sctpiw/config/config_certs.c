@@ -41,18 +41,25 @@ static bool is_open(const struct config *config, const struct config_certs *cert
 		config->cert_key, config->cert_key);
 }
 
+static bool read_files(const struct config *config, struct config_certs *certs,
+		       struct config_error *err)
+{
+	certs->cert = config_file_read(config->cert, "certificates", &certs->cert_len, err);
+	if (!certs->cert)
+		return false;
+	certs->key = config_private_read("cert-key", config->cert_key, &certs->key_len, err);
+	if (!certs->key)
+		return false;
+	certs->ca = config_file_read(config->ca, "certificates", &certs->ca_len, err);
+	return certs->ca;
+}
+
 bool config_certs_read(const struct config *config, struct config_certs *certs,
 		       struct config_error *err)
 {
 	memset(certs, 0, sizeof(*certs));
 	certs->any_name = config->any_name;
-	certs->cert = config_file_read(config->cert, "certificates", &certs->cert_len, err);
-	if (certs->cert)
-		certs->key =
-			config_private_read("cert-key", config->cert_key, &certs->key_len, err);
-	if (certs->key)
-		certs->ca = config_file_read(config->ca, "certificates", &certs->ca_len, err);
-	if (certs->ca &&
+	if (read_files(config, certs, err) &&
 	    has("cert", config->cert, certs->cert, certs->cert_len, "CERTIFICATE-----", err) &&
 	    has("cert-key", config->cert_key, certs->key, certs->key_len, "PRIVATE KEY-----",
 		err) &&

@@ -33,8 +33,7 @@ static const char *const words_of_ours[] = {
 	[DTLS_WHY_CERT_EARLY] = "is not valid yet, or the clock of this host is wrong",
 	[DTLS_WHY_CERT_PURPOSE] = "is not for both servers and clients of TLS",
 	[DTLS_WHY_CERT_NAME] =
-		"is not for that address: its subjectAltName needs it as an IP address, or this process "
-		"cert-names = any",
+		"has no subjectAltName of that IP address, and there is no cert-names = any here",
 	[DTLS_WHY_CERT_OTHER] = "is not accepted",
 };
 
@@ -43,8 +42,7 @@ static const char *const words_of_theirs[] = {
 	[DTLS_WHY_REFUSED_CERT_TIME] = "has expired or is not valid yet, by the clock there",
 	[DTLS_WHY_REFUSED_CERT_PURPOSE] = "is not for both servers and clients of TLS",
 	[DTLS_WHY_REFUSED_CERT_NAME] =
-		"is not for the address that is seen there: its subjectAltName needs it as an IP address, "
-		"or that process cert-names = any",
+		"has no subjectAltName of the IP address seen there, and there is no cert-names = any",
 	[DTLS_WHY_REFUSED_CERT_OTHER] = "is not accepted there",
 };
 
