@@ -206,9 +206,10 @@ static void test_channel(void)
 static void check_ioctls(int fd)
 {
 	int count = -1, on = 1;
+	char command[24] = { 0 };
 
 	check_fails(ioctl(fd, FIONREAD, &count), ENOTTY);
-	check_fails(ioctl(fd, _IOWR(0x1b, 1, char[24]), &count), ENOTTY);
+	check_fails(ioctl(fd, _IOWR(0x1b, 1, char[24]), command), ENOTTY);
 	check_fails(ioctl(fd, _IO('s', 1), NULL), ENOTTY);
 	check(count == -1);
 	check(!ioctl(fd, FIONCLEX) && !(fcntl(fd, F_GETFD) & FD_CLOEXEC));

@@ -194,14 +194,14 @@ static void test_wrong_options(void)
 {
 	struct rdma_event_channel *channel = cm_channel();
 	struct rdma_cm_id *id = cm_id(channel);
-	int on = 1;
+	int on = 1, two[2] = { 1, 0 };
 
 	CHECK_ERRNO(set(id, RDMA_OPTION_ID_TOS, &on, sizeof(on)), EINVAL);
 	CHECK_ERRNO(set(id, RDMA_OPTION_ID_TOS, &on, 0), EINVAL);
 	CHECK_ERRNO(set(id, RDMA_OPTION_ID_ACK_TIMEOUT, &on, sizeof(on)), EINVAL);
 	CHECK_EQ(set(id, RDMA_OPTION_ID_ACK_TIMEOUT, &on, 1), 0);
 	CHECK_ERRNO(set(id, RDMA_OPTION_ID_REUSEADDR, &on, 1), EINVAL);
-	CHECK_ERRNO(set(id, RDMA_OPTION_ID_AFONLY, &on, 8), EINVAL);
+	CHECK_ERRNO(set(id, RDMA_OPTION_ID_AFONLY, two, sizeof(two)), EINVAL);
 	CHECK_ERRNO(set(id, 99, &on, sizeof(on)), ENOSYS);
 	CHECK_ERRNO(rdma_set_option(id, 7, RDMA_OPTION_ID_TOS, &on, 1), ENOSYS);
 	CHECK_ERRNO(set(id, RDMA_OPTION_ID_TOS, NULL, 1), EFAULT);
