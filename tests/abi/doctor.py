@@ -209,6 +209,18 @@ def keys():
     expect(doctor("--key", tmp / "none"), "settings", "failure", "No such file")
 
 
+def certificates():
+    """What this host shows, and whom it accepts: not that packets are in the clear for want of a key."""
+    for name in "CERTIFICATE", "PRIVATE KEY":
+        file = tmp / name.replace(" ", "-")
+        file.write_text(f"-----BEGIN {name}-----\n-----END {name}-----\n")
+        file.chmod(0o600)
+    options = ["--cert", tmp / "CERTIFICATE", "--cert-key", tmp / "PRIVATE-KEY", "--ca", tmp / "CERTIFICATE"]
+    lines = doctor(*options)
+    expect(lines, "keys", "ok", f"shows the certificate of {tmp / 'CERTIFICATE'}", "authorities in")
+    assert len([line for line in lines if line["check"] == "keys"]) == 1, lines
+
+
 def unknown_variables():
     expect(doctor(env={"SCTPIW_LPP": "ip"}), "variables", "warning", "SCTPIW_LPP", "the nearest is SCTPIW_LLP")
 
@@ -523,8 +535,8 @@ def silent_program():
 
 
 CASES = [refused, deadly, refused_threads, no_offload, all_is_well, lines_for_people, settings, wrong_settings,
-         keys, unknown_variables, parts_missing, other_libibverbs, wrong_provider, good_programs, absent_programs, no_programs,
-         static_program, privileged_programs, foreign_programs, missing_library, few_descriptors, short_files,
+         keys, certificates, unknown_variables, parts_missing, other_libibverbs, wrong_provider, good_programs,
+         absent_programs, no_programs, static_program, privileged_programs, foreign_programs, missing_library, few_descriptors, short_files,
          locked_memory, shared_memory, one_processor, slow_clock, small_buffers, buffers_of_users, lo_down, small_mtu, no_name, no_route,
          probes, without_ipv6, reordered, nobody_listens, port_taken, silent_program]
 

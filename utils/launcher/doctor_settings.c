@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "config/config_certs.h"
 #include "config/config_keys.h"
 #include "config/config_known.h"
 #include "launcher/doctor.h"
@@ -41,25 +42,49 @@ static void list_identities(const struct config_keys *keys, char *text, size_t s
 					keys->key[i].identity);
 }
 
-void doctor_keys(struct doctor *d)
+/* These two: false, and the failure said, if there is no device for want of them. */
+static bool say_keys(const struct config *c)
 {
-	const struct config *c = &d->settings.config;
 	char names[CONFIG_KEYS_MAX * (CONFIG_IDENTITY_MAX + 1)];
 	struct config_keys keys;
 	struct config_error why;
 
-	if (!d->has_settings || !*c->key) {
-		doctor_ok("there is none: packets are in the clear");
-		return;
-	}
 	if (!config_keys_read(c->key, &keys, &why)) {
 		doctor_failure("there is no device until this is mended", "%s", why.text);
-		return;
+		return false;
 	}
 	list_identities(&keys, names, sizeof(names));
 	doctor_ok("asks with %s, and accepts %s, of %s, which its owner alone may read",
 		  keys.key[0].identity, names, c->key);
 	config_keys_forget(&keys);
+	return true;
+}
+
+static bool say_certificates(const struct config *c)
+{
+	struct config_certs certs;
+	struct config_error why;
+
+	if (!config_certs_read(c, &certs, &why)) {
+		doctor_failure("there is no device until this is mended", "%s", why.text);
+		return false;
+	}
+	config_certs_forget(&certs);
+	doctor_ok("shows the certificate of %s, and accepts those of the authorities in %s",
+		  c->cert, c->ca);
+	return true;
+}
+
+void doctor_keys(struct doctor *d)
+{
+	const struct config *c = &d->settings.config;
+
+	if (!d->has_settings || (!*c->key && !*c->cert)) {
+		doctor_ok("there is none: packets are in the clear");
+		return;
+	}
+	if ((*c->key && !say_keys(c)) || (*c->cert && !say_certificates(c)))
+		return;
 	if (c->key_optional)
 		doctor_warning("take key-optional away when all hosts have the key",
 			       "key-optional = yes: whoever has no key is served in the clear");
