@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* LINK: net */
-/* VALGRIND: yes */
 /* Sessions of DTLS (net/dtls.h): how they come about, change their keys, and end. */
 #define _GNU_SOURCE
 #include <errno.h>

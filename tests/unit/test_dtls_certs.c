@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* LINK: net */
 /* WRAP: dtls_say_up dtls_say_failed */
-/* VALGRIND: yes */
 /* Sessions of DTLS by certificates (net/dtls_credentials.h): who is accepted, and what both sides say of who is not. */
 #define _GNU_SOURCE
 #include <errno.h>

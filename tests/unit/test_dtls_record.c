@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* LINK: net */
+/* VALGRIND: yes */
 /* Records of DTLS: sealed and opened, forged, cut short, and replayed. */
 #define _GNU_SOURCE
 #include <setjmp.h>
