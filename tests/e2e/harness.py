@@ -82,7 +82,7 @@ _share = None  # an iterator over the ports of this script, and the file whose l
 
 
 def _take_share():
-    """Ports that no other script takes meanwhile: those of lo share a network, and may choose a port that is free twice."""
+    """Ports that no other script takes meanwhile: those of lo share a network, and may choose the same free port."""
     if GUEST:
         return itertools.cycle(PORTS), None
     directory = pathlib.Path(tempfile.gettempdir()) / f"sctpiw-ports-{os.geteuid()}"
