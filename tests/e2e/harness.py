@@ -11,23 +11,20 @@ no other process is ever signalled.
 import argparse
 import contextlib
 import ctypes
-import fcntl
 import fnmatch
 import io
-import itertools
 import os
 import pathlib
-import random
 import re
 import shutil
 import signal
-import socket
 import subprocess
 import sys
 import tempfile
 import time
 
 import guest
+from ports import free_port
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 BUILD = pathlib.Path(os.environ.get("SCTPIW_BUILD", ROOT / "build")).resolve()
@@ -73,46 +70,6 @@ def version(*argv, before=""):
     if not found:
         raise Failure(f"{' '.join(argv)} does not say its version")
     return tuple(map(int, found[1].split(".")))
-
-
-PORTS = range(20000, 32000)  # below the ephemeral range
-SHARE = 250  # of them for each script that runs
-
-_share = None  # an iterator over the ports of this script, and the file whose lock says so
-
-
-def _take_share():
-    """Ports that no other script takes meanwhile: those of lo share a network, and may choose the same free port."""
-    if GUEST:
-        return itertools.cycle(PORTS), None
-    directory = pathlib.Path(tempfile.gettempdir()) / f"sctpiw-ports-{os.geteuid()}"
-    directory.mkdir(exist_ok=True)
-    for first in PORTS[::SHARE]:
-        file = open(directory / str(first), "w", encoding="ascii")
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            file.close()
-            continue
-        begin = random.randrange(SHARE)
-        return itertools.cycle(first + (begin + i) % SHARE for i in range(SHARE)), file
-    raise Failure(f"{len(PORTS) // SHARE} scripts run already")
-
-
-def free_port():
-    """A port that neither UDP nor TCP uses, another one each time."""
-    global _share
-    if _share is None:
-        _share = _take_share()
-    while True:
-        port = next(_share[0])
-        try:
-            for kind in socket.SOCK_DGRAM, socket.SOCK_STREAM:
-                with socket.socket(socket.AF_INET, kind) as s:
-                    s.bind(("0.0.0.0", port))
-            return port
-        except OSError:
-            continue
 
 
 def _die_with_parent():

@@ -76,11 +76,14 @@ static void unblock_faults(void)
 #define ADDRESS_MASK UINTPTR_MAX
 #endif
 
-/* x86 says no address if it is none that a page can have: above those of programs, and below the kernel's. */
-static bool is_told(const siginfo_t *info, uintptr_t start, size_t len)
+/*
+ * Whether the fault's address can be relied on. x86 says none if it is none that a page of a program can have, and User-Mode
+ * Linux says another one then.
+ */
+static bool is_told(uintptr_t start, size_t len)
 {
 #ifdef __x86_64__
-	return info->si_code != SI_KERNEL || (!(start >> 47) && !((start + len) >> 47));
+	return !(start >> 47) && !((start + len) >> 47);
 #else
 	return true;
 #endif
@@ -91,7 +94,7 @@ static bool in_range(const siginfo_t *info, uintptr_t start, size_t len)
 {
 	uintptr_t addr = (uintptr_t)info->si_addr & ADDRESS_MASK;
 
-	if (!is_told(info, start, len))
+	if (!is_told(start, len))
 		return true;
 	start &= ADDRESS_MASK;
 	return addr >= start ? addr - start < len : start - addr < FAULT_UNIT;
