@@ -6,8 +6,8 @@ import re
 import subprocess
 
 import harness
-import perftest_run
-from harness import BUILD, Failure, free_port, need, start
+from harness import free_port, need, start
+from sealed import check, counter, perftest, pingpong
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 EXAMPLE = "IP:10.0.0.1,IP:fd00::1"  # what stands in the document for the addresses of a host
@@ -24,11 +24,6 @@ copy_extensions = copy
 [names]
 commonName = supplied
 """
-
-
-def check(ok, what):
-    if not ok:
-        raise Failure(what)
 
 
 # ------------------------------------------------------------------ certificates
@@ -93,16 +88,15 @@ def hosts(link, authority=None):
     return [authority.host(side, addresses(link, side)) for side in ("server", "client")]
 
 
+def told(link):
+    """What the two sides of a case are told: a certificate each, of one authority."""
+    return [options(host) for host in hosts(link)]
+
+
 def accepted(server, client):
     for program, peer in (server, "client"), (client, "server"):
         check(f'has the certificate "CN={peer}", and packets are sealed with' in program.output(),
               f"{program.name} does not say which certificate it was")
-
-
-def counter(program, name):
-    done = subprocess.run([BUILD / "bin/sctpiw", "counters", str(program.pid)], capture_output=True, text=True)
-    found = re.search(rf"\b{name}:? +(\d+)", done.stdout)
-    return int(found[1]) if found else None
 
 
 # ------------------------------------------------------------------ programs
@@ -116,39 +110,6 @@ def rping(link):
     c.expect(60)
     s.expect(10)
     accepted(s, c)
-
-
-def perftest(tool, *more):
-    def case(link):
-        perftest_run.speaks(link)
-        port = free_port()
-        common = [tool, "-R", "-F", "-d", harness.DEVICE, "-p", str(port), *more]
-        server, client = hosts(link)
-        s = begin(link, server, common, port, *["--in-order"] * link.lossy)
-        c = start("client", [*common, link.address], link, "client", options=options(client, *["--in-order"] * link.lossy))
-        c.expect(90)
-        s.expect(10)
-        check(perftest_run.rows(c.output()), f"{tool} printed no result")
-        accepted(s, c)
-    return case
-
-
-def pingpong(tool):
-    def case(link):
-        if link.family == 6:
-            raise harness.Skip(f"{tool} waits for its peer in IPv4 only")
-        if link.lossy and "ud" in tool:
-            raise harness.Skip(f"{tool} waits for ever when a datagram is lost")
-        port = free_port()
-        common = [tool, "-g", "0", "-d", harness.DEVICE, "-p", str(port), "-n", "300"]
-        server, client = hosts(link)
-        s = start("server", common, link, "server", options=options(server))
-        s.wait_listening_tcp(port)
-        c = start("client", [*common, link.address], link, "client", options=options(client))
-        c.expect(60)
-        s.expect(10)
-        check("iters in" in c.output(), f"{tool} printed no result")
-    return case
 
 
 def personalities(link):
@@ -296,9 +257,9 @@ def files(link):
 
 CASES = [
     ("rping", rping),
-    ("ib_write_bw", perftest("ib_write_bw", "-s", "65536", "-n", "300")),
-    ("ibv_rc_pingpong", pingpong("ibv_rc_pingpong")),
-    ("ibv_ud_pingpong", pingpong("ibv_ud_pingpong")),
+    ("ib_write_bw", perftest(told, accepted, "ib_write_bw", "-s", "65536", "-n", "300")),
+    ("ibv_rc_pingpong", pingpong(told, "ibv_rc_pingpong")),
+    ("ibv_ud_pingpong", pingpong(told, "ibv_ud_pingpong")),
     ("personalities", personalities),
     ("long-chain", long_chain),
     *((f"{name}-client", refused(make, OURS + ours, THEIRS + theirs)) for name, make, ours, theirs in CAUSES),

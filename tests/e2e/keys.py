@@ -10,18 +10,13 @@ import threading
 import time
 
 import harness
-import perftest_run
-from harness import BUILD, Failure, free_port, need, start
+from harness import BUILD, free_port, need, start
+from sealed import check, counter, perftest, pingpong
 
 ETH_P_ALL = 3
 PATTERN = b"rdma-ping-"  # how the payload of rping begins
 CAPTURE = 8 << 20  # bytes of packets that are looked at
 DTLS = re.compile(rb"[\x14-\x17]\xfe[\xfd\xff]", re.DOTALL)
-
-
-def check(ok, what):
-    if not ok:
-        raise Failure(what)
 
 
 def key_file(name, text=None):
@@ -46,21 +41,25 @@ def begin(link, server_key, server, port, *more):
     return s
 
 
+def shared(_link):
+    """What both sides of a case are told: a key of their own."""
+    both = options(key_file("key"))
+    return both, both
+
+
+def accepted(server, client):
+    for program in server, client:
+        check(re.search(r'has the key "key-[0-9a-f]{8}"', program.output()), f"{program.name} does not say which key it was")
+
+
 def run(link, server, client, port, key=None, client_key=None, seconds=30):
     key = key or key_file("key")
     s = begin(link, key, server, port)
     c = start("client", client, link, "client", options=options(client_key or key))
     c.expect(seconds)
     s.expect(10)
-    for program in s, c:
-        check(re.search(r'has the key "key-[0-9a-f]{8}"', program.output()), f"{program.name} does not say which key it was")
+    accepted(s, c)
     return s.output(), c.output()
-
-
-def counter(program, name):
-    done = subprocess.run([BUILD / "bin/sctpiw", "counters", str(program.pid)], capture_output=True, text=True)
-    found = re.search(rf"\b{name}:? +(\d+)", done.stdout)
-    return int(found[1]) if found else None
 
 
 # ------------------------------------------------------------------ programs
@@ -69,38 +68,6 @@ def rping(link):
     port = free_port()
     run(link, ["rping", "-s", "-V", "-C", "30", "-S", "50000", "-a", link.any, "-p", str(port)],
         ["rping", "-c", "-V", "-C", "30", "-S", "50000", "-a", link.address, "-p", str(port)], port, seconds=60)
-
-
-def perftest(tool, *more):
-    def case(link):
-        perftest_run.speaks(link)
-        port = free_port()
-        common = [tool, "-R", "-F", "-d", harness.DEVICE, "-p", str(port), *more]
-        key = key_file("key")
-        s = begin(link, key, common, port, *["--in-order"] * link.lossy)
-        c = start("client", [*common, link.address], link, "client", options=options(key, *["--in-order"] * link.lossy))
-        c.expect(90)
-        s.expect(10)
-        check(perftest_run.rows(c.output()), f"{tool} printed no result")
-    return case
-
-
-def pingpong(tool):
-    def case(link):
-        if link.family == 6:
-            raise harness.Skip(f"{tool} waits for its peer in IPv4 only")
-        if link.lossy and "ud" in tool:
-            raise harness.Skip(f"{tool} waits for ever when a datagram is lost")
-        port = free_port()
-        common = [tool, "-g", "0", "-d", harness.DEVICE, "-p", str(port), "-n", "300"]
-        key = key_file("key")
-        s = start("server", common, link, "server", options=options(key))
-        s.wait_listening_tcp(port)
-        c = start("client", [*common, link.address], link, "client", options=options(key))
-        c.expect(60)
-        s.expect(10)
-        check("iters in" in c.output(), f"{tool} printed no result")
-    return case
 
 
 # ------------------------------------------------------------------ the wire
@@ -299,11 +266,11 @@ def multicast(link):
 
 CASES = [
     ("rping", rping),
-    ("ib_write_bw", perftest("ib_write_bw", "-s", "65536", "-n", "300")),
-    ("ib_send_bw", perftest("ib_send_bw", "-s", "20000", "-n", "300")),
-    ("ib_read_lat", perftest("ib_read_lat", "-n", "200")),
-    ("ibv_rc_pingpong", pingpong("ibv_rc_pingpong")),
-    ("ibv_ud_pingpong", pingpong("ibv_ud_pingpong")),
+    ("ib_write_bw", perftest(shared, accepted, "ib_write_bw", "-s", "65536", "-n", "300")),
+    ("ib_send_bw", perftest(shared, accepted, "ib_send_bw", "-s", "20000", "-n", "300")),
+    ("ib_read_lat", perftest(shared, accepted, "ib_read_lat", "-n", "200")),
+    ("ibv_rc_pingpong", pingpong(shared, "ibv_rc_pingpong")),
+    ("ibv_ud_pingpong", pingpong(shared, "ibv_ud_pingpong")),
     ("wire", nothing_in_the_clear),
     ("other-key", refused(LAB, OTHER, 'asks with another key of the name "lab"', 'refuses: it has another key of the name "lab"')),
     ("other-name", refused(LAB, FRESH, 'asks with the key "fresh"', 'refuses: its key file does not have the key "fresh"')),

@@ -8,7 +8,8 @@ import foreign
 import harness
 from foreign import PATIENCE, Peer, end_rnic, want
 from harness import BUILD, free_port
-from keys import FRESH, LAB, OTHER, check, key_file
+from keys import FRESH, LAB, OTHER, key_file
+from sealed import check
 
 BINARY = BUILD / "bin/foreign-usrsctp-dtls"
 CIPHERS = {"DHE-PSK-AES128-GCM-SHA256": "AES-128-GCM", "DHE-PSK-AES256-GCM-SHA384": "AES-256-GCM",

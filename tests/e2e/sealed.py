@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+"""Stock programs whose packets are sealed, with keys or with certificates."""
+import re
+import subprocess
+
+import harness
+import perftest_run
+from harness import BUILD, Failure, free_port, start
+
+
+def check(ok, what):
+    if not ok:
+        raise Failure(what)
+
+
+def counter(program, name):
+    done = subprocess.run([BUILD / "bin/sctpiw", "counters", str(program.pid)], capture_output=True, text=True)
+    found = re.search(rf"\b{name}:? +(\d+)", done.stdout)
+    return int(found[1]) if found else None
+
+
+def perftest(settings, accepted, tool, *more):
+    """settings(link): the options of both sides. accepted(server, client): whether both say who the other one is."""
+    def case(link):
+        perftest_run.speaks(link)
+        port = free_port()
+        common = [tool, "-R", "-F", "-d", harness.DEVICE, "-p", str(port), *more]
+        order = ["--in-order"] * link.lossy
+        server, client = settings(link)
+        s = start("server", common, link, "server", options=[*server, *order])
+        s.wait_listening(port)
+        c = start("client", [*common, link.address], link, "client", options=[*client, *order])
+        c.expect(90)
+        s.expect(10)
+        check(perftest_run.rows(c.output()), f"{tool} printed no result")
+        accepted(s, c)
+    return case
+
+
+def pingpong(settings, tool):
+    """The same, of QPs that are wired by TCP."""
+    def case(link):
+        if link.family == 6:
+            raise harness.Skip(f"{tool} waits for its peer in IPv4 only")
+        if link.lossy and "ud" in tool:
+            raise harness.Skip(f"{tool} waits for ever when a datagram is lost")
+        port = free_port()
+        common = [tool, "-g", "0", "-d", harness.DEVICE, "-p", str(port), "-n", "300"]
+        server, client = settings(link)
+        s = start("server", common, link, "server", options=server)
+        s.wait_listening_tcp(port)
+        c = start("client", [*common, link.address], link, "client", options=client)
+        c.expect(60)
+        s.expect(10)
+        check("iters in" in c.output(), f"{tool} printed no result")
+    return case
