@@ -16,6 +16,7 @@
 
 #include "config/config.h"
 #include "config/config_known.h"
+#include "fixture/written.h"
 
 static struct config_builder b;
 static struct config_error err;
@@ -499,15 +500,6 @@ static void garbage(void **state)
 			assert_memory_equal(err.text, "F:", 2);
 		free(text);
 	}
-}
-
-static void write_file(const char *path, const char *text)
-{
-	FILE *f = fopen(path, "w");
-
-	assert_non_null(f);
-	fputs(text, f);
-	fclose(f);
 }
 
 static void mistyped(void **state)

@@ -16,6 +16,7 @@
 
 #include "config/config.h"
 #include "config/config_certs.h"
+#include "fixture/written.h"
 
 #define CERT "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n"
 #define KEY "-----BEGIN EC PRIVATE KEY-----\nAAAA\n-----END EC PRIVATE KEY-----\n"
@@ -65,16 +66,6 @@ static void test_together(void **state)
 	not_finished("file:1: cert does not go with llp = ip");
 }
 
-static void write_file(const char *path, const char *text, mode_t mode)
-{
-	FILE *f = fopen(path, "w");
-
-	assert_non_null(f);
-	fputs(text, f);
-	fclose(f);
-	assert_int_equal(chmod(path, mode), 0);
-}
-
 static void not_read(const char *why)
 {
 	struct config_certs certs;
@@ -99,7 +90,7 @@ static void test_files(void **state)
 		snprintf(path[i], sizeof(path[i]), "%s/%s", dir, names[i]);
 		assert_true(set(names[i], path[i]));
 		not_read("No such file");
-		write_file(path[i], i == 1 ? KEY : CERT, i == 1 ? 0600 : 0644);
+		write_with_mode(path[i], i == 1 ? KEY : CERT, i == 1 ? 0600 : 0644);
 	}
 	assert_true(config_certs_read(&b->config, &certs, &err));
 	assert_int_equal(certs.key_len, strlen(KEY));
@@ -111,15 +102,15 @@ static void test_files(void **state)
 		not_read("chmod 600");
 	}
 	assert_int_equal(chmod(path[1], 0600), 0);
-	write_file(path[1], SEALED, 0600);
+	write_with_mode(path[1], SEALED, 0600);
 	not_read("that key has a password");
-	write_file(path[1], CERT, 0600);
+	write_with_mode(path[1], CERT, 0600);
 	not_read("PRIVATE KEY");
-	write_file(path[1], KEY, 0600);
-	write_file(path[0], KEY, 0600);
+	write_with_mode(path[1], KEY, 0600);
+	write_with_mode(path[0], KEY, 0600);
 	not_read("cert = ");
-	write_file(path[0], CERT, 0600);
-	write_file(path[2], "nothing", 0600);
+	write_with_mode(path[0], CERT, 0600);
+	write_with_mode(path[2], "nothing", 0600);
 	not_read("ca = ");
 	for (unsigned int i = 0; i < 3; i++)
 		unlink(path[i]);

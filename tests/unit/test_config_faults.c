@@ -15,15 +15,7 @@
 
 #include "config/config.h"
 #include "config/config_faults.h"
-
-static void write_file(const char *path, const char *text)
-{
-	FILE *f = fopen(path, "w");
-
-	assert_non_null(f);
-	fputs(text, f);
-	fclose(f);
-}
+#include "fixture/written.h"
 
 /* Rules stand in the value, or in the file that it names. A mistake has its place there. */
 static void faults(void **state)

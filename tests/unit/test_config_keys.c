@@ -16,6 +16,7 @@
 
 #include "config/config.h"
 #include "config/config_keys.h"
+#include "fixture/written.h"
 
 #define KEY_A "00112233445566778899aabbccddeeff"
 #define KEY_B "FFEEDDCCBBAA99887766554433221100"
@@ -80,16 +81,6 @@ static void test_refused(void **state)
 	assert_non_null(strstr(err.text, "no text"));
 }
 
-static void write_file(const char *path, const char *text, mode_t mode)
-{
-	FILE *f = fopen(path, "w");
-
-	assert_non_null(f);
-	fputs(text, f);
-	fclose(f);
-	assert_int_equal(chmod(path, mode), 0);
-}
-
 static void test_file(void **state)
 {
 	char dir[] = "/tmp/keysXXXXXX", path[64];
@@ -99,7 +90,7 @@ static void test_file(void **state)
 	snprintf(path, sizeof(path), "%s/key", dir);
 	assert_false(config_keys_read(path, &keys, &err));
 	assert_non_null(strstr(err.text, "No such file"));
-	write_file(path, "lab " KEY_A "\n", 0600);
+	write_with_mode(path, "lab " KEY_A "\n", 0600);
 	assert_true(config_keys_read(path, &keys, &err));
 	assert_int_equal(keys.n, 1);
 	for (mode_t bit = 1; bit < 0100; bit <<= 1) {
@@ -124,7 +115,7 @@ static void test_file(void **state)
 	assert_non_null(strstr(err.text, "a regular file"));
 	unlink(path);
 	memset(big, 'x', sizeof(big) - 1);
-	write_file(path, big, 0600);
+	write_with_mode(path, big, 0600);
 	assert_false(config_keys_read(path, &keys, &err));
 	assert_non_null(strstr(err.text, "64 KiB"));
 	unlink(path);
