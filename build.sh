@@ -152,6 +152,7 @@ cmd lcov              lcov               lcov
 '
 BENCH_NEEDS='
 cmd iperf3            iperf3             iperf3
+cmd stunnel           stunnel4           stunnel
 cmd gnuplot           gnuplot-nox        gnuplot
 cmd ip                iproute2           iproute
 cmd nft               nftables           nftables

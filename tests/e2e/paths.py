@@ -17,18 +17,18 @@ class Several(harness.Veth):
 
     further = {4: "10.83.{}.{}/24", 6: "fd83:{}::{}/64"}
 
-    def __init__(self, name, family, pairs):
-        super().__init__(name, family, 1500)
+    def __init__(self, name, family, pairs, mtu=1500):
+        super().__init__(name, family, mtu)
         need("tc" if harness.GUEST else "nft")
         self.pairs = pairs
         try:
             for i in range(1, pairs):
-                self._join_again(i)
+                self._join_again(i, mtu)
         except BaseException:
             self.close()
             raise
 
-    def _join_again(self, i):
+    def _join_again(self, i, mtu):
         pids = [str(self.holders[side].pid) for side in ("server", "client")]
         self._run(["ip", "link", "add", f"veth{i}", "netns", pids[0], "type", "veth",
                    "peer", "name", f"veth{i}", "netns", pids[1]])
@@ -37,7 +37,7 @@ class Several(harness.Veth):
             for family, form in self.further.items():
                 nodad = ["nodad"] if family == 6 else []
                 self._run([*ip, "address", "add", form.format(i, host), "dev", f"veth{i}", *nodad])
-            self._run([*ip, "link", "set", f"veth{i}", "up"])
+            self._run([*ip, "link", "set", f"veth{i}", "mtu", str(mtu), "up"])
 
     def address_on(self, i, side="server"):
         """The address of a side on veth1 and so on."""
@@ -72,6 +72,7 @@ class Several(harness.Veth):
 
 harness.LINKS.update({
     "twice": lambda name, family: Several(name, family, 2),
+    "twice9000": lambda name, family: Several(name, family, 2, 9000),
     "thrice": lambda name, family: Several(name, family, 3),
 })
 

@@ -17,6 +17,7 @@ KINDS = {  # name: (its name in tests/e2e/harness.py, whether net.core.rmem_max 
     names.MTU_9000: ("veth9000", False),
     names.LOSS: ("loss", False),
     names.TWO_LINKS: ("twice", False),
+    names.TWO_LINKS_9000: ("twice9000", False),
     names.SMALL_LO: ("lo", True),
     names.SMALL_1500: ("veth1500", True),
 }

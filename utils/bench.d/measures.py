@@ -5,6 +5,7 @@ import time
 
 import failover
 import harness
+import keyed
 import names
 import perftest_run
 import rivals
@@ -26,16 +27,17 @@ class Measure:
         return f"{self.what}, {self.link}"
 
 
-def _perftest(at, tool, size, *options):
+def _perftest(at, tool, size, *options, key=False):
     _, iterations, values = perftest_run.run(at.link, tool, ["-s", str(size), *map(str, options)],
-                                             seconds=60 + at.seconds, user=at.user)[-1]
+                                             seconds=60 + at.seconds, user=at.user,
+                                             env=keyed.environment() if key else None)[-1]
     return iterations, values
 
 
-def bandwidth(tool, size, qps=1, both_ways=False):
+def bandwidth(tool, size, qps=1, both_ways=False, key=False):
     def run(at):
         options = ["-D", at.seconds, "-f", 0, "-q", qps, "--report_gbits", *(["-b"] if both_ways else [])]
-        _, (_, gbits, rate, *_) = _perftest(at, tool, size, *options)
+        _, (_, gbits, rate, *_) = _perftest(at, tool, size, *options, key=key)
         return {GBITS: gbits, **({RATE: rate} if size == 64 else {})}
     return run
 
@@ -61,10 +63,10 @@ def datagram_latency(at):
     return dict(zip((MEDIAN, AVERAGE, P99, P999), (values[2], values[3], values[5], values[6])))
 
 
-def latency(tool, size, events=False, trips=10000):
+def latency(tool, size, events=False, trips=10000, key=False):
     """trips: how many round trips to make for each second that a measurement is to take."""
     def run(at):
-        _, values = _perftest(at, tool, size, "-n", trips * at.seconds, *(["-e"] if events else []))
+        _, values = _perftest(at, tool, size, "-n", trips * at.seconds, *(["-e"] if events else []), key=key)
         return dict(zip((MEDIAN, AVERAGE, P99, P999), (values[2], values[3], values[5], values[6])))
     return run
 
@@ -217,6 +219,12 @@ def _on_costs(link):
         yield Measure(what, link, connections(at_once), (at_once, link) == (32, LO))
 
 
+def _on_keys(link):
+    yield Measure(names.keyed(names.perftest("ib_write_bw", 65536)), link, bandwidth("ib_write_bw", 65536, key=True))
+    yield Measure(names.keyed(names.perftest("ib_send_lat", 64)), link, latency("ib_send_lat", 64, key=True))
+    yield Measure(names.STUNNEL, link, rivals.stunnel_bandwidth)
+
+
 def _on_small_buffers():
     for tool in names.BANDWIDTH:
         yield Measure(names.perftest(tool, 65536), SMALL_LO, bandwidth(tool, 65536), tool == "ib_write_bw")
@@ -235,16 +243,16 @@ def _on_simulated():
 def measures():
     """All measurements in the order of a round: those that are compared follow each other closely."""
     for link in names.LINKS:
-        for part in _on_rivals, _on_bandwidth, _on_latency, _on_datagrams, _on_costs:
+        for part in _on_rivals, _on_bandwidth, _on_latency, _on_keys, _on_datagrams, _on_costs:
             yield from part(link)
     yield from _on_small_buffers()
     yield Measure(names.perftest("ib_write_bw", 65536), LOSS, bandwidth("ib_write_bw", 65536))
     yield Measure(names.perftest("ib_send_lat", 64), LOSS, latency("ib_send_lat", 64, trips=500))
     for what, run in zip(names.FAILOVER.values(), (failover.TOLD, failover.UNTOLD)):
         yield Measure(what, names.TWO_LINKS, run)
-    for rates in names.SPREAD_RATES:
+    for link, rates in names.SPREAD:
         for multipath in "failover", "spread":
-            yield Measure(names.spread(rates, multipath), names.TWO_LINKS, spread.goodput(rates, multipath))
+            yield Measure(names.spread(rates, multipath), link, spread.goodput(rates, multipath))
     yield Measure(names.IDLE, LO, idle)
     yield Measure(names.IDLE_QP, LO, idle_memory, quick=True)
     yield from _on_simulated()

@@ -5,7 +5,7 @@ LO, MTU_1500, MTU_9000 = "lo", "MTU 1500", "MTU 9000"
 LOSS = "MTU 1500, 5 % lost"
 SMALL_LO, SMALL_1500 = "lo, rmem_max 212,992", "MTU 1500, rmem_max 212,992"
 SIMULATED = "simulated"
-TWO_LINKS = "two links, MTU 1500"
+TWO_LINKS, TWO_LINKS_9000 = "two links, MTU 1500", "two links, MTU 9000"
 LINKS = LO, MTU_1500, MTU_9000
 
 GBITS = "Gbit/s"
@@ -27,6 +27,7 @@ LATENCY_SIZES = 8, 64, 4096
 QPS = 1, 8, 64
 
 TCP = "TCP, iperf3"
+STUNNEL = "TCP through stunnel, iperf3"
 TCP_SPINNING = "TCP, 64 B, spinning"
 TCP_BLOCKING = "TCP, 64 B, blocking"
 UDP_LATENCY = "UDP, 64 B, spinning"
@@ -39,8 +40,9 @@ WRITE_EVENTS = "RDMA Write 64 KiB, events"
 CONNECT = {n: f"connections, {n} at once" for n in (1, 32)}
 IDLE = "connected and idle, both ends"
 FAILOVER = {told: f"standstill at a failover, {told}" for told in ("hosts know of it", "nobody is told")}
-# The rates of two links, Mbit/s. tbf hands on single packets, of which two processors carry 1,000 Mbit/s and not much more.
-SPREAD_RATES = (300, 300), (1000, 1000), (1000, 100), (100, 1000)
+# Two links, and the rates of them in Mbit/s. tbf wants a timer for each batch, and two processors carry some 90,000 packets
+# a second through it: 1,000 Mbit/s of MTU 1500.
+SPREAD = ((TWO_LINKS, (300, 300)), (TWO_LINKS_9000, (1000, 1000)), (TWO_LINKS, (1000, 100)), (TWO_LINKS, (100, 1000)))
 MANY_QPS = 4096
 IDLE_QP = f"memory of an idle queue pair, {MANY_QPS:,} QPs"
 
@@ -62,6 +64,10 @@ def perftest(tool, size, qps=1, both_ways=False, events=False):
     if qps > 1:
         name += f", {qps} QPs"
     return name + (", both ways" if both_ways else "") + (", events" if events else "")
+
+
+def keyed(what):
+    return f"{what}, keys"
 
 
 def datagrams(tool, size):

@@ -4,6 +4,7 @@ import json
 import socket
 
 import harness
+import keyed
 from names import AVERAGE, CPU, GBITS, MEDIAN, P99, P999, UCX_DEVICE
 from programs import BIN, numbers, pair, processor_seconds
 
@@ -39,20 +40,30 @@ def tcp_latency(how):
     return run
 
 
+def _received(at, port, address, entry, *options):
+    """What iperf3 says that its server at this port has received from a client that goes to the address and its port."""
+    text = pair(at, ["iperf3", "-s", "-1", "--forceflush", "-p", port],
+                ["iperf3", "-c", address, "-p", entry, "-t", at.seconds, "-J", *options], port, ready="listening")
+    return json.loads(text)["end"]["sum_received"]
+
+
 def _iperf3(*options):
     def run(at):
         port = harness.free_port()
         before = processor_seconds()
-        text = pair(at, ["iperf3", "-s", "-1", "--forceflush", "-p", port],
-                    ["iperf3", "-c", at.link.address, "-p", port, "-t", at.seconds, "-J", *options], port,
-                    ready="listening")
-        received = json.loads(text)["end"]["sum_received"]
+        received = _received(at, port, at.link.address, port, *options)
         return {GBITS: received["bits_per_second"] / 1e9,
                 CPU: (processor_seconds() - before) / (received["bytes"] / (1 << 30))}
     return run
 
 
 tcp_bandwidth = _iperf3()
+
+
+def stunnel_bandwidth(at):
+    port = harness.free_port()
+    with keyed.stunnel(at.link, port) as entry:
+        return {GBITS: _received(at, port, "127.0.0.1", entry)["bits_per_second"] / 1e9}
 
 
 def kernel_sctp(at):

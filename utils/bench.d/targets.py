@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 """The targets: what figures should be, mostly as ratios to other figures of the same round."""
-from names import (AVERAGE, BOUND, COLD, CONNECT, CONNECTIONS, CPU, FAILOVER, GBITS, IDLE_QP, KIB, LO, MEDIAN, MTU_1500, RATE,
-                   SIM_LOSS, SIM_RTT, SIMULATED, SMALL_1500, SMALL_LO, SPREAD_RATES, STANDSTILL, TCP, TCP_BLOCKING, TWO_LINKS,
-                   UCX_DEVICE, UCX_TCP, UDP_LATENCY, WRITE_EVENTS, WRITES, datagrams, perftest, simulated, spread, ucx, udp)
+from names import (AVERAGE, BOUND, COLD, CONNECT, CONNECTIONS, CPU, FAILOVER, GBITS, IDLE_QP, KIB, LO, MEDIAN, MTU_1500,
+                   RATE, SIMULATED, SIM_LOSS, SIM_RTT, SMALL_1500, SMALL_LO, SPREAD, STANDSTILL, STUNNEL, TCP, TCP_BLOCKING,
+                   TWO_LINKS, TWO_LINKS_9000, UCX_DEVICE, UCX_TCP, UDP_LATENCY, WRITES, WRITE_EVENTS, datagrams, keyed,
+                   perftest, simulated, spread, ucx, udp)
 
 
 class Target:
@@ -33,7 +34,7 @@ WRITE = perftest("ib_write_bw", 65536)
 READ = perftest("ib_read_bw", 65536)
 SEND = perftest("ib_send_bw", 65536)
 SMALL = perftest("ib_write_bw", 64)
-EQUAL, EQUAL_FAST, UNEQUAL, SLOW_FIRST = SPREAD_RATES
+EQUAL, EQUAL_FAST, UNEQUAL, SLOW_FIRST = (rates for _, rates in SPREAD)
 
 TARGETS = (
     Target((WRITE, LO, GBITS), (TCP, LO, GBITS), 1.4),
@@ -60,10 +61,12 @@ TARGETS = (
     Target((datagrams("ib_send_lat", 64), LO, MEDIAN), (perftest("ib_send_lat", 64), LO, MEDIAN), 1, at_most=True),
     Target((datagrams("ib_send_bw", 1024), LO, RATE), None, 1.5),
     Target((datagrams("ib_send_bw", 4096), LO, GBITS), (perftest("ib_send_bw", 4096), LO, GBITS), 0.5),
+    Target((keyed(WRITE), LO, GBITS), (WRITE, LO, GBITS), 0.5),
+    Target((keyed(WRITE), LO, GBITS), (STUNNEL, LO, GBITS), 1),
     Target((ucx(UCX_DEVICE, "tag_lat", 8), LO, AVERAGE), (ucx(UCX_TCP, "tag_lat", 8), LO, AVERAGE), 1, at_most=True),
     Target((ucx(UCX_DEVICE, "tag_bw", 65536), LO, GBITS), (ucx(UCX_TCP, "tag_bw", 65536), LO, GBITS), 2),
     Target((spread(EQUAL, "spread"), TWO_LINKS, GBITS), (spread(EQUAL, "failover"), TWO_LINKS, GBITS), 1.8),
-    Target((spread(EQUAL_FAST, "spread"), TWO_LINKS, GBITS), (spread(EQUAL_FAST, "failover"), TWO_LINKS, GBITS), 1.8),
+    Target((spread(EQUAL_FAST, "spread"), TWO_LINKS_9000, GBITS), (spread(EQUAL_FAST, "failover"), TWO_LINKS_9000, GBITS), 1.8),
     Target((spread(UNEQUAL, "spread"), TWO_LINKS, GBITS), (spread(UNEQUAL, "failover"), TWO_LINKS, GBITS), 1),
     # The second one is the larger one; alone it carries what the larger one of the others does.
     Target((spread(SLOW_FIRST, "spread"), TWO_LINKS, GBITS), (spread(UNEQUAL, "failover"), TWO_LINKS, GBITS), 1),
