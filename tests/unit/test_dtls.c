@@ -43,6 +43,16 @@ static void test_session(void **state)
 	assert_true(net.longest <= DTLS_HANDSHAKE_MTU);
 }
 
+/* Groups that are negotiated are elliptic curves, x25519 and secp256r1: others are slow (dtls_credentials.c). */
+static void test_groups(void **state)
+{
+	static const uint8_t extension[] = { 0, 10, 0, 6, 0, 4, 0, 29, 0, 23 };
+	const struct dtls_datagram *hello = &net.flight[net.first];
+
+	dtls_pair_send_text(a, b, "hello");
+	assert_non_null(memmem(hello->data, hello->len, extension, sizeof(extension)));
+}
+
 /* Each datagram of a handshake gets lost in turn. */
 static void test_one_lost(void **state)
 {
@@ -415,6 +425,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(test_session),
+		TEST(test_groups),
 		TEST(test_one_lost),
 		TEST(test_many_lost),
 		TEST(test_crossing),
