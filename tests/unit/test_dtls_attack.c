@@ -284,6 +284,48 @@ static void test_forged_message(void **state)
 	}
 }
 
+/* Writes a ServerHello of b to record. Returns its length. */
+static size_t take_server_hello(uint8_t *record)
+{
+	const struct dtls_datagram *d;
+	struct dtls_header h;
+
+	dtls_pair_send_text(a, b, "hello");
+	for (;;) {
+		assert_true(net.count);
+		d = &net.flight[net.first];
+		if (d->to == a && d->data[0] == DTLS_HANDSHAKE && d->data[DTLS_HEADER] == 2)
+			break;
+		dtls_pair_step();
+	}
+	assert_true(dtls_header_get(d->data, d->len, &h));
+	memcpy(record, d->data, DTLS_HEADER + h.len);
+	return DTLS_HEADER + h.len;
+}
+
+/*
+ * A ServerHello comes that could be b's, and is not. What follows it looks like another key, which is told to SCTP; but that
+ * asks once more before it believes it (decision 39), and gets its session.
+ */
+static void test_forged_server_hello(void **state)
+{
+	uint8_t record[DTLS_DATAGRAM];
+	size_t len = take_server_hello(record);
+
+	dtls_pair_teardown(NULL);
+	dtls_pair_setup(NULL);
+	dtls_pair_send_text(a, b, "hello");
+	dtls_pair_step();
+	dtls_pair_step();
+	dtls_pair_inject(a, 2000, record, len);
+	dtls_pair_pass(2 * NSEC_PER_SEC);
+	assert_int_equal(a->failed, 1);
+	assert_int_equal(a->error, -EACCES);
+	dtls_pair_send_text(a, b, "once more");
+	dtls_pair_settle();
+	dtls_pair_received(b, 1, "once more");
+}
+
 /* The peer has another key, and says so: that is believed, but not at once. */
 static void test_refused(void **state)
 {
@@ -464,6 +506,7 @@ int main(void)
 		TEST(test_many_hellos),
 		TEST(test_limits),
 		TEST(test_hints),
+		TEST(test_forged_server_hello),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
