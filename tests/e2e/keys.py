@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 """Programs with keys: what is on the wire, who is served, and what is said of those who are not."""
+import json
 import os
 import re
 import socket
@@ -264,6 +265,31 @@ def multicast(link):
     check("no multicast group is joined" in c.output(), "no reason is given")
 
 
+def doctor(link):
+    """What sctpiw doctor says of the process at that port, and whether that serves its peers afterwards."""
+    key, port = key_file("lab", LAB), free_port()
+
+    def says(status, word, *words, key=key, done=0):
+        d = start("doctor", [BUILD / "bin/sctpiw", "doctor", "--json", "--key", key, f"[{link.address}]:{port}"], link, rdma=False)
+        d.expect(60, done)
+        lines = {line["check"]: line for line in json.loads(d.output())}
+        line = lines.get("session", {})
+        check(line.get("status") == status and word in line["text"], f"not {status}: {word}, but {line}")
+        for name, status in words:
+            check(lines[name]["status"] == status, f"{name} is {lines[name]}")
+
+    says("failure", "no process has its UDP port", done=1)
+    s = begin(link, key, ["rping", "-s", "-C", "3", "-a", link.any, "-p", str(port)], port)
+    says("ok", 'has the key "lab", and takes ours', ("probe", "ok"))
+    says("failure", 'has another key of the name "lab"', ("probe", "ok"), key=key_file("other", OTHER), done=1)
+    says("failure", 'does not have the key "fresh"', ("probe", "ok"), key=key_file("fresh", FRESH), done=1)
+    c = start("client", ["rping", "-c", "-C", "3", "-a", link.address, "-p", str(port)], link, options=options(key))
+    c.expect(30)
+    s.expect(10)
+    begin(link, None, ["rping", "-s", "-C", "3", "-a", link.any, "-p", str(port)], port)
+    says("warning", "nobody at", done=1)
+
+
 CASES = [
     ("rping", rping),
     ("ib_write_bw", perftest(shared, accepted, "ib_write_bw", "-s", "65536", "-n", "300")),
@@ -281,6 +307,7 @@ CASES = [
     ("optional", optional),
     ("killed", killed),
     ("multicast", multicast),
+    ("doctor", doctor),
 ]
 
 if __name__ == "__main__":

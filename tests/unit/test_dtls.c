@@ -43,6 +43,16 @@ static void test_session(void **state)
 	assert_true(net.longest <= DTLS_HANDSHAKE_MTU);
 }
 
+/* Groups that are negotiated are elliptic curves, x25519 and secp256r1: others are slow (dtls_credentials.c). */
+static void test_groups(void **state)
+{
+	static const uint8_t extension[] = { 0, 10, 0, 6, 0, 4, 0, 29, 0, 23 };
+	const struct dtls_datagram *hello = &net.flight[net.first];
+
+	dtls_pair_send_text(a, b, "hello");
+	assert_non_null(memmem(hello->data, hello->len, extension, sizeof(extension)));
+}
+
 /* Each datagram of a handshake gets lost in turn. */
 static void test_one_lost(void **state)
 {
@@ -316,7 +326,7 @@ static void test_close(void **state)
 	dtls_port_free(b->port);
 	b->port = dtls_port_new(b->dtls, 2000, b);
 	dtls_pair_settle();
-	assert_int_equal(dtls_port_ask(a->port, &addr, net.now, &tx), DTLS_WAIT);
+	assert_int_equal(dtls_pair_ask(a, &addr, &tx), DTLS_WAIT);
 	assert_int_equal(a->port->n, 0);
 	dtls_pair_send_text(a, b, "anew");
 	dtls_pair_settle();
@@ -347,7 +357,7 @@ static void test_rekey(void **state)
 		struct path_addr addr = dtls_pair_address(2000);
 		struct dtls_cipher *tx;
 		uint8_t record[64];
-		enum dtls_way way = dtls_port_ask(a->port, &addr, net.now, &tx);
+		enum dtls_way way = dtls_pair_ask(a, &addr, &tx);
 
 		assert_true(way == DTLS_SEALED || (way == DTLS_NOT && i > 90));
 		if (way == DTLS_SEALED)
@@ -385,9 +395,9 @@ static void test_self(void **state)
 	dtls_pair_received(a, 1, "to myself");
 	assert_int_equal(a->stats.handshakes, 0);
 	to.remote.b[15] = 7; /* another address of the host */
-	assert_int_equal(dtls_port_ask(a->port, &to, net.now, &tx), DTLS_SEALED);
+	assert_int_equal(dtls_pair_ask(a, &to, &tx), DTLS_SEALED);
 	to.remote.b[12] = 224;
-	assert_int_equal(dtls_port_ask(a->port, &to, net.now, &tx), DTLS_NOT);
+	assert_int_equal(dtls_pair_ask(a, &to, &tx), DTLS_NOT);
 }
 
 /* The local address shows with the first answer. */
@@ -403,10 +413,10 @@ static void test_local_address(void **state)
 	dtls_pair_send_text(b, a, "welcome");
 	dtls_pair_settle();
 	dtls_pair_received(a, 1, "welcome");
-	assert_int_equal(dtls_port_ask(a->port, &any, net.now, &tx), DTLS_SEALED);
-	assert_int_equal(dtls_port_ask(a->port, &to, net.now, &tx), DTLS_SEALED);
+	assert_int_equal(dtls_pair_ask(a, &any, &tx), DTLS_SEALED);
+	assert_int_equal(dtls_pair_ask(a, &to, &tx), DTLS_SEALED);
 	to.local.b[15] = 9;
-	assert_int_equal(dtls_port_ask(a->port, &to, net.now, &tx), DTLS_WAIT);
+	assert_int_equal(dtls_pair_ask(a, &to, &tx), DTLS_WAIT);
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, dtls_pair_setup, dtls_pair_teardown)
@@ -414,25 +424,16 @@ static void test_local_address(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(test_session),
-		TEST(test_one_lost),
-		TEST(test_many_lost),
-		TEST(test_crossing),
-		TEST(test_crossing_lost),
-		TEST(test_other_key),
-		TEST(test_unknown_name),
-		TEST(test_two_keys),
-		TEST(test_restart),
-		TEST(test_restart_asks),
-		TEST(test_doubt),
-		TEST(test_close),
-		TEST(test_rekey),
-		TEST(test_silence),
-		TEST(test_self),
-		TEST(test_local_address),
-		TEST(test_one_way),
-		TEST(test_last_flight),
-		TEST(test_last_flight_crossing),
+		TEST(test_session),	  TEST(test_groups),
+		TEST(test_one_lost),	  TEST(test_many_lost),
+		TEST(test_crossing),	  TEST(test_crossing_lost),
+		TEST(test_other_key),	  TEST(test_unknown_name),
+		TEST(test_two_keys),	  TEST(test_restart),
+		TEST(test_restart_asks),  TEST(test_doubt),
+		TEST(test_close),	  TEST(test_rekey),
+		TEST(test_silence),	  TEST(test_self),
+		TEST(test_local_address), TEST(test_one_way),
+		TEST(test_last_flight),	  TEST(test_last_flight_crossing),
 		TEST(test_rekey_pause),
 	};
 

@@ -284,6 +284,48 @@ static void test_forged_message(void **state)
 	}
 }
 
+/* Writes a ServerHello of b to record. Returns its length. */
+static size_t take_server_hello(uint8_t *record)
+{
+	const struct dtls_datagram *d;
+	struct dtls_header h;
+
+	dtls_pair_send_text(a, b, "hello");
+	for (;;) {
+		assert_true(net.count);
+		d = &net.flight[net.first];
+		if (d->to == a && d->data[0] == DTLS_HANDSHAKE && d->data[DTLS_HEADER] == 2)
+			break;
+		dtls_pair_step();
+	}
+	assert_true(dtls_header_get(d->data, d->len, &h));
+	memcpy(record, d->data, DTLS_HEADER + h.len);
+	return DTLS_HEADER + h.len;
+}
+
+/*
+ * A ServerHello comes that could be b's, and is not. What follows it looks like another key, which is told to SCTP; but that
+ * asks once more before it believes it (decision 39), and gets its session.
+ */
+static void test_forged_server_hello(void **state)
+{
+	uint8_t record[DTLS_DATAGRAM];
+	size_t len = take_server_hello(record);
+
+	dtls_pair_teardown(NULL);
+	dtls_pair_setup(NULL);
+	dtls_pair_send_text(a, b, "hello");
+	dtls_pair_step();
+	dtls_pair_step();
+	dtls_pair_inject(a, 2000, record, len);
+	dtls_pair_pass(2 * NSEC_PER_SEC);
+	assert_int_equal(a->failed, 1);
+	assert_int_equal(a->error, -EACCES);
+	dtls_pair_send_text(a, b, "once more");
+	dtls_pair_settle();
+	dtls_pair_received(b, 1, "once more");
+}
+
 /* The peer has another key, and says so: that is believed, but not at once. */
 static void test_refused(void **state)
 {
@@ -424,23 +466,23 @@ static void test_clear(void **state)
 	dtls_pair_stop(b);
 	dtls_pair_start_with(b, 2000, DTLS_LAB, true, DTLS_REKEY);
 	assert_false(dtls_port_input(b->port, &from, packet, sizeof(packet), net.now));
-	assert_int_equal(dtls_port_ask(b->port, &from, net.now, &tx), DTLS_CLEAR);
+	assert_int_equal(dtls_pair_ask(b, &from, &tx), DTLS_CLEAR);
 	/* Others are asked for a session first. */
 	from.udp_port = 1001;
-	assert_int_equal(dtls_port_ask(b->port, &from, net.now, &tx), DTLS_WAIT);
+	assert_int_equal(dtls_pair_ask(b, &from, &tx), DTLS_WAIT);
 	dtls_port_wait(b->port, &from, packet, sizeof(packet), net.now);
 	dtls_pair_pass(3 * NSEC_PER_SEC);
-	assert_int_equal(dtls_port_ask(b->port, &from, net.now, &tx), DTLS_CLEAR);
+	assert_int_equal(dtls_pair_ask(b, &from, &tx), DTLS_CLEAR);
 	/* Who has a session with us does not lose it to somebody who sends in the clear. */
 	dtls_pair_send_text(a, b, "sealed");
 	dtls_pair_settle();
 	from.udp_port = 1000;
 	assert_true(dtls_port_input(b->port, &from, packet, sizeof(packet), net.now));
-	assert_int_equal(dtls_port_ask(b->port, &from, net.now, &tx), DTLS_SEALED);
+	assert_int_equal(dtls_pair_ask(b, &from, &tx), DTLS_SEALED);
 	/* Unless it has not used it for long: it has begun anew, without the key. */
 	dtls_pair_pass(20 * NSEC_PER_SEC);
 	assert_false(dtls_port_input(b->port, &from, packet, sizeof(packet), net.now));
-	assert_int_equal(dtls_port_ask(b->port, &from, net.now, &tx), DTLS_CLEAR);
+	assert_int_equal(dtls_pair_ask(b, &from, &tx), DTLS_CLEAR);
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, dtls_pair_setup, dtls_pair_teardown)
@@ -448,12 +490,23 @@ static void test_clear(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(test_stays),	    TEST(test_replay),	    TEST(test_flood),
-		TEST(test_hostile),	    TEST(test_unreachable), TEST(test_clear),
-		TEST(test_reachable_again), TEST(test_quoted),	    TEST(test_forged_alert),
-		TEST(test_forged_message),  TEST(test_refused),	    TEST(test_replay_rekey),
-		TEST(test_old_close),	    TEST(test_many_hellos), TEST(test_limits),
+		TEST(test_stays),
+		TEST(test_replay),
+		TEST(test_flood),
+		TEST(test_hostile),
+		TEST(test_unreachable),
+		TEST(test_clear),
+		TEST(test_reachable_again),
+		TEST(test_quoted),
+		TEST(test_forged_alert),
+		TEST(test_forged_message),
+		TEST(test_refused),
+		TEST(test_replay_rekey),
+		TEST(test_old_close),
+		TEST(test_many_hellos),
+		TEST(test_limits),
 		TEST(test_hints),
+		TEST(test_forged_server_hello),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Measures what hostile packets cost their receiver: the processor time of SCTP alone, without
- * sockets.
+ * Measures what hostile packets cost their receiver: the processor time of SCTP alone, or of DTLS beneath it
+ * (attack-cost-dtls.c), without sockets.
  *
  *	attack-cost [SECONDS]		of processor time for each kind of packet; 0.2 if not given
  *
@@ -12,6 +12,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "attack-cost.h"
 #include "sctp/assoc.h"
 #include "wire/sctp_init.h"
 
@@ -55,12 +56,17 @@ static size_t pull(void *user, uint8_t *buf, size_t room, struct sctp_msg *msg)
 	return MESSAGE;
 }
 
-static double seconds(void)
+double attack_seconds(void)
 {
 	struct timespec t;
 
 	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
 	return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+void attack_row(const char *name, double spent, unsigned long n)
+{
+	printf("| %s | %.2f |\n", name, spent / (double)n * 1e6);
 }
 
 /* The last packet that SCTP sent without an association. */
@@ -403,14 +409,14 @@ static void measure(const struct kind *kind, double limit)
 			associate();
 		}
 		kind->make();
-		begun = seconds();
+		begun = attack_seconds();
 		input();
 		output();
-		spent += seconds() - begun;
+		spent += attack_seconds() - begun;
 		n++;
 	}
 	stop();
-	printf("| %s | %.2f |\n", kind->name, spent / (double)n * 1e6);
+	attack_row(kind->name, spent, n);
 }
 
 int main(int argc, char **argv)
@@ -420,5 +426,6 @@ int main(int argc, char **argv)
 	puts("| packet | us |\n|---|---|");
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
 		measure(&kinds[i], limit);
+	attack_dtls(limit);
 	return 0;
 }

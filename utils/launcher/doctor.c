@@ -10,7 +10,7 @@
 #include "launcher/launcher.h"
 
 /* When a check has something to look at. */
-enum needs { ALWAYS, IF_PARTS, IF_CMD, IF_HOST, IF_PEER, IF_PROBE, IF_LISTEN };
+enum needs { ALWAYS, IF_PARTS, IF_CMD, IF_HOST, IF_PEER, IF_SEALED, IF_PROBE, IF_LISTEN };
 
 static const struct {
 	const char *name;
@@ -42,6 +42,7 @@ static const struct {
 	{ "device", IF_PARTS, doctor_device },
 	{ "name", IF_HOST, doctor_name },
 	{ "route", IF_PEER, doctor_route },
+	{ "session", IF_SEALED, doctor_session },
 	{ "probe", IF_PEER, doctor_probe },
 	{ "path MTU", IF_PROBE, doctor_path_mtu },
 	{ "rate", IF_PROBE, doctor_rate },
@@ -62,6 +63,8 @@ static bool applies(enum needs needs, const struct doctor *d)
 		return d->host != NULL;
 	case IF_PEER:
 		return d->has_peer;
+	case IF_SEALED:
+		return d->has_peer && d->has_settings && config_is_sealed(&d->settings.config);
 	case IF_PROBE:
 		return d->probe != NULL;
 	case IF_LISTEN:

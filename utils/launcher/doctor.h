@@ -48,7 +48,8 @@ struct doctor {
 	unsigned int n_gids;
 	struct sockaddr_storage peer; /* HOST's address, with port */
 	bool has_peer;
-	uint32_t mtu;		     /* bytes that the interface towards HOST takes */
+	bool has_process; /* one that has keys or certificates has answered from HOST's port */
+	uint32_t mtu;	  /* bytes that the interface towards HOST takes */
 	struct doctor_probe *probe;  /* the listener on HOST, which answers; NULL: it does not */
 	struct doctor_listener *own; /* our listener; NULL: there is none */
 };
@@ -86,6 +87,8 @@ void doctor_offload(struct doctor *d);
 void doctor_interfaces(struct doctor *d);
 void doctor_name(struct doctor *d);
 void doctor_route(struct doctor *d);
+/* doctor_session.c */
+void doctor_session(struct doctor *d);
 /* doctor_probe.c */
 void doctor_probe(struct doctor *d);
 void doctor_path_mtu(struct doctor *d);

@@ -269,8 +269,8 @@ static void look_after(struct dtls_peer *peer, uint64_t now)
 		dtls_setup_connect(peer, now);
 }
 
-enum dtls_way dtls_port_ask(struct dtls_port *p, const struct path_addr *to, uint64_t now,
-			    struct dtls_cipher **tx)
+enum dtls_way dtls_port_ask(struct dtls_port *p, const struct path_addr *to, const uint8_t *packet,
+			    size_t len, uint64_t now, struct dtls_cipher **tx)
 {
 	struct dtls_peer *peer;
 
@@ -286,6 +286,7 @@ enum dtls_way dtls_port_ask(struct dtls_port *p, const struct path_addr *to, uin
 	/* The next key should have been there for long. */
 	if (dtls_cipher_used(peer->now.tx) >= 2 * p->dtls->param.rekey && !peer->self)
 		return DTLS_NOT;
+	dtls_peer_note(peer, packet, len);
 	*tx = peer->now.tx;
 	return DTLS_SEALED;
 }
@@ -301,15 +302,6 @@ void dtls_port_wait(struct dtls_port *p, const struct path_addr *to, const uint8
 	dtls_setup_connect(peer, now);
 	if (!peer->next && !peer->now.rx)
 		dtls_peer_free(peer);
-}
-
-void dtls_port_note(struct dtls_port *p, const struct path_addr *to, const uint8_t *packet,
-		    size_t len)
-{
-	struct dtls_peer *peer = dtls_peer_find(p, to);
-
-	if (peer && peer->now.tx)
-		dtls_peer_note(peer, packet, len);
 }
 
 const char *dtls_port_identity(struct dtls_port *p, const struct path_addr *to)

@@ -85,14 +85,15 @@ enum dtls_way {
 	DTLS_CLEAR,  /* as it is */
 	DTLS_NOT,    /* not at all */
 };
-enum dtls_way dtls_port_ask(struct dtls_port *p, const struct path_addr *to, uint64_t now,
-			    struct dtls_cipher **tx);
+/*
+ * packet: the first one of what is to leave, of len bytes. If it is to be sealed, it is remembered: an ICMP error may be about
+ * it.
+ */
+enum dtls_way dtls_port_ask(struct dtls_port *p, const struct path_addr *to, const uint8_t *packet,
+			    size_t len, uint64_t now, struct dtls_cipher **tx);
 /* Keeps a packet until there is a session. It is copied. */
 void dtls_port_wait(struct dtls_port *p, const struct path_addr *to, const uint8_t *packet,
 		    size_t len, uint64_t now);
-/* The first packet of a batch that is to be sealed next for that peer: what an ICMP error is about, perhaps. */
-void dtls_port_note(struct dtls_port *p, const struct path_addr *to, const uint8_t *packet,
-		    size_t len);
 
 /*
  * The identity of the key, or the subject of the certificate, that the session with that peer came of, fit to be printed; ""

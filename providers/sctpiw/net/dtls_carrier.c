@@ -296,8 +296,6 @@ static int send_sealed(struct endpoint *ep, struct sctp_batch *batch, struct dtl
 
 	if (batch->segment > DTLS_PLAIN_MAX)
 		return 0;
-	dtls_port_note(port_of(ep), &batch->to, batch->data,
-		       batch->len < batch->segment ? batch->len : batch->segment);
 	while (batch->len) {
 		size_t done = seal_some(dc, batch, tx, &sealed);
 
@@ -334,11 +332,12 @@ static void wait_for_session(struct endpoint *ep, const struct sctp_batch *batch
 static int dtls_send(struct endpoint *ep, struct sctp_batch *batch)
 {
 	struct dtls_carrier *dc = ep->conn->net->dtls;
+	size_t first = batch->len < batch->segment ? batch->len : batch->segment;
 	struct dtls_cipher *tx;
 
 	if (carrier_port_of(ep)->fd < 0)
 		return 0;
-	switch (dtls_port_ask(port_of(ep), &batch->to, ep->conn->now, &tx)) {
+	switch (dtls_port_ask(port_of(ep), &batch->to, batch->data, first, ep->conn->now, &tx)) {
 	case DTLS_SEALED:
 		return send_sealed(ep, batch, tx);
 	case DTLS_WAIT:

@@ -19,11 +19,17 @@
  */
 #define OF_ALL                                                                                     \
 	":+AES-128-GCM:+AES-256-GCM:+CHACHA20-POLY1305:+AEAD"                                      \
-	":+GROUP-FFDHE2048:+GROUP-X25519:+GROUP-SECP256R1:+COMP-NULL"
+	":+GROUP-X25519:+GROUP-SECP256R1:+COMP-NULL:%PROFILE_MEDIUM"
+/*
+ * The group ffdhe2048 is not negotiated as one (RFC 7919), but is the server's own (fill_keys()): with a negotiated group GnuTLS
+ * 3.7 takes exponents of 2047 bits instead of some 256, and raises the peer's public key to such a power once more. That shows
+ * whether the key is in the subgroup of prime order, which nothing depends on: the prime is safe, each exponent is used once,
+ * and who does not have the key learns nothing from the secret.
+ */
 #define OF_KEYS ":+DHE-PSK:+ECDHE-PSK"
 /* The groups are also those that certificates may be of. SHA-1 signs nothing, and no RSA key is shorter than 2048 bits. */
 #define OF_CERTS                                                                                   \
-	":+GROUP-SECP384R1:+GROUP-SECP521R1:+CTYPE-X509:%PROFILE_MEDIUM"                           \
+	":+GROUP-SECP384R1:+GROUP-SECP521R1:+CTYPE-X509"                                           \
 	":+SIGN-ECDSA-SHA256:+SIGN-ECDSA-SHA384:+SIGN-ECDSA-SHA512:+SIGN-EDDSA-ED25519"            \
 	":+SIGN-RSA-PSS-RSAE-SHA256:+SIGN-RSA-PSS-RSAE-SHA384:+SIGN-RSA-PSS-RSAE-SHA512"           \
 	":+SIGN-RSA-PSS-SHA256:+SIGN-RSA-PSS-SHA384:+SIGN-RSA-PSS-SHA512"                          \
@@ -39,6 +45,7 @@
 struct dtls_credentials {
 	gnutls_psk_client_credentials_t client; /* NULL: there is no key */
 	gnutls_psk_server_credentials_t server;
+	gnutls_dh_params_t group;	       /* of the server */
 	gnutls_certificate_credentials_t cert; /* NULL: there is no certificate */
 	gnutls_priority_t priorities;
 	struct config_keys keys;
@@ -89,8 +96,12 @@ static bool fill_keys(struct dtls_credentials *c)
 	    gnutls.psk_set_client_credentials(c->client, c->keys.key[0].identity, &key,
 					      GNUTLS_PSK_KEY_RAW) ||
 	    gnutls.psk_allocate_server_credentials(&c->server) ||
-	    gnutls.psk_set_server_known_dh_params(c->server, GNUTLS_SEC_PARAM_MEDIUM))
+	    gnutls.dh_params_init(&c->group) ||
+	    gnutls.dh_params_import_raw2(c->group, gnutls.ffdhe_2048_group_prime,
+					 gnutls.ffdhe_2048_group_generator,
+					 *gnutls.ffdhe_2048_key_bits))
 		return false;
+	gnutls.psk_set_server_dh_params(c->server, c->group);
 	gnutls.psk_set_server_credentials_function(c->server, find_key);
 	return true;
 }
@@ -332,6 +343,8 @@ void dtls_credentials_free(struct dtls_credentials *c)
 		gnutls.psk_free_client_credentials(c->client);
 	if (c->server)
 		gnutls.psk_free_server_credentials(c->server);
+	if (c->group)
+		gnutls.dh_params_deinit(c->group);
 	if (c->cert)
 		gnutls.certificate_free_credentials(c->cert);
 	if (c->priorities)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
  * GnuTLS, which is loaded when a process has a key or a certificate: it and what it needs take 10 ms and several MiB, and a process that
- * sends in the clear has no use for it (decision 37). Its functions are called as gnutls.NAME().
+ * sends in the clear has no use for it (decision 37). Its functions are called as gnutls.NAME(), and its constants stand at gnutls.NAME.
  */
 #ifndef SCTPIW_NET_DTLS_GNUTLS_H
 #define SCTPIW_NET_DTLS_GNUTLS_H
@@ -36,6 +36,9 @@ struct config_error;
 	X(cipher_get_name) \
 	X(credentials_set) \
 	X(deinit) \
+	X(dh_params_deinit) \
+	X(dh_params_import_raw2) \
+	X(dh_params_init) \
 	X(dtls_cookie_send) \
 	X(dtls_cookie_verify) \
 	X(dtls_get_timeout) \
@@ -43,6 +46,9 @@ struct config_error;
 	X(dtls_set_mtu) \
 	X(dtls_set_timeouts) \
 	X(error_is_fatal) \
+	X(ffdhe_2048_group_generator) \
+	X(ffdhe_2048_group_prime) \
+	X(ffdhe_2048_key_bits) \
 	X(handshake) \
 	X(handshake_set_max_packet_length) \
 	X(init) \
@@ -56,7 +62,7 @@ struct config_error;
 	X(psk_free_server_credentials) \
 	X(psk_set_client_credentials) \
 	X(psk_set_server_credentials_function) \
-	X(psk_set_server_known_dh_params) \
+	X(psk_set_server_dh_params) \
 	X(record_get_discarded) \
 	X(record_get_state) \
 	X(record_recv) \
