@@ -192,7 +192,7 @@ static _Atomic(struct kfile *) *slot_of(int fd, bool create)
 	return p ? &p->slot[(unsigned int)fd % FDTABLE_PAGE] : NULL;
 }
 
-static bool is_descriptor_of(const struct kfile *kf, int fd)
+bool kfile_has(const struct kfile *kf, int fd)
 {
 	struct stat st;
 
@@ -254,17 +254,33 @@ static void slot_drop(_Atomic(struct kfile *) *slot, struct kfile *kf)
 		kfile_put(kf);
 }
 
-struct kfile *fdtable_get(int fd)
+/* Returns kf, which slot_get() gave, if fd is still its descriptor; else puts it, empties the slot, and returns NULL. */
+static struct kfile *verified(_Atomic(struct kfile *) *slot, struct kfile *kf, int fd)
 {
-	_Atomic(struct kfile *) *slot = slot_of(fd, false);
-	struct kfile *kf = slot ? slot_get(slot) : NULL;
-
-	if (!kf || is_descriptor_of(kf, fd))
+	if (kfile_has(kf, fd))
 		return kf;
 	if (is_own(kf))
 		slot_drop(slot, kf);
 	kfile_put(kf);
 	return NULL;
+}
+
+struct kfile *fdtable_get(int fd)
+{
+	_Atomic(struct kfile *) *slot = slot_of(fd, false);
+	struct kfile *kf = slot ? slot_get(slot) : NULL;
+
+	return kf ? verified(slot, kf, fd) : NULL;
+}
+
+struct kfile *fdtable_get_for_write(int fd, const void *buf, size_t len, const void *from)
+{
+	_Atomic(struct kfile *) *slot = slot_of(fd, false);
+	struct kfile *kf = slot ? slot_get(slot) : NULL;
+
+	if (kf && kf->ops->is_meant && kfile_alive(kf) && kf->ops->is_meant(buf, len, from))
+		return kf;
+	return kf ? verified(slot, kf, fd) : NULL;
 }
 
 struct kfile *fdtable_take(int fd)

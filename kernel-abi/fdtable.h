@@ -3,7 +3,8 @@
  * Which descriptors are ours. Each number of a descriptor has a slot. A slot holds a reference to a
  * kfile, which stands for what is an open file in the kernel. A slot goes stale if its descriptor
  * is closed or replaced by a call that is not hooked (a raw system call, fclose()). So it counts
- * only after fstat() has shown that the descriptor is still the inode that was handed out.
+ * only after fstat() has shown that the descriptor is still the inode that was handed out, or if what
+ * is written to it can be meant for nothing else.
  *
  * Locks: none. The exchange that puts a kfile into its slot publishes the kfile's fields, and the load
  * of the slot in fdtable_get() acquires them; fdtable_maybe() looks only whether the slot is empty, so
@@ -32,6 +33,11 @@ struct kfile;
 struct kfile_ops {
 	ssize_t (*read)(struct kfile *kf, int fd, void *buf, size_t len);
 	ssize_t (*write)(struct kfile *kf, int fd, const void *buf, size_t len);
+	/*
+	 * Whether what is written can be meant for such a file alone: then no fstat() is needed. NULL: it never is.
+	 * from: where the call returns to.
+	 */
+	bool (*is_meant)(const void *buf, size_t len, const void *from);
 	/* NULL: the answer is -ENOTTY. Requests that set a flag of the descriptor do not come here. */
 	int (*ioctl)(struct kfile *kf, unsigned long request, void *arg);
 	/* Called when the last descriptor is closed, in the process that opened it. */
@@ -85,6 +91,15 @@ int fdtable_install(int fd, const struct kfile_ops *ops, struct rnic_channel *ch
 
 /* The kfile of fd, verified, with a reference for the caller to put; NULL if fd is not ours. */
 struct kfile *fdtable_get(int fd);
+
+/*
+ * The same for a call that writes these bytes and returns to `from`: it is verified only if the kfile's is_meant() does
+ * not vouch for them.
+ */
+struct kfile *fdtable_get_for_write(int fd, const void *buf, size_t len, const void *from);
+
+/* Whether fd is a descriptor of it: fstat() shows its inode. */
+bool kfile_has(const struct kfile *kf, int fd);
 
 /* Gives a reference back. If it is the last one, and the kfile is alive, calls ops->release. */
 void kfile_put(struct kfile *kf);

@@ -16,17 +16,21 @@
 #include "fdtable.h"
 #include "rnic.h"
 
+/* Where the call of a hook returns to: who has called. */
+#define CALLER __builtin_return_address(0)
+
 enum transfer { TRANSFER_READ, TRANSFER_WRITE };
 
 /*
  * Reads from, or writes to, a descriptor that may be ours; *ret is what the hook returns then,
  * errno is set. False if the descriptor is not ours after all, or if ours have no function of their
- * own for the transfer: the call goes to libc.
+ * own for the transfer: the call goes to libc. from: where the program's call returns to.
  */
 static __attribute__((noinline)) bool serve(enum transfer what, int fd, void *buf, size_t len,
-					    ssize_t *ret)
+					    const void *from, ssize_t *ret)
 {
-	struct kfile *kf = fdtable_get(fd);
+	struct kfile *kf = what == TRANSFER_READ ? fdtable_get(fd) :
+						   fdtable_get_for_write(fd, buf, len, from);
 	int saved = errno;
 	bool ours;
 
@@ -51,7 +55,7 @@ HOOK ssize_t read(int fd, void *buf, size_t len)
 {
 	ssize_t ret;
 
-	if (unlikely(fdtable_maybe(fd)) && serve(TRANSFER_READ, fd, buf, len, &ret))
+	if (unlikely(fdtable_maybe(fd)) && serve(TRANSFER_READ, fd, buf, len, CALLER, &ret))
 		return ret;
 	return REAL(read)(fd, buf, len);
 }
@@ -60,7 +64,8 @@ HOOK ssize_t __read_chk(int fd, void *buf, size_t len, size_t size)
 {
 	ssize_t ret;
 
-	if (unlikely(fdtable_maybe(fd)) && len <= size && serve(TRANSFER_READ, fd, buf, len, &ret))
+	if (unlikely(fdtable_maybe(fd)) && len <= size &&
+	    serve(TRANSFER_READ, fd, buf, len, CALLER, &ret))
 		return ret;
 	return REAL(__read_chk)(fd, buf, len, size); /* ends the program if len is more than size */
 }
@@ -71,7 +76,7 @@ HOOK ssize_t readv(int fd, const struct iovec *iov, int count)
 	ssize_t ret;
 
 	if (unlikely(fdtable_maybe(fd)) && count > 0 &&
-	    serve(TRANSFER_READ, fd, iov[0].iov_base, iov[0].iov_len, &ret))
+	    serve(TRANSFER_READ, fd, iov[0].iov_base, iov[0].iov_len, CALLER, &ret))
 		return ret;
 	return REAL(readv)(fd, iov, count);
 }
@@ -80,21 +85,22 @@ HOOK ssize_t write(int fd, const void *buf, size_t len)
 {
 	ssize_t ret;
 
-	if (unlikely(fdtable_maybe(fd)) && serve(TRANSFER_WRITE, fd, (void *)buf, len, &ret))
+	if (unlikely(fdtable_maybe(fd)) &&
+	    serve(TRANSFER_WRITE, fd, (void *)buf, len, CALLER, &ret))
 		return ret;
 	return REAL(write)(fd, buf, len);
 }
 
 /* As serve(), for several pieces of memory. errno is left alone if any of them was written. */
 static __attribute__((noinline)) bool serve_pieces(int fd, const struct iovec *iov, int count,
-						   ssize_t *ret)
+						   const void *from, ssize_t *ret)
 {
 	int saved = errno;
 	ssize_t n;
 
 	*ret = 0;
 	for (int i = 0; i < count; i++) {
-		if (!serve(TRANSFER_WRITE, fd, iov[i].iov_base, iov[i].iov_len, &n))
+		if (!serve(TRANSFER_WRITE, fd, iov[i].iov_base, iov[i].iov_len, from, &n))
 			return i > 0;
 		if (n < 0 && i > 0)
 			errno = saved;
@@ -112,7 +118,7 @@ HOOK ssize_t writev(int fd, const struct iovec *iov, int count)
 	ssize_t ret;
 
 	if (unlikely(fdtable_maybe(fd)) && count > 0 && count <= IOV_MAX &&
-	    serve_pieces(fd, iov, count, &ret))
+	    serve_pieces(fd, iov, count, CALLER, &ret))
 		return ret;
 	return REAL(writev)(fd, iov, count);
 }

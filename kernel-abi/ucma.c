@@ -10,6 +10,7 @@
 #include "devnum.h"
 #include "idmap.h"
 #include "libc.h"
+#include "librdmacm.h"
 #include "ucma_cmd.h"
 
 struct ucma_command {
@@ -88,6 +89,24 @@ static ssize_t ucma_write(struct kfile *kf, int fd, const void *buf, size_t len)
 	return ret ? ret : (ssize_t)len;
 }
 
+/*
+ * librdmacm writes nothing that has the shape of a command but commands, to descriptors that it has opened and
+ * closes by calls that are hooked. If the program has closed one behind its back, the command goes where it was meant to
+ * go, and not into the stranger that has the number. Nobody else is believed: what the program or another library
+ * writes may look like a command by chance.
+ */
+static bool ucma_is_meant(const void *buf, size_t len, const void *from)
+{
+	struct rdma_ucm_cmd_hdr hdr;
+
+	if (!librdmacm_has(from) || len < sizeof(hdr))
+		return false;
+	memcpy(&hdr, buf, sizeof(hdr));
+	return hdr.cmd < sizeof(ucma_commands) / sizeof(ucma_commands[0]) &&
+	       ucma_commands[hdr.cmd].run && hdr.in + sizeof(hdr) == len &&
+	       hdr.in >= ucma_commands[hdr.cmd].in_len;
+}
+
 /* Events are asked for by a command; read() does nothing, as in the kernel. */
 static ssize_t ucma_read(struct kfile *kf, int fd, void *buf, size_t len)
 {
@@ -103,6 +122,7 @@ static void ucma_release(struct kfile *kf)
 static const struct kfile_ops ucma_ops = {
 	.read = ucma_read,
 	.write = ucma_write,
+	.is_meant = ucma_is_meant,
 	.release = ucma_release,
 	.cdev = true,
 	.major = RDMA_CM_MAJOR,
@@ -124,6 +144,7 @@ int ucma_open(int flags)
 		return ret;
 	api = rnic_get();
 	fdtable_reap(0, UINT_MAX);
+	librdmacm_find();
 	ret = api->cm_channel_create(&chan, &fd);
 	if (ret)
 		return ret;

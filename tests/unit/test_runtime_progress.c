@@ -193,6 +193,7 @@ static int expect_wait_in_ppoll(struct pollfd *fds, unsigned int n, uint64_t tim
 	assert_int_equal(fds->fd, FAKE_EPOLL_FD);
 	assert_int_equal(timeout, TUNING_CONNECTING);
 	fake_shard_note("ppoll");
+	fds->revents = POLLIN;
 	return 1;
 }
 
@@ -210,7 +211,36 @@ static void test_connecting(void **state)
 	fake.on_ppoll = expect_wait_in_ppoll;
 	fake.on_epoll_wait = expect_no_wait;
 	fake_progress_run();
-	fake_shard_expect("receive ppoll end");
+	/* The pass has brought nothing, so the thread asks what has woken it. */
+	fake_shard_expect("receive ppoll receive end");
+}
+
+static unsigned int naps;
+
+/* The socket that woke the thread has a datagram for the next pass. */
+static int datagram_came(struct pollfd *fds, unsigned int n, uint64_t timeout)
+{
+	naps++;
+	fake.now += MSEC;
+	s->conn.cm.last_event = fake.now;
+	fake.receives[0] = CONN_SOME;
+	fake.receives_done = 0;
+	fake_shard_forget();
+	fds->revents = POLLIN;
+	return 1;
+}
+
+/* Each pass brings something, and yet what else there may be does not wait for ever. */
+static void test_connecting_busily(void **state)
+{
+	fake_progress_start();
+	s->progress.last_cm_event = fake.now;
+	s->next_due = TIME_NEVER;
+	naps = 0;
+	fake.on_ppoll = datagram_came;
+	fake.on_epoll_wait = expect_no_wait;
+	fake_progress_run();
+	assert_int_equal(naps, TUNING_UNASKED);
 }
 
 /* ---- the timer ---- */
@@ -332,6 +362,23 @@ static void test_set_closed(void **state)
 	assert_true(shard_is_dead(s));
 }
 
+static int set_broke(struct pollfd *fds, unsigned int n, uint64_t timeout)
+{
+	fds->revents = POLLNVAL;
+	return 1;
+}
+
+static void test_set_closed_while_connecting(void **state)
+{
+	fake_progress_start();
+	s->progress.last_cm_event = fake.now;
+	fake.on_ppoll = set_broke;
+	fake.on_epoll_wait = set_is_closed;
+	fake_progress_run();
+	assert_true(s->conn.closed);
+	assert_true(shard_is_dead(s));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -346,12 +393,14 @@ int main(void)
 		cmocka_unit_test_setup(test_readdressed, fake_progress_setup),
 		cmocka_unit_test_setup(test_signal, fake_progress_setup),
 		cmocka_unit_test_setup(test_connecting, fake_progress_setup),
+		cmocka_unit_test_setup(test_connecting_busily, fake_progress_setup),
 		cmocka_unit_test_setup(test_timer, fake_progress_setup),
 		cmocka_unit_test_setup(test_timer_from_before, fake_progress_setup),
 		cmocka_unit_test_setup(test_timer_stays, fake_progress_setup),
 		cmocka_unit_test_setup(test_nothing_came, fake_progress_setup),
 		cmocka_unit_test_setup(test_closed, fake_progress_setup),
 		cmocka_unit_test_setup(test_set_closed, fake_progress_setup),
+		cmocka_unit_test_setup(test_set_closed_while_connecting, fake_progress_setup),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

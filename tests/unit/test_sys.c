@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* LINK: runtime */
-/* sys_append(): the limit of a file's size is an error, and no signal to the application. */
+/*
+ * sys_append(): the limit of a file's size is an error, and no signal to the application. sys_read_pipe() never waits.
+ */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
@@ -10,6 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -59,9 +62,40 @@ static void file_limit(void **state)
 	close(fd);
 }
 
+static void check_pipe(void)
+{
+	char bytes[8];
+	int fds[2];
+
+	assert_int_equal(pipe(fds), 0);
+	assert_int_equal(sys_read_pipe(fds[0], bytes, sizeof(bytes)), -EAGAIN);
+	assert_int_equal(write(fds[1], "abc", 3), 3);
+	assert_int_equal(sys_read_pipe(fds[0], bytes, 2), 2);
+	assert_memory_equal(bytes, "ab", 2);
+	assert_int_equal(sys_read_pipe(fds[0], bytes, sizeof(bytes)), 1);
+	assert_int_equal(bytes[0], 'c');
+	assert_int_equal(sys_read_pipe(fds[0], bytes, sizeof(bytes)), -EAGAIN);
+	close(fds[0]);
+	close(fds[1]);
+}
+
+/* In the way of new kernels, and in that of older ones, which is the one once a descriptor has refused the new one. */
+static void pipe_is_read(void **state)
+{
+	int fd = sys_eventfd();
+	char bytes[8];
+
+	alarm(20);
+	check_pipe();
+	assert_true(sys_read_pipe(fd, bytes, sizeof(bytes)) < 0);
+	check_pipe();
+	sys_close(fd);
+}
+
 int main(void)
 {
-	const struct CMUnitTest tests[] = { cmocka_unit_test(file_limit) };
+	const struct CMUnitTest tests[] = { cmocka_unit_test(file_limit),
+					    cmocka_unit_test(pipe_is_read) };
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

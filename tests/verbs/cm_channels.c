@@ -3,13 +3,19 @@
 /*
  * Event channels of the connection manager: moving ids between them, waiting on them, closing them.
  */
+#define _GNU_SOURCE
 #include "cm.h"
 
 #include <fcntl.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stddef.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -240,18 +246,24 @@ struct get_event {
 	uint64_t response;
 };
 
-/* Two commands whose answer is to go to a bad address. */
-static void answer_to(int fd, uint64_t response)
+/* The command that makes an id, and answers there. */
+static struct create_id create_command(uint64_t response)
 {
-	struct create_id create = {
+	return (struct create_id){
 		.cmd = CMD_CREATE_ID,
-		.in = sizeof(create) - 8,
+		.in = sizeof(struct create_id) - 8,
 		.out = 4,
 		.uid = 1,
 		.response = response,
 		.ps = RDMA_PS_TCP,
 		.qp_type = IBV_QPT_RC,
 	};
+}
+
+/* Two commands whose answer is to go to a bad address. */
+static void answer_to(int fd, uint64_t response)
+{
+	struct create_id create = create_command(response);
 	struct get_event event = {
 		.cmd = CMD_GET_EVENT,
 		.in = sizeof(event) - 8,
@@ -337,6 +349,122 @@ static void test_bad_addresses(void)
 	CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 7);
 }
 
+/* From now on this thread cannot ask what its descriptors are. False where there are no filters, as in qemu-user. */
+static bool forbid_questions(void)
+{
+	struct sock_filter filter[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+#ifdef SYS_fstat
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_fstat, 2, 0),
+#endif
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_newfstatat, 1, 0),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
+	};
+	struct sock_fprog program = { sizeof(filter) / sizeof(filter[0]), filter };
+
+	CHECK_EQ(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), 0);
+	return !prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program);
+}
+
+static void *command_without_questions(void *arg)
+{
+	struct rdma_event_channel *channel = arg;
+	uint32_t answer = 0;
+	struct create_id create = create_command((uintptr_t)&answer);
+	struct rdma_cm_id *id;
+
+	if (!forbid_questions()) {
+		printf("SKIP a thread without fstat(): no filters here\n");
+		return NULL;
+	}
+	id = cm_id(channel);
+	resolve(id);
+	cm_expect(channel, RDMA_CM_EVENT_ADDR_RESOLVED, 0);
+	CHECK_EQ(rdma_destroy_id(id), 0);
+	/* What the program writes itself counts only if the descriptor is known to be the channel's. */
+	CHECK_ERRNO(write(channel->fd, &create, sizeof(create)) < 0, EBADF);
+	CHECK_EQ(answer, 0);
+	return NULL;
+}
+
+/* A command of librdmacm's takes no question what the descriptor is. */
+static void test_no_questions(void)
+{
+	struct rdma_event_channel *channel = cm_channel();
+	pthread_t thread;
+
+	CHECK(cm_device());
+	CHECK_EQ(pthread_create(&thread, NULL, command_without_questions, channel), 0);
+	CHECK_EQ(pthread_join(thread, NULL), 0);
+	rdma_destroy_event_channel(channel);
+}
+
+/* A pipe takes the number of a channel's descriptor, by calls that no library sees. Returns its other end. */
+static int replace_by_pipe(int fd)
+{
+	int ends[2];
+
+	CHECK_EQ(pipe(ends), 0);
+	CHECK_EQ(fcntl(ends[0], F_SETFL, O_NONBLOCK), 0);
+	CHECK_EQ(syscall(SYS_close, fd), 0);
+	CHECK_EQ(syscall(SYS_dup3, ends[1], fd, 0), fd);
+	CHECK_EQ(close(ends[1]), 0);
+	return ends[0];
+}
+
+/*
+ * A stranger gets all that the program writes to it, whatever it looks like, and nothing that librdmacm has to say to
+ * its channel.
+ */
+static void test_stranger(void)
+{
+	struct rdma_event_channel *channel = cm_channel();
+	struct rdma_cm_id *id = cm_id(channel);
+	uint32_t answer = 0;
+	struct create_id create = create_command((uintptr_t)&answer), got;
+	struct rdma_cm_event *event;
+	int other;
+
+	CHECK(cm_device()); /* when a device is opened, channels whose descriptors are gone are found out */
+	CHECK_EQ(fcntl(channel->fd, F_SETFL, O_NONBLOCK), 0);
+	CHECK_ERRNO(rdma_get_cm_event(channel, &event), EAGAIN);
+	other = replace_by_pipe(channel->fd);
+	/* The channel is asked as before; it does not wait for the stranger, which would block. */
+	CHECK_ERRNO(rdma_get_cm_event(channel, &event), EAGAIN);
+	resolve(id);
+	CHECK_EQ(rdma_get_cm_event(channel, &event), 0);
+	CHECK_EQ(event->event, RDMA_CM_EVENT_ADDR_RESOLVED);
+	CHECK_EQ(rdma_ack_cm_event(event), 0);
+	CHECK_ERRNO(read(other, &got, sizeof(got)) < 0, EAGAIN);
+	CHECK_EQ(write(channel->fd, &create, sizeof(create)), sizeof(create));
+	CHECK_EQ(read(other, &got, sizeof(got)), sizeof(got));
+	CHECK(!memcmp(&got, &create, sizeof(got)) && !answer);
+	CHECK_EQ(close(channel->fd), 0);
+	CHECK_EQ(read(other, &got, sizeof(got)), 0);
+	CHECK_ERRNO(rdma_destroy_id(id), EBADF);
+	close(other);
+}
+
+/* The child of a fork() has no use for its parent's channel. */
+static void test_child(void)
+{
+	struct rdma_event_channel *channel = cm_channel();
+	struct rdma_cm_id *id = cm_id(channel), *another;
+	int status;
+	pid_t pid = fork();
+
+	if (!pid) {
+		CHECK_ERRNO(rdma_create_id(channel, &another, NULL, RDMA_PS_TCP), EIO);
+		CHECK_ERRNO(rdma_destroy_id(id), EIO);
+		_exit(0);
+	}
+	CHECK_EQ(waitpid(pid, &status, 0), pid);
+	CHECK_EQ(status, 0);
+	CHECK_EQ(rdma_destroy_id(id), 0);
+	rdma_destroy_event_channel(channel);
+}
+
 int main(int argc, char **argv)
 {
 	static const struct test tests[] = {
@@ -348,6 +476,9 @@ int main(int argc, char **argv)
 		{ "close_channel_with_ids", test_close_channel_with_ids },
 		{ "dup", test_dup },
 		{ "bad_addresses", test_bad_addresses },
+		{ "no_questions", test_no_questions },
+		{ "stranger", test_stranger },
+		{ "child", test_child },
 	};
 
 	return RUN_TESTS(argc, argv, tests);

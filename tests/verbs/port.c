@@ -474,6 +474,36 @@ static void test_bound(void)
 	ip("addr del 10.1.1.1/32 dev lo");
 }
 
+/* An id has the slot of its address, also of one that the host has only just been given. */
+static void test_slot_of_an_id(void)
+{
+	struct rdma_event_channel *channel = cm_channel();
+
+	if (is_iwarp(cm_device()))
+		return; /* its QPs are not told who the peer is */
+	ip("link set lo up");
+	for (int i = 1; i <= 3; i++) {
+		struct ibv_qp_attr attr = { .qp_state = IBV_QPS_RTR };
+		struct sockaddr_storage to = cm_loopback(AF_INET, htons(9));
+		struct rdma_cm_id *id = cm_id(channel);
+		char address[32];
+		int mask;
+
+		snprintf(address, sizeof(address), "10.1.2.%d", i);
+		CHECK_EQ(inet_pton(AF_INET, address, &((struct sockaddr_in *)&to)->sin_addr), 1);
+		ip("addr add %s/32 dev lo", address);
+		CHECK_EQ(rdma_resolve_addr(id, NULL, (struct sockaddr *)&to, 1000), 0);
+		cm_expect(channel, RDMA_CM_EVENT_ADDR_RESOLVED, 0);
+		CHECK_EQ(rdma_init_qp_attr(id, &attr, &mask), 0);
+		CHECK(mask & IBV_QP_AV);
+		CHECK_EQ(attr.ah_attr.grh.sgid_index, gid_index(id->verbs, address));
+		CHECK_EQ(rdma_destroy_id(id), 0);
+	}
+	for (int i = 1; i <= 3; i++)
+		ip("addr del 10.1.2.%d/32 dev lo", i);
+	rdma_destroy_event_channel(channel);
+}
+
 static const struct test tests[] = {
 	{ "port_state", test_port_state },
 	{ "gid_table", test_gid_table },
@@ -485,6 +515,7 @@ static const struct test tests[] = {
 	{ "counters", test_counters },
 	{ "addresses", test_addresses },
 	{ "bound", test_bound },
+	{ "slot_of_an_id", test_slot_of_an_id },
 };
 
 int main(int argc, char **argv)

@@ -156,13 +156,11 @@ static void read_interfaces(void)
 	port.stale = ret != 0;
 }
 
-/* Takes the lock, and reads what has changed. Where the kernel does not tell, everything is read each time. */
-static void lock_fresh(void)
+/* Reads what has changed. Where the kernel does not tell, everything is read each time. The lock. */
+static void refresh(void)
 {
-	int fd;
+	int fd = atomic_load_explicit(&port.watch_fd, memory_order_relaxed);
 
-	pthread_mutex_lock(&port.lock);
-	fd = atomic_load_explicit(&port.watch_fd, memory_order_relaxed);
 	if (fd < 0) {
 		fd = sys_keep(rtnl_watch());
 		atomic_store_explicit(&port.watch_fd, fd < 0 ? NO_WATCH : fd, memory_order_relaxed);
@@ -170,6 +168,12 @@ static void lock_fresh(void)
 	} else if (rtnl_changed(fd) || port.stale) {
 		read_interfaces();
 	}
+}
+
+static void lock_fresh(void)
+{
+	pthread_mutex_lock(&port.lock);
+	refresh();
 }
 
 /* Each command of rdma_cm comes here: what does not change needs no look at what may have. */
@@ -229,6 +233,31 @@ int port_gid_find(const uint8_t gid[16], unsigned int ifindex)
 	index = gid_table_find(&port.gids, gid, ifindex);
 	pthread_mutex_unlock(&port.lock);
 	return index;
+}
+
+/* One of lo has no slot as long as others do, so that each connection over lo would ask in vain. */
+static bool may_have_come(const uint8_t raw[16])
+{
+	struct ip_addr ip = { 0 };
+
+	memcpy(ip.b, raw, sizeof(ip.b));
+	return !port.known || !ip_addr_is_loopback(&ip);
+}
+
+int port_gid_slot(const uint8_t raw[16], uint8_t *slot, struct port_gid *gid)
+{
+	int index, ret;
+
+	pthread_mutex_lock(&port.lock);
+	index = gid_table_find(&port.gids, raw, 0);
+	if (index < 0 && may_have_come(raw)) {
+		refresh();
+		index = gid_table_find(&port.gids, raw, 0);
+	}
+	*slot = index < 0 ? 0 : (uint8_t)index;
+	ret = describe(&port.gids.slot[*slot], gid);
+	pthread_mutex_unlock(&port.lock);
+	return ret;
 }
 
 unsigned int port_ways(struct port_way way[PORT_WAYS_MAX])

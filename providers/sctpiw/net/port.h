@@ -42,6 +42,13 @@ int port_gid(unsigned int index, struct port_gid *gid);
 int port_first_gid(struct port_gid *gid);
 /* The lowest index of that GID, on that interface unless ifindex is 0; or -ENOENT. */
 int port_gid_find(const uint8_t gid[16], unsigned int ifindex);
+/*
+ * The slot of an address that this host had when a connection or a datagram came to have it, and what stands there. An
+ * address that is in no slot, as one of lo may be, is left to slot 0, whose GID programs take first. The host is asked
+ * only about an address that the table does not have, and not about those of lo, so that no system call is made for
+ * each connection. 0; -ENODATA, slot 0 and zeros if that is empty.
+ */
+int port_gid_slot(const uint8_t raw[16], uint8_t *slot, struct port_gid *gid);
 
 /*
  * While it is set, the port is not active, whatever the interfaces are: for faults. Watchers are told as of any other

@@ -124,24 +124,15 @@ static void api_cm_channel_release(struct rnic_channel *chan)
 	channel_release(chan);
 }
 
-/* An address that is in no slot, as one of lo may be, is left to the GID that programs take first. */
-static void name_source(struct rnic_ah *ah)
-{
-	int index = port_gid_find(ah->sgid, 0);
-
-	ah->sgid_index = index < 0 ? 0 : (uint8_t)index;
-}
-
 /* Names the two ends of a connection as programs connect a QP by them. */
 static void name_ends(struct rnic_ah *ah, bool ib)
 {
 	struct ip_addr dgid = { 0 };
 	struct port_gid own;
 
-	name_source(ah);
 	memcpy(dgid.b, ah->dgid, sizeof(dgid.b));
 	/* A loopback address is this host, by rdma_cm; as a GID it may be none. */
-	if (ip_addr_is_loopback(&dgid) && !port_gid(ah->sgid_index, &own))
+	if (!port_gid_slot(ah->sgid, &ah->sgid_index, &own) && ip_addr_is_loopback(&dgid))
 		memcpy(ah->dgid, own.raw, sizeof(ah->dgid));
 	if (ib)
 		ah->dlid = (uint16_t)(ah->dgid[14] << 8 | ah->dgid[15]);
@@ -150,6 +141,7 @@ static void name_ends(struct rnic_ah *ah, bool ib)
 static int api_cm_get_event(struct rnic_channel *chan, struct rnic_cm_event *ev)
 {
 	struct shard *s = get_shard();
+	struct port_gid own;
 	struct cm_id *child;
 	ssize_t n;
 
@@ -165,7 +157,7 @@ static int api_cm_get_event(struct rnic_channel *chan, struct rnic_cm_event *ev)
 	}
 	shard_unlock(s);
 	if (n > 0 && ev->datagram)
-		name_source(&ev->ah);
+		port_gid_slot(ev->ah.sgid, &ev->ah.sgid_index, &own);
 	return n < 0 ? (int)n : 0;
 }
 

@@ -8,7 +8,6 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <sys/stat.h>
 
 #include "log/log.h"
@@ -205,7 +204,6 @@ static void update_signal(struct rnic_channel *chan)
 {
 	bool wanted = !list_empty(&chan->events);
 	char bytes[SIGNALS_MAX];
-	int waiting = 0;
 
 	if (chan->released || wanted == (chan->signals > 0))
 		return;
@@ -214,8 +212,7 @@ static void update_signal(struct rnic_channel *chan)
 		return;
 	}
 	/* The application may have read the bytes behind our back. Then a read() would block. */
-	if (!sys_ioctl(chan->read_fd, FIONREAD, &waiting) && waiting > 0)
-		sys_read(chan->read_fd, bytes, chan->signals);
+	sys_read_pipe(chan->read_fd, bytes, chan->signals);
 	chan->signals = 0;
 }
 

@@ -446,22 +446,39 @@ static bool are_closed(const struct shard *s)
 	return all & POLLNVAL;
 }
 
-/* now: ns. Returns the number of events, or -errno. */
-static int wait_for_events(struct shard *s, struct epoll_event *ev, uint64_t now)
+/*
+ * now: ns. received: the passes since the last sleep have brought something. Returns the number of events, or -errno;
+ * -EINTR: nothing is known, but something may have happened. ppoll() does not say what is ready in the set. Mostly it is
+ * a socket, which the next pass reads: the set is asked only if that has brought nothing.
+ */
+static int wait_for_events(struct shard *s, struct epoll_event *ev, uint64_t now, bool received)
 {
-	uint64_t last = atomic_load_explicit(&s->progress.last_cm_event, memory_order_relaxed);
-	struct pollfd pfd = { .fd = s->progress.wait_fd, .events = POLLIN };
+	struct progress *p = &s->progress;
+	uint64_t last = atomic_load_explicit(&p->last_cm_event, memory_order_relaxed);
+	struct pollfd pfd = { .fd = p->wait_fd, .events = POLLIN };
 
-	if (tuning_sleep((int64_t)(now - last)) == TUNING_SLEEP_EPOLL)
-		return sys_epoll_wait(s->progress.wait_fd, ev, EVENTS, TUNING_LOOK_AGAIN);
-	sys_ppoll(&pfd, 1, TUNING_CONNECTING);
-	return sys_epoll_wait(s->progress.wait_fd, ev, EVENTS, 0);
+	if (tuning_asks(p->unasked, received)) {
+		int n = sys_epoll_wait(p->wait_fd, ev, EVENTS, 0);
+
+		p->unasked = 0;
+		if (n)
+			return n;
+	}
+	if (tuning_sleep((int64_t)(now - last)) == TUNING_SLEEP_EPOLL) {
+		p->unasked = 0;
+		return sys_epoll_wait(p->wait_fd, ev, EVENTS, TUNING_LOOK_AGAIN);
+	}
+	if (sys_ppoll(&pfd, 1, TUNING_CONNECTING) != 1 || pfd.revents != POLLIN)
+		return sys_epoll_wait(p->wait_fd, ev, EVENTS, 0);
+	p->unasked++;
+	return -EINTR;
 }
 
 /*
- * Sleeps until something happens, or may have happened. now: ns. false: the descriptors are gone.
+ * Sleeps until something happens, or may have happened. now, received: as for wait_for_events(). false: the descriptors
+ * are gone.
  */
-static bool sleep_on_all(struct shard *s, uint64_t now)
+static bool sleep_on_all(struct shard *s, uint64_t now, bool received)
 {
 	bool asked = false;
 	struct epoll_event ev[EVENTS];
@@ -471,7 +488,7 @@ static bool sleep_on_all(struct shard *s, uint64_t now)
 		s->progress.port_fd = fd;
 		watch(s, fd, &s->progress.port);
 	}
-	n = wait_for_events(s, ev, now);
+	n = wait_for_events(s, ev, now, received);
 	TRACE(woken, TRACE_NOW, .slept = sys_now() - now);
 	if ((n < 0 && n != -EINTR) || (!n && are_closed(s))) {
 		give_up(s);
@@ -523,7 +540,7 @@ static void *progress_main(void *arg)
 			park(s);
 			continue;
 		}
-		if (!sleep_on_all(s, asleep))
+		if (!sleep_on_all(s, asleep, served.received))
 			break;
 		awake = sys_now();
 		served.short_sleep = awake - asleep < TUNING_LINGER;

@@ -47,6 +47,7 @@ struct progress {
 	uint64_t received;		/* passes that brought something; shard lock */
 	/* The thread's alone: */
 	bool low;		  /* datagrams.low behind its last pass */
+	uint32_t unasked;	  /* times that ppoll() woke it since it last asked what is ready */
 	uint32_t ways_changes;	  /* port_ways_changes() that associations know of */
 	uint64_t no_linger_until; /* ns; it does not linger before that */
 	uint64_t no_linger;	  /* ns. tuning_no_linger() when the processor was lost last */

@@ -117,6 +117,11 @@
  */
 #define TUNING_CONNECTING 10000000u
 /*
+ * Wake-ups by ppoll(), each with something to receive, for each look whether anything beside the sockets wakes the
+ * thread ("What woke the thread is asked only if nothing came"). A guess: what waits for it is not urgent.
+ */
+#define TUNING_UNASKED 16u
+/*
  * ms. The thread looks so often whether its descriptors are still there. A guess: often enough, and
  * no load.
  */
@@ -312,6 +317,15 @@ uint64_t tuning_no_linger(const struct tuning_lost *seen);
 static inline bool tuning_looks_once_more(uint32_t active)
 {
 	return active < TUNING_POLLING_COUNT;
+}
+
+/*
+ * Whether the thread asks what has woken it. unasked: wake-ups for which it has not asked yet; received: the passes after
+ * the last one have brought something.
+ */
+static inline bool tuning_asks(uint32_t unasked, bool received)
+{
+	return unasked && (!received || unasked >= TUNING_UNASKED);
 }
 
 /* How the thread sleeps. */

@@ -11,9 +11,11 @@
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/file.h>
+#include <sys/ioctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/timerfd.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 /* syscall() reports through errno, which is the application's and must stay as it was. */
@@ -291,6 +293,25 @@ off_t sys_tell(int fd)
 ssize_t sys_read(int fd, void *buf, size_t len)
 {
 	return RAW(SYS_read, fd, buf, len);
+}
+
+ssize_t sys_read_pipe(int fd, void *buf, size_t len)
+{
+	static _Atomic bool refused;
+	struct iovec iov = { .iov_base = buf, .iov_len = len };
+	int waiting = 0, ret;
+	ssize_t n;
+
+	if (!atomic_load_explicit(&refused, memory_order_relaxed)) {
+		n = RAW(SYS_preadv2, fd, &iov, 1ul, -1l, -1l, RWF_NOWAIT);
+		if (n >= 0 || n == -EAGAIN)
+			return n;
+		atomic_store_explicit(&refused, true, memory_order_relaxed);
+	}
+	ret = sys_ioctl(fd, FIONREAD, &waiting);
+	if (ret)
+		return ret;
+	return waiting > 0 ? sys_read(fd, buf, len) : -EAGAIN;
 }
 
 ssize_t sys_write(int fd, const void *buf, size_t len)

@@ -73,6 +73,11 @@ int sys_try_lock(int fd); /* flock(), exclusive, without waiting */
 int sys_unlock(int fd);
 off_t sys_tell(int fd); /* the position: after an append, where that ended */
 ssize_t sys_read(int fd, void *buf, size_t len);
+/*
+ * Reads what is in a pipe, or returns -EAGAIN, also if the descriptor blocks, provided that no other reader is as fast. One
+ * call since Linux 6.4, two before.
+ */
+ssize_t sys_read_pipe(int fd, void *buf, size_t len);
 ssize_t sys_write(int fd, const void *buf, size_t len);
 /*
  * Writes to a file that may grow large. At RLIMIT_FSIZE it returns -EFBIG, without the deadly

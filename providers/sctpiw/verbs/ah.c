@@ -40,6 +40,23 @@ static int resolve_lid(uint16_t lid, struct port_gid *from, struct ip_addr *remo
 	return 0;
 }
 
+static void take_dgid(const struct ibv_ah_attr *attr, struct ip_addr *remote)
+{
+	*remote = (struct ip_addr){ 0 };
+	memcpy(remote->b, attr->grh.dgid.raw, sizeof(remote->b));
+	ip_addr_widen_group(remote);
+}
+
+int sctpiw_ah_remote(const struct ibv_ah_attr *attr, struct ip_addr *remote)
+{
+	struct port_gid from;
+
+	if (!attr->is_global)
+		return resolve_lid(attr->dlid, &from, remote);
+	take_dgid(attr, remote);
+	return 0;
+}
+
 int sctpiw_ah_resolve(const struct ibv_ah_attr *attr, struct port_gid *from, struct ip_addr *remote)
 {
 	if (!attr->is_global)
@@ -50,9 +67,7 @@ int sctpiw_ah_resolve(const struct ibv_ah_attr *attr, struct port_gid *from, str
 			attr->grh.sgid_index);
 		return EINVAL;
 	}
-	*remote = (struct ip_addr){ 0 };
-	memcpy(remote->b, attr->grh.dgid.raw, sizeof(remote->b));
-	ip_addr_widen_group(remote);
+	take_dgid(attr, remote);
 	return 0;
 }
 

@@ -31,6 +31,8 @@ bool sctpiw_ah_is_valid(const struct ibv_ah_attr *attr, enum config_personality 
  */
 int sctpiw_ah_resolve(const struct ibv_ah_attr *attr, struct port_gid *from,
 		      struct ip_addr *remote);
+/* The latter alone, whatever the former is. */
+int sctpiw_ah_remote(const struct ibv_ah_attr *attr, struct ip_addr *remote);
 
 /*
  * NULL: errno is EINVAL for an address without a GID (or LID, with the personality ib), another port than 1, a source GID that is not there, or a

@@ -112,7 +112,8 @@ void sctpiw_wait_for_acks(const uint32_t *completed, uint32_t reported, pthread_
 
 struct rnic_channel *sctpiw_async_channel(struct sctpiw_context *ctx)
 {
-	return channel_get_by_fd(ctx->vctx.context.async_fd);
+	channel_ref(ctx->port.source.chan);
+	return ctx->port.source.chan;
 }
 
 void sctpiw_complain_about_abi(void)

@@ -87,7 +87,7 @@ void sctpiw_complain_about_abi(void);
 uint32_t sctpiw_new_handle(void);
 
 /*
- * A reference to the channel of the context's asynchronous events, to be channel_put(); NULL if the
+ * A reference to the channel of the context's asynchronous events, to be channel_put(). It drops them if the
  * application has closed its descriptor.
  */
 struct rnic_channel *sctpiw_async_channel(struct sctpiw_context *ctx);

@@ -122,7 +122,6 @@ static bool names_peer_of_cm(const struct sctpiw_qp *qp, const struct ibv_qp_att
 {
 	const struct conn *c = &qp->shard->conn;
 	struct ip_addr remote;
-	struct port_gid gid;
 
 	if (!(mask & IBV_QP_AV) || !(mask & IBV_QP_DEST_QPN) || !attr->dest_qp_num)
 		return false;
@@ -130,7 +129,7 @@ static bool names_peer_of_cm(const struct sctpiw_qp *qp, const struct ibv_qp_att
 	    atomic_load_explicit(&qp->iw->state, memory_order_relaxed) >= IW_QPS_RTR)
 		return true;
 	return cm_undecided(c) && sctpiw_ah_is_valid(&attr->ah_attr, c->config->personality) &&
-	       !sctpiw_ah_resolve(&attr->ah_attr, &gid, &remote) &&
+	       !sctpiw_ah_remote(&attr->ah_attr, &remote) &&
 	       cm_is_asked_by(c, attr->dest_qp_num, &remote);
 }
 

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+#define _GNU_SOURCE
+#include "librdmacm.h"
+
+#include <dlfcn.h>
+#include <link.h>
+#include <stdatomic.h>
+#include <stdint.h>
+
+#define LIBRARY "librdmacm.so.1"
+#define SYMBOL "rdma_create_id" /* any function of it */
+
+/* Its segment of code. The end is written last, and is 0 until then. */
+static _Atomic uintptr_t code_begin, code_end;
+
+/* For dl_iterate_phdr(): takes the segment of code that the address *arg is in, and ends the search there. */
+static int take_segment(struct dl_phdr_info *info, size_t size, void *arg)
+{
+	uintptr_t address = *(uintptr_t *)arg;
+
+	for (int i = 0; i < info->dlpi_phnum; i++) {
+		const ElfW(Phdr) *ph = &info->dlpi_phdr[i];
+		uintptr_t begin = info->dlpi_addr + ph->p_vaddr;
+
+		if (ph->p_type != PT_LOAD || !(ph->p_flags & PF_X) || address < begin ||
+		    address - begin >= ph->p_memsz)
+			continue;
+		atomic_store_explicit(&code_begin, begin, memory_order_relaxed);
+		atomic_store_explicit(&code_end, begin + ph->p_memsz, memory_order_release);
+		return 1;
+	}
+	return 0;
+}
+
+/* Two threads that get here at once find the same. */
+void librdmacm_find(void)
+{
+	uintptr_t function;
+	void *library;
+
+	if (atomic_load_explicit(&code_end, memory_order_relaxed))
+		return;
+	library = dlopen(LIBRARY, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE);
+	function = library ? (uintptr_t)dlsym(library, SYMBOL) : 0;
+	if (function)
+		dl_iterate_phdr(take_segment, &function);
+}
+
+bool librdmacm_has(const void *address)
+{
+	uintptr_t end = atomic_load_explicit(&code_end, memory_order_acquire);
+
+	return (uintptr_t)address < end &&
+	       (uintptr_t)address >= atomic_load_explicit(&code_begin, memory_order_relaxed);
+}
