@@ -51,7 +51,7 @@ int rnic_library_dir(char *buf, size_t len);
 int rnic_channel_install(int fd, struct rnic_channel *chan);
 
 /*
- * Sleeps until fd is readable, for ever if it is -1, as it was closed or replaced; the caller holds a reference to kf. Returns 0 if it is worth asking
+ * Sleeps until fd is readable; the caller holds a reference to kf. Returns 0 if it is worth asking
  * the RNIC again; -EAGAIN if the descriptor is O_NONBLOCK, -EINTR after a signal whose handler does
  * not restart system calls, or -EIO. It is a cancellation point: a thread that is cancelled in it
  * puts the reference.

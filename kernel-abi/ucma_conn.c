@@ -213,7 +213,8 @@ int ucma_get_event(const struct ucma_request *rq, const void *in)
 		idmap_unreserve(node);
 		/* Nobody has asked yet what the descriptor is (ucma_is_meant()), and a stranger is not waited for. */
 		if (ret == -EAGAIN)
-			ret = rnic_wait_readable(rq->kf, kfile_has(rq->kf, rq->fd) ? rq->fd : -1);
+			ret = kfile_has(rq->kf, rq->fd) ? rnic_wait_readable(rq->kf, rq->fd) :
+							  -EBADF;
 		if (ret)
 			return ret;
 	}

@@ -26,6 +26,9 @@ __attribute__((visibility("default"))) int clock_gettime(clockid_t id, struct ti
 
 static void test_session(void **state)
 {
+	struct path_addr to = dtls_pair_address(2000);
+	struct dtls_cipher *tx;
+
 	dtls_pair_send_text(a, b, "hello");
 	dtls_pair_send_text(a, b, "again");
 	dtls_pair_settle();
@@ -41,6 +44,9 @@ static void test_session(void **state)
 	dtls_pair_pass(100 * NSEC_PER_SEC);
 	assert_true(dtls_next_timeout(b->dtls) == TIME_NEVER);
 	assert_true(net.longest <= DTLS_HANDSHAKE_MTU);
+	/* It is AES-GCM, the quickest: ChaCha20-Poly1305 adds 29 bytes. */
+	assert_int_equal(dtls_pair_ask(a, &to, &tx), DTLS_SEALED);
+	assert_int_equal(dtls_cipher_overhead(tx), 37);
 }
 
 /* Groups that are negotiated are elliptic curves, x25519 and secp256r1: others are slow (dtls_credentials.c). */

@@ -82,14 +82,12 @@ static void check_pipe(void)
 /* In the way of new kernels, and in that of older ones, which is the one once a descriptor has refused the new one. */
 static void pipe_is_read(void **state)
 {
-	int fd = sys_eventfd();
 	char bytes[8];
 
 	alarm(20);
 	check_pipe();
-	assert_true(sys_read_pipe(fd, bytes, sizeof(bytes)) < 0);
+	assert_int_equal(sys_read_pipe(-1, bytes, sizeof(bytes)), -EBADF);
 	check_pipe();
-	sys_close(fd);
 }
 
 int main(void)

@@ -26,6 +26,7 @@
  * whether the key is in the subgroup of prime order, which nothing depends on: the prime is safe, each exponent is used once,
  * and who does not have the key learns nothing from the secret.
  */
+#define GROUP_BITS 2048 /* a client takes no shorter prime */
 #define OF_KEYS ":+DHE-PSK:+ECDHE-PSK"
 /* The groups are also those that certificates may be of. SHA-1 signs nothing, and no RSA key is shorter than 2048 bits. */
 #define OF_CERTS                                                                                   \
@@ -376,6 +377,8 @@ bool dtls_credentials_use(struct dtls_credentials *c, struct gnutls_session_int 
 					       c->cert ? MESSAGE_OF_CERTS : MESSAGE_OF_KEYS);
 	if (gnutls.priority_set(session, c->priorities))
 		return false;
+	if (!server) /* by itself, a policy of the host that wants more bits would leave keys without any suite */
+		gnutls.dh_set_prime_bits(session, GROUP_BITS);
 	if (c->keys.n && gnutls.credentials_set(session, GNUTLS_CRD_PSK,
 						server ? (void *)c->server : (void *)c->client))
 		return false;

@@ -39,6 +39,7 @@ struct config_error;
 	X(dh_params_deinit) \
 	X(dh_params_import_raw2) \
 	X(dh_params_init) \
+	X(dh_set_prime_bits) \
 	X(dtls_cookie_send) \
 	X(dtls_cookie_verify) \
 	X(dtls_get_timeout) \

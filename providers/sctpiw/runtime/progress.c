@@ -545,6 +545,11 @@ static void *progress_main(void *arg)
 		awake = sys_now();
 		served.short_sleep = awake - asleep < TUNING_LINGER;
 		app = observe(s, since, awake);
+		/* What a poller has written to wake the thread would end each nap at once. */
+		if (tuning_woken(&app) == TUNING_WOKEN_PARK && s->progress.unasked) {
+			drain(s->progress.wake_fd);
+			app = observe(s, since, awake);
+		}
 		if (tuning_woken(&app) == TUNING_WOKEN_PARK)
 			park(s);
 	}
