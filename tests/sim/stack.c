@@ -108,7 +108,7 @@ void stack_node_start(struct stack_node *n)
 		.ops = &stack_conn_ops,
 		.config = &n->config,
 		.transport = &transport_user_sctp,
-		.carrier = &stack_carrier,
+		.carrier = &n->carrier,
 		.net = &n->net,
 		.random = &n->random.source,
 	};
@@ -118,6 +118,12 @@ void stack_node_start(struct stack_node *n)
 	n->rnic = param.rnic = iw_rnic_new(&n->iw_config, &stack_rnic_ops, &n->random.source);
 	n->ids = param.ids = cm_id_table_new();
 	assert_true(n->rnic && n->ids);
+	n->carrier = stack_carrier;
+	if (n->w->layer) {
+		n->carrier.overhead = n->sctp_config.overhead = n->w->layer->overhead;
+		n->carrier.packet_max = n->sctp_config.packet_max = n->w->layer->packet_max;
+		n->w->layer->start(n);
+	}
 	memset(&n->conn, 0, sizeof(n->conn));
 	n->conn.now = n->w->now;
 	check(!conn_start(&n->conn, &param, &why));
@@ -160,12 +166,16 @@ void stack_node_kill(struct stack_node *n)
 	cm_id_table_free(n->ids, &stack_conn_ops.events);
 	assert_int_equal(iw_pd_free(n->pd), 0);
 	iw_rnic_free(n->rnic);
+	if (w->layer)
+		w->layer->stop(n, false);
 }
 
 void stack_node_exit(struct stack_node *n)
 {
 	conn_abort_all(&n->conn);
 	conn_output(&n->conn);
+	if (n->w->layer)
+		n->w->layer->stop(n, true);
 	stack_node_kill(n);
 }
 

@@ -180,6 +180,28 @@ struct net {
 	bool links; /* packets pass only once a handshake has set up the link to the peer */
 };
 
+/* What lies between the packets of all nodes and the network. */
+struct stack_layer {
+	uint32_t overhead, packet_max; /* as in struct carrier */
+	/* The node's process starts, and ends: with a word to its peers, or without. It may have ended already. */
+	void (*start)(struct stack_node *n);
+	void (*stop)(struct stack_node *n, bool farewell);
+	/* Takes a packet that leaves, and calls stack_transmit(). */
+	void (*send)(struct stack_node *n, const struct path_addr *to, bool df,
+		     const uint8_t *packet, size_t len);
+	/* Takes what the network brings, and calls stack_arrive(). */
+	void (*input)(struct stack_node *n, const struct path_addr *path, const uint8_t *data,
+		      size_t len);
+	/*
+	 * ICMP quotes what has left. True: begin and *len are now how the packet in it begins. size: of the room at
+	 * begin. unreachable: -errno, or 0.
+	 */
+	bool (*quoted)(struct stack_node *n, const struct path_addr *to, int unreachable,
+		       uint8_t *begin, size_t *len, size_t size);
+	uint64_t (*next_timeout)(const struct stack_node *n);
+	void (*timers)(struct stack_node *n);
+};
+
 /* A host with one process, which may die and be started again; or another process of a host. */
 struct stack_node {
 	struct stack_world *w;
@@ -201,6 +223,8 @@ struct stack_node {
 	bool alive;
 	struct sim_random random;
 	struct net net;
+	struct carrier carrier; /* stack_carrier, with what the layer adds */
+	void *layer_ctx;	/* the layer's own */
 	struct conn conn;
 	struct sctp *sctp; /* conn/'s */
 	struct cm_id_table *ids;
@@ -233,6 +257,7 @@ struct stack_world {
 	uint64_t now;		  /* ns; it begins at 1,000 s */
 	unsigned long long steps; /* of the loop; too many are a failure */
 	struct simnet *net;
+	const struct stack_layer *layer; /* to be set before nodes start; NULL: there is none */
 	struct sim_random random;
 	struct stack_node *nodes[STACK_NODES];
 	unsigned int n_nodes;
@@ -330,6 +355,13 @@ struct stack_side *stack_xrc_side(const struct stack_node *n, uint32_t qp_num);
 /* The carrier of all nodes, and what the network calls when something comes for one. */
 extern const struct carrier stack_carrier;
 extern const struct simnet_ops stack_net_ops;
+/* For layers: the network takes a datagram of the node; its stack takes a packet, or hears that one did not arrive. */
+void stack_transmit(struct stack_node *n, const struct path_addr *to, bool df, const uint8_t *data,
+		    size_t len);
+void stack_arrive(struct stack_node *n, const struct path_addr *path, const uint8_t *packet,
+		  size_t len);
+void stack_unreachable(struct stack_node *n, const struct path_addr *to, int error,
+		       const uint8_t *packet, size_t len);
 /* Forgets what has arrived at the node and was not handed over yet. */
 void stack_carrier_clear(struct stack_node *n);
 

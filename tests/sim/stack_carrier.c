@@ -266,7 +266,8 @@ static bool link_passes(struct sim_port *p, const struct arrival *a)
 
 static uint64_t next_timeout(const struct conn *c)
 {
-	uint64_t next = TIME_NEVER;
+	const struct stack_node *n = list_entry(c, struct stack_node, conn);
+	uint64_t next = n->w->layer ? n->w->layer->next_timeout(n) : TIME_NEVER;
 
 	list_for_each(node, &c->net->ports) {
 		const struct sim_port *p = list_entry(node, struct sim_port, node);
@@ -285,6 +286,10 @@ static uint64_t next_timeout(const struct conn *c)
 
 static void timers(struct conn *c)
 {
+	struct stack_node *n = stack_node_of(c);
+
+	if (n->w->layer)
+		n->w->layer->timers(n);
 	list_for_each(node, &c->net->ports) {
 		struct sim_port *p = list_entry(node, struct sim_port, node);
 
@@ -312,23 +317,62 @@ static void arrive(struct stack_node *n, struct arrival head, const uint8_t *dat
 	list_add_tail(&n->net.arrived, &a->node);
 }
 
+void stack_arrive(struct stack_node *n, const struct path_addr *path, const uint8_t *packet,
+		  size_t len)
+{
+	arrive(n, (struct arrival){ .path = *path, .len = len }, packet);
+}
+
 static void deliver(void *ctx, const struct path_addr *path, const uint8_t *packet, size_t len,
 		    uint64_t at)
 {
-	arrive(ctx, (struct arrival){ .path = *path, .len = len }, packet);
+	struct stack_node *n = ctx;
+
+	if (n->alive && n->w->layer)
+		n->w->layer->input(n, path, packet, len);
+	else
+		stack_arrive(n, path, packet, len);
+}
+
+/* What ICMP says about a packet. */
+static void arrive_icmp(struct stack_node *n, struct arrival head, const uint8_t *quoted)
+{
+	uint8_t begin[sizeof(((struct carrier_error *)NULL)->quoted)];
+
+	head.icmp = true;
+	head.len = head.len < sizeof(begin) ? head.len : sizeof(begin);
+	memcpy(begin, quoted, head.len);
+	arrive(n, head, begin);
+}
+
+void stack_unreachable(struct stack_node *n, const struct path_addr *to, int error,
+		       const uint8_t *packet, size_t len)
+{
+	arrive_icmp(n, (struct arrival){ .path = *to, .unreachable = error, .len = len }, packet);
+}
+
+/* The same from the network, which has seen what the layer has made of the packet. */
+static void hear_icmp(struct stack_node *n, struct arrival head, const uint8_t *quoted)
+{
+	uint8_t begin[sizeof(((struct carrier_error *)NULL)->quoted)];
+
+	check(head.len <= sizeof(begin));
+	memcpy(begin, quoted, head.len);
+	if (!n->alive || !n->w->layer ||
+	    n->w->layer->quoted(n, &head.path, head.unreachable, begin, &head.len, sizeof(begin)))
+		arrive_icmp(n, head, begin);
 }
 
 static void unreachable(void *ctx, const struct path_addr *to, int error, const uint8_t *quoted,
 			size_t len, uint64_t at)
 {
-	arrive(ctx, (struct arrival){ .path = *to, .icmp = true, .unreachable = error, .len = len },
-	       quoted);
+	hear_icmp(ctx, (struct arrival){ .path = *to, .unreachable = error, .len = len }, quoted);
 }
 
 static void too_big(void *ctx, const struct path_addr *to, uint32_t mtu, const uint8_t *quoted,
 		    size_t len, uint64_t at)
 {
-	arrive(ctx, (struct arrival){ .path = *to, .icmp = true, .mtu = mtu, .len = len }, quoted);
+	hear_icmp(ctx, (struct arrival){ .path = *to, .mtu = mtu, .len = len }, quoted);
 }
 
 const struct simnet_ops stack_net_ops = { .deliver = deliver,
@@ -566,12 +610,22 @@ static void assemble(const struct sctp_batch *b, uint8_t *packet, const uint8_t 
 	}
 }
 
+void stack_transmit(struct stack_node *n, const struct path_addr *to, bool df, const uint8_t *data,
+		    size_t len)
+{
+	struct stack_world *w = n->w;
+	int from = n->second >= 0 && ip_addr_equal(&to->local, &n->second_addr) ? n->second : n->id;
+
+	if (df)
+		simnet_send(w->net, from, to, data, len, w->now);
+	else
+		simnet_send_fragments(w->net, from, to, data, len, w->now);
+}
+
 static void transmit(struct stack_node *n, struct sctp_batch *b, const uint8_t *data, size_t len)
 {
 	static uint8_t packet[PACKET_MAX];
 	struct stack_world *w = n->w;
-	int from = n->second >= 0 && ip_addr_equal(&b->to.local, &n->second_addr) ? n->second :
-										    n->id;
 
 	check(!b->df || len + SIMNET_HEADERS <= n->mtu);
 	check(!b->hops == !ip_addr_is_multicast(&b->to.remote));
@@ -581,10 +635,10 @@ static void transmit(struct stack_node *n, struct sctp_batch *b, const uint8_t *
 		len = w->filter(w, n, packet, len);
 	if (!len)
 		return;
-	if (b->df)
-		simnet_send(w->net, from, &b->to, packet, len, w->now);
+	if (w->layer)
+		w->layer->send(n, &b->to, b->df, packet, len);
 	else
-		simnet_send_fragments(w->net, from, &b->to, packet, len, w->now);
+		stack_transmit(n, &b->to, b->df, packet, len);
 }
 
 static int send_batch(struct endpoint *ep, struct sctp_batch *b)

@@ -1,0 +1,386 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* LINK: net */
+/*
+ * SCTP in DTLS over a simulated network: handshakes that lose packets and cross each other, keys that change, peers that
+ * begin anew or forget their sessions, links that die before theirs has a session. Each message arrives once, associations come up and
+ * go on in time, and are not lost before the limit of silence. Arguments N SKIP have N times the seeds tried, behind the
+ * first SKIP ones.
+ */
+#include "fixture/sctp_sealed.h"
+
+#define BULK (1u << 22) /* messages: without end */
+#define UP (30 * SEC)	/* an association is up by then, with a fifth of the packets lost */
+#define ALL (120 * SEC)
+
+static unsigned int times = 1; /* so many times the seeds that the suite has */
+static uint64_t skip;	       /* so many seeds are left out */
+
+static struct sealed_pair p;
+
+/* Visible, so that libraries find it. */
+__attribute__((visibility("default"))) int clock_gettime(clockid_t id, struct timespec *ts)
+{
+	return sealer_clock(ts);
+}
+
+static uint32_t below(uint32_t n)
+{
+	return sim_random_below(&p.w->random, n);
+}
+
+static void start(uint64_t seed, uint64_t rekey)
+{
+	/* What the product prefers takes long: a few seeds have it. */
+	sealer_be_quick(seed % 16 != 0);
+	sealed_pair_start(&p, seed, rekey);
+}
+
+/* What is sent without end is not so much. */
+static void narrow(struct simnet_link link[2], uint32_t rate)
+{
+	for (int i = 0; i < 2; i++) {
+		link[i].rate = rate;
+		link[i].queue = 20000;
+	}
+}
+
+static void pass(uint32_t msec)
+{
+	run(p.w, below(msec) * MSEC, NULL);
+}
+
+/* Both flows get something that left after now, within that time. */
+static void must_go_on(uint64_t limit)
+{
+	uint64_t since = p.w->now;
+	const struct flow *f, *g;
+	uint32_t had[2];
+
+	run(p.w, 200 * MSEC, NULL);
+	f = sealed_pair_flow(&p, 0);
+	g = sealed_pair_flow(&p, 1);
+	assert_true(f && g);
+	had[0] = f->received;
+	had[1] = g->received;
+	while ((f->received == had[0] || g->received == had[1]) && step(p.w, since + 60 * SEC))
+		;
+	if (f->error || g->error)
+		fail_msg("seed %llu: lost with %d, %d", (unsigned long long)p.w->seed, f->error,
+			 g->error);
+	if (f->received == had[0] || g->received == had[1] || p.w->now - since > limit)
+		fail_msg("seed %llu: it takes %llu ms", (unsigned long long)p.w->seed,
+			 (unsigned long long)((p.w->now - since) / MSEC));
+}
+
+/* What was begun arrives. */
+static void finish(void)
+{
+	sealed_pair_heal(&p);
+	for (unsigned int i = 0; i < 2; i++) {
+		struct flow *f = sealed_pair_flow(&p, i);
+
+		assert_non_null(f);
+		f->to_send = f->sent;
+	}
+	sealed_pair_exchange(&p, ALL);
+	sealed_pair_end(&p);
+}
+
+static void test_transfer(void **state)
+{
+	for (uint64_t seed = skip + 1; seed <= skip + sim_seeds(32) * times; seed++) {
+		start(seed, DTLS_REKEY);
+		sealed_pair_disturb(&p, 20);
+		sealed_pair_connect(&p, 0, 20 + below(200), below(200))->max_len = 64 + below(5000);
+		sealed_pair_come_up(&p, UP);
+		sealed_pair_exchange(&p, ALL);
+		assert_int_equal(p.host[0]->flow_count, 1);
+		assert_int_equal(p.host[1]->flow_count, 1);
+		sctp_assoc_shutdown(p.host[0]->flows[0].a, p.w->now);
+		assert_true(run(p.w, ALL, all_ended));
+		sealed_pair_end(&p);
+	}
+}
+
+/* Both open at once: the ClientHellos cross, or the INITs do, or none. There is one association, and the sessions become quiet. */
+static void test_crossing(void **state)
+{
+	for (uint64_t seed = skip + 1; seed <= skip + sim_seeds(48) * times; seed++) {
+		start(seed, DTLS_REKEY);
+		sealed_pair_disturb(&p, seed % 3 ? 20 : 0);
+		sealed_pair_connect(&p, 0, 20, 20);
+		run(p.w, below(6) * p.w->link[0].delay + below(1000), NULL);
+		if (!p.host[1]->flow_count)
+			connect_to(p.host[1], p.host[0], 20);
+		sealed_pair_exchange(&p, ALL);
+		sealed_pair_heal(&p);
+		run(p.w, 20 * SEC, NULL);
+		for (unsigned int i = 0; i < 2; i++) {
+			const struct dtls_peer *peer = sealed_pair_peer(&p, i, false);
+
+			assert_true(peer && peer->now.tx && !peer->next && !peer->n_waiting);
+			assert_int_equal(p.sealer[i].port->n, 1);
+		}
+		sealed_pair_end(&p);
+	}
+}
+
+/*
+ * Keys are for some dozens of records: the next one is agreed on again and again beside the data. If the network loses and
+ * reorders nothing, no record comes when its key is gone, and none has to wait for the next key.
+ */
+static void test_rekey(void **state)
+{
+	for (uint64_t seed = skip + 1; seed <= skip + sim_seeds(20) * times; seed++) {
+		bool bad = seed % 4;
+
+		start(seed, 200);
+		sealed_stop(&p.sealer[seed % 2], false);
+		sealed_start(&p.sealer[seed % 2], p.host[seed % 2], SEALER_LAB, 200 + below(300));
+		if (bad)
+			sealed_pair_disturb(&p, 10);
+		else
+			p.w->link[0].delay = p.w->link[1].delay = below(2000000);
+		narrow(p.w->link, 100000 + below(900000));
+		sealed_pair_connect(&p, 0, 500, below(500));
+		sealed_pair_exchange(&p, ALL);
+		for (unsigned int i = 0; i < 2; i++) {
+			const struct sealer *s = &p.sealer[i];
+
+			assert_true(s->stats.handshakes > p.w->link[i].packets / 1000);
+			if (!bad && s->stalled + s->stats.bad_records + s->stats.replays)
+				fail_msg("seed %llu: %u, %llu, %llu", (unsigned long long)seed,
+					 s->stalled, (unsigned long long)s->stats.bad_records,
+					 (unsigned long long)s->stats.replays);
+		}
+		sealed_pair_end(&p);
+	}
+}
+
+static bool survivor_has_lost(struct world *w)
+{
+	for (unsigned int i = 0; i < 2; i++)
+		if (p.host[i]->flows[0].error)
+			return true;
+	return false;
+}
+
+/* One side is killed or ends, and begins anew. It connects again, or its peer finds out, and does. */
+static void test_restart(void **state)
+{
+	for (uint64_t seed = skip + 1; seed <= skip + sim_seeds(32) * times; seed++) {
+		unsigned int who = seed & 1;
+
+		start(seed, DTLS_REKEY);
+		sealed_pair_disturb(&p, 10);
+		narrow(p.w->link, 100000);
+		sealed_pair_connect(&p, 0, BULK, BULK);
+		sealed_pair_come_up(&p, UP);
+		pass(3000);
+		sealed_stop(&p.sealer[who], seed & 2);
+		pass(5000);
+		sealed_start(&p.sealer[who], p.host[who], SEALER_LAB, DTLS_REKEY);
+		p.host[!who]->flows[0].to_send = 30;
+		if (seed & 4) {
+			sealed_pair_connect(&p, who, 30, 30);
+		} else {
+			if (!run(p.w, UP, survivor_has_lost))
+				fail_msg("seed %llu: not noticed", (unsigned long long)seed);
+			assert_int_equal(p.host[!who]->flows[0].error, -ECONNRESET);
+			sealed_pair_connect(&p, !who, 30, 30);
+		}
+		sealed_pair_come_up(&p, UP);
+		sealed_pair_exchange(&p, ALL);
+		sealed_pair_end(&p);
+	}
+}
+
+/* Has a side forget a session, as when another peer takes its place. */
+static void forget(unsigned int i, bool second)
+{
+	struct dtls_peer *peer = sealed_pair_peer(&p, i, second);
+
+	if (peer)
+		dtls_peer_free(peer);
+}
+
+/* Data goes on when one side or both do not know their session any more. */
+static void test_forgotten(void **state)
+{
+	for (uint64_t seed = skip + 1; seed <= skip + sim_seeds(16) * times; seed++) {
+		start(seed, DTLS_REKEY);
+		p.w->link[0].delay = p.w->link[1].delay = 1000 + below(20000000);
+		narrow(p.w->link, 100000);
+		sealed_pair_connect(&p, 0, BULK, BULK);
+		sealed_pair_come_up(&p, UP);
+		for (unsigned int n = 0; n < 5; n++) {
+			uint32_t who = below(3);
+
+			pass(2000);
+			if (who != 0)
+				forget(0, false);
+			if (who != 1)
+				forget(1, false);
+			must_go_on(1900 * MSEC);
+		}
+		finish();
+	}
+}
+
+/* Nothing passes for a while, which is shorter than the limit of silence. Meanwhile sessions may be forgotten. */
+static void test_break(void **state)
+{
+	for (uint64_t seed = skip + 1; seed <= skip + sim_seeds(16) * times; seed++) {
+		start(seed, DTLS_REKEY);
+		p.w->link[0].delay = p.w->link[1].delay = 1000 + below(20000000);
+		narrow(p.w->link, 100000);
+		sealed_pair_connect(&p, 0, BULK, BULK);
+		sealed_pair_come_up(&p, UP);
+		for (unsigned int n = 0; n < 3; n++) {
+			pass(2000);
+			simnet_cut(p.w->net, p.w->link, true);
+			pass(12000);
+			if (below(3) == 0)
+				forget(below(2), false);
+			simnet_cut(p.w->net, p.w->link, false);
+			must_go_on(10 * SEC);
+		}
+		finish();
+	}
+}
+
+static void expect_end(unsigned int i, int error, uint64_t since)
+{
+	const struct flow *f = &p.host[i]->flows[p.host[i]->flow_count - 1];
+	uint64_t time = f->ended - since;
+
+	assert_int_equal(f->error, error);
+	if (time < 29 * SEC || time > 33 * SEC)
+		fail_msg("seed %llu: ended after %llu ms", (unsigned long long)p.w->seed,
+			 (unsigned long long)(time / MSEC));
+}
+
+/* Nobody answers any more, or nobody has from the first: the association ends when the limit says so, and the next one comes up. */
+static void test_silence(void **state)
+{
+	for (uint64_t seed = skip + 1; seed <= skip + sim_seeds(16) * times; seed++) {
+		uint64_t since;
+
+		start(seed, DTLS_REKEY);
+		p.w->link[0].delay = p.w->link[1].delay = 1000 + below(20000000);
+		narrow(p.w->link, 100000);
+		if (seed % 3) {
+			sealed_pair_connect(&p, 0, BULK, BULK);
+			sealed_pair_come_up(&p, UP);
+			pass(2000);
+		}
+		simnet_cut(p.w->net, p.w->link, true);
+		since = p.w->now;
+		if (seed % 3 == 0)
+			sealed_pair_connect(&p, 0, 20, 20);
+		assert_true(run(p.w, 60 * SEC, all_ended));
+		for (unsigned int i = 0; i < 2; i++)
+			if (p.host[i]->flow_count)
+				expect_end(i, -ETIMEDOUT, since);
+		pass(5000);
+		simnet_cut(p.w->net, p.w->link, false);
+		sealed_pair_connect(&p, below(2), 20, 20);
+		sealed_pair_come_up(&p, 3 * SEC);
+		sealed_pair_exchange(&p, ALL);
+		sealed_pair_end(&p);
+	}
+}
+
+/* The peer's process begins later than ours asks. */
+static void test_late_peer(void **state)
+{
+	for (uint64_t seed = skip + 1; seed <= skip + sim_seeds(16) * times; seed++) {
+		start(seed, DTLS_REKEY);
+		p.w->link[0].delay = p.w->link[1].delay = 1000 + below(20000000);
+		sealed_stop(&p.sealer[1], false);
+		sealed_pair_connect(&p, 0, 20, 20);
+		pass(25000);
+		sealed_start(&p.sealer[1], p.host[1], SEALER_LAB, DTLS_REKEY);
+		sealed_pair_come_up(&p, 4 * SEC);
+		sealed_pair_exchange(&p, ALL);
+		sealed_pair_end(&p);
+	}
+}
+
+/* ---- two links ---- */
+
+static bool have_second(struct world *w)
+{
+	const struct flow *f = sealed_pair_flow(&p, 0), *g = sealed_pair_flow(&p, 1);
+
+	return f && g && f->up && g->up && f->a->paths.others && g->a->paths.others &&
+	       sctp_path_at(f->a, 1)->confirmed && sctp_path_at(g->a, 1)->confirmed;
+}
+
+static void start_links(uint64_t seed)
+{
+	start(seed, DTLS_REKEY);
+	sealed_pair_join_again(&p);
+	for (int i = 0; i < 2; i++) {
+		p.w->link[i].delay = 20000 + below(1500000);
+		p.second[i].delay = 20000 + below(1500000);
+	}
+	narrow(p.w->link, 400000);
+	narrow(p.second, 400000);
+}
+
+/* The first link dies just when the second one has lost its session, on one side or on both. */
+static void test_failover(void **state)
+{
+	for (uint64_t seed = skip + 1; seed <= skip + sim_seeds(16) * times; seed++) {
+		uint32_t who;
+
+		start_links(seed);
+		who = below(4);
+		sealed_pair_connect(&p, 0, BULK, BULK);
+		assert_true(run(p.w, UP, have_second));
+		pass(3000);
+		for (unsigned int i = 0; i < 2; i++)
+			if (who >> i & 1)
+				forget(i, true);
+		simnet_cut(p.w->net, p.w->link, true);
+		must_go_on(SEC);
+		finish();
+	}
+}
+
+/* The second link is dead when the association comes up: its handshake waits until the link works. Then the first one dies. */
+static void test_dead_link(void **state)
+{
+	for (uint64_t seed = skip + 1; seed <= skip + sim_seeds(20) * times; seed++) {
+		start_links(seed);
+		simnet_cut(p.w->net, p.second, true);
+		sealed_pair_connect(&p, 0, BULK, BULK);
+		sealed_pair_come_up(&p, UP);
+		pass(20000);
+		simnet_cut(p.w->net, p.second, false);
+		if (!run(p.w, 20 * SEC, have_second))
+			fail_msg("seed %llu: no second link", (unsigned long long)seed);
+		pass(2000);
+		simnet_cut(p.w->net, p.w->link, true);
+		must_go_on(SEC);
+		finish();
+	}
+}
+
+int main(int argc, char **argv)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_transfer),  cmocka_unit_test(test_crossing),
+		cmocka_unit_test(test_rekey),	  cmocka_unit_test(test_restart),
+		cmocka_unit_test(test_forgotten), cmocka_unit_test(test_break),
+		cmocka_unit_test(test_silence),	  cmocka_unit_test(test_late_peer),
+		cmocka_unit_test(test_failover),  cmocka_unit_test(test_dead_link),
+	};
+
+	if (argc > 1)
+		times = (unsigned int)strtoul(argv[1], NULL, 10);
+	if (argc > 2)
+		skip = strtoul(argv[2], NULL, 10);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
