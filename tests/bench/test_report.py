@@ -55,6 +55,10 @@ class List(unittest.TestCase):
         self.assertEqual([names.size_name(size) for size in (1, 1023, 1024, 65536, 1 << 20)],
                          ["1 B", "1023 B", "1 KiB", "64 KiB", "1 MiB"])
 
+    def test_several_patterns(self):
+        chosen = run_bench("--full", "--only", "ib_send_lat 64 B, lo", "--only", "*stunnel*, lo", "--list")
+        self.assertEqual(chosen.stdout.splitlines(), ["ib_send_lat 64 B, lo", f"{names.STUNNEL}, lo"])
+
     def test_nothing_matches(self):
         done = run_bench("--only", "no such measurement", "--list")
         self.assertEqual(done.returncode, 1)
