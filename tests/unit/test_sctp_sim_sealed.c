@@ -35,8 +35,8 @@ static void start(uint64_t seed, uint64_t rekey)
 	sealed_pair_start(&p, seed, rekey);
 }
 
-/* What is sent without end is not so much. */
-static void narrow(struct simnet_link link[2], uint32_t rate)
+/* Of both ways. What is sent without end is not so much. */
+static void narrow(struct simnet_link *link, uint32_t rate)
 {
 	for (int i = 0; i < 2; i++) {
 		link[i].rate = rate;
