@@ -142,6 +142,26 @@ static void test_known(void **state)
 	end_busy(&s);
 }
 
+/* Whichever path answers first, a process knows soon that both addresses are one host's: it can connect again by the other one. */
+static void test_learnt(void **state)
+{
+	for (unsigned int slower = 0; slower < 2; slower++) {
+		struct ip_addr other[SCTP_KNOWN_ADDRS];
+		struct scene s;
+
+		join(&s, 1);
+		for (int i = 0; i < 2; i++)
+			(slower ? s.second : s.w->link)[i].delay = 5 * MSEC;
+		s.f = connect_to(s.a, s.b, 1000);
+		wait_up(&s);
+		run(s.w, 500 * MSEC, NULL);
+		assert_int_equal(sctp_known_others(&s.f->a->s->known, &s.b->addr, s.w->now, other),
+				 1);
+		assert_true(ip_addr_equal(other, &s.b->second_addr));
+		finish(&s);
+	}
+}
+
 /* The host has another first address now, which the peer does not know: the first path is no way. */
 static void test_renumbered(void **state)
 {
@@ -313,10 +333,15 @@ static void test_address_of_another(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_silent),	    cmocka_unit_test(test_known),
-		cmocka_unit_test(test_hold),	    cmocka_unit_test(test_changing),
-		cmocka_unit_test(test_second_pair), cmocka_unit_test(test_address_of_another),
-		cmocka_unit_test(test_renumbered),  cmocka_unit_test(test_all_gone),
+		cmocka_unit_test(test_silent),
+		cmocka_unit_test(test_known),
+		cmocka_unit_test(test_learnt),
+		cmocka_unit_test(test_hold),
+		cmocka_unit_test(test_changing),
+		cmocka_unit_test(test_second_pair),
+		cmocka_unit_test(test_address_of_another),
+		cmocka_unit_test(test_renumbered),
+		cmocka_unit_test(test_all_gone),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

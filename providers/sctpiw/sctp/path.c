@@ -348,9 +348,13 @@ void sctp_path_heartbeat_ack(struct sctp_in *in, const struct wire_sctp_chunk *c
 
 	if (c->len != SCTP_HEARTBEAT_LEN)
 		return;
-	for (i = 0; i <= a->paths.others; i++)
-		if (sctp_mtu_answered(a, sctp_path_at(a, i), nonce, in->now))
-			return;
+	for (i = 0; i <= a->paths.others; i++) {
+		path = sctp_path_at(a, i);
+		if (!sctp_mtu_answered(a, path, nonce, in->now))
+			continue;
+		sctp_paths_learn(a, path, in->now);
+		return;
+	}
 	path = asked(a, nonce);
 	if (!path)
 		return;
