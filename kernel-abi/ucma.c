@@ -92,8 +92,8 @@ static ssize_t ucma_write(struct kfile *kf, int fd, const void *buf, size_t len)
 /*
  * librdmacm writes nothing that has the shape of a command but commands, to descriptors that it has opened and
  * closes by calls that are hooked. If the program has closed one behind its back, the command goes where it was meant to
- * go, and not into the stranger that has the number, as long as nobody has found out that the slot is stale. Nobody else is believed: what the program or another library
- * writes may look like a command by chance.
+ * go, and not into the stranger that has the number, as long as nobody has found out that the slot is stale. Nobody else
+ * is believed: what the program or another library writes may look like a command by chance.
  */
 static bool ucma_is_meant(const void *buf, size_t len, const void *from)
 {

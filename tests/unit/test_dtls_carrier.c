@@ -289,7 +289,7 @@ static void send_in_two(struct sctp_batch *batch, unsigned int gone)
 	assert_int_equal(b.conn.traffic.dtls.replays + b.conn.traffic.dtls.bad_records, 0);
 }
 
-static void test_full(void **state)
+static void fill_at_each(void)
 {
 	struct sctp_batch batch;
 
@@ -299,15 +299,15 @@ static void test_full(void **state)
 	}
 }
 
+static void test_full(void **state)
+{
+	fill_at_each();
+}
+
 static void test_full_whole(void **state)
 {
-	struct sctp_batch batch;
-
 	whole = true;
-	for (unsigned int gone = 0; gone < 12; gone++) {
-		make_batch(12, 1400, 700, &batch);
-		send_in_two(&batch, gone);
-	}
+	fill_at_each();
 }
 
 /* Sealed, the last packets of the batch are too long for one call with the others. */

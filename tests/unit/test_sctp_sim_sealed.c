@@ -204,15 +204,27 @@ static void forget(unsigned int i, bool second)
 		dtls_peer_free(peer);
 }
 
+/* Two hosts with a narrow link, and any delay up to 20 ms. */
+static void start_narrow(uint64_t seed)
+{
+	start(seed, DTLS_REKEY);
+	p.w->link[0].delay = p.w->link[1].delay = 1000 + below(20000000);
+	narrow(p.w->link, 100000);
+}
+
+/* The same, with an association that is up and carries data both ways without end. */
+static void begin_bulk(uint64_t seed)
+{
+	start_narrow(seed);
+	sealed_pair_connect(&p, 0, BULK, BULK);
+	sealed_pair_come_up(&p, UP);
+}
+
 /* Data goes on when one side or both do not know their session any more. */
 static void test_forgotten(void **state)
 {
 	for (uint64_t seed = skip + 1; seed <= skip + sim_seeds(16) * times; seed++) {
-		start(seed, DTLS_REKEY);
-		p.w->link[0].delay = p.w->link[1].delay = 1000 + below(20000000);
-		narrow(p.w->link, 100000);
-		sealed_pair_connect(&p, 0, BULK, BULK);
-		sealed_pair_come_up(&p, UP);
+		begin_bulk(seed);
 		for (unsigned int n = 0; n < 5; n++) {
 			uint32_t who = below(3);
 
@@ -231,11 +243,7 @@ static void test_forgotten(void **state)
 static void test_break(void **state)
 {
 	for (uint64_t seed = skip + 1; seed <= skip + sim_seeds(16) * times; seed++) {
-		start(seed, DTLS_REKEY);
-		p.w->link[0].delay = p.w->link[1].delay = 1000 + below(20000000);
-		narrow(p.w->link, 100000);
-		sealed_pair_connect(&p, 0, BULK, BULK);
-		sealed_pair_come_up(&p, UP);
+		begin_bulk(seed);
 		for (unsigned int n = 0; n < 3; n++) {
 			pass(2000);
 			simnet_cut(p.w->net, p.w->link, true);
@@ -266,9 +274,7 @@ static void test_silence(void **state)
 	for (uint64_t seed = skip + 1; seed <= skip + sim_seeds(16) * times; seed++) {
 		uint64_t since;
 
-		start(seed, DTLS_REKEY);
-		p.w->link[0].delay = p.w->link[1].delay = 1000 + below(20000000);
-		narrow(p.w->link, 100000);
+		start_narrow(seed);
 		if (seed % 3) {
 			sealed_pair_connect(&p, 0, BULK, BULK);
 			sealed_pair_come_up(&p, UP);
