@@ -192,7 +192,8 @@ static _Atomic(struct kfile *) *slot_of(int fd, bool create)
 	return p ? &p->slot[(unsigned int)fd % FDTABLE_PAGE] : NULL;
 }
 
-bool kfile_has(const struct kfile *kf, int fd)
+/* Whether fd is a descriptor of it: fstat() shows its inode. */
+static bool kfile_has(const struct kfile *kf, int fd)
 {
 	struct stat st;
 
@@ -219,6 +220,7 @@ int fdtable_install(int fd, const struct kfile_ops *ops, struct rnic_channel *ch
 	kf->chan = chan;
 	kf->path = path;
 	atomic_store_explicit(&kf->flags, 0, memory_order_relaxed);
+	atomic_store_explicit(&kf->taker, 0, memory_order_relaxed);
 	kf->dev = st.st_dev;
 	kf->ino = st.st_ino;
 	kf->pid = getpid();
@@ -283,6 +285,19 @@ struct kfile *fdtable_get_for_write(int fd, const void *buf, size_t len, const v
 	return kf ? verified(slot, kf, fd) : NULL;
 }
 
+bool fdtable_holds(int fd, const struct kfile *kf)
+{
+	_Atomic(struct kfile *) *slot = slot_of(fd, false);
+
+	return slot && atomic_load(slot) == kf;
+}
+
+bool fdtable_is_stale(int fd, const struct kfile *kf)
+{
+	/* In this order: a hooked close() empties the slot before fd is another file. */
+	return !kfile_has(kf, fd) && fdtable_holds(fd, kf);
+}
+
 struct kfile *fdtable_take(int fd)
 {
 	struct kfile *kf = fdtable_get(fd);
@@ -290,6 +305,8 @@ struct kfile *fdtable_take(int fd)
 	if (!kf)
 		return NULL;
 	if (is_own(kf)) {
+		if (kf->ops->before_close)
+			kf->ops->before_close(kf);
 		slot_drop(slot_of(fd, false), kf);
 		return kf;
 	}

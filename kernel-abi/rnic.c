@@ -172,9 +172,13 @@ static int poll_in(struct kfile *kf, struct pollfd *pfd)
  */
 int rnic_wait_readable(struct kfile *kf, int fd)
 {
-	struct pollfd pfd = { .fd = fd, .events = POLLIN };
-	int flags = libc_fcntl(fd, F_GETFL, 0), ret;
+	struct pollfd pfd = { .fd = -1, .events = POLLIN };
+	int flags = -1, ret;
 
+	if (fdtable_holds(fd, kf)) {
+		pfd.fd = fd;
+		flags = libc_fcntl(fd, F_GETFL, 0);
+	}
 	if (flags >= 0)
 		atomic_store_explicit(&kf->flags, flags, memory_order_relaxed);
 	else

@@ -123,6 +123,7 @@ static const struct kfile_ops ucma_ops = {
 	.read = ucma_read,
 	.write = ucma_write,
 	.is_meant = ucma_is_meant,
+	.before_close = ucma_let_taker_return,
 	.release = ucma_release,
 	.cdev = true,
 	.major = RDMA_CM_MAJOR,

@@ -93,5 +93,7 @@ int ucma_init_qp_attr(const struct ucma_request *rq, const void *in);
  * put.
  */
 int ucma_get_event(const struct ucma_request *rq, const void *in);
+/* To be called before the channel is closed: gives the thread that took its last event the time to ask for the next. */
+void ucma_let_taker_return(struct kfile *kf);
 
 #endif

@@ -4,9 +4,15 @@
 #include "ucma_cmd.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
 #include <string.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
 
 #include "idmap.h"
+#include "libc.h"
 
 #define CONNECT_REQUEST 4 /* RDMA_CM_EVENT_CONNECT_REQUEST of <rdma/rdma_cma.h> */
 #define HOP_LIMIT 64	  /* of the datagrams to a peer */
@@ -14,6 +20,9 @@
 #define QP_STATE_ERR 6	  /* IBV_QPS_ERR, the last state */
 #define REJ_CONSUMER 28	  /* InfiniBand 12.6.7.2: the reasons that user space may give */
 #define REJ_VENDOR_OPTION 35
+/* How long the taker of the last event is waited for: 10 ms. It needs some us, of a processor that may not be free. */
+#define TAKER_NAP 50000 /* ns */
+#define TAKER_NAPS 200
 
 /*
  * RNIC_PRIVATE_DATA_MAX is the most that the length field can say; the kernel's array has a byte
@@ -186,6 +195,56 @@ static void copy_event(struct rdma_ucm_event_resp *resp, const struct rnic_cm_ev
 }
 
 /*
+ * This thread. After a fork() it is still the parent's, which nobody in the child is: a taker of that name is not waited
+ * for.
+ */
+static pid_t thread_id(void)
+{
+	static __thread pid_t tid;
+
+	if (!tid)
+		tid = (pid_t)syscall(SYS_gettid);
+	return tid;
+}
+
+/* How far a thread of this process is: 'R' if it runs or would if a processor were free; 0 if there is none. */
+static char thread_state(pid_t tid)
+{
+	char path[64], stat[64];
+	const char *name_end;
+	ssize_t n;
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/self/task/%d/stat", tid);
+	fd = libc_open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return 0;
+	n = read(fd, stat, sizeof(stat) - 1);
+	libc_close(fd);
+	stat[n > 0 ? n : 0] = '\0';
+	name_end = strrchr(stat, ')');
+	return name_end && name_end[1] ? name_end[2] : 0;
+}
+
+/*
+ * A thread that acknowledges an event and asks for the next one lets go another, which destroys the id and closes the
+ * channel (rping is such a program). In the kernel the first is back in its call by then: to destroy an id means to sleep
+ * until a worker has done it. Here nothing sleeps, and the first thread would find its descriptor closed.
+ */
+void ucma_let_taker_return(struct kfile *kf)
+{
+	pid_t taker = atomic_load(&kf->taker);
+
+	if (!taker || taker == thread_id())
+		return;
+	for (int i = 0; i < TAKER_NAPS && atomic_load(&kf->taker) == taker; i++) {
+		if (thread_state(taker) != 'R')
+			return;
+		nanosleep(&(struct timespec){ .tv_nsec = TAKER_NAP }, NULL);
+	}
+}
+
+/*
  * An event that the RNIC has given cannot be put back. So before it is asked for, the answer's
  * address is written to, and memory is reserved for the id that comes with a connection request.
  */
@@ -207,17 +266,19 @@ int ucma_get_event(const struct ucma_request *rq, const void *in)
 		node = idmap_reserve();
 		if (!node)
 			return -ENOMEM;
+		atomic_store(&rq->kf->taker, 0);
 		ret = rq->api->cm_get_event(rq->kf->chan, &ev);
 		if (!ret)
 			break;
 		idmap_unreserve(node);
 		/* Nobody has asked yet what the descriptor is (ucma_is_meant()), and a stranger is not waited for. */
 		if (ret == -EAGAIN)
-			ret = kfile_has(rq->kf, rq->fd) ? rnic_wait_readable(rq->kf, rq->fd) :
-							  -EBADF;
+			ret = fdtable_is_stale(rq->fd, rq->kf) ? -EBADF :
+								 rnic_wait_readable(rq->kf, rq->fd);
 		if (ret)
 			return ret;
 	}
+	atomic_store(&rq->kf->taker, thread_id());
 	if (ev.event == CONNECT_REQUEST)
 		idmap_set(node, ev.id, rq->kf);
 	else

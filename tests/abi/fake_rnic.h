@@ -44,7 +44,9 @@ struct fake_control {
 	bool last_send_only; /* of a join */
 	int groups;	     /* that are joined, all under the handle FAKE_GROUP */
 	int own_fd;	     /* a descriptor that the RNIC is to have for itself, or 0 */
-	uint32_t forks;	     /* how many times fork() is to lie behind the process */
+	/* Called when a channel of connection events has been asked in vain, before the answer is given; or NULL. */
+	void (*on_no_event)(void);
+	uint32_t forks; /* how many times fork() is to lie behind the process */
 };
 
 /* The control of the RNIC that the launcher has named; NULL if it is not a fake. */

@@ -454,6 +454,87 @@ static void test_waiting(void)
 	check(!close(other) && ctl->channels == before - 1);
 }
 
+static int closing, close_write_end;
+static _Atomic int asked_after_close;
+
+static void count_asked(void)
+{
+	asked_after_close++;
+}
+
+/* What another thread does that is through with the channel: the number is soon somebody else's, who has it readable. */
+static void close_and_reuse(void)
+{
+	int ends[2];
+
+	check(!pipe(ends) && write(ends[1], "x", 1) == 1);
+	check(!close(closing) && dup2(ends[0], closing) == closing);
+	check(!close(ends[0]));
+	close_write_end = ends[1];
+	ctl->on_no_event = count_asked;
+}
+
+/*
+ * rping may end so, too: it closes the channel when the other thread is in the call already, but does not wait yet. That
+ * thread waits for ever then, as it would on a file of the kernel.
+ */
+static void test_closed_in_call(void)
+{
+	int before = ctl->channels;
+	pthread_t thread;
+
+	closing = open("/dev/infiniband/rdma_cm", O_RDWR);
+	check(closing >= 0);
+	ctl->on_no_event = close_and_reuse;
+	check(!pthread_create(&thread, NULL, blocked_get_event, &closing));
+	nanosleep(&(struct timespec){ .tv_nsec = 100000000 }, NULL);
+	check(pthread_tryjoin_np(thread, NULL) == EBUSY && ctl->on_no_event == count_asked);
+	check(!asked_after_close); /* the stranger is not waited for */
+	ctl->on_no_event = NULL;
+	check(!pthread_cancel(thread) && !pthread_join(thread, NULL));
+	check(ctl->channels == before && !close(closing) && !close(close_write_end));
+}
+
+static _Atomic int taken, is_closing;
+
+/* Takes an event, and asks for the next one when the other thread is about to close the channel, but not at once. */
+static void *take_two(void *arg)
+{
+	struct timespec begin, now;
+
+	blocked_get_event(arg);
+	taken = 1;
+	while (!is_closing)
+		continue;
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &begin);
+	do
+		clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+	while ((now.tv_sec - begin.tv_sec) * 1000000000 + now.tv_nsec - begin.tv_nsec < 300000);
+	blocked_get_event(arg);
+	return NULL;
+}
+
+/* rping ends mostly so: the channel is closed while the thread that took the last event is on its way to the next. */
+static void test_closed_before_call(void)
+{
+	int fd = open("/dev/infiniband/rdma_cm", O_RDWR), before = ctl->channels;
+	uint32_t id = create_id(fd, 1);
+	struct rdma_ucm_resolve_ip in = { .id = id, .dst_addr.sin6_family = AF_INET6 };
+	pthread_t thread;
+
+	check(!command(fd, RESOLVE_IP, in, 0));
+	check(!pthread_create(&thread, NULL, take_two, &fd));
+	while (!taken)
+		sched_yield();
+	check(destroy_id(fd, id) == 1);
+	is_closing = 1;
+	check(!close(fd));
+	nanosleep(&(struct timespec){ .tv_nsec = 100000000 }, NULL);
+	check(pthread_tryjoin_np(thread, NULL) == EBUSY && ctl->channels == before);
+	check(!pthread_cancel(thread) && !pthread_join(thread, NULL));
+	check(ctl->channels == before - 1);
+}
+
 /* There are more ids than the map has room for at first; each is found again. */
 static void test_many(void)
 {
@@ -485,6 +566,8 @@ int main(void)
 	test_multicast();
 	test_connections();
 	test_waiting();
+	test_closed_in_call();
+	test_closed_before_call();
 	test_many();
 	check(!close(cm));
 	check(!ctl->channels);
