@@ -134,7 +134,7 @@ def debug_log(link):
     port, path = free_port(), harness.log_file("log.sqlog")
     output = in_shell(link, "log", rping_both(link, port), "--trace", path, "--log", "debug")
     for pattern in (r"port \d+, .*: association up", r"id \d+: event 9, status 0", r"QP 0x[0-9a-f]{6}: session on stream \d+$",
-                    r"QP 0x[0-9a-f]{6}: .*Accept received on stream", r"port \d+: association (lost, error \d+|closed)"):
+                    r"QP 0x[0-9a-f]{6}: .*Accept received on stream", r"port \d+(: association (lost, error \d+|closed)|, .*: aborted)"):
         if not re.search(r"^sctpiw: \[\d+ \d+\.\d{6}\] " + pattern, output, re.MULTILINE):
             raise Failure(f"no line '{pattern}'")
     _, events = read(path)

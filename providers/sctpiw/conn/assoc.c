@@ -212,11 +212,18 @@ static void trace_state(const struct conn_assoc *a, const char *what)
 	      .state = what);
 }
 
-void conn_assoc_abort(struct conn_assoc *a, int error)
+void conn_assoc_tell_abort(struct conn_assoc *a)
 {
+	if (a->gone)
+		return;
 	trace_state(a, "aborted");
 	a->gone = true;
 	a->ep->conn->transport->abort(a);
+}
+
+void conn_assoc_abort(struct conn_assoc *a, int error)
+{
+	conn_assoc_tell_abort(a);
 	drop_sessions(a, error);
 	cm_assoc_failed(a, error);
 	oob_assoc_failed(a, error);
@@ -228,9 +235,7 @@ void conn_assoc_drop_all(struct endpoint *ep)
 	list_for_each_safe(node, &ep->assocs) {
 		struct conn_assoc *a = list_entry(node, struct conn_assoc, node);
 
-		if (!a->gone)
-			ep->conn->transport->abort(a);
-		a->gone = true;
+		conn_assoc_tell_abort(a);
 		drop_sessions(a, -ECONNABORTED);
 		conn_assoc_free(a);
 	}

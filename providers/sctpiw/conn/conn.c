@@ -196,11 +196,7 @@ void conn_abort_all(struct conn *c)
 		struct endpoint *ep = list_entry(node, struct endpoint, node);
 
 		list_for_each(anode, &ep->assocs) {
-			struct conn_assoc *a = list_entry(anode, struct conn_assoc, node);
-
-			if (!a->gone)
-				c->transport->abort(a);
-			a->gone = true;
+			conn_assoc_tell_abort(list_entry(anode, struct conn_assoc, node));
 			/* The queue of ABORTs must not overflow. */
 			if (++n % ABORTS_AT_ONCE == 0)
 				conn_output(c);
