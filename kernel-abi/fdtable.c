@@ -3,6 +3,7 @@
 #include "fdtable.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -219,7 +220,7 @@ int fdtable_install(int fd, const struct kfile_ops *ops, struct rnic_channel *ch
 		return -ENOMEM;
 	kf->chan = chan;
 	kf->path = path;
-	atomic_store_explicit(&kf->flags, 0, memory_order_relaxed);
+	atomic_store_explicit(&kf->flags, libc_fcntl(fd, F_GETFL, 0), memory_order_relaxed);
 	atomic_store_explicit(&kf->taker, 0, memory_order_relaxed);
 	kf->dev = st.st_dev;
 	kf->ino = st.st_ino;
@@ -294,7 +295,7 @@ bool fdtable_holds(int fd, const struct kfile *kf)
 
 bool fdtable_is_stale(int fd, const struct kfile *kf)
 {
-	/* In this order: a hooked close() empties the slot before fd is another file. */
+	/* In this order: close() empties the slot before fd is another file. */
 	return !kfile_has(kf, fd) && fdtable_holds(fd, kf);
 }
 

@@ -40,7 +40,7 @@ struct kfile_ops {
 	bool (*is_meant)(const void *buf, size_t len, const void *from);
 	/* NULL: the answer is -ENOTTY. Requests that set a flag of the descriptor do not come here. */
 	int (*ioctl)(struct kfile *kf, unsigned long request, void *arg);
-	/* Called before a descriptor of it is closed, in the process that opened it; or NULL. */
+	/* Called by close() before it closes a descriptor, in the process that opened it; or NULL. */
 	void (*before_close)(struct kfile *kf);
 	/* Called when the last descriptor is closed, in the process that opened it. */
 	void (*release)(struct kfile *kf);
@@ -54,8 +54,9 @@ struct kfile {
 	const struct kfile_ops *ops;
 	struct rnic_channel *chan; /* of the RNIC, for ops; or NULL */
 	_Atomic int flags;	   /* what F_GETFL said when it was last asked */
-	_Atomic pid_t
-		taker; /* of ucma: the thread that took the last event, till somebody asks for the next; or 0 */
+	/* Of ucma: the thread that took the last event, till somebody asks for the next; or 0. When: ns of CLOCK_MONOTONIC. */
+	_Atomic pid_t taker;
+	_Atomic int64_t taken;
 	char *path; /* of a directory of the tree, as the application knows it; or NULL */
 	dev_t dev;  /* with ino: the inode that was handed out */
 	ino_t ino;
@@ -103,12 +104,12 @@ struct kfile *fdtable_get(int fd);
 struct kfile *fdtable_get_for_write(int fd, const void *buf, size_t len, const void *from);
 
 /*
- * Whether the slot of fd still has it: no hooked call has closed or replaced fd since the slot was read. A thread that
- * is in a call on fd asks; in the kernel such a call goes on, with the file that it found.
+ * Whether the slot of fd still has it. A thread that is in a call on fd asks: after a close() of fd the call goes on with
+ * the file that it found, as in the kernel, and the descriptor may be somebody else's.
  */
 bool fdtable_holds(int fd, const struct kfile *kf);
 
-/* Whether the slot of fd has it, but fd is another file: a call that is not hooked has closed or replaced fd. */
+/* Whether the slot of fd has it, but fd is another file, as after a call that is not hooked. */
 bool fdtable_is_stale(int fd, const struct kfile *kf);
 
 /* Gives a reference back. If it is the last one, and the kfile is alive, calls ops->release. */

@@ -125,17 +125,21 @@ HOOK ssize_t writev(int fd, const struct iovec *iov, int count)
 
 /*
  * Closes a descriptor that may be ours, and releases its kfile afterwards: as long as the
- * descriptor is open no other one can get its number. Cancellation between the two would leave the
- * kfile behind for ever.
+ * descriptor is open no other one can get its number. Cancellation on the way would leave the kfile
+ * behind for ever.
  */
 static __attribute__((noinline)) int close_ours(int fd)
 {
-	struct kfile *kf = fdtable_take(fd);
-	int ret, saved, state;
+	int ret, saved = errno, state;
+	struct kfile *kf;
 
-	if (!kf)
-		return REAL(close)(fd);
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
+	kf = fdtable_take(fd);
+	errno = saved;
+	if (!kf) {
+		pthread_setcancelstate(state, NULL);
+		return REAL(close)(fd);
+	}
 	ret = REAL(close)(fd);
 	saved = errno;
 	kfile_put(kf);

@@ -172,28 +172,26 @@ static int poll_in(struct kfile *kf, struct pollfd *pfd)
  */
 int rnic_wait_readable(struct kfile *kf, int fd)
 {
-	struct pollfd pfd = { .fd = -1, .events = POLLIN };
-	int flags = -1, ret;
+	struct pollfd pfd = { .fd = fd, .events = POLLIN };
+	int flags = libc_fcntl(fd, F_GETFL, 0), ret;
 
-	if (fdtable_holds(fd, kf)) {
-		pfd.fd = fd;
-		flags = libc_fcntl(fd, F_GETFL, 0);
-	}
-	if (flags >= 0)
+	if (flags >= 0 && fdtable_holds(fd, kf))
 		atomic_store_explicit(&kf->flags, flags, memory_order_relaxed);
 	else
 		flags = atomic_load_explicit(&kf->flags, memory_order_relaxed);
 	if (flags & O_NONBLOCK)
 		return -EAGAIN;
 	for (;;) {
+		if (!fdtable_holds(fd, kf) || pfd.revents & POLLNVAL)
+			pfd.fd = -1; /* poll() ignores a negative descriptor, and sleeps */
 		ret = poll_in(kf, &pfd);
 		if (ret == -EINTR && signals_restart())
 			continue;
-		if (ret || pfd.revents & POLLIN)
+		if (ret)
 			return ret;
-		if (!(pfd.revents & POLLNVAL))
-			return -EIO;
-		pfd.fd = -1; /* poll() ignores a negative descriptor, and sleeps */
+		if (!fdtable_holds(fd, kf) || pfd.revents & POLLNVAL)
+			continue;
+		return pfd.revents & POLLIN ? 0 : -EIO;
 	}
 }
 

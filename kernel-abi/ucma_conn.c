@@ -20,9 +20,14 @@
 #define QP_STATE_ERR 6	  /* IBV_QPS_ERR, the last state */
 #define REJ_CONSUMER 28	  /* InfiniBand 12.6.7.2: the reasons that user space may give */
 #define REJ_VENDOR_OPTION 35
-/* How long the taker of the last event is waited for: 10 ms. It needs some us, of a processor that may not be free. */
-#define TAKER_NAP 50000 /* ns */
-#define TAKER_NAPS 200
+/*
+ * ucma_let_taker_return(), in ns: how long after an event its taker is waited for, and how often it is looked at. Who is
+ * found asleep so many times running is not on its way: a lock or a page takes less.
+ */
+#define TAKER_TIME 100000000
+#define NAP_FIRST 50000
+#define NAP_LAST 1000000
+#define TIMES_ASLEEP 3
 
 /*
  * RNIC_PRIVATE_DATA_MAX is the most that the length field can say; the kernel's array has a byte
@@ -194,20 +199,28 @@ static void copy_event(struct rdma_ucm_event_resp *resp, const struct rnic_cm_ev
 		copy_connection(&resp->param.conn, ev);
 }
 
-/*
- * This thread. After a fork() it is still the parent's, which nobody in the child is: a taker of that name is not waited
- * for.
- */
-static pid_t thread_id(void)
+/* The thread that runs. The system is asked once by each thread, and again in a child of fork(), which has another mark. */
+static pid_t thread_id(const struct kfile *kf)
 {
+	static __thread uint32_t mark;
 	static __thread pid_t tid;
 
-	if (!tid)
+	if (mark != kf->mark) {
 		tid = (pid_t)syscall(SYS_gettid);
+		mark = kf->mark;
+	}
 	return tid;
 }
 
-/* How far a thread of this process is: 'R' if it runs or would if a processor were free; 0 if there is none. */
+static int64_t now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+/* The state of a thread of this process as ps shows it: 'R' if it runs or waits for a processor; 0 if there is none. */
 static char thread_state(pid_t tid)
 {
 	char path[64], stat[64];
@@ -219,7 +232,7 @@ static char thread_state(pid_t tid)
 	fd = libc_open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
 		return 0;
-	n = read(fd, stat, sizeof(stat) - 1);
+	n = pread(fd, stat, sizeof(stat) - 1, 0);
 	libc_close(fd);
 	stat[n > 0 ? n : 0] = '\0';
 	name_end = strrchr(stat, ')');
@@ -227,20 +240,28 @@ static char thread_state(pid_t tid)
 }
 
 /*
- * A thread that acknowledges an event and asks for the next one lets go another, which destroys the id and closes the
- * channel (rping is such a program). In the kernel the first is back in its call by then: to destroy an id means to sleep
- * until a worker has done it. Here nothing sleeps, and the first thread would find its descriptor closed.
+ * By acknowledging an event a thread may let another one go on, which destroys the id and closes the channel, while the
+ * first is on its way to ask for the next event. rping ends so. In the kernel the first is in its call by then: whoever
+ * destroys an id sleeps until a worker has done it. Here nobody sleeps, and the first would find the channel closed.
  */
 void ucma_let_taker_return(struct kfile *kf)
 {
 	pid_t taker = atomic_load(&kf->taker);
+	int64_t deadline = atomic_load(&kf->taken) + TAKER_TIME;
+	long nap = NAP_FIRST;
+	int asleep = 0;
 
-	if (!taker || taker == thread_id())
+	if (!taker || taker == thread_id(kf))
 		return;
-	for (int i = 0; i < TAKER_NAPS && atomic_load(&kf->taker) == taker; i++) {
-		if (thread_state(taker) != 'R')
+	while (atomic_load(&kf->taker) == taker && now_ns() < deadline) {
+		char state = thread_state(taker);
+
+		asleep = state == 'R' ? 0 : asleep + 1;
+		if (!state || asleep == TIMES_ASLEEP)
 			return;
-		nanosleep(&(struct timespec){ .tv_nsec = TAKER_NAP }, NULL);
+		nanosleep(&(struct timespec){ .tv_nsec = nap }, NULL);
+		if (nap < NAP_LAST)
+			nap *= 2;
 	}
 }
 
@@ -278,7 +299,8 @@ int ucma_get_event(const struct ucma_request *rq, const void *in)
 		if (ret)
 			return ret;
 	}
-	atomic_store(&rq->kf->taker, thread_id());
+	atomic_store(&rq->kf->taken, now_ns());
+	atomic_store(&rq->kf->taker, thread_id(rq->kf));
 	if (ev.event == CONNECT_REQUEST)
 		idmap_set(node, ev.id, rq->kf);
 	else

@@ -313,9 +313,10 @@ static void cm_channel_release(struct rnic_channel *chan)
 static int cm_get_event(struct rnic_channel *chan, struct rnic_cm_event *ev)
 {
 	ssize_t n = channel_read(chan, ev, sizeof(*ev));
+	void (*on_no_event)(void) = fake_control.on_no_event;
 
-	if (n < 0 && fake_control.on_no_event)
-		fake_control.on_no_event();
+	if (n < 0 && on_no_event)
+		on_no_event();
 	if (n < 0)
 		return (int)n;
 	for (uint32_t i = 0; i < IDS; i++)

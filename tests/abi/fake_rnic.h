@@ -45,7 +45,7 @@ struct fake_control {
 	int groups;	     /* that are joined, all under the handle FAKE_GROUP */
 	int own_fd;	     /* a descriptor that the RNIC is to have for itself, or 0 */
 	/* Called when a channel of connection events has been asked in vain, before the answer is given; or NULL. */
-	void (*on_no_event)(void);
+	void (*_Atomic on_no_event)(void);
 	uint32_t forks; /* how many times fork() is to lie behind the process */
 };
 

@@ -487,8 +487,10 @@ static void test_closed_in_call(void)
 	check(closing >= 0);
 	ctl->on_no_event = close_and_reuse;
 	check(!pthread_create(&thread, NULL, blocked_get_event, &closing));
+	while (ctl->on_no_event != count_asked)
+		sched_yield();
 	nanosleep(&(struct timespec){ .tv_nsec = 100000000 }, NULL);
-	check(pthread_tryjoin_np(thread, NULL) == EBUSY && ctl->on_no_event == count_asked);
+	check(pthread_tryjoin_np(thread, NULL) == EBUSY);
 	check(!asked_after_close); /* the stranger is not waited for */
 	ctl->on_no_event = NULL;
 	check(!pthread_cancel(thread) && !pthread_join(thread, NULL));
@@ -533,6 +535,16 @@ static void test_closed_before_call(void)
 	check(pthread_tryjoin_np(thread, NULL) == EBUSY && ctl->channels == before);
 	check(!pthread_cancel(thread) && !pthread_join(thread, NULL));
 	check(ctl->channels == before - 1);
+
+	/* A thread that has ended is not on its way. */
+	fd = open("/dev/infiniband/rdma_cm", O_RDWR);
+	in.id = create_id(fd, 1);
+	check(!command(fd, RESOLVE_IP, in, 0));
+	check(!pthread_create(&thread, NULL, blocked_get_event, &fd) &&
+	      !pthread_join(thread, NULL));
+	check(destroy_id(fd, in.id) == 1);
+	errno = 1234;
+	check(!close(fd) && errno == 1234);
 }
 
 /* There are more ids than the map has room for at first; each is found again. */

@@ -127,7 +127,7 @@ void conn_assoc_over(struct conn_assoc *a, int error, bool orderly);
  * pointer is not valid afterwards.
  */
 void conn_assoc_abort(struct conn_assoc *a, int error);
-/* Only the ABORT of it, if the association has not ended: it is gone afterwards, and its sessions are the caller's. */
+/* Sends only its ABORT, unless it has ended: it is gone afterwards. To drop its sessions is left to the caller. */
 void conn_assoc_tell_abort(struct conn_assoc *a);
 
 #endif
