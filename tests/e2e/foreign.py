@@ -14,7 +14,7 @@ import sys
 import time
 
 import harness
-from harness import BUILD, RPING_RACE, Failure, Skip, Veth, free_port, need, start
+from harness import BUILD, Failure, Skip, Veth, free_port, need, start
 
 USRSCTP = BUILD / "bin/foreign-usrsctp"
 LKSCTP = BUILD / "bin/foreign-lksctp"
@@ -310,20 +310,12 @@ def rping(role, *options):
         peer.expect()
 
     def connecting(link):
-        for again in True, True, False:
-            port = free_port()
-            command = ["rping", "-s", "-a", link.any, "-p", port, "-S", "5000"]
-            server = start("rping-server", command, link, "server", env=settings(link))
-            server.wait_listening(port)
-            try:
-                Peer(link, "connect", port, "rping", "--rounds", count, *options).expect()
-            except Failure:
-                # Two threads of stock rping may call exit() at once: it ends before the peer has been told.
-                if again and server.process.poll() is not None and RPING_RACE in server.output():
-                    continue
-                raise
-            server.wait(PATIENCE)
-            return
+        port = free_port()
+        command = ["rping", "-s", "-a", link.any, "-p", port, "-S", "5000"]
+        server = start("rping-server", command, link, "server", env=settings(link))
+        server.wait_listening(port)
+        Peer(link, "connect", port, "rping", "--rounds", count, *options).expect()
+        server.expect(PATIENCE)
 
     return listening if role == "listen" else connecting
 
