@@ -6,7 +6,6 @@ The victim is a server of e2e-ud, which ends if anything but a completed receive
 client talks to it all the time.
 """
 import contextlib
-import ctypes
 import json
 import os
 import random
@@ -26,7 +25,6 @@ UD = str(BUILD / "bin/e2e-ud")
 DATAGRAM, MESSAGE, REQUEST, REPLY, ROOM_REQUEST, ROOM_REPLY = 0xBD, 1, 2, 3, 4, 5
 QKEY, ROOM = 0x01234567, 1024  # RDMA_UDP_QKEY; of e2e-ud: bytes that its receives have room for
 CHALLENGE = 255
-SO_ATTACH_FILTER = 26  # Python has no name for it
 OPTIONS = ["--personality", "roce"]
 OWN_PORT = 5000  # in the packets of strangers, whatever socket they come from
 SOURCE = OWN_PORT << 8 | 1
@@ -107,11 +105,7 @@ class Stranger:
     def hear_own(self, family):
         """A raw socket gets the packets of all ports: those of the honest client would fill its buffer."""
         at = [(0xB1, 0, 0, 0), (0x48, 0, 0, 2)] if family == 4 else [(0x28, 0, 0, 2)]  # the header's length, the port
-        code = b"".join(struct.pack("HBBI", *step) for step in
-                        (*at, (0x15, 0, 1, OWN_PORT), (0x06, 0, 0, 0xFFFFFFFF), (0x06, 0, 0, 0)))
-        program = ctypes.create_string_buffer(code)
-        self.socket.setsockopt(socket.SOL_SOCKET, SO_ATTACH_FILTER,
-                               struct.pack("HL", len(code) // 8, ctypes.addressof(program)))
+        harness.attach_filter(self.socket, *at, (0x15, 0, 1, OWN_PORT), (0x06, 0, 0, 0xFFFFFFFF), (0x06, 0, 0, 0))
         self.socket.setblocking(False)
         with contextlib.suppress(BlockingIOError):
             while self.socket.recv(65536):  # what has come before the filter was there

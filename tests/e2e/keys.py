@@ -74,11 +74,11 @@ def rping(link):
 # ------------------------------------------------------------------ the wire
 
 class Wire(threading.Thread):
-    """Keeps what passes the interfaces of one side of the link."""
+    """Keeps what passes the interfaces of one side of the link from or to a port: other tests may have them, too."""
 
-    def __init__(self, link, side):
+    def __init__(self, link, side, port):
         super().__init__(daemon=True)
-        self.link, self.side = link, side
+        self.link, self.side, self.port = link, side, port
         self.packets = []
         self.ready = threading.Event()
         self.done = threading.Event()
@@ -97,6 +97,10 @@ class Wire(threading.Thread):
                 os.close(fd)
             s = socket.socket(socket.AF_PACKET, socket.SOCK_DGRAM, socket.htons(ETH_P_ALL))
             s.setsockopt(socket.SOL_SOCKET, 33, 32 << 20)  # SO_RCVBUFFORCE
+            # Where the ports are: behind a header of IPv4, whose length goes to x, or one of IPv6.
+            begin, load, at = ([(0xB1, 0, 0, 0)], 0x48, 0) if self.link.family == 4 else ([], 0x28, 40)
+            harness.attach_filter(s, *begin, (load, 0, 0, at), (0x15, 2, 0, self.port), (load, 0, 0, at + 2),
+                                  (0x15, 0, 1, self.port), (0x06, 0, 0, 0xFFFFFFFF), (0x06, 0, 0, 0))
             s.settimeout(0.1)
         except OSError as e:
             self.error = e
@@ -115,15 +119,15 @@ class Wire(threading.Thread):
             size += len(packet)
         s.close()
 
-    def payloads(self, port):
-        """Of datagrams of UDP to or from that port."""
+    def payloads(self):
+        """Of datagrams of UDP."""
         self.done.set()
         self.join()
         for packet in self.packets:
             head = {4: 20, 6: 40}.get(packet[0] >> 4, 0) if packet else 0
             if not head or packet[9 if head == 20 else 6] != socket.IPPROTO_UDP:
                 continue
-            if port in struct.unpack_from("!HH", packet, head):
+            if self.port in struct.unpack_from("!HH", packet, head):
                 yield packet[head + 8:]
 
 
@@ -131,18 +135,18 @@ def nothing_in_the_clear(link):
     """Neither the payload, nor anything of SCTP, is seen by whoever looks on."""
     port = free_port()
     program = ["-v", "-V", "-C", "20", "-S", "4000", "-p", str(port)]
-    wire = Wire(link, "server")
+    wire = Wire(link, "server", port)
     # What the test looks for is there without a key.
     s = begin(link, None, ["rping", "-s", *program, "-a", link.any], port)
     start("client", ["rping", "-c", *program, "-a", link.address], link, "client").expect(30)
     s.expect(10)
-    clear = list(wire.payloads(port))
+    clear = list(wire.payloads())
     check(any(PATTERN in p for p in clear), "the payload was not found where it must be: without a key")
     port = free_port()
     program[-1] = str(port)
-    wire = Wire(link, "server")
+    wire = Wire(link, "server", port)
     run(link, ["rping", "-s", *program, "-a", link.any], ["rping", "-c", *program, "-a", link.address], port)
-    sealed = list(wire.payloads(port))
+    sealed = list(wire.payloads())
     check(len(sealed) > 20, f"{len(sealed)} packets were seen")
     for payload in sealed:
         check(PATTERN not in payload, "the payload is on the wire")
