@@ -79,7 +79,7 @@ harness.LINKS.update({
 EXAMPLE = harness.ROOT / "contrib/two-links.sh"
 STAYS = 1.5  # seconds for which a link is down, or up again, before the next change
 LOSS = 2  # percent, on the links that stay
-RUNS, AWAY = 9, 0.7  # seconds for which perftest runs; and for which a link is down, or up again, twice meanwhile
+RUNS, AWAY = 12, 0.7  # seconds for which perftest runs; and for which a link is down, or up again, twice meanwhile
 
 
 def down(link, device):
