@@ -11,6 +11,7 @@ import faults
 import harness
 from faults import ask, begin, check
 from harness import free_port
+from keys import key_file
 
 BYTES = 5000
 
@@ -18,10 +19,10 @@ BYTES = 5000
 class Pair:
     """rping, which pings until somebody ends it; each side has its rules."""
 
-    def __init__(self, link, directory, client=None, server=None, asked=True):
+    def __init__(self, link, directory, client=None, server=None, asked=True, key=None):
         port = free_port()
         self.directory = directory
-        env = {"XDG_RUNTIME_DIR": str(directory)}
+        env = {"XDG_RUNTIME_DIR": str(directory), **({"SCTPIW_KEY": str(key)} if key else {})}
         self.server = begin("server", ["rping", "-s", "-a", link.any, "-p", port, "-S", BYTES, "-V"], link, "server", server, **env)
         self.server.wait_listening(port)
         argv = ["rping", "-c", "-V", "-C", "2000000", "-S", BYTES, "-a", link.address, "-p", port]
@@ -55,24 +56,29 @@ class Pair:
 
 
 @contextlib.contextmanager
-def pinging(link, client=None, server=None, asked=True):
+def pinging(link, *rules, **how):
     with tempfile.TemporaryDirectory(prefix="sctpiw-e2e-") as name:
         try:
-            yield Pair(link, pathlib.Path(name), client, server, asked)
+            yield Pair(link, pathlib.Path(name), *rules, **how)
         finally:
             harness.kill_all()  # their sockets are in it
 
 
-def dropped(link):
+def dropped(link, **how):
     """Each tenth packet with data is lost, on the way out and on the way in; those are sent again."""
     for way in "out", "in":
-        with pinging(link, f"packets {way} chunk data: drop, every 10") as pair:
+        with pinging(link, f"packets {way} chunk data: drop, every 10", **how) as pair:
             pair.wait(lambda: pair.fired()[0] >= 20, "too few packets were lost")
             fired, seen = pair.fired()
             check(fired == seen // 10, f"{fired} of {seen} packets {way} were lost")
             sender = pair.client if way == "out" else pair.server
             check(pair.counter(sender, "sctp_retransmissions") + pair.counter(sender, "sctp_probes") > 0, "nothing was sent again")
             pair.wait_traffic()
+
+
+def keyed(link):
+    """Rules see what is in the records, both ways."""
+    dropped(link, key=key_file("key"))
 
 
 def corrupted(link):
@@ -181,6 +187,7 @@ def refused(link):
 if __name__ == "__main__":
     sys.exit(harness.main([
         ("dropped", dropped),
+        ("keyed", keyed),
         ("corrupted", corrupted),
         ("sealed", sealed),
         ("doubled", doubled),

@@ -152,16 +152,6 @@ void carrier_port_errors(struct endpoint *ep)
 		user_sctp_icmp(ep, &err);
 }
 
-void carrier_port_input(struct endpoint *ep, const struct carrier_datagram *d)
-{
-	const struct carrier_port_ops *ops = carrier_port_of(ep)->ops;
-
-	if (ops->input)
-		ops->input(ep, d);
-	else
-		user_sctp_input(ep, d);
-}
-
 /*
  * Takes datagrams one after the other while they are large, so that the staging memory stays in the cache.
  * A small one ends the round: perhaps it is what somebody waits for. path: the socket; NULL: the port's own.
@@ -179,7 +169,7 @@ static enum conn_received read_socket(struct conn *c, struct endpoint *ep, struc
 			dgrams[i].data = c->net->rx_memory + (size_t)i * CARRIER_RX_SIZE;
 		n = ops->receive(ep, path, dgrams, ops->rx_batch);
 		for (unsigned int i = 0; i < n; i++)
-			carrier_port_input(ep, &dgrams[i]);
+			(ops->input ? ops->input : ops->deliver)(ep, &dgrams[i]);
 		total += n;
 		if (n < ops->rx_batch)
 			return total ? CONN_SOME : CONN_NOTHING;

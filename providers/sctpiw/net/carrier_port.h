@@ -42,8 +42,10 @@ struct carrier_port_ops {
 	 * may both be unset.
 	 */
 	bool (*next_error)(struct endpoint *ep, struct carrier_error *err);
-	/* Takes a datagram to pieces and hands on what is in it; NULL: user_sctp_input() gets it as it is. */
+	/* Takes a datagram to pieces and gives what is in it to deliver(); NULL: deliver() gets it as it is. */
 	void (*input)(struct endpoint *ep, const struct carrier_datagram *d);
+	/* user_sctp_input(), or what stands in front of that. */
+	void (*deliver)(struct endpoint *ep, const struct carrier_datagram *d);
 };
 
 /* A descriptor in the epoll set, and what its entry points to. */
@@ -84,8 +86,6 @@ void carrier_port_set_tos(struct endpoint *ep);
 enum conn_received carrier_port_receive(struct conn *c, enum conn_depth depth);
 void carrier_port_await_room(struct endpoint *ep, bool await);
 
-/* Hands a datagram on that has come to the endpoint. */
-void carrier_port_input(struct endpoint *ep, const struct carrier_datagram *d);
 /* Takes the ICMP errors that wait on the endpoint's sockets. */
 void carrier_port_errors(struct endpoint *ep);
 /* Takes what came to one of the endpoint's path sockets (net/path_socket.h). */

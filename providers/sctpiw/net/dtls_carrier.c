@@ -59,7 +59,7 @@ static void deliver(void *ctx, const struct path_addr *from, uint8_t *packet, si
 	};
 
 	if (len)
-		user_sctp_input(ctx, &d);
+		carrier_port_of(ctx)->ops->deliver(ctx, &d);
 }
 
 static void failed(void *ctx, const struct path_addr *to, int error, const uint8_t *packet,
@@ -179,7 +179,7 @@ static void dtls_input(struct endpoint *ep, const struct carrier_datagram *d)
 		};
 
 		if (!dtls_port_input(port_of(ep), &d->from, d->data + off, len, ep->conn->now))
-			user_sctp_input(ep, &clear);
+			carrier_port_of(ep)->ops->deliver(ep, &clear);
 	}
 }
 
@@ -203,6 +203,7 @@ static const struct carrier_port_ops port_ops = {
 	.receive = udp_receive,
 	.next_error = dtls_next_error,
 	.input = dtls_input,
+	.deliver = user_sctp_input,
 };
 
 /* ---- ports ---- */

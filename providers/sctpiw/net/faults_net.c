@@ -8,7 +8,6 @@
 
 #include "conn/conn.h"
 #include "conn/user_sctp.h"
-#include "iwarp/iwarp.h"
 #include "log/log.h"
 #include "net/carrier_port.h"
 #include "net/faults_held.h"
@@ -16,8 +15,6 @@
 #include "sctp/sctp.h"
 #include "util/time.h"
 
-/* A pass takes so many receive calls, as in carrier_port.c. */
-#define RECEIVES 8
 /* When a port is full, what was held back is tried again after so long, ns. */
 #define FULL_WAIT NSEC_PER_MSEC
 
@@ -31,8 +28,6 @@ struct faults_net {
 	struct fault_asker *asker;
 	struct faults_held held;
 	struct faults_stages stages;
-	bool stirred; /* in this pass: packets have come, though the carrier's receive() saw none */
-	bool more;    /* there may be more of them at once */
 	uint8_t scratch[CARRIER_RX_SIZE];
 };
 
@@ -65,7 +60,7 @@ static bool send_on(struct faults_net *fn, const struct faults_packet *p)
 	return fn->plain->send(p->ep, &batch) != -EAGAIN;
 }
 
-static void take_in(const struct faults_packet *p)
+static void take_in(const struct faults_net *fn, const struct faults_packet *p)
 {
 	struct carrier_datagram d = {
 		.data = (uint8_t *)(uintptr_t)p->data,
@@ -74,14 +69,14 @@ static void take_in(const struct faults_packet *p)
 		.from = p->path,
 	};
 
-	carrier_port_input(p->ep, &d);
+	fn->plain_ops->deliver(p->ep, &d);
 }
 
 /* A packet that was held back goes on. */
 static void release(struct faults_net *fn, struct faults_held_packet *held)
 {
 	if (!held->p.out) {
-		take_in(&held->p);
+		take_in(fn, &held->p);
 	} else if (!send_on(fn, &held->p)) {
 		faults_held_again(&fn->held, held, fn->conn->now + FULL_WAIT);
 		return;
@@ -109,7 +104,7 @@ static void hold(struct faults_net *fn, const struct faults_packet *p, uint32_t 
 static void forward(struct faults_net *fn, const struct faults_packet *p)
 {
 	if (!p->out)
-		take_in(p);
+		take_in(fn, p);
 	else if (!send_on(fn, p))
 		hold(fn, p, 0, fn->conn->now + FULL_WAIT, 0);
 }
@@ -311,9 +306,10 @@ static int faulty_send(struct endpoint *ep, struct sctp_batch *batch)
 
 /* ---- those that arrive ---- */
 
-static void take_datagram(struct faults_net *fn, struct endpoint *ep,
-			  const struct carrier_datagram *d)
+/* Of struct carrier_port_ops. Packets of one datagram may part. With keys they have been opened here. */
+static void faulty_deliver(struct endpoint *ep, const struct carrier_datagram *d)
 {
+	struct faults_net *fn = faults_net_of(ep->conn);
 	struct faults_packet p = { .ep = ep, .path = d->from };
 	struct verdict verdict;
 
@@ -321,7 +317,7 @@ static void take_datagram(struct faults_net *fn, struct endpoint *ep,
 		p.data = d->data + off;
 		p.len = d->len - off < d->segment ? d->len - off : d->segment;
 		if (passes(fn, &p, &verdict)) {
-			take_in(&p);
+			take_in(fn, &p);
 			follow(fn, &p);
 		} else {
 			execute(fn, &p, &verdict);
@@ -329,39 +325,16 @@ static void take_datagram(struct faults_net *fn, struct endpoint *ep,
 	}
 }
 
-/* Of struct carrier_port_ops: hands on what comes by itself, since packets of one datagram may part. */
-static unsigned int faulty_port_receive(struct endpoint *ep, struct path_socket *path,
-					struct carrier_datagram *dgrams, unsigned int max)
-{
-	struct faults_net *fn = faults_net_of(ep->conn);
-	unsigned int n;
-
-	for (int round = 0; round < RECEIVES; round++) {
-		n = fn->plain_ops->receive(ep, path, dgrams, max);
-		for (unsigned int i = 0; i < n; i++)
-			take_datagram(fn, ep, &dgrams[i]);
-		fn->stirred |= n > 0;
-		if (n < max || iw_ud_is_low(ep->conn->rnic))
-			return 0;
-	}
-	fn->more = true;
-	return 0;
-}
-
 static enum conn_received faulty_receive(struct conn *c, enum conn_depth depth)
 {
 	struct faults_net *fn = faults_net_of(c);
+	bool due = faults_held_next(&fn->held) <= c->now;
 	enum conn_received got;
 
-	fn->stirred = fn->more = false;
-	if (faults_held_next(&fn->held) <= c->now) {
-		fn->stirred = true;
+	if (due)
 		let_go(fn);
-	}
 	got = fn->plain->receive(c, depth);
-	if (fn->more)
-		return CONN_MORE;
-	return fn->stirred && got < CONN_SOME ? CONN_SOME : got;
+	return due && got < CONN_SOME ? CONN_SOME : got;
 }
 
 /* ---- the rest of a carrier ---- */
@@ -374,7 +347,7 @@ static void put_in_front(struct faults_net *fn, struct endpoint *ep)
 		return;
 	fn->plain_ops = port->ops;
 	fn->ops = *port->ops;
-	fn->ops.receive = faulty_port_receive;
+	fn->ops.deliver = faulty_deliver;
 	port->ops = &fn->ops;
 }
 

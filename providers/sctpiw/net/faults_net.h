@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
  * Faults of packets (docs/faults.md): a carrier in front of the one that there is. It asks of each packet once: of one
- * that leaves before the carrier has it, and of one that arrives when the carrier has received it, so that a capture
- * shows what is really under way. Without it the carrier is called as ever. Shard lock.
+ * that leaves before the carrier has it, and of one that arrives when the carrier has received it and, with keys, opened
+ * it. So a capture shows what is really under way. Without it the carrier is called as ever. Shard lock.
  */
 #ifndef SCTPIW_NET_FAULTS_NET_H
 #define SCTPIW_NET_FAULTS_NET_H

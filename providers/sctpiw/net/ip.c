@@ -24,6 +24,7 @@
 
 #include "config/config.h"
 #include "conn/conn.h"
+#include "conn/user_sctp.h"
 #include "net/capture.h"
 #include "net/carrier_port.h"
 #include "net/carrier_socket.h"
@@ -217,6 +218,7 @@ static const struct carrier_port_ops port_ops = {
 	.rx_batch = CARRIER_RX_DATAGRAMS,
 	.receive = ip_receive,
 	.next_error = ip_next_error,
+	.deliver = user_sctp_input,
 };
 
 static int ip_open(struct endpoint *ep, const struct sockaddr *addr, bool v6only, size_t *rcvbuf)

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "conn/conn.h"
+#include "conn/user_sctp.h"
 #include "log/log.h"
 #include "net/capture.h"
 #include "net/carrier_port.h"
@@ -111,6 +112,7 @@ static const struct carrier_port_ops port_ops = {
 	.rx_batch = 1,
 	.receive = udp_receive,
 	.next_error = udp_next_error,
+	.deliver = user_sctp_input,
 };
 
 /* ---- opening ---- */
