@@ -144,6 +144,15 @@ static struct sctp_status status(void)
 	return st;
 }
 
+bool stack_awaits_shutdown_complete(void)
+{
+	struct sctp_status st = { 0 };
+	socklen_t len = sizeof(st);
+
+	/* It fails once the association is no more. */
+	return !socket_get(SCTP_STATUS, &st, &len) && st.sstat_state == SCTP_SHUTDOWN_ACK_SENT;
+}
+
 uint16_t stack_streams(void)
 {
 	struct sctp_status st = status();

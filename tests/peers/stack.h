@@ -76,6 +76,12 @@ bool stack_send(uint16_t stream, uint32_t ppid, bool ordered, const void *data, 
 /* STACK_DRY comes as soon as nothing that was sent is unacknowledged, which may be at once. */
 void stack_ask_dry(void);
 
+/*
+ * Returns whether the peer has shut the association down, and has been told that all is acknowledged. Its SHUTDOWN
+ * COMPLETE may be the last packet of a process; if that is lost, nobody is there to send it again.
+ */
+bool stack_awaits_shutdown_complete(void);
+
 /* Begins an orderly shutdown: messages still arrive, and then STACK_SHUT. */
 void stack_shutdown(void);
 /* Aborts the association. */
