@@ -123,7 +123,8 @@ struct stack_side {
 	unsigned int sends;
 	unsigned int recv_slots; /* receives that are posted at once */
 	unsigned int recvs_posted, recvs_done;
-	uint32_t written; /* bytes of the peer's sink that writes of the programme take */
+	unsigned int writes_seen; /* of the peer's operations: those before it are in the sink */
+	uint32_t written;	  /* bytes of the peer's sink that writes of the programme take */
 	uint32_t read_to; /* bytes of our own that its reads and atomics take, from the end */
 	bool hold;	  /* posts no Sends, Writes, Reads for now */
 	bool hold_recvs;  /* posts no receives */
