@@ -82,10 +82,10 @@ static void stop(void)
 	fx_stop(&x);
 }
 
-/* So few receives are left, behind a round that has taken so many. */
-static void round_of(unsigned int taken, unsigned int left)
+/* A round takes so many receives, and leaves so many of those that it found more than before, or fewer. */
+static void round_of(unsigned int taken, int left)
 {
-	post(taken + left);
+	post(taken + (unsigned int)left);
 	iw_ud_begin_round(x.rnic);
 	come(taken);
 }
@@ -96,18 +96,18 @@ static void low(bool shared)
 	start(shared);
 	round_of(100, 64);
 	assert_false(iw_ud_is_low(x.rnic));
-	assert_false(iw_ud_awaits_receives(x.rnic));
+	assert_false(iw_ud_awaits_receives(x.rnic, false));
 	pass(IW_UD_BURSTS);
 	iw_ud_begin_round(x.rnic);
 	come(7);
 	assert_false(iw_ud_is_low(x.rnic)); /* they are too few to show a burst */
 	come(1);
 	assert_true(iw_ud_is_low(x.rnic)); /* 56 are left */
-	assert_true(iw_ud_awaits_receives(x.rnic));
+	assert_true(iw_ud_awaits_receives(x.rnic, false));
 	post(7);
-	assert_true(iw_ud_awaits_receives(x.rnic));
+	assert_true(iw_ud_awaits_receives(x.rnic, false));
 	post(1);
-	assert_false(iw_ud_awaits_receives(x.rnic));
+	assert_false(iw_ud_awaits_receives(x.rnic, false));
 	assert_false(iw_ud_is_low(x.rnic));
 	/* It gets bursts, so that a single datagram is looked at as well, for a while. */
 	pass(IW_UD_BURSTS - 1);
@@ -140,9 +140,9 @@ static void short_queue(bool shared)
 	round_of(16, 16);
 	assert_false(iw_ud_is_low(x.rnic));
 	come(1);
-	assert_true(iw_ud_awaits_receives(x.rnic));
+	assert_true(iw_ud_awaits_receives(x.rnic, false));
 	post(1);
-	assert_false(iw_ud_awaits_receives(x.rnic));
+	assert_false(iw_ud_awaits_receives(x.rnic, false));
 	stop();
 	size = RECVS;
 }
@@ -159,9 +159,9 @@ static void time_limits(void **state)
 	start(false);
 	round_of(10, 20);
 	pass(IW_UD_LOW_QUIET - 1);
-	assert_true(iw_ud_awaits_receives(x.rnic));
+	assert_true(iw_ud_awaits_receives(x.rnic, false));
 	pass(1);
-	assert_false(iw_ud_awaits_receives(x.rnic));
+	assert_false(iw_ud_awaits_receives(x.rnic, false));
 	assert_false(iw_ud_is_low(x.rnic));
 	stop();
 
@@ -171,11 +171,11 @@ static void time_limits(void **state)
 	for (unsigned int i = 1; i < IW_UD_LOW_MAX / (IW_UD_LOW_QUIET / 2); i++) {
 		pass(IW_UD_LOW_QUIET / 2);
 		post(1);
-		assert_true(iw_ud_awaits_receives(x.rnic));
+		assert_true(iw_ud_awaits_receives(x.rnic, false));
 	}
 	pass(IW_UD_LOW_QUIET / 2);
 	post(1);
-	assert_false(iw_ud_awaits_receives(x.rnic));
+	assert_false(iw_ud_awaits_receives(x.rnic, false));
 	/* That has shown nothing of how few are enough. */
 	round_of(8, 1); /* 33 are left, of 64 */
 	assert_true(iw_ud_is_low(x.rnic));
@@ -187,9 +187,9 @@ static void in_vain(void **state)
 {
 	start(false);
 	round_of(10, 60);
-	assert_true(iw_ud_awaits_receives(x.rnic));
+	assert_true(iw_ud_awaits_receives(x.rnic, false));
 	pass(IW_UD_LOW_QUIET);
-	assert_false(iw_ud_awaits_receives(x.rnic));
+	assert_false(iw_ud_awaits_receives(x.rnic, false));
 	iw_ud_begin_round(x.rnic);
 	come(50);
 	assert_false(iw_ud_is_low(x.rnic));
@@ -200,14 +200,36 @@ static void in_vain(void **state)
 	stop();
 }
 
+/* Associations wait as well: the time is short, and as long a time follows in which nobody is given any. */
+static void with_associations(void **state)
+{
+	start(false);
+	round_of(10, 60);
+	pass(IW_UD_LOW_SHARED - 1);
+	assert_true(iw_ud_awaits_receives(x.rnic, true));
+	post(1);
+	pass(1);
+	assert_false(iw_ud_awaits_receives(x.rnic, true));
+	round_of(11, -10); /* one is posted, and 50 are left */
+	assert_false(iw_ud_is_low(x.rnic));
+	pass(IW_UD_LOW_SHARED - 1);
+	round_of(11, -10);
+	assert_false(iw_ud_is_low(x.rnic));
+	pass(1);
+	round_of(11, -10);
+	assert_true(iw_ud_is_low(x.rnic));
+	assert_true(iw_ud_awaits_receives(x.rnic, true));
+	stop();
+}
+
 /* One that is in the error state, from where nothing it receives comes back, is not waited for. */
 static void failed(void **state)
 {
 	start(false);
 	round_of(10, 20);
-	assert_true(iw_ud_awaits_receives(x.rnic));
+	assert_true(iw_ud_awaits_receives(x.rnic, false));
 	assert_int_equal(iw_qp_modify(qp, IW_QPS_ERR), 0);
-	assert_false(iw_ud_awaits_receives(x.rnic));
+	assert_false(iw_ud_awaits_receives(x.rnic, false));
 	stop();
 }
 
@@ -230,7 +252,7 @@ static void number_of_another(void **state)
 	attr.send_cq = attr.recv_cq = x.cq;
 	assert_int_equal(iw_qp_new(x.rnic, &attr, &qp), 0);
 	assert_int_equal(qp->num, num);
-	assert_false(iw_ud_awaits_receives(x.rnic));
+	assert_false(iw_ud_awaits_receives(x.rnic, false));
 	stop();
 }
 
@@ -239,19 +261,24 @@ static void freed(void **state)
 {
 	start(false);
 	round_of(10, 20);
-	assert_true(iw_ud_awaits_receives(x.rnic));
+	assert_true(iw_ud_awaits_receives(x.rnic, false));
 	iw_qp_free(qp);
-	assert_false(iw_ud_awaits_receives(x.rnic));
+	assert_false(iw_ud_awaits_receives(x.rnic, false));
 	fx_stop(&x);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(own_queue),   cmocka_unit_test(shared_queue),
-		cmocka_unit_test(time_limits), cmocka_unit_test(in_vain),
-		cmocka_unit_test(freed),       cmocka_unit_test(short_queues),
-		cmocka_unit_test(failed),      cmocka_unit_test(number_of_another),
+		cmocka_unit_test(own_queue),
+		cmocka_unit_test(shared_queue),
+		cmocka_unit_test(time_limits),
+		cmocka_unit_test(in_vain),
+		cmocka_unit_test(freed),
+		cmocka_unit_test(short_queues),
+		cmocka_unit_test(with_associations),
+		cmocka_unit_test(failed),
+		cmocka_unit_test(number_of_another),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

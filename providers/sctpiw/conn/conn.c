@@ -34,27 +34,17 @@ int conn_start(struct conn *c, const struct conn_param *param, struct config_err
 
 /* ---- one round ---- */
 
-/*
- * Whether a UD QP's program is given time to post receives, while nothing is received. What comes for associations
- * leaves by the same sockets, and must not wait for a program: then datagrams are dropped, as on a network.
- */
-static bool gives_time(const struct conn *c, bool low)
-{
-	return low && !c->n_assocs;
-}
-
 enum conn_received conn_receive(struct conn *c, enum conn_depth depth)
 {
 	bool room = c->datagrams.out && datagram_retry(c);
 	enum conn_received got;
 
-	c->datagrams.low = gives_time(c, iw_ud_awaits_receives(c->rnic));
+	c->datagrams.low = iw_ud_awaits_receives(c->rnic, c->n_assocs);
 	if (c->datagrams.low)
 		return room ? CONN_STIRRED : CONN_NOTHING;
 	iw_ud_begin_round(c->rnic);
 	got = c->transport->receive(c, depth);
-	c->datagrams.low = gives_time(c, iw_ud_is_low(c->rnic));
-
+	c->datagrams.low = iw_ud_is_low(c->rnic);
 	return got == CONN_NOTHING && room ? CONN_STIRRED : got;
 }
 

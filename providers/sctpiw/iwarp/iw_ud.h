@@ -49,11 +49,13 @@ struct iw_ud_stats *iw_ud_stats(struct iw_rnic *rnic);
 /* The UD QP that has run low of receives last. */
 struct iw_ud_low {
 	bool is;	/* it is to be given time to post more */
+	bool in_vain;	/* it had its time, and is given no more before it posts */
 	uint32_t qp;	/* its number; 0: there was none */
 	uint32_t want;	/* receives with which it is low no more */
 	uint32_t tail;	/* how many were posted, modulo 2^32, as last seen */
 	uint64_t since; /* ns */
 	uint64_t moved; /* ns; when receives were last seen to be posted */
+	uint64_t rest;	/* ns; before that nobody is given time */
 };
 
 /*
@@ -63,6 +65,11 @@ struct iw_ud_low {
  */
 #define IW_UD_LOW_QUIET 50000000u
 #define IW_UD_LOW_MAX 250000000u
+/*
+ * ns. The same in all if associations wait meanwhile, too, as what comes for them is in the same sockets; and then nobody
+ * is given time for as long. It is longer than a thread waits that shares its processor with two others which compute.
+ */
+#define IW_UD_LOW_SHARED 20000000u
 /* ns. For so long a QP counts as one that gets bursts, behind a round in which it took several receives. */
 #define IW_UD_BURSTS 10000000u
 /*
@@ -79,8 +86,11 @@ void iw_ud_begin_round(struct iw_rnic *rnic);
  * have to be dropped.
  */
 bool iw_ud_is_low(const struct iw_rnic *rnic);
-/* Whether the program is still to be given time to post receives, at the time of iw_set_now(). */
-bool iw_ud_awaits_receives(struct iw_rnic *rnic);
+/*
+ * Whether the program is still to be given time to post receives, at the time of iw_set_now(). shared: there are
+ * associations.
+ */
+bool iw_ud_awaits_receives(struct iw_rnic *rnic, bool shared);
 
 /* The Q_Key that datagrams to the QP have to have. */
 void iw_ud_set_qkey(struct iw_qp *qp, uint32_t qkey);

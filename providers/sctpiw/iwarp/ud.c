@@ -285,8 +285,9 @@ static void note_taken(struct iw_qp *qp)
 		ud->bursts_until = shard->now + IW_UD_BURSTS;
 	if (shard->now >= ud->bursts_until || receives_left(qp) >= enough(qp))
 		return;
-	/* It was given time before, and nothing was posted. */
-	if (!low->is && low->qp == qp->num && low->tail == posted(qp))
+	if (shard->now < low->rest)
+		return;
+	if (low->in_vain && low->qp == qp->num && low->tail == posted(qp))
 		return;
 	*low = (struct iw_ud_low){
 		.is = true,
@@ -309,10 +310,10 @@ bool iw_ud_is_low(const struct iw_rnic *rnic)
 	return rnic->shard.ud_low.is;
 }
 
-bool iw_ud_awaits_receives(struct iw_rnic *rnic)
+bool iw_ud_awaits_receives(struct iw_rnic *rnic, bool shared)
 {
 	struct iw_ud_low *low = &rnic->shard.ud_low;
-	uint64_t now = rnic->shard.now;
+	uint64_t now = rnic->shard.now, most = shared ? IW_UD_LOW_SHARED : IW_UD_LOW_MAX;
 	struct iw_qp *qp;
 
 	if (!low->is)
@@ -326,11 +327,15 @@ bool iw_ud_awaits_receives(struct iw_rnic *rnic)
 		low->tail = posted(qp);
 		low->moved = now;
 	}
-	low->is = now - low->moved < IW_UD_LOW_QUIET && now - low->since < IW_UD_LOW_MAX;
+	low->is = now - low->moved < IW_UD_LOW_QUIET && now - low->since < most;
+	if (low->is)
+		return true;
+	low->in_vain = true;
+	low->rest = shared ? now + IW_UD_LOW_SHARED : 0;
 	/* The program lets its queue run lower than that before it posts. */
-	if (!low->is && low->moved == low->since)
+	if (low->moved == low->since)
 		ud_of(qp)->mark = receives_left(qp) / 2;
-	return low->is;
+	return false;
 }
 
 /* ---- receiving ---- */
