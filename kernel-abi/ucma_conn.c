@@ -220,7 +220,10 @@ static int64_t now_ns(void)
 	return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
-/* The state of a thread of this process as ps shows it: 'R' if it runs or waits for a processor; 0 if there is none. */
+/*
+ * The state of a thread of this process as ps shows it: 'R' if it runs or waits for a processor; 0 if there is none. Without
+ * /proc each one is said to run.
+ */
 static char thread_state(pid_t tid)
 {
 	char path[64], stat[64];
@@ -231,7 +234,7 @@ static char thread_state(pid_t tid)
 	snprintf(path, sizeof(path), "/proc/self/task/%d/stat", tid);
 	fd = libc_open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
-		return 0;
+		return syscall(SYS_tgkill, getpid(), tid, 0) ? 0 : 'R';
 	n = pread(fd, stat, sizeof(stat) - 1, 0);
 	libc_close(fd);
 	stat[n > 0 ? n : 0] = '\0';

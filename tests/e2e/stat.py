@@ -218,6 +218,9 @@ def tables(link, directory):
     check(harness.LLP == "kernel" or both[client.pid]["association"][0]["rtt_ns"] > 0, "no round trip was measured")
     # A server that is stopped does not answer, and what its client has posted waits.
     server.signal(signal.SIGSTOP)
+    until("that all of its threads stand still", lambda: all(
+        task.joinpath("stat").read_text().rpartition(")")[2].split()[0] == "T"
+        for task in pathlib.Path(f"/proc/{server.pid}/task").iterdir()))
     until("work requests that wait", lambda: all(
         q["send_wrs"] > 0 for q in processes(directory, client.pid)[0]["qp"] if q["sent_bytes"] > 1 << 20))
     refused(directory, "does not answer", server.pid)
