@@ -84,6 +84,7 @@ pc  libisal           libisal-dev        isa-l-devel
 pc  nettle            nettle-dev         nettle-devel
 pc  inih              libinih-dev        inih-devel
 pc  gnutls            libgnutls28-dev    gnutls-devel
+hdr intel-ipsec-mb.h  libipsec-mb-dev?   -
 pc  libsctp           libsctp-dev        lksctp-tools-devel
 '
 RUN_NEEDS='

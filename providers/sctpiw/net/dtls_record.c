@@ -6,13 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "net/dtls_gnutls.h"
 #include "util/bytes.h"
 
 #define VERSION_1_2 0xfefdu
 #define VERSION_1_0 0xfeffu /* a ClientHello has it before a version is agreed on */
-#define NONCE_LEN 12u
-#define AAD_LEN 13u
 #define SEQ_BITS 48
 #define MARKS 128u /* of the records that were sealed last */
 #define MARK_LEN 8u
@@ -21,32 +18,30 @@
 _Static_assert(DTLS_WINDOW == (WORDS - 1) * 64, "a word is cleared before it is used again");
 
 struct dtls_cipher {
-	gnutls_aead_cipher_hd_t aead;
+	struct dtls_aead *aead;
 	enum dtls_suite suite;
 	uint64_t epoch;		/* in the bits above the sequence number */
 	uint64_t seq;		/* the next one; or the highest that was opened, plus 1 */
 	uint64_t window[WORDS]; /* by sequence number: whether it was opened (RFC 6479) */
-	uint8_t iv[NONCE_LEN];
+	uint8_t iv[DTLS_AEAD_NONCE];
 	uint8_t mark[MARKS][MARK_LEN]; /* by sequence number: how the ciphertext begins */
 };
 
 static const struct {
-	gnutls_cipher_algorithm_t algorithm;
-	size_t key_len, iv_len;
+	size_t iv_len;
 	size_t explicit_len; /* of the nonce's part that a record has */
 } suites[] = {
-	[DTLS_AES_128_GCM] = { GNUTLS_CIPHER_AES_128_GCM, 16, 4, DTLS_NONCE },
-	[DTLS_AES_256_GCM] = { GNUTLS_CIPHER_AES_256_GCM, 32, 4, DTLS_NONCE },
-	[DTLS_CHACHA20_POLY1305] = { GNUTLS_CIPHER_CHACHA20_POLY1305, 32, 12, 0 },
+	[DTLS_AES_128_GCM] = { 4, DTLS_NONCE },
+	[DTLS_AES_256_GCM] = { 4, DTLS_NONCE },
+	[DTLS_CHACHA20_POLY1305] = { 12, 0 },
 };
 
 struct dtls_cipher *dtls_cipher_new(enum dtls_suite suite, uint16_t epoch, const uint8_t *key,
 				    size_t key_len, const uint8_t *iv, size_t iv_len)
 {
-	gnutls_datum_t datum = { (unsigned char *)(uintptr_t)key, (unsigned int)key_len };
 	struct dtls_cipher *c;
 
-	if (key_len != suites[suite].key_len || iv_len != suites[suite].iv_len)
+	if (key_len != dtls_aead_key_len(suite) || iv_len != suites[suite].iv_len)
 		return NULL;
 	c = calloc(1, sizeof(*c));
 	if (!c)
@@ -54,7 +49,8 @@ struct dtls_cipher *dtls_cipher_new(enum dtls_suite suite, uint16_t epoch, const
 	c->suite = suite;
 	c->epoch = (uint64_t)epoch << SEQ_BITS;
 	memcpy(c->iv, iv, iv_len);
-	if (!gnutls.aead_cipher_init(&c->aead, suites[suite].algorithm, &datum))
+	c->aead = dtls_aead_new(suite, key);
+	if (c->aead)
 		return c;
 	explicit_bzero(c, sizeof(*c));
 	free(c);
@@ -65,7 +61,7 @@ void dtls_cipher_free(struct dtls_cipher *c)
 {
 	if (!c)
 		return;
-	gnutls.aead_cipher_deinit(c->aead);
+	dtls_aead_free(c->aead);
 	explicit_bzero(c, sizeof(*c));
 	free(c);
 }
@@ -102,9 +98,9 @@ bool dtls_header_get(const uint8_t *p, size_t len, struct dtls_header *h)
 
 /* The nonce of a record: RFC 5288 3 and RFC 7905 2. */
 static void make_nonce(const struct dtls_cipher *c, const uint8_t number[8],
-		       uint8_t nonce[NONCE_LEN])
+		       uint8_t nonce[DTLS_AEAD_NONCE])
 {
-	memcpy(nonce, c->iv, NONCE_LEN);
+	memcpy(nonce, c->iv, DTLS_AEAD_NONCE);
 	if (suites[c->suite].explicit_len) {
 		memcpy(nonce + 4, number, 8);
 		return;
@@ -114,7 +110,7 @@ static void make_nonce(const struct dtls_cipher *c, const uint8_t number[8],
 }
 
 /* What is authenticated beside the ciphertext (RFC 5246 6.2.3.3). len: of the plaintext. */
-static void make_aad(const uint8_t number[8], uint8_t type, size_t len, uint8_t aad[AAD_LEN])
+static void make_aad(const uint8_t number[8], uint8_t type, size_t len, uint8_t aad[13])
 {
 	memcpy(aad, number, 8);
 	aad[8] = type;
@@ -125,7 +121,7 @@ static void make_aad(const uint8_t number[8], uint8_t type, size_t len, uint8_t 
 size_t dtls_seal(struct dtls_cipher *c, enum dtls_type type, uint8_t *p, size_t len)
 {
 	size_t front = dtls_cipher_front(c), sealed = len + DTLS_TAG;
-	uint8_t nonce[NONCE_LEN], aad[AAD_LEN];
+	struct dtls_aead_input in;
 	uint8_t number[8];
 
 	assert(len <= DTLS_PLAIN_MAX);
@@ -139,10 +135,9 @@ size_t dtls_seal(struct dtls_cipher *c, enum dtls_type type, uint8_t *p, size_t 
 	put_be16(p + 11, (uint16_t)(front - DTLS_HEADER + sealed));
 	if (front > DTLS_HEADER)
 		memcpy(p + DTLS_HEADER, number, 8);
-	make_nonce(c, number, nonce);
-	make_aad(number, (uint8_t)type, len, aad);
-	if (gnutls.aead_cipher_encrypt(c->aead, nonce, sizeof(nonce), aad, sizeof(aad), DTLS_TAG,
-				       p + front, len, p + front, &sealed))
+	make_nonce(c, number, in.nonce);
+	make_aad(number, (uint8_t)type, len, in.aad);
+	if (!dtls_aead_seal(c->aead, &in, p + front, len))
 		return 0;
 	memcpy(c->mark[(c->seq - 1) % MARKS], p + front, MARK_LEN);
 	return front + sealed;
@@ -188,9 +183,8 @@ static void note_opened(struct dtls_cipher *c, uint64_t seq)
 enum dtls_opened dtls_open(struct dtls_cipher *c, const struct dtls_header *h, uint8_t *p,
 			   uint8_t **plain, size_t *len)
 {
-	size_t front = dtls_cipher_front(c), sealed;
-	uint8_t nonce[NONCE_LEN], aad[AAD_LEN];
-	size_t opened;
+	size_t front = dtls_cipher_front(c), opened;
+	struct dtls_aead_input in;
 
 	if (h->epoch != c->epoch >> SEQ_BITS || get_be16(p + 1) != VERSION_1_2 ||
 	    DTLS_HEADER + h->len < front + DTLS_TAG ||
@@ -198,13 +192,11 @@ enum dtls_opened dtls_open(struct dtls_cipher *c, const struct dtls_header *h, u
 		return DTLS_BAD;
 	if (was_opened(c, h->seq))
 		return DTLS_REPLAY;
-	sealed = DTLS_HEADER + h->len - front;
-	opened = sealed - DTLS_TAG;
+	opened = DTLS_HEADER + h->len - front - DTLS_TAG;
 	/* Others may put anything into the explicit part. It is the nonce's, while the number is authenticated. */
-	make_nonce(c, front > DTLS_HEADER ? p + DTLS_HEADER : p + 3, nonce);
-	make_aad(p + 3, h->type, opened, aad);
-	if (gnutls.aead_cipher_decrypt(c->aead, nonce, sizeof(nonce), aad, sizeof(aad), DTLS_TAG,
-				       p + front, sealed, p + front, &opened))
+	make_nonce(c, front > DTLS_HEADER ? p + DTLS_HEADER : p + 3, in.nonce);
+	make_aad(p + 3, h->type, opened, in.aad);
+	if (!dtls_aead_open(c->aead, &in, p + front, opened))
 		return DTLS_BAD;
 	note_opened(c, h->seq);
 	*plain = p + front;

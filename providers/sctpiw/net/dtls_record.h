@@ -12,9 +12,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "net/dtls_aead.h"
+
 #define DTLS_HEADER 13u
 #define DTLS_NONCE 8u
-#define DTLS_TAG 16u
 /* Bytes that a record adds at most. */
 #define DTLS_OVERHEAD (DTLS_HEADER + DTLS_NONCE + DTLS_TAG)
 #define DTLS_PLAIN_MAX 16384u /* bytes of plaintext in a record (RFC 6347 4.1) */
@@ -35,8 +36,6 @@ struct dtls_header {
 	uint64_t seq; /* the sequence number within the epoch, 48 bits */
 	size_t len;   /* bytes behind the header */
 };
-
-enum dtls_suite { DTLS_AES_128_GCM, DTLS_AES_256_GCM, DTLS_CHACHA20_POLY1305 };
 
 /*
  * Our sequence numbers begin here. GnuTLS has used the first ones of the same epoch with the same key for its Finished,
