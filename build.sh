@@ -67,8 +67,8 @@ wrong_usage() { say "$*; ./build.sh --help tells more"; exit 2; }
 have() { PATH=$PATH:/usr/sbin:/sbin command -v "$1" >/dev/null; }
 
 # What is checked, and the package that has it in Debian and Ubuntu, and in Fedora and RHEL (-: none
-# has it there, and the tests that need it say that they are skipped; a name with ? behind it: not every release
-# has it, with the same consequence).
+# has it there, and the tests that need it say that they are skipped; a name with ? behind it: not every release, or
+# processor, has it, with the same consequence).
 # A plain build has USDT probes if sys/sdt.h is there, and does without if not; the tests look at them.
 # cmd: a program; pc: pkg-config; lib: a file that gcc finds; so: a library that programs load; hdr: a header that gcc
 # finds; mod: a module of Python; path: a file
@@ -84,7 +84,7 @@ pc  libisal           libisal-dev        isa-l-devel
 pc  nettle            nettle-dev         nettle-devel
 pc  inih              libinih-dev        inih-devel
 pc  gnutls            libgnutls28-dev    gnutls-devel
-hdr intel-ipsec-mb.h  libipsec-mb-dev?   -
+hdr intel-ipsec-mb.h  libipsec-mb-dev?   intel-ipsec-mb-devel?
 pc  libsctp           libsctp-dev        lksctp-tools-devel
 '
 RUN_NEEDS='
@@ -238,7 +238,12 @@ has_candidate() { apt-cache policy "$1" 2>/dev/null | grep 'Candidate: [^(]' >/d
 
 # Whether the table says that not every release has the package, and this one has not.
 is_left_out() {
-	[ "${1%\?}" != "$1" ] && compgen -G '/var/lib/apt/lists/*_Packages*' >/dev/null && ! has_candidate "${1%\?}"
+	[ "${1%\?}" != "$1" ] || return 1
+	if have apt-get; then
+		compgen -G '/var/lib/apt/lists/*_Packages*' >/dev/null && ! has_candidate "${1%\?}"
+	else
+		! dnf -q info "${1%\?}" >/dev/null 2>&1
+	fi
 }
 
 apt_install() {
@@ -271,7 +276,7 @@ ensure() { # tables of needs
 	if have apt-get; then column=3; elif have dnf; then column=4; fi
 	while read -r kind what debian fedora; do
 		[ -n "$kind" ] || continue
-		if [ $column = 4 ] && [ "$fedora" = - ]; then continue; fi
+		if [ $column = 4 ] && { [ "$fedora" = - ] || is_left_out "$fedora"; }; then continue; fi
 		if [ $column = 3 ] && is_left_out "$debian"; then continue; fi
 		is_there "$kind" "$what" || missing+=("$kind $what $debian $fedora")
 	done <<<"$*"
@@ -284,7 +289,7 @@ ensure() { # tables of needs
 	if [ -n "${SCTPIW_NO_INSTALL:-}" ]; then
 		die "missing packages: ${packages[*]%\?}"
 	fi
-	if [ $column = 3 ]; then apt_install "${packages[@]}"; else as_root "installing packages" dnf install -y "${packages[@]}"; fi
+	if [ $column = 3 ]; then apt_install "${packages[@]}"; else as_root "installing packages" dnf install -y "${packages[@]%\?}"; fi
 	for what in "${missing[@]}"; do
 		read -r kind what debian _ <<<"$what"
 		is_there "$kind" "$what" || { [ $column = 3 ] && is_left_out "$debian"; } ||
