@@ -276,9 +276,11 @@ ensure() { # tables of needs
 	if have apt-get; then column=3; elif have dnf; then column=4; fi
 	while read -r kind what debian fedora; do
 		[ -n "$kind" ] || continue
+		if is_there "$kind" "$what"; then continue; fi
 		if [ $column = 4 ] && { [ "$fedora" = - ] || is_left_out "$fedora"; }; then continue; fi
 		if [ $column = 3 ] && is_left_out "$debian"; then continue; fi
-		is_there "$kind" "$what" || missing+=("$kind $what $debian $fedora")
+		if [ -n "${SCTPIW_NO_INSTALL:-}" ] && [ "${debian%\?}" != "$debian" ]; then continue; fi
+		missing+=("$kind $what $debian $fedora")
 	done <<<"$*"
 	[ ${#missing[@]} -gt 0 ] || return 0
 

@@ -233,6 +233,8 @@ static char thread_state(pid_t tid)
 
 	snprintf(path, sizeof(path), "/proc/self/task/%d/stat", tid);
 	fd = libc_open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0 && (errno == EMFILE || errno == ENFILE))
+		return 0;
 	if (fd < 0)
 		return syscall(SYS_tgkill, getpid(), tid, 0) ? 0 : 'R';
 	n = pread(fd, stat, sizeof(stat) - 1, 0);

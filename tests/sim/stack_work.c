@@ -639,10 +639,11 @@ void stack_work_check(struct stack_work *work)
 
 		if (!s->node || work->bulk)
 			continue;
-		if (work->mutating) {
-			if (!work->ends && !work->overlap)
-				check_written(s, 0, stack_peer(s)->n_ops);
-		} else if (work->ends) {
+		if (!work->overlap && stack_peer(s)->node)
+			check_written(s, 0, s->writes_seen);
+		if (work->mutating)
+			continue;
+		if (work->ends) {
 			check(is_part_of(s->sink, s->model_sink, STACK_SINK));
 		} else {
 			check(stack_work_done(work));

@@ -14,6 +14,7 @@
 
 #include "config/config.h"
 #include "net/dtls_gnutls.h"
+#include "net/dtls_ipsec_mb.h"
 #include "net/dtls_record.h"
 #include "util/bytes.h"
 
@@ -47,6 +48,7 @@ static int setup(void **state)
 	struct config_error why;
 
 	assert_true(dtls_gnutls_load(&why));
+	dtls_gcm_load();
 	with(DTLS_AES_128_GCM);
 	return 0;
 }

@@ -200,9 +200,11 @@ static void in_vain(void **state)
 	stop();
 }
 
-/* Associations wait as well: the time is short, and as long a time follows in which nobody is given any. */
+/* Associations wait as well: the time is short, and what they have waited is made up for. */
 static void with_associations(void **state)
 {
+	const uint64_t half = IW_UD_LOW_SHARED / 2;
+
 	start(false);
 	round_of(10, 60);
 	pass(IW_UD_LOW_SHARED - 1);
@@ -212,13 +214,27 @@ static void with_associations(void **state)
 	assert_false(iw_ud_awaits_receives(x.rnic, true));
 	round_of(11, -10); /* one is posted, and 50 are left */
 	assert_false(iw_ud_is_low(x.rnic));
-	pass(IW_UD_LOW_SHARED - 1);
-	round_of(11, -10);
-	assert_false(iw_ud_is_low(x.rnic));
-	pass(1);
+	pass(half);
 	round_of(11, -10);
 	assert_true(iw_ud_is_low(x.rnic));
+	pass(half - 1);
 	assert_true(iw_ud_awaits_receives(x.rnic, true));
+	pass(1);
+	assert_false(iw_ud_awaits_receives(x.rnic, true));
+	stop();
+
+	/* The program posts enough, but slowly. */
+	start(false);
+	round_of(10, 60);
+	pass(half);
+	assert_true(iw_ud_awaits_receives(x.rnic, true));
+	post(10);
+	assert_false(iw_ud_awaits_receives(x.rnic, true));
+	round_of(20, -10);
+	pass(half - 1);
+	assert_true(iw_ud_awaits_receives(x.rnic, true));
+	pass(1);
+	assert_false(iw_ud_awaits_receives(x.rnic, true));
 	stop();
 }
 

@@ -9,6 +9,7 @@
 #include "config/config_keys.h"
 #include "conn/conn.h"
 #include "net/dtls_gnutls.h"
+#include "net/dtls_ipsec_mb.h"
 #include "net/dtls_peer.h"
 #include "util/bytes.h"
 
@@ -276,6 +277,7 @@ void attack_dtls(double limit)
 		fprintf(stderr, "attack-cost: %s\n", why.text);
 		return;
 	}
+	dtls_gcm_load();
 	take_hello();
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
 		measure(&kinds[i], limit);

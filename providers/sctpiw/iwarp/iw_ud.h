@@ -55,7 +55,7 @@ struct iw_ud_low {
 	uint32_t tail;	/* how many were posted, modulo 2^32, as last seen */
 	uint64_t since; /* ns */
 	uint64_t moved; /* ns; when receives were last seen to be posted */
-	uint64_t rest;	/* ns; before that nobody is given time */
+	uint64_t paid;	/* ns; when the time that associations have waited is made up for */
 };
 
 /*
@@ -66,8 +66,9 @@ struct iw_ud_low {
 #define IW_UD_LOW_QUIET 50000000u
 #define IW_UD_LOW_MAX 250000000u
 /*
- * ns. The same in all if associations wait meanwhile, too, as what comes for them is in the same sockets; and then nobody
- * is given time for as long. It is longer than a thread waits that shares its processor with two others which compute.
+ * ns. The same in all if associations wait meanwhile, too, as what comes for them is in the same sockets; less what they
+ * have waited before, for which they get as long a time without. It is longer than a thread waits that shares its processor
+ * with two others which compute.
  */
 #define IW_UD_LOW_SHARED 20000000u
 /* ns. For so long a QP counts as one that gets bursts, behind a round in which it took several receives. */

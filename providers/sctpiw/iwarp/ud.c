@@ -270,6 +270,12 @@ static bool receives(const struct iw_qp *qp)
 	return iw_qp_state(qp) >= IW_QPS_RTR && iw_qp_state(qp) <= IW_QPS_SQE;
 }
 
+/* How long associations have waited that has not been made up for, ns. */
+static uint64_t owed(const struct iw_ud_low *low, uint64_t now)
+{
+	return low->paid > now ? low->paid - now : 0;
+}
+
 /* Counts a receive that was taken in this round, and looks at what is left. */
 static void note_taken(struct iw_qp *qp)
 {
@@ -285,7 +291,7 @@ static void note_taken(struct iw_qp *qp)
 		ud->bursts_until = shard->now + IW_UD_BURSTS;
 	if (shard->now >= ud->bursts_until || receives_left(qp) >= enough(qp))
 		return;
-	if (shard->now < low->rest)
+	if (owed(low, shard->now) >= IW_UD_LOW_SHARED)
 		return;
 	if (low->in_vain && low->qp == qp->num && low->tail == posted(qp))
 		return;
@@ -296,6 +302,7 @@ static void note_taken(struct iw_qp *qp)
 		.tail = posted(qp),
 		.since = shard->now,
 		.moved = shard->now,
+		.paid = low->paid,
 	};
 }
 
@@ -310,32 +317,37 @@ bool iw_ud_is_low(const struct iw_rnic *rnic)
 	return rnic->shard.ud_low.is;
 }
 
-bool iw_ud_awaits_receives(struct iw_rnic *rnic, bool shared)
+/* Whether the QP that is low is still to be given time. */
+static bool awaits(struct iw_ud_low *low, struct iw_qp *qp, uint64_t most, uint64_t now)
 {
-	struct iw_ud_low *low = &rnic->shard.ud_low;
-	uint64_t now = rnic->shard.now, most = shared ? IW_UD_LOW_SHARED : IW_UD_LOW_MAX;
-	struct iw_qp *qp;
-
-	if (!low->is)
+	if (!qp || qp->type != IW_QPT_UD || !receives(qp) || receives_left(qp) >= low->want)
 		return false;
-	qp = iw_qp_by_num(rnic, low->qp); /* the number may be another one's by now */
-	if (!qp || qp->type != IW_QPT_UD || !receives(qp) || receives_left(qp) >= low->want) {
-		low->is = false;
-		return false;
-	}
 	if (posted(qp) != low->tail) {
 		low->tail = posted(qp);
 		low->moved = now;
 	}
-	low->is = now - low->moved < IW_UD_LOW_QUIET && now - low->since < most;
-	if (low->is)
+	if (now - low->moved < IW_UD_LOW_QUIET && now - low->since < most)
 		return true;
 	low->in_vain = true;
-	low->rest = shared ? now + IW_UD_LOW_SHARED : 0;
 	/* The program lets its queue run lower than that before it posts. */
 	if (low->moved == low->since)
 		ud_of(qp)->mark = receives_left(qp) / 2;
 	return false;
+}
+
+bool iw_ud_awaits_receives(struct iw_rnic *rnic, bool shared)
+{
+	struct iw_ud_low *low = &rnic->shard.ud_low;
+	uint64_t now = rnic->shard.now, before = owed(low, low->since);
+
+	if (!low->is)
+		return false;
+	low->is = awaits(low,
+			 iw_qp_by_num(rnic, low->qp), /* the number may be another one's by now */
+			 shared ? IW_UD_LOW_SHARED - before : IW_UD_LOW_MAX, now);
+	if (!low->is && shared)
+		low->paid = now + before + (now - low->since);
+	return low->is;
 }
 
 /* ---- receiving ---- */

@@ -18,6 +18,7 @@
 #include "net/carriers.h"
 #include "net/dtls.h"
 #include "net/dtls_gnutls.h"
+#include "net/dtls_ipsec_mb.h"
 #include "net/memory.h"
 #include "net/udp.h"
 #include "sctp/sctp.h"
@@ -95,6 +96,15 @@ static const struct dtls_ops dtls_ops = {
 };
 
 /* ---- starting ---- */
+
+/* Not under the lock of the shard: who loads a library waits for others that do, and these may wait for that lock. */
+static bool load(struct config_error *why)
+{
+	if (!dtls_gnutls_load(why))
+		return false;
+	dtls_gcm_load();
+	return true;
+}
 
 /* NULL: no memory, or why says what it is. */
 static struct dtls *make_dtls(struct conn *c, struct config_error *why)
@@ -378,7 +388,7 @@ const struct carrier carrier_dtls = {
 	.whole_batches = true,
 	.overhead = DTLS_OVERHEAD,
 	.packet_max = PACKET_MAX,
-	.check = dtls_gnutls_load,
+	.check = load,
 	.start = dtls_start,
 	.stop = dtls_stop,
 	.open = dtls_open_port,

@@ -5,7 +5,6 @@
 #ifdef SCTPIW_IPSEC_MB
 #include <dlfcn.h>
 #include <intel-ipsec-mb.h>
-#include <pthread.h>
 #include <stdalign.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -57,35 +56,44 @@ static bool load(struct library *l)
 	       look_up(handle, "init_mb_mgr_auto", &l->init);
 }
 
-static void prepare(void)
+/* What is wrong with it; NULL: nothing. */
+static const char *prepare(void)
 {
 	struct library l;
 	IMB_MGR *mgr;
 
-	if (!load(&l) || l.version() >> 8 != IMB_VERSION_NUM >> 8)
-		return;
+	if (!load(&l))
+		return "it is not there";
+	if (l.version() >> 8 != IMB_VERSION_NUM >> 8)
+		return "its version is another one";
 	mgr = l.alloc(0);
 	if (!mgr)
-		return;
+		return "there is no memory";
 	l.init(mgr, NULL);
 	if (!mgr->imb_errno && mgr->features & IMB_FEATURE_AESNI) {
 		aes_128 = (struct functions){ mgr->gcm128_pre, mgr->gcm128_enc, mgr->gcm128_dec };
 		aes_256 = (struct functions){ mgr->gcm256_pre, mgr->gcm256_enc, mgr->gcm256_dec };
-		log_debug("AES-GCM is that of libipsec-mb %s", IMB_VERSION_STR);
 	}
 	l.free(mgr);
+	return aes_128.pre ? NULL : "the processor has no instructions for AES";
+}
+
+void dtls_gcm_load(void)
+{
+	const char *why = aes_128.pre ? NULL : prepare();
+
+	if (why)
+		log_debug("AES-GCM is not that of libipsec-mb %s: %s", IMB_VERSION_STR, why);
+	else
+		log_debug("AES-GCM is that of libipsec-mb %s", IMB_VERSION_STR);
 }
 
 struct dtls_gcm *dtls_gcm_new(enum dtls_suite suite, const uint8_t *key)
 {
-	static pthread_once_t once = PTHREAD_ONCE_INIT;
 	const struct functions *f = suite == DTLS_AES_128_GCM ? &aes_128 : &aes_256;
 	struct dtls_gcm *g;
 
-	if (suite == DTLS_CHACHA20_POLY1305)
-		return NULL;
-	pthread_once(&once, prepare);
-	if (!f->pre)
+	if (suite == DTLS_CHACHA20_POLY1305 || !f->pre)
 		return NULL;
 	g = aligned_alloc(ALIGNMENT, sizeof(*g));
 	if (!g)
@@ -112,7 +120,7 @@ void dtls_gcm_seal(struct dtls_gcm *g, const struct dtls_aead_input *in, uint8_t
 bool dtls_gcm_open(struct dtls_gcm *g, const struct dtls_aead_input *in, uint8_t *p, size_t len)
 {
 	struct gcm_context_data context;
-	uint8_t tag[DTLS_TAG];
+	uint8_t tag[DTLS_TAG] = { 0 };
 	unsigned int differ = 0;
 
 	g->f->dec(&g->key, &context, p, p, len, in->nonce, in->aad, sizeof(in->aad), tag, DTLS_TAG);
@@ -123,6 +131,10 @@ bool dtls_gcm_open(struct dtls_gcm *g, const struct dtls_aead_input *in, uint8_t
 }
 
 #else /* there was no header when it was built */
+
+void dtls_gcm_load(void)
+{
+}
 
 struct dtls_gcm *dtls_gcm_new(enum dtls_suite suite, const uint8_t *key)
 {
