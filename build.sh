@@ -47,7 +47,7 @@ usage: ./build.sh [--verbose] [COMMAND]
   --help     this
 
 Packages that are missing are installed first, with apt-get or dnf, and with sudo where that is
-needed; the command is printed. SCTPIW_NO_INSTALL=1 names them and stops instead.
+needed; the command is printed. SCTPIW_NO_INSTALL=1 names them and stops instead, unless it can do without.
 Build types and compilers other than the usual: CC and CMAKE_BUILD_TYPE in the environment, on a
 fresh build directory; or one of the presets: cmake --list-presets.
 END
@@ -279,7 +279,10 @@ ensure() { # tables of needs
 		if is_there "$kind" "$what"; then continue; fi
 		if [ $column = 4 ] && { [ "$fedora" = - ] || is_left_out "$fedora"; }; then continue; fi
 		if [ $column = 3 ] && is_left_out "$debian"; then continue; fi
-		if [ -n "${SCTPIW_NO_INSTALL:-}" ] && [ "${debian%\?}" != "$debian" ]; then continue; fi
+		if [ "${debian%\?}" != "$debian" ] && { [ $column = 0 ] || [ -n "${SCTPIW_NO_INSTALL:-}" ]; }; then
+			say "${debian%\?} is not here, and is done without"
+			continue
+		fi
 		missing+=("$kind $what $debian $fedora")
 	done <<<"$*"
 	[ ${#missing[@]} -gt 0 ] || return 0

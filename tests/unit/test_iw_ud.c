@@ -207,6 +207,7 @@ static void with_associations(void **state)
 
 	start(false);
 	round_of(10, 60);
+	assert_true(iw_ud_awaits_receives(x.rnic, true));
 	pass(IW_UD_LOW_SHARED - 1);
 	assert_true(iw_ud_awaits_receives(x.rnic, true));
 	post(1);
@@ -214,9 +215,12 @@ static void with_associations(void **state)
 	assert_false(iw_ud_awaits_receives(x.rnic, true));
 	round_of(11, -10); /* one is posted, and 50 are left */
 	assert_false(iw_ud_is_low(x.rnic));
-	pass(half);
+	pass(half - 1);
 	round_of(11, -10);
-	assert_true(iw_ud_is_low(x.rnic));
+	assert_false(iw_ud_is_low(x.rnic));
+	pass(1);
+	round_of(11, -10);
+	assert_true(iw_ud_awaits_receives(x.rnic, true));
 	pass(half - 1);
 	assert_true(iw_ud_awaits_receives(x.rnic, true));
 	pass(1);
@@ -226,12 +230,27 @@ static void with_associations(void **state)
 	/* The program posts enough, but slowly. */
 	start(false);
 	round_of(10, 60);
+	assert_true(iw_ud_awaits_receives(x.rnic, true));
 	pass(half);
 	assert_true(iw_ud_awaits_receives(x.rnic, true));
 	post(10);
 	assert_false(iw_ud_awaits_receives(x.rnic, true));
 	round_of(20, -10);
+	assert_true(iw_ud_awaits_receives(x.rnic, true));
 	pass(half - 1);
+	assert_true(iw_ud_awaits_receives(x.rnic, true));
+	pass(1);
+	assert_false(iw_ud_awaits_receives(x.rnic, true));
+	stop();
+
+	/* An association comes while the program is given time: it waits from then on. */
+	start(false);
+	round_of(10, 60);
+	pass(IW_UD_LOW_QUIET - 1);
+	assert_true(iw_ud_awaits_receives(x.rnic, false));
+	post(1);
+	assert_true(iw_ud_awaits_receives(x.rnic, true));
+	pass(IW_UD_LOW_SHARED - 1);
 	assert_true(iw_ud_awaits_receives(x.rnic, true));
 	pass(1);
 	assert_false(iw_ud_awaits_receives(x.rnic, true));

@@ -48,14 +48,15 @@ struct iw_ud_stats *iw_ud_stats(struct iw_rnic *rnic);
 
 /* The UD QP that has run low of receives last. */
 struct iw_ud_low {
-	bool is;	/* it is to be given time to post more */
-	bool in_vain;	/* it had its time, and is given no more before it posts */
-	uint32_t qp;	/* its number; 0: there was none */
-	uint32_t want;	/* receives with which it is low no more */
-	uint32_t tail;	/* how many were posted, modulo 2^32, as last seen */
-	uint64_t since; /* ns */
-	uint64_t moved; /* ns; when receives were last seen to be posted */
-	uint64_t paid;	/* ns; when the time that associations have waited is made up for */
+	bool is;	 /* it is to be given time to post more */
+	bool in_vain;	 /* it had its time, and is given no more before it posts */
+	uint32_t qp;	 /* its number; 0: there was none */
+	uint32_t want;	 /* receives with which it is low no more */
+	uint32_t tail;	 /* how many were posted, modulo 2^32, as last seen */
+	uint64_t since;	 /* ns */
+	uint64_t moved;	 /* ns; when receives were last seen to be posted */
+	uint64_t shared; /* ns; since when associations have waited, too; 0: there were none */
+	uint64_t paid;	 /* ns; when the time that associations have waited is made up for */
 };
 
 /*
@@ -67,8 +68,8 @@ struct iw_ud_low {
 #define IW_UD_LOW_MAX 250000000u
 /*
  * ns. The same in all if associations wait meanwhile, too, as what comes for them is in the same sockets; less what they
- * have waited before, for which they get as long a time without. It is longer than a thread waits that shares its processor
- * with two others which compute.
+ * have waited before, for which they get as long a time without. If that leaves less than half, nobody is given time. It is
+ * longer than a thread waits that shares its processor with two others which compute.
  */
 #define IW_UD_LOW_SHARED 20000000u
 /* ns. For so long a QP counts as one that gets bursts, behind a round in which it took several receives. */

@@ -291,7 +291,7 @@ static void note_taken(struct iw_qp *qp)
 		ud->bursts_until = shard->now + IW_UD_BURSTS;
 	if (shard->now >= ud->bursts_until || receives_left(qp) >= enough(qp))
 		return;
-	if (owed(low, shard->now) >= IW_UD_LOW_SHARED)
+	if (owed(low, shard->now) > IW_UD_LOW_SHARED / 2)
 		return;
 	if (low->in_vain && low->qp == qp->num && low->tail == posted(qp))
 		return;
@@ -318,7 +318,7 @@ bool iw_ud_is_low(const struct iw_rnic *rnic)
 }
 
 /* Whether the QP that is low is still to be given time. */
-static bool awaits(struct iw_ud_low *low, struct iw_qp *qp, uint64_t most, uint64_t now)
+static bool awaits(struct iw_ud_low *low, struct iw_qp *qp, bool over, uint64_t now)
 {
 	if (!qp || qp->type != IW_QPT_UD || !receives(qp) || receives_left(qp) >= low->want)
 		return false;
@@ -326,7 +326,7 @@ static bool awaits(struct iw_ud_low *low, struct iw_qp *qp, uint64_t most, uint6
 		low->tail = posted(qp);
 		low->moved = now;
 	}
-	if (now - low->moved < IW_UD_LOW_QUIET && now - low->since < most)
+	if (!over && now - low->moved < IW_UD_LOW_QUIET && now - low->since < IW_UD_LOW_MAX)
 		return true;
 	low->in_vain = true;
 	/* The program lets its queue run lower than that before it posts. */
@@ -338,15 +338,18 @@ static bool awaits(struct iw_ud_low *low, struct iw_qp *qp, uint64_t most, uint6
 bool iw_ud_awaits_receives(struct iw_rnic *rnic, bool shared)
 {
 	struct iw_ud_low *low = &rnic->shard.ud_low;
-	uint64_t now = rnic->shard.now, before = owed(low, low->since);
+	uint64_t now = rnic->shard.now, before = owed(low, low->since), waited;
 
 	if (!low->is)
 		return false;
-	low->is = awaits(low,
-			 iw_qp_by_num(rnic, low->qp), /* the number may be another one's by now */
-			 shared ? IW_UD_LOW_SHARED - before : IW_UD_LOW_MAX, now);
-	if (!low->is && shared)
-		low->paid = now + before + (now - low->since);
+	if (shared && !low->shared)
+		low->shared = now;
+	waited = low->shared ? now - low->shared : 0;
+	/* The number may be another QP's by now. */
+	low->is =
+		awaits(low, iw_qp_by_num(rnic, low->qp), before + waited >= IW_UD_LOW_SHARED, now);
+	if (!low->is && waited)
+		low->paid = now + before + waited;
 	return low->is;
 }
 
