@@ -200,6 +200,15 @@ static void in_vain(void **state)
 	stop();
 }
 
+/* With associations, the program is given so much time from now on, and no more. */
+static void waits_for(uint64_t ns)
+{
+	pass(ns - 1);
+	assert_true(iw_ud_awaits_receives(x.rnic, true));
+	pass(1);
+	assert_false(iw_ud_awaits_receives(x.rnic, true));
+}
+
 /* Associations wait as well: the time is short, and what they have waited is made up for. */
 static void with_associations(void **state)
 {
@@ -221,10 +230,7 @@ static void with_associations(void **state)
 	pass(1);
 	round_of(11, -10);
 	assert_true(iw_ud_awaits_receives(x.rnic, true));
-	pass(half - 1);
-	assert_true(iw_ud_awaits_receives(x.rnic, true));
-	pass(1);
-	assert_false(iw_ud_awaits_receives(x.rnic, true));
+	waits_for(half);
 	stop();
 
 	/* The program posts enough, but slowly. */
@@ -237,10 +243,7 @@ static void with_associations(void **state)
 	assert_false(iw_ud_awaits_receives(x.rnic, true));
 	round_of(20, -10);
 	assert_true(iw_ud_awaits_receives(x.rnic, true));
-	pass(half - 1);
-	assert_true(iw_ud_awaits_receives(x.rnic, true));
-	pass(1);
-	assert_false(iw_ud_awaits_receives(x.rnic, true));
+	waits_for(half);
 	stop();
 
 	/* An association comes while the program is given time: it waits from then on. */
@@ -250,10 +253,7 @@ static void with_associations(void **state)
 	assert_true(iw_ud_awaits_receives(x.rnic, false));
 	post(1);
 	assert_true(iw_ud_awaits_receives(x.rnic, true));
-	pass(IW_UD_LOW_SHARED - 1);
-	assert_true(iw_ud_awaits_receives(x.rnic, true));
-	pass(1);
-	assert_false(iw_ud_awaits_receives(x.rnic, true));
+	waits_for(IW_UD_LOW_SHARED);
 	stop();
 }
 
