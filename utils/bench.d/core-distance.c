@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * Prints how far apart two processors are: the nanoseconds that a cache line takes from one to the other and back.
+ *
+ *   core-distance
+ *
+ * The processors are the first two that it may run on. The exit status is 77 if it may run on one alone. It takes
+ * BATCHES * TRIPS round trips, and not much longer than LONGEST. What it prints is the median of the batches, so that
+ * those in which a processor was busy with something else do not count.
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "samples.h"
+
+#define EXIT_ALONE 77
+#define BATCHES 100
+#define TRIPS 1000   /* round trips of a batch */
+#define LONGEST 0.08 /* seconds */
+
+enum turn { OURS, THEIRS, NOBODYS };
+
+/* The line that is handed to and fro. It has the place of two, for processors that fetch two at a time. */
+static _Alignas(128) _Atomic enum turn turn;
+static _Alignas(128) double batch[BATCHES]; /* seconds of a round trip */
+
+static _Noreturn void die(const char *what, int error)
+{
+	fprintf(stderr, "core-distance: %s: %s\n", what, strerror(error));
+	exit(1);
+}
+
+/* Sets the first two processors that this program may run on. */
+static void choose(int processor[2])
+{
+	cpu_set_t allowed;
+	int found = 0;
+
+	if (sched_getaffinity(0, sizeof(allowed), &allowed))
+		die("sched_getaffinity", errno);
+	for (int i = 0; i < CPU_SETSIZE && found < 2; i++)
+		if (CPU_ISSET(i, &allowed))
+			processor[found++] = i;
+	if (found < 2) {
+		fprintf(stderr, "core-distance: there is one processor alone\n");
+		exit(EXIT_ALONE);
+	}
+}
+
+/* Makes this thread run on one processor. */
+static void pin(int processor)
+{
+	cpu_set_t one;
+	int error;
+
+	CPU_ZERO(&one);
+	CPU_SET(processor, &one);
+	error = pthread_setaffinity_np(pthread_self(), sizeof(one), &one);
+	if (error)
+		die("pthread_setaffinity_np", error);
+}
+
+static enum turn await_other_than(enum turn old)
+{
+	enum turn seen;
+
+	do
+		seen = atomic_load_explicit(&turn, memory_order_acquire);
+	while (seen == old);
+	return seen;
+}
+
+/* The thread on the other processor: gives the line back until there are no turns any more. */
+static void *answer(void *processor)
+{
+	pin(*(int *)processor);
+	while (await_other_than(OURS) == THEIRS)
+		atomic_store_explicit(&turn, OURS, memory_order_release);
+	return NULL;
+}
+
+static double round_trip(void)
+{
+	double begin = now();
+
+	for (int i = 0; i < TRIPS; i++) {
+		atomic_store_explicit(&turn, THEIRS, memory_order_release);
+		await_other_than(THEIRS);
+	}
+	return (now() - begin) / TRIPS;
+}
+
+int main(int argc, char **argv)
+{
+	int processor[2], error;
+	pthread_t other;
+	size_t n = 0;
+	double begin;
+
+	(void)argv;
+	if (argc != 1) {
+		fprintf(stderr, "usage: core-distance\n");
+		return 2;
+	}
+	choose(processor);
+	pin(processor[0]);
+	error = pthread_create(&other, NULL, answer, &processor[1]);
+	if (error)
+		die("pthread_create", error);
+	round_trip(); /* until the thread is there */
+	for (begin = now(); n < BATCHES && (!n || now() - begin < LONGEST); n++)
+		batch[n] = round_trip();
+	atomic_store(&turn, NOBODYS);
+	error = pthread_join(other, NULL);
+	if (error)
+		die("pthread_join", error);
+	qsort(batch, n, sizeof(*batch), compare_samples);
+	printf("%.1f\n", batch[n / 2] * 1e9);
+	return 0;
+}
