@@ -4,22 +4,27 @@
 import contextlib
 import io
 import json
+import os
 import pathlib
 import shutil
 import subprocess
 import sys
 import tempfile
 import unittest
+from unittest import mock
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 sys.path[:0] = [str(ROOT / "utils/bench.d"), str(ROOT / "utils"), str(ROOT / "tests/e2e")]
+import distance  # noqa: E402
 import harness  # noqa: E402
 import measures  # noqa: E402
 import names  # noqa: E402
 import plots  # noqa: E402
 import report  # noqa: E402
 import runner  # noqa: E402
+from names import DISTANCE  # noqa: E402
+from programs import BIN  # noqa: E402
 from targets import TARGETS, Target  # noqa: E402
 
 RECORDED = HERE / "figures.json"
@@ -97,6 +102,74 @@ class Report(unittest.TestCase):
         self.assertEqual(Target((), (), 0.9).verdict(1), "met")
 
 
+def at(*pairs):
+    """Rounds of figures of a unit x, each measured at a distance."""
+    return [{"x": x, DISTANCE: d} for x, d in pairs]
+
+
+class Distances(unittest.TestCase):
+    """Checks that only figures are compared which were measured with the processors as far apart."""
+
+    def ratios(self, figure, base):
+        figures = report.Figures({("a", "lo"): figure, ("b", "lo"): base})
+        return figures.ratios(("a", "lo", "x"), ("b", "lo", "x"))
+
+    def test_alike(self):
+        self.assertTrue(distance.are_alike(60, 75, 90))
+        self.assertFalse(distance.are_alike(60, 75, 91))
+        self.assertTrue(distance.are_alike(None, 60, None, 61))
+        self.assertTrue(distance.are_alike())
+
+    def test_a_class_ends_where_one_is_not_like_its_smallest(self):
+        self.assertEqual(distance.classes([330, 75, 58, 315]), [[58, 75], [315, 330]])
+        self.assertEqual(distance.classes([60, 80, 100, 120, 151]), [[60, 80], [100, 120], [151, 151]])
+        self.assertEqual(distance.classes([]), [])
+
+    def test_one_processor_has_no_distance(self):
+        with mock.patch("os.sched_getaffinity", return_value={0}):
+            self.assertIsNone(distance.measure())
+        alone = subprocess.run([BIN / "core-distance"], capture_output=True, text=True,
+                               preexec_fn=lambda: os.sched_setaffinity(0, {min(os.sched_getaffinity(0))}))
+        self.assertEqual((alone.returncode, alone.stdout), (77, ""))
+        self.assertIn("one processor", alone.stderr)
+
+    def test_a_figure_goes_with_that_of_its_round(self):
+        self.assertEqual(self.ratios(at((6, 60), (8, 320)), at((2, 70), (4, 300))), [3, 2])
+
+    def test_or_with_the_closest_one_at_its_distance(self):
+        far_at_last = at((2, 60), (5, 60), (4, 320))
+        self.assertEqual(self.ratios(at((8, 320), (10, 60), (16, 300)), far_at_last), [2, 2, 4])
+        self.assertEqual(self.ratios(at((8, 320), (6, 60), (16, 61)), far_at_last), [2, 6 / 5, 16 / 5])
+        self.assertEqual(self.ratios([{}, *at((8, 320))], [*at((4, 330)), {}]), [2])
+
+    def test_or_with_none(self):
+        self.assertEqual(self.ratios(at((8, 320), (9, 60)), at((1, 150), (3, 60))), [3])
+
+    def test_if_one_is_not_known_the_round_counts(self):
+        self.assertEqual(self.ratios([{"x": 8}, {"x": 9}], at((2, 60), (3, 320))), [4, 3])
+        self.assertEqual(self.ratios(at((8, 320), (9, 60)), [{"x": 2}, {}]), [4])
+
+    def test_table_has_a_line_for_each_class(self):
+        figures = report.Figures({("a", "lo"): at((1, 300), (6, 58), (3, 330), (8, 61.2)), ("b", "lo"): at((5, 60), (7, 61)),
+                                  ("c", "lo"): [{"x": 2}, *at((1, 300), (4, 60))]})
+        lines = report.figures_table(figures).splitlines()[2:]
+        self.assertEqual(lines, ["| a | lo | x, at 58 to 61 ns | 7.00 | 6.00 | 8.00 |",
+                                 "| a | lo | x, at 300 to 330 ns | 2.00 | 1.00 | 3.00 |",
+                                 "| b | lo | x | 6.00 | 5.00 | 7.00 |",
+                                 "| c | lo | x, at 60 ns | 4.00 | 4.00 | 4.00 |",
+                                 "| c | lo | x, at 300 ns | 1.00 | 1.00 | 1.00 |",
+                                 "| c | lo | x, at a distance not known | 2.00 | 2.00 | 2.00 |"])
+
+    def test_report_says_what_was_seen(self):
+        run = json.loads(RECORDED.read_text())
+        run["figures"] = report.Figures({("a", "lo"): [*at((1, 58), (2, 330)), {}]}).to_json()
+        run["unsteady"] = ["a, lo, round 3"]
+        text = report.markdown(run)
+        self.assertIn("\nCache line from one processor to another and back: 58 to 330 ns.\n", text)
+        self.assertIn("\nGiven up, because the processors moved: 1 of 3.\n", text)
+        self.assertIn("\n## Given up\n\n- a, lo, round 3\n", text)
+
+
 class Plots(unittest.TestCase):
     def test_there_is_a_line_for_all_that_is_measured(self):
         lines = {plot.name: [line for line, _ in plot.lines] for plot in plots.plots(everything())}
@@ -171,6 +244,43 @@ class Rounds(unittest.TestCase):
     def test_no_round_beyond_the_limit(self):
         made, _ = self.run_rounds({"works": lambda at: {}}, rounds=3, limit=1e-9)
         self.assertEqual(made.rounds, 1)
+
+    def run_at(self, distances, run=lambda at: {"x": at.number}, link="none"):
+        chosen = [measures.Measure("a", link, run)]
+        with tempfile.TemporaryDirectory() as directory:
+            made = runner.Runner(chosen, 1, False, pathlib.Path(directory, "logs"), iter(distances).__next__)
+            with contextlib.redirect_stderr(io.StringIO()):
+                made.run(2)
+        return made, made.figures.rounds["a", link]
+
+    def test_distance_stands_with_the_figures(self):
+        made, rounds = self.run_at([60, 62, 310, 330])
+        self.assertEqual(rounds, [{"x": 1, DISTANCE: 61}, {"x": 2, DISTANCE: 320}])
+        self.assertEqual(made.figures.units("a", "none"), ["x"])
+        self.assertEqual(made.unsteady, [])
+
+    def test_unsteady_measurement_is_made_again_and_given_up(self):
+        made, rounds = self.run_at([60, 320, 310, 60, 70, 70] + [60, 320] * 3)
+        self.assertEqual(rounds, [{"x": 1, DISTANCE: 70}, {}])
+        self.assertEqual((made.unsteady, made.failed), (["a, none, round 2"], []))
+
+    def test_without_a_distance_all_is_as_it_was(self):
+        made, rounds = self.run_at([None] * 4)
+        self.assertEqual((rounds, made.unsteady), ([{"x": 1}, {"x": 2}], []))
+
+    def test_failure_is_none_of_the_processors(self):
+        def fail(at):
+            raise harness.Failure("it broke")
+
+        made, rounds = self.run_at([60, 320, 60, 320], fail)
+        self.assertEqual((rounds, len(made.failed), made.unsteady), ([{}, {}], 2, []))
+
+    def test_no_distance_where_it_does_not_matter(self):
+        _, rounds = self.run_at([], link=names.SIMULATED)
+        self.assertEqual(rounds, [{"x": 1}, {"x": 2}])
+        wanted = {str(m): m.needs_distance for m in measures.measures()}
+        self.assertTrue(wanted["ib_write_bw 64 KiB, lo"] and wanted["TCP, iperf3, MTU 1500"])
+        self.assertFalse(wanted[f"{names.IDLE_QP}, lo"])
 
 
 if __name__ == "__main__":

@@ -26,6 +26,11 @@ class Measure:
     def __str__(self):
         return f"{self.what}, {self.link}"
 
+    @property
+    def needs_distance(self):
+        """Whether the figures depend on how far apart the processors are."""
+        return self.link not in names.PACED and self.what not in (names.IDLE, names.IDLE_QP)
+
 
 def _perftest(at, tool, size, *options, key=False):
     _, iterations, values = perftest_run.run(at.link, tool, ["-s", str(size), *map(str, options)],

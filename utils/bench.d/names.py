@@ -7,6 +7,7 @@ SMALL_LO, SMALL_1500 = "lo, rmem_max 212,992", "MTU 1500, rmem_max 212,992"
 SIMULATED = "simulated"
 TWO_LINKS, TWO_LINKS_9000 = "two links, MTU 1500", "two links, MTU 9000"
 LINKS = LO, MTU_1500, MTU_9000
+PACED = SIMULATED, TWO_LINKS, TWO_LINKS_9000  # rates of links, timers and virtual time bound what is measured there
 
 GBITS = "Gbit/s"
 RATE = "M messages/s"
@@ -17,6 +18,7 @@ PERCENT = "% of a processor"
 KIB = "KiB"
 STANDSTILL, LONGEST = "ms, median", "ms, longest"
 WRITES, RENO, BOUND = "MB/s", "MB/s, NewReno", "MB/s, bound"
+DISTANCE = "distance of the processors, ns"  # stands among the figures of a round, and is none (distance.py)
 
 # Of datagrams nobody but their receiver knows how many have come, so that the bandwidth is what it says.
 DATAGRAM_SIZES = 64, 1024, 4096

@@ -2,11 +2,20 @@
 """The figures of a run, and the Markdown that is made of them."""
 import statistics
 
+import distance
+from names import DISTANCE
 from targets import TARGETS
 
 
+def _distance(figures):
+    return figures.get(DISTANCE)
+
+
 class Figures:
-    """The figures. rounds[what, link] has for each round {unit: figure}, empty if the measurement failed."""
+    """The figures. rounds[what, link] has for each round {unit: figure}, empty if the measurement failed.
+
+    DISTANCE among them is how far apart the processors were.
+    """
 
     def __init__(self, rounds):
         self.rounds = rounds
@@ -19,7 +28,8 @@ class Figures:
         return [{"what": what, "link": link, "rounds": rounds} for (what, link), rounds in self.rounds.items()]
 
     def units(self, what, link):
-        return list(dict.fromkeys(unit for figures in self.rounds.get((what, link), ()) for unit in figures))
+        spoken = dict.fromkeys(unit for figures in self.rounds.get((what, link), ()) for unit in figures)
+        return [unit for unit in spoken if unit != DISTANCE]
 
     def by_round(self, what, link, unit):
         """The figure of each round, or None for a round that has none."""
@@ -32,12 +42,38 @@ class Figures:
         values = self.known(what, link, unit)
         return statistics.median(values) if values else None
 
+    def distances(self):
+        """All that are known."""
+        found = (_distance(figures) for rounds in self.rounds.values() for figures in rounds)
+        return [d for d in found if d is not None]
+
+    def known_by_distance(self, what, link, unit):
+        """Yields (words, figures) for each class of distances that the figures were measured at."""
+        has = [figures for figures in self.rounds.get((what, link), ()) if unit in figures]
+        for words, alike in distance.by_class(has, _distance):
+            yield words, [figures[unit] for figures in alike]
+
+    def _base_of(self, number, figures, base):
+        """What to divide the figures of a round by, or None. It was measured at a like distance, in the closest such round.
+
+        Where a distance is not known only the same round will do.
+        """
+        *name, unit = base
+        found = []
+        for n, others in enumerate(self.rounds.get(tuple(name), ())):
+            ends = _distance(figures), _distance(others)
+            if others.get(unit) and (n == number if None in ends else distance.are_alike(*ends)):
+                found.append((abs(n - number), others[unit]))
+        return min(found, key=lambda pair: pair[0])[1] if found else None
+
     def ratios(self, figure, base):
-        """The ratio of two figures in each round that has both."""
+        """The ratio of a figure to that of the base, for each round in which it is known and has one to be divided by."""
         if base is None:
             return self.known(*figure)
-        pairs = zip(self.by_round(*figure), self.by_round(*base))
-        return [a / b for a, b in pairs if a is not None and b]
+        *name, unit = figure
+        pairs = [(figures[unit], self._base_of(number, figures, base))
+                 for number, figures in enumerate(self.rounds.get(tuple(name), ())) if unit in figures]
+        return [a / b for a, b in pairs if b]
 
 
 def _cells(values):
@@ -52,7 +88,8 @@ def figures_table(figures):
     lines = ["| what | link | unit | median | min | max |", "|---|---|---|---:|---:|---:|"]
     for what, link in figures.rounds:
         for unit in figures.units(what, link):
-            lines.append(_row(what, link, unit, *_cells(figures.known(what, link, unit))))
+            for words, values in figures.known_by_distance(what, link, unit):
+                lines.append(_row(what, link, ", ".join(filter(None, (unit, words))), *_cells(values)))
     return "\n".join(lines)
 
 
@@ -92,15 +129,28 @@ def _head(run):
             "us: half a round trip, the average if nothing else is said. processor s: of both ends together.")
 
 
+def _distances(figures, run):
+    """Says how far apart the processors were, and how many measurements were given up since they moved."""
+    said, seen = [], figures.distances()
+    if seen:
+        said.append(f"Cache line from one processor to another and back: {distance.in_words(min(seen), max(seen))}.")
+        said.append("A figure is divided by that of the closest round in which the processors were as far apart.")
+    if run.get("unsteady"):
+        made = sum(map(len, figures.rounds.values()))
+        said.append(f"Given up, because the processors moved: {len(run['unsteady'])} of {made}.")
+    return said
+
+
 def markdown(run, images=()):
     """The report of a run. run: what main() of utils/bench writes as JSON; images: files of plots."""
     figures = Figures.of_json(run["figures"])
-    parts = [_head(run), "## Targets",
+    parts = ["\n".join([_head(run), *_distances(figures, run)]), "## Targets",
              "Medians of the ratios within a round; where it is divided by a unit, of the figure itself.",
              targets_table(figures), "## Figures", figures_table(figures)]
     if images:
         parts += ["## Plots", "\n".join(f"![{image.stem}]({image.name})" for image in images)]
-    for heading, reasons in ("## Failed", run["failed"]), ("## Left out", run["skipped"]):
+    for heading, reasons in (("## Failed", run["failed"]), ("## Given up", run.get("unsteady")),
+                             ("## Left out", run["skipped"])):
         if reasons:
             parts += [heading, "\n".join(f"- {reason}" for reason in reasons)]
     return "\n\n".join(parts) + "\n"

@@ -3,21 +3,29 @@
 import sys
 import time
 
+import distance
 import harness
 from links import Links
+from names import DISTANCE
 from programs import At
 from progress import Progress, on_terminal
 from report import Figures
 
 
-class Runner:
-    """chosen: measurements; seconds: of a transfer; logs: a directory. The outcome is in figures, failed, skipped."""
+TRIES = 3  # of a measurement in which the processors move
 
-    def __init__(self, chosen, seconds, pin, logs):
-        self.chosen, self.seconds, self.logs = chosen, seconds, logs
+
+class Runner:
+    """chosen: measurements; seconds: of a transfer; logs: a directory; distance: a function as distance.measure().
+
+    The outcome is in figures, failed, skipped, and unsteady: measurements that were given up since the processors moved.
+    """
+
+    def __init__(self, chosen, seconds, pin, logs, distance=distance.measure):
+        self.chosen, self.seconds, self.logs, self.distance = chosen, seconds, logs, distance
         self.links = Links(pin)
         self.figures = Figures({(m.what, m.link): [] for m in chosen})
-        self.rounds, self.failed, self.skipped = 0, [], {}
+        self.rounds, self.failed, self.skipped, self.unsteady = 0, [], {}, []
 
     def _note(self, m, number, why):
         self.failed.append(f"{m}, round {number}: {why}")
@@ -25,7 +33,7 @@ class Runner:
         harness.show_logs(sys.stderr, 15)
 
     def _measure(self, m, number):
-        """Makes one measurement: {unit: figure}, empty if it failed."""
+        """Makes one measurement once: {unit: figure}, empty if it failed."""
         harness.log_to(self.logs)
         try:
             with self.links.use(m.link) as (link, user):
@@ -40,6 +48,24 @@ class Runner:
             harness.kill_all()
         return {}
 
+    def measure(self, m, number):
+        """Makes one measurement, again if the processors move in it: {unit: figure}, empty without success.
+
+        With the figures stands the distance of the processors, if they depend on it, and if it is known.
+        """
+        if not m.needs_distance:
+            return self._measure(m, number)
+        for _ in range(TRIES):
+            before = self.distance()
+            values = self._measure(m, number)
+            after = self.distance()
+            if not values or before is None or after is None:
+                return values
+            if distance.are_alike(before, after):
+                return {**values, DISTANCE: round((before + after) / 2, 1)}
+        self.unsteady.append(f"{m}, round {number}")
+        return {}
+
     def run(self, rounds, limit=None):
         """Runs `rounds` rounds, fewer if the next one is not likely to end within limit, in seconds."""
         begin, shown = time.monotonic(), Progress(rounds * len(self.chosen))
@@ -51,7 +77,7 @@ class Runner:
                     print(f"bench: round {number} of {rounds}", file=sys.stderr, flush=True)
                 for m in self.chosen:
                     shown.step(f"round {number} of {rounds}, {m}")
-                    values = {} if m in self.skipped else self._measure(m, number)
+                    values = {} if m in self.skipped else self.measure(m, number)
                     self.figures.rounds[m.what, m.link].append(values)
                 self.rounds = number
         except KeyboardInterrupt:
