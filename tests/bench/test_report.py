@@ -23,6 +23,7 @@ import names  # noqa: E402
 import plots  # noqa: E402
 import report  # noqa: E402
 import runner  # noqa: E402
+import turns  # noqa: E402
 from names import DISTANCE  # noqa: E402
 from programs import BIN  # noqa: E402
 from targets import TARGETS, Target  # noqa: E402
@@ -281,6 +282,80 @@ class Rounds(unittest.TestCase):
         wanted = {str(m): m.needs_distance for m in measures.measures()}
         self.assertTrue(wanted["ib_write_bw 64 KiB, lo"] and wanted["TCP, iperf3, MTU 1500"])
         self.assertFalse(wanted[f"{names.IDLE_QP}, lo"])
+
+
+class Turns(unittest.TestCase):
+    """Checks how builds are compared, with a device whose figure is a number in a file of its build."""
+
+    def compare(self, builds, rounds, distances=None):
+        """builds: the figures of each build. Returns the lines of the table, and the builds in the order of measuring."""
+        order = []
+
+        def run(at):
+            order.append(int(harness.LAUNCHER.parents[1].name))
+            return {"x": builds[order[-1]] * at.number}
+
+        ends = iter(distances or [60] * 1000)
+        with tempfile.TemporaryDirectory() as directory, mock.patch.object(harness, "LAUNCHER"):
+            made = runner.Runner([measures.Measure("a", "none", run)], 1, False, pathlib.Path(directory, "logs"),
+                                 lambda: next(ends))
+            paths = [pathlib.Path(directory, str(n)) for n in range(len(builds))]
+            lines = list(turns.table(made, paths, rounds))
+        return lines[2:-1], order
+
+    def test_interval(self):
+        self.assertIsNone(turns.median_interval([]))
+        self.assertIsNone(turns.median_interval([1, 2, 3, 4, 5]))
+        self.assertEqual(turns.median_interval([6, 5, 4, 3, 2, 1]), (1, 6))  # beyond either end: 1 of 64
+        self.assertEqual(turns.median_interval(range(1, 12)), (2, 10))  # 12 of 2,048; with one more 67
+        self.assertEqual(turns.median_interval(range(1, 101)), (40, 61))  # as tables have it
+
+    def test_ratios_are_those_of_a_round(self):
+        lines, order = self.compare([10, 11, 5], 6)
+        self.assertEqual(lines, ["| a | none | x | 35.00 | 38.50 | 1.100 (1.100 to 1.100) | 17.50 | 0.500 (0.500 to 0.500) "
+                                 "| 6 of 6 |"])
+        self.assertEqual(order[:9], [0, 1, 2, 2, 1, 0, 0, 1, 2])
+
+    def test_round_in_which_the_processors_move_is_made_again(self):
+        lines, order = self.compare([10, 20], 1, [60, 60, 320, 320] + [330] * 4)
+        self.assertEqual(lines, ["| a | none | x | 10.00 | 20.00 | 2.000 | 1 of 1 |"])
+        self.assertEqual(order, [0, 1, 0, 1])
+
+    def test_or_does_not_count(self):
+        lines, order = self.compare([10, 20], 2, [60, 60, 320, 320] * turns.TRIES + [60] * 4)
+        self.assertEqual(lines, ["| a | none | x | 20.00 | 40.00 | 2.000 | 1 of 2 |"])
+        self.assertEqual(len(order), 2 * turns.TRIES + 2)
+        lines, _ = self.compare([10, 20], 1, [60, 60, 320, 320] * turns.TRIES)
+        self.assertEqual(lines, ["| a | none |  |  |  |  | 0 of 1 |"])
+
+    def test_a_line_for_each_class(self):
+        lines, _ = self.compare([10, 20], 3, [60] * 4 + [320] * 4 + [61] * 4)
+        self.assertEqual(lines, ["| a | none | x, at 60 to 61 ns | 20.00 | 40.00 | 2.000 | 2 of 3 |",
+                                 "| a | none | x, at 320 ns | 20.00 | 40.00 | 2.000 | 1 of 3 |"])
+
+    def test_programs_get_the_device_of_the_build(self):
+        with tempfile.TemporaryDirectory() as directory, mock.patch.object(harness, "LAUNCHER", "/bin/echo"):
+            harness.log_to(directory)
+            program = harness.start("program", ["some", "program"])
+            program.expect(10)
+            self.assertEqual(program.output(), "run -- some program\n")
+            harness.kill_all()
+
+    def test_only_what_has_a_device(self):
+        listed = run_bench("--turns", "some", "--full", "--list").stdout.splitlines()
+        self.assertIn("ib_write_bw 64 KiB, lo", listed)
+        self.assertIn(f"{names.ucx(names.UCX_DEVICE, 'tag_lat', 8)}, lo", listed)
+        self.assertEqual([line for line in listed if line.startswith(("TCP", "UDP", "SCTP of", "UCX over TCP"))
+                          or line.endswith(names.SIMULATED)], [])
+
+    def test_no_build(self):
+        with tempfile.TemporaryDirectory() as directory:
+            done = run_bench("--turns", directory)
+        self.assertEqual((done.returncode, done.stdout), (1, ""))
+        self.assertEqual(done.stderr, f"bench: {directory}/bin/sctpiw is not there; ./build.sh builds it, in the directory "
+                                      "build of its tree\n")
+        self.assertEqual(run_bench("--turns").returncode, 2)
+        self.assertEqual(run_bench("--turns", "a", "--instructions", "b").returncode, 2)
 
 
 if __name__ == "__main__":

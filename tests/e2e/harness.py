@@ -30,6 +30,7 @@ from ports import free_port
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 BUILD = pathlib.Path(os.environ.get("SCTPIW_BUILD", ROOT / "build")).resolve()
+LAUNCHER = BUILD / "bin/sctpiw"  # gives programs the device; `utils/bench --turns` puts those of other builds here
 DEVICE = "sctpiw0"
 SLOW = float(os.environ.get("SCTPIW_E2E_SLOW", "1"))  # a factor for all limits, since sanitizers need more time
 LOGS = BUILD / "tests/e2e/logs"
@@ -264,7 +265,7 @@ def start(name, argv, link=None, side="client", rdma=True, user=None, env=None, 
             wrap += ["env", f"LD_PRELOAD={PRELOAD}"]
             settings.setdefault("ASAN_OPTIONS", "detect_leaks=0:exitcode=99")
             settings.setdefault("UBSAN_OPTIONS", "halt_on_error=1:print_stacktrace=1:exitcode=99")
-        wrap += [BUILD / "bin/sctpiw", "run", *options, "--"]
+        wrap += [LAUNCHER, "run", *options, "--"]
     number = len(list(_logs.glob("*.log")))
     return Program(name, wrap + list(argv), settings, _logs / f"{number:03d}-{name}.log", link or Link, side, rdma)
 

@@ -18,10 +18,13 @@ VERBS_BENCH = BIN / "verbs-bench"
 
 
 class Measure:
-    """One line of the report. run: the function that measures; quick: whether --quick has it as well."""
+    """One line of the report. run: the function that measures; quick: whether --quick has it as well.
 
-    def __init__(self, what, link, run, quick=False):
-        self.what, self.link, self.run, self.quick = what, link, run, quick
+    has_device: whether sctpiw's device is in it, or only what it is compared with.
+    """
+
+    def __init__(self, what, link, run, quick=False, has_device=True):
+        self.what, self.link, self.run, self.quick, self.has_device = what, link, run, quick, has_device
 
     def __str__(self):
         return f"{self.what}, {self.link}"
@@ -30,6 +33,10 @@ class Measure:
     def needs_distance(self):
         """Whether the figures depend on how far apart the processors are."""
         return self.link not in names.PACED and self.what not in (names.IDLE, names.IDLE_QP)
+
+
+def _rival(what, link, run, quick=False):
+    return Measure(what, link, run, quick, has_device=False)
 
 
 def _perftest(at, tool, size, *options, key=False):
@@ -171,17 +178,17 @@ def simulated(loss, rtt):
 # ------------------------------------------------------------------ the list
 
 def _on_rivals(link):
-    yield Measure(names.TCP, link, rivals.tcp_bandwidth, link in (LO, MTU_1500))
-    yield Measure(names.udp(link), link, rivals.udp_bandwidth(*names.UDP_SENDS[link]), link in (LO, MTU_1500))
-    yield Measure(names.UDP_LATENCY, link, rivals.udp_latency, link == LO)
-    yield Measure(names.TCP_SPINNING, link, rivals.tcp_latency("spin"))
-    yield Measure(names.TCP_BLOCKING, link, rivals.tcp_latency("block"), link == LO)
-    yield Measure("SCTP of the kernel, iperf3", link, rivals.kernel_sctp)
-    yield Measure("SCTP of usrsctp in UDP, 60,000 B", link, rivals.usrsctp(60000))
+    yield _rival(names.TCP, link, rivals.tcp_bandwidth, link in (LO, MTU_1500))
+    yield _rival(names.udp(link), link, rivals.udp_bandwidth(*names.UDP_SENDS[link]), link in (LO, MTU_1500))
+    yield _rival(names.UDP_LATENCY, link, rivals.udp_latency, link == LO)
+    yield _rival(names.TCP_SPINNING, link, rivals.tcp_latency("spin"))
+    yield _rival(names.TCP_BLOCKING, link, rivals.tcp_latency("block"), link == LO)
+    yield _rival("SCTP of the kernel, iperf3", link, rivals.kernel_sctp)
+    yield _rival("SCTP of usrsctp in UDP, 60,000 B", link, rivals.usrsctp(60000))
     if link == LO:  # in another network namespace UCX finds the interfaces only now and then
-        for over in names.UCX_TCP, names.UCX_DEVICE:
-            yield Measure(names.ucx(over, "tag_bw", 65536), link, rivals.ucx_bandwidth(over, 65536))
-            yield Measure(names.ucx(over, "tag_lat", 8), link, rivals.ucx_latency(over, 8))
+        for over, kind in (names.UCX_TCP, _rival), (names.UCX_DEVICE, Measure):
+            yield kind(names.ucx(over, "tag_bw", 65536), link, rivals.ucx_bandwidth(over, 65536))
+            yield kind(names.ucx(over, "tag_lat", 8), link, rivals.ucx_latency(over, 8))
 
 
 def _on_bandwidth(link):
@@ -227,7 +234,7 @@ def _on_costs(link):
 def _on_keys(link):
     yield Measure(names.keyed(names.perftest("ib_write_bw", 65536)), link, bandwidth("ib_write_bw", 65536, key=True))
     yield Measure(names.keyed(names.perftest("ib_send_lat", 64)), link, latency("ib_send_lat", 64, key=True))
-    yield Measure(names.STUNNEL, link, rivals.stunnel_bandwidth)
+    yield _rival(names.STUNNEL, link, rivals.stunnel_bandwidth)
 
 
 def _on_small_buffers():
@@ -241,8 +248,8 @@ def _on_simulated():
     points = [(loss, names.SIM_RTT) for loss in names.SIM_LOSSES]
     points += [(names.SIM_LOSS, rtt) for rtt in names.SIM_RTTS if rtt != names.SIM_RTT]
     for loss, rtt in points:
-        yield Measure(names.simulated(loss, rtt), SIMULATED, simulated(loss, rtt),
-                      (loss, rtt) == (names.SIM_LOSS, names.SIM_RTT))
+        yield _rival(names.simulated(loss, rtt), SIMULATED, simulated(loss, rtt),  # its stack is this build's
+                     (loss, rtt) == (names.SIM_LOSS, names.SIM_RTT))
 
 
 def measures():

@@ -80,7 +80,7 @@ def _cells(values):
     return [f"{f(values):.2f}" for f in (statistics.median, min, max)] if values else ["", "", ""]
 
 
-def _row(*cells):
+def row(*cells):
     return "| " + " | ".join(cells) + " |"
 
 
@@ -89,7 +89,7 @@ def figures_table(figures):
     for what, link in figures.rounds:
         for unit in figures.units(what, link):
             for words, values in figures.known_by_distance(what, link, unit):
-                lines.append(_row(what, link, ", ".join(filter(None, (unit, words))), *_cells(values)))
+                lines.append(row(what, link, ", ".join(filter(None, (unit, words))), *_cells(values)))
     return "\n".join(lines)
 
 
@@ -116,7 +116,7 @@ def targets_table(figures):
              "|---|---|---|---:|---:|---:|---|---|---|"]
     for target, ratios, verdict in verdicts(figures):
         what, link, _ = target.figure
-        lines.append(_row(what, link, _base_name(target), *_cells(ratios), _limit(target, target.limit),
+        lines.append(row(what, link, _base_name(target), *_cells(ratios), _limit(target, target.limit),
                           _limit(target, target.stretch), verdict))
     return "\n".join(lines)
 
