@@ -171,7 +171,7 @@ static void open_stream(unsigned int i)
 	w->num_sge = 0;
 	w->length = 0;
 	iw_rq_publish(b.qp[i]);
-	burst_post(&rnic_get()->shard, &b.qp[i]->doorbell, BURST_AT_ONCE);
+	burst_post(&rnic_get()->shard, &b.qp[i]->doorbell, BURST_AT_ONCE, false);
 }
 
 static void lives(unsigned int i, uint16_t ssn)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* LINK: runtime */
 /* WRAP: clock_gettime sched_yield sys_ppoll sys_epoll_wait sys_timerfd_set sys_write */
-/* WRAP: conn_receive conn_events conn_output conn_timers conn_next_timeout conn_reap */
+/* WRAP: conn_receive conn_events conn_output conn_in_flight conn_timers conn_next_timeout conn_reap */
 /* WRAP: conn_doorbell datagram_is_pending iw_set_now iw_next_notify pthread_mutex_unlock */
 /* VALGRIND: yes */
 /* The order of one turn, the list of doorbells, and the shard's lock. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* LINK: runtime */
 /* WRAP: clock_gettime sched_yield sys_ppoll sys_epoll_wait sys_timerfd_set sys_write */
-/* WRAP: conn_receive conn_events conn_output conn_timers conn_next_timeout conn_reap */
+/* WRAP: conn_receive conn_events conn_output conn_in_flight conn_timers conn_next_timeout conn_reap */
 /* WRAP: conn_doorbell iw_set_now iw_next_notify */
 /* VALGRIND: yes */
 /*
@@ -30,7 +30,7 @@ static int setup(void **state)
 
 static void post(unsigned int n, uint64_t bytes)
 {
-	burst_post(s, fake_doorbell(n), bytes);
+	burst_post(s, fake_doorbell(n), bytes, false);
 }
 
 /* ---- another thread has the lock ---- */
@@ -102,6 +102,28 @@ static void test_rest_waits(void **state)
 	post(3, 1);
 	assert_int_equal(fake.wakes, 2);
 	fake_shard_expect("");
+}
+
+/* A batch is sent when it is whole, unless much was in flight when the last one was sent. */
+static void test_batch(void **state)
+{
+	s->burst.last_served = fake.now;
+	post(0, 64);
+	fake_shard_expect("");
+	fake.in_flight = 65536;
+	burst_post(s, fake_doorbell(0), 64, true);
+	fake_shard_expect("doorbell:0 " SENT_ALL);
+	assert_int_equal(s->burst.gathered, 0);
+
+	burst_post(s, fake_doorbell(0), 64, true);
+	fake_shard_expect("");
+	assert_int_equal(s->burst.gathered, 1);
+	/* The poller sends it, and sees that less is in flight. */
+	fake.in_flight = 65535;
+	poller_progress(s);
+	fake_shard_forget();
+	burst_post(s, fake_doorbell(0), 64, true);
+	fake_shard_expect("doorbell:0 " SENT_ALL);
 }
 
 /*
@@ -444,6 +466,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(test_alone_at_once, setup),
 		cmocka_unit_test_setup(test_rest_waits, setup),
+		cmocka_unit_test_setup(test_batch, setup),
 		cmocka_unit_test_setup(test_datagrams_wait_beside_parked_thread, setup),
 		cmocka_unit_test_setup(test_poster_is_inside, setup),
 		cmocka_unit_test_setup(test_nobody_would_come, setup),

@@ -34,6 +34,12 @@ static void test_post(void **state)
 		{ { .bytes = 1, .gathered_bytes = 262143, .gathered = 1 }, TUNING_POST_WAIT },
 		{ { .bytes = 1, .gathered_bytes = 262144, .gathered = 1 }, TUNING_POST_SEND },
 		{ { .bytes = UINT64_MAX, .gathered_bytes = 100, .first = true }, TUNING_POST_SEND },
+		/* A batch is sent when it is whole, unless the peer has enough to do. */
+		{ { .bytes = 64, .gathered = 71, .ends_batch = true }, TUNING_POST_SEND },
+		{ { .bytes = 64, .gathered = 71, .ends_batch = true, .in_flight = 65535 },
+		  TUNING_POST_SEND },
+		{ { .bytes = 64, .gathered = 71, .ends_batch = true, .in_flight = 65536 },
+		  TUNING_POST_WAIT },
 	};
 
 	for (size_t i = 0; i < COUNT(cases); i++)

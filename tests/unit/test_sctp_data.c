@@ -547,6 +547,21 @@ static void test_padded_batch(void **state)
 	assert_null(take());
 }
 
+/* What is in flight counts for the instance, too, until it is acknowledged or the association ends. */
+static void test_in_flight(void **state)
+{
+	struct sctp *s;
+
+	fill_window();
+	s = f.a->s;
+	assert_int_equal(sctp_in_flight(s), 100 * (1460 + SCTP_PACKET_OVERHEAD));
+	f.messages = 0;
+	sack(f.their_tsn + 29);
+	assert_int_equal(sctp_in_flight(s), 70 * (1460 + SCTP_PACKET_OVERHEAD));
+	sctp_assoc_abort(f.a);
+	assert_int_equal(sctp_in_flight(s), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -558,6 +573,7 @@ int main(void)
 		PEER_TEST(test_cwnd),	      PEER_TEST(test_cwnd_was_full),
 		PEER_TEST(test_defers),	      PEER_TEST(test_defers_no_loss),
 		PEER_TEST(test_padded),	      PEER_TEST(test_padded_batch),
+		PEER_TEST(test_in_flight),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -101,6 +101,11 @@ void conn_doorbell(struct conn *c, struct iw_doorbell *doorbell)
 		oob_doorbell(qp);
 }
 
+uint32_t conn_in_flight(const struct conn *c)
+{
+	return c->transport->in_flight ? c->transport->in_flight(c) : UINT32_MAX;
+}
+
 bool conn_output(struct conn *c)
 {
 	bool any = c->transport->output(c);

@@ -562,6 +562,11 @@ static bool user_sctp_output(struct conn *c)
 	return any;
 }
 
+static uint32_t user_sctp_in_flight(const struct conn *c)
+{
+	return sctp_in_flight(user_sctp_of(c)->sctp);
+}
+
 /* ---- associations ---- */
 
 static int user_sctp_connect(struct conn_assoc *a, const struct path_addr *to, uint16_t port)
@@ -661,6 +666,7 @@ const struct transport transport_user_sctp = {
 	.receive = user_sctp_receive,
 	.events = user_sctp_events,
 	.output = user_sctp_output,
+	.in_flight = user_sctp_in_flight,
 	.next_timeout = user_sctp_next_timeout,
 	.timers = user_sctp_timers,
 	.connect = user_sctp_connect,

@@ -17,9 +17,10 @@ void burst_end(struct burst *b)
 	atomic_store_explicit(&b->gathered_bytes, 0, memory_order_relaxed);
 }
 
-void burst_sent(struct burst *b)
+void burst_sent(struct shard *s)
 {
-	atomic_store_explicit(&b->last_served, sys_now(), memory_order_relaxed);
+	atomic_store_explicit(&s->burst.in_flight, conn_in_flight(&s->conn), memory_order_relaxed);
+	atomic_store_explicit(&s->burst.last_served, sys_now(), memory_order_relaxed);
 }
 
 /*
@@ -88,12 +89,12 @@ static void send_all(struct shard *s, const struct iw_doorbell *doorbell)
 	atomic_store_explicit(&s->poller.inside, true, memory_order_relaxed);
 	burst_end(&s->burst);
 	loop_finish(s);
-	burst_sent(&s->burst);
+	burst_sent(s);
 	atomic_store_explicit(&s->poller.inside, false, memory_order_relaxed);
 	shard_leave(s);
 }
 
-void burst_post(struct shard *s, struct iw_doorbell *doorbell, uint64_t bytes)
+void burst_post(struct shard *s, struct iw_doorbell *doorbell, uint64_t bytes, bool ends_batch)
 {
 	struct burst *b = &s->burst;
 	bool first = doorbell_ring(&s->doorbells, doorbell);
@@ -102,6 +103,8 @@ void burst_post(struct shard *s, struct iw_doorbell *doorbell, uint64_t bytes)
 		.bytes = bytes,
 		.gathered_bytes = atomic_load_explicit(&b->gathered_bytes, memory_order_relaxed),
 		.gathered = poller_load(&b->gathered),
+		.in_flight = poller_load(&b->in_flight),
+		.ends_batch = ends_batch,
 	};
 	enum tuning_post post = tuning_post(&seen);
 

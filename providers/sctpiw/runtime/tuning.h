@@ -42,6 +42,13 @@
 #define TUNING_BURST_BYTES 262144u
 /* Work requests of a burst for each reading of the clock, which costs 20 to 30 ns. */
 #define TUNING_BURST_LOOK 4u
+/*
+ * A batch is so many work requests that do not ask for their completion, and one that does ("A batch is
+ * sent when it is whole"). A program that asks for each, or each second one, would get packets of a few.
+ */
+#define TUNING_BATCH_MANY 16u
+/* bytes in flight, of all associations, from which on a batch waits like others: a full packet on lo. */
+#define TUNING_BATCH_IN_FLIGHT 65536u
 
 /*
  * Looks of posters of datagrams, while the progress thread is not parked, for each wake-up that is to
@@ -163,6 +170,8 @@ struct tuning_post_seen {
 	uint64_t bytes;		 /* of the new work request; UINT64_MAX: it must not wait */
 	uint64_t gathered_bytes; /* of the work requests that wait already */
 	uint32_t gathered;	 /* their number */
+	uint32_t in_flight;	 /* bytes, at the last send */
+	bool ends_batch;	 /* it is the last one of a batch */
 	bool first; /* this doorbell was not on the list yet, so nobody was told of it */
 };
 
@@ -171,6 +180,8 @@ static inline enum tuning_post tuning_post(const struct tuning_post_seen *seen)
 {
 	if (seen->bytes > TUNING_BURST_BYTES ||
 	    seen->gathered_bytes + seen->bytes > TUNING_BURST_BYTES)
+		return TUNING_POST_SEND;
+	if (seen->ends_batch && seen->in_flight < TUNING_BATCH_IN_FLIGHT)
 		return TUNING_POST_SEND;
 	return seen->first || seen->gathered % TUNING_BURST_LOOK == 0 ? TUNING_POST_LOOK :
 									TUNING_POST_WAIT;

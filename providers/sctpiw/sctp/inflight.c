@@ -11,17 +11,24 @@ static uint32_t charge(const struct sctp_out *o)
 	return o->len + (o->flags & SCTP_OUT_FIRST ? SCTP_PACKET_OVERHEAD : 0);
 }
 
-/* The two accounts of what is in flight. Nobody else writes them but to reset them. */
+/* The accounts of what is in flight. Nobody else writes them but to reset them. */
 static void enter_flight(struct sctp_assoc *a, const struct sctp_out *o)
 {
 	sctp_path_of(a, o)->flight += o->len;
 	a->window.rwnd_outstanding += charge(o);
+	a->s->in_flight += charge(o);
 }
 
 static void leave_flight(struct sctp_assoc *a, const struct sctp_out *o)
 {
 	sctp_path_of(a, o)->flight -= o->len;
 	a->window.rwnd_outstanding -= charge(o);
+	a->s->in_flight -= charge(o);
+}
+
+uint32_t sctp_in_flight(const struct sctp *s)
+{
+	return s->in_flight;
 }
 
 void sctp_inflight_start(struct sctp_assoc *a, uint32_t initial_tsn)

@@ -46,6 +46,7 @@ struct sctp {
 	struct sctp_table table;
 	struct timerq timers; /* one node an association */
 	struct sctp_stats stats;
+	uint32_t in_flight;	 /* of all associations: the sum of window.rwnd_outstanding */
 	struct list_node ready;	 /* associations with something to send */
 	struct list_node asked;	 /* associations whose peer has asked for a SACK at once */
 	struct list_node events; /* associations with events that were not fetched */

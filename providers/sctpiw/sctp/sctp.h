@@ -416,6 +416,8 @@ void sctp_batch_keep(struct sctp_assoc *a, struct sctp_batch *batch);
 void sctp_flush_sacks(struct sctp *s);
 /* Whether sctp_flush_sacks() has anything to do. */
 bool sctp_has_asked(const struct sctp *s);
+/* bytes that all associations have in flight, with the packets' overhead */
+uint32_t sctp_in_flight(const struct sctp *s);
 /* Takes the next association with something to send off the ready list, or returns NULL. */
 struct sctp_assoc *sctp_next_ready(struct sctp *s);
 

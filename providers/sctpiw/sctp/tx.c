@@ -41,6 +41,7 @@ void sctp_tx_reset(struct sctp_assoc *a)
 	sctp_outq_clear(&a->out, &a->s->blocks);
 	sctp_tx_idle(a);
 	a->tx = (struct sctp_sender){ 0 };
+	a->s->in_flight -= a->window.rwnd_outstanding;
 	a->window = (struct sctp_window){ 0 };
 	sctp_inflight_start(a, a->out.next);
 	a->recovery = (struct sctp_recovery){ 0 };

@@ -184,7 +184,7 @@ int sctpiw_post_send(struct ibv_qp *ibqp, struct ibv_send_wr *wr, struct ibv_sen
 {
 	struct sctpiw_qp *qp = to_qp(ibqp);
 	uint64_t bytes = 0;
-	bool posted = false;
+	bool posted = false, ends_batch = false;
 	int err = 0;
 
 	if (qp->generation != sctpiw_generation) {
@@ -199,13 +199,14 @@ int sctpiw_post_send(struct ibv_qp *ibqp, struct ibv_send_wr *wr, struct ibv_sen
 		if (err)
 			break;
 		posted = true;
+		ends_batch = sctpiw_ends_batch(qp, wr->send_flags);
 		wr = wr->next;
 	}
 	sctpiw_sq_unlock(qp);
 	if (err)
 		*bad_wr = wr;
 	if (posted)
-		burst_post(qp->shard, &qp->iw->doorbell, bytes);
+		burst_post(qp->shard, &qp->iw->doorbell, bytes, ends_batch);
 	return err;
 }
 
@@ -269,7 +270,7 @@ int sctpiw_post_recv(struct ibv_qp *ibqp, struct ibv_recv_wr *wr, struct ibv_rec
 	if (err)
 		*bad_wr = wr;
 	if (posted && iw_rq_is_awaited(qp->iw))
-		burst_post(qp->shard, &qp->iw->doorbell, BURST_AT_ONCE);
+		burst_post(qp->shard, &qp->iw->doorbell, BURST_AT_ONCE, false);
 	return err;
 }
 
@@ -312,6 +313,6 @@ int sctpiw_post_srq_recv(struct ibv_srq *ibsrq, struct ibv_recv_wr *wr, struct i
 	if (err)
 		*bad_wr = wr;
 	if (posted && iw_srq_is_awaited(srq->iw))
-		burst_post(srq->shard, &srq->iw->doorbell, BURST_AT_ONCE);
+		burst_post(srq->shard, &srq->iw->doorbell, BURST_AT_ONCE, false);
 	return err;
 }

@@ -10,7 +10,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "iwarp/iw_qp.h"
 #include "runtime/object.h"
+#include "runtime/tuning.h"
 #include "util/list.h"
 #include "verbs/pabi.h"
 
@@ -30,6 +32,7 @@ struct sctpiw_batch {
 	uint32_t count;	       /* of slots that are filled, and not published */
 	int err;	       /* the first error, or 0 */
 	bool open;
+	bool ends_batch; /* as of burst_post() */
 };
 
 struct sctpiw_qp {
@@ -40,10 +43,11 @@ struct sctpiw_qp {
 	bool single_threaded;		     /* it is in a thread domain: no lock is taken */
 	bool by_cm;			     /* sctpiw_is_by_cm() brought it to INIT or RTR */
 	pthread_spinlock_t sq_lock, rq_lock; /* of the rings' producer ends */
-	struct object obj;		     /* its event channel; iw->ctx */
-	struct list_node node;		     /* of sctpiw_context.qps; shard lock */
-	struct ibv_qp_attr attr;	     /* what modify_qp has set; shard lock */
-	struct ibv_qp_cap cap;		     /* what was granted; never changes */
+	uint32_t unasked;  /* work requests posted since one asked for its completion; sq_lock */
+	struct object obj; /* its event channel; iw->ctx */
+	struct list_node node;	 /* of sctpiw_context.qps; shard lock */
+	struct ibv_qp_attr attr; /* what modify_qp has set; shard lock */
+	struct ibv_qp_cap cap;	 /* what was granted; never changes */
 	struct sctpiw_batch batch;
 	struct sctpiw_xrcd
 		*xrcd; /* XRC_RECV: the handle that it was made by; NULL once it is closed */
@@ -74,6 +78,19 @@ static inline void sctpiw_sq_unlock(struct sctpiw_qp *qp)
 {
 	if (!qp->single_threaded)
 		pthread_spin_unlock(&qp->sq_lock);
+}
+
+/*
+ * Counts a work request that is posted with these flags. Whether it is the last one of a batch, as of
+ * burst_post(). sq_lock.
+ */
+static inline bool sctpiw_ends_batch(struct sctpiw_qp *qp, unsigned int send_flags)
+{
+	bool asks = qp->iw->sq_sig_all || send_flags & IBV_SEND_SIGNALED;
+	bool ends = asks && qp->unasked >= TUNING_BATCH_MANY;
+
+	qp->unasked = asks ? 0 : qp->unasked + 1;
+	return ends;
 }
 
 static inline void sctpiw_rq_lock(struct sctpiw_qp *qp)

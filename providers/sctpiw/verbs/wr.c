@@ -52,6 +52,7 @@ static inline struct iw_send_wqe *take(struct sctpiw_qp *qp, uint64_t total)
 		return NULL;
 	}
 	b->open = false;
+	b->ends_batch = sctpiw_ends_batch(qp, b->wr.send_flags);
 	b->count++;
 	b->bytes += total;
 	return wqe;
@@ -288,6 +289,7 @@ int sctpiw_wr_complete(struct ibv_qp_ex *ex)
 	struct sctpiw_batch *b = &qp->batch;
 	uint64_t bytes;
 	uint32_t count;
+	bool ends_batch;
 	int err;
 
 	if (qp->generation != sctpiw_generation)
@@ -296,13 +298,14 @@ int sctpiw_wr_complete(struct ibv_qp_ex *ex)
 	err = b->err;
 	count = err ? 0 : b->count;
 	bytes = b->bytes;
+	ends_batch = b->ends_batch;
 	if (trace_enabled())
 		trace_posted(qp->iw, count);
 	if (count)
 		iw_ring_publish(&qp->iw->sq, count);
 	sctpiw_sq_unlock(qp);
 	if (count)
-		burst_post(qp->shard, &qp->iw->doorbell, bytes);
+		burst_post(qp->shard, &qp->iw->doorbell, bytes, ends_batch);
 	return err;
 }
 
