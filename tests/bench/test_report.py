@@ -321,6 +321,11 @@ class Turns(unittest.TestCase):
         self.assertEqual(lines, ["| a | none | x | 10.00 | 20.00 | 2.000 | 1 of 1 |"])
         self.assertEqual(order, [0, 1, 0, 1])
 
+    def test_and_so_is_one_with_a_measurement_given_up(self):
+        lines, order = self.compare([10, 20], 1, [60, 320] * runner.TRIES + [60] * 4)
+        self.assertEqual(lines, ["| a | none | x | 10.00 | 20.00 | 2.000 | 1 of 1 |"])
+        self.assertEqual(order, [0] * runner.TRIES + [0, 1])
+
     def test_or_does_not_count(self):
         lines, order = self.compare([10, 20], 2, [60, 60, 320, 320] * turns.TRIES + [60] * 4)
         self.assertEqual(lines, ["| a | none | x | 20.00 | 40.00 | 2.000 | 1 of 2 |"])

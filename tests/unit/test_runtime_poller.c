@@ -104,7 +104,7 @@ static void test_rest_waits(void **state)
 	fake_shard_expect("");
 }
 
-/* A batch is sent when it is whole, unless much was in flight when the last one was sent. */
+/* A batch is sent when it is whole, unless much was in flight when a holder of the lock last ended its round. */
 static void test_batch(void **state)
 {
 	s->burst.last_served = fake.now;
@@ -118,12 +118,23 @@ static void test_batch(void **state)
 	burst_post(s, fake_doorbell(0), 64, true);
 	fake_shard_expect("");
 	assert_int_equal(s->burst.gathered, 1);
-	/* The poller sends it, and sees that less is in flight. */
 	fake.in_flight = 65535;
 	poller_progress(s);
 	fake_shard_forget();
 	burst_post(s, fake_doorbell(0), 64, true);
 	fake_shard_expect("doorbell:0 " SENT_ALL);
+	assert_int_equal(s->burst.gathered, 0);
+}
+
+/* Nobody waits for what the peer makes of a datagram. */
+static void test_batch_of_datagrams(void **state)
+{
+	s->burst.last_served = fake.now;
+	s->progress.parked = true;
+	fake_doorbell(0)->is_ud = true;
+	burst_post(s, fake_doorbell(0), 64, true);
+	fake_shard_expect("");
+	assert_int_equal(s->burst.gathered, 1);
 }
 
 /*
@@ -467,6 +478,7 @@ int main(void)
 		cmocka_unit_test_setup(test_alone_at_once, setup),
 		cmocka_unit_test_setup(test_rest_waits, setup),
 		cmocka_unit_test_setup(test_batch, setup),
+		cmocka_unit_test_setup(test_batch_of_datagrams, setup),
 		cmocka_unit_test_setup(test_datagrams_wait_beside_parked_thread, setup),
 		cmocka_unit_test_setup(test_poster_is_inside, setup),
 		cmocka_unit_test_setup(test_nobody_would_come, setup),

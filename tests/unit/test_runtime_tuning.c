@@ -46,6 +46,26 @@ static void test_post(void **state)
 		assert_int_equal(tuning_post(&cases[i].seen), cases[i].want);
 }
 
+static void test_ends_batch(void **state)
+{
+	static const struct {
+		bool asks;
+		uint32_t unasked;
+		bool want;
+		uint32_t then;
+	} cases[] = {
+		{ true, 15, false, 0 }, { true, 16, true, 0 },	  { true, 17, true, 0 },
+		{ true, 0, false, 0 },	{ false, 16, false, 17 }, { false, 0, false, 1 },
+	};
+
+	for (size_t i = 0; i < COUNT(cases); i++) {
+		uint32_t unasked = cases[i].unasked;
+
+		assert_int_equal(tuning_ends_batch(cases[i].asks, &unasked), cases[i].want);
+		assert_int_equal(unasked, cases[i].then);
+	}
+}
+
 static void test_post_at(void **state)
 {
 	static const struct {
@@ -200,10 +220,11 @@ static void test_sleep(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_post),   cmocka_unit_test(test_post_at),
-		cmocka_unit_test(test_gap),    cmocka_unit_test(test_poll),
-		cmocka_unit_test(test_woken),  cmocka_unit_test(test_park),
-		cmocka_unit_test(test_linger), cmocka_unit_test(test_sleep),
+		cmocka_unit_test(test_post),	   cmocka_unit_test(test_post_at),
+		cmocka_unit_test(test_ends_batch), cmocka_unit_test(test_gap),
+		cmocka_unit_test(test_poll),	   cmocka_unit_test(test_woken),
+		cmocka_unit_test(test_park),	   cmocka_unit_test(test_linger),
+		cmocka_unit_test(test_sleep),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

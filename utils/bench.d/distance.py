@@ -2,7 +2,7 @@
 """How far apart two processors are: the time that a cache line takes from one to the other and back, in ns.
 
 The host of a virtual machine moves its processors, near to each other or far apart, for seconds or for minutes. All
-figures change with that, bandwidths by a factor of up to 2.5. None stands for a distance that is not known.
+figures change with that, bandwidths by a factor of 2.5 and more. None stands for a distance that is not known.
 """
 import os
 import subprocess
@@ -10,14 +10,18 @@ import subprocess
 from programs import BIN
 
 FACTOR = 1.5  # by which distances that are alike differ at most
+ALONE = 77  # what core-distance ends with if it may run on one processor alone
 
 
 def measure():
     """The distance now. It is not known if there is one processor."""
     if len(os.sched_getaffinity(0)) < 2:
         return None
-    done = subprocess.run([BIN / "core-distance"], capture_output=True, text=True)
-    return None if done.returncode else float(done.stdout)
+    done = subprocess.run([BIN / "core-distance"], stdout=subprocess.PIPE, text=True)
+    if done.returncode == ALONE:
+        return None
+    done.check_returncode()
+    return float(done.stdout)
 
 
 def are_alike(*distances):

@@ -145,7 +145,7 @@ def markdown(run, images=()):
     """The report of a run. run: what main() of utils/bench writes as JSON; images: files of plots."""
     figures = Figures.of_json(run["figures"])
     parts = ["\n".join([_head(run), *_distances(figures, run)]), "## Targets",
-             "Medians of the ratios within a round; where it is divided by a unit, of the figure itself.",
+             "Medians of the ratios; where it is divided by a unit, of the figure itself, whatever the distance was.",
              targets_table(figures), "## Figures", figures_table(figures)]
     if images:
         parts += ["## Plots", "\n".join(f"![{image.stem}]({image.name})" for image in images)]

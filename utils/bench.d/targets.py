@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""The targets: what figures should be, mostly as ratios to other figures of the same round."""
+"""The targets: what figures should be, mostly as ratios to other figures (report.Figures.ratios())."""
 from names import (AVERAGE, BOUND, COLD, CONNECT, CONNECTIONS, CPU, FAILOVER, GBITS, IDLE_QP, KIB, LO, MEDIAN, MTU_1500,
                    RATE, SIMULATED, SIM_LOSS, SIM_RTT, SMALL_1500, SMALL_LO, SPREAD, STANDSTILL, STUNNEL, TCP, TCP_BLOCKING,
                    TWO_LINKS, TWO_LINKS_9000, UCX_DEVICE, UCX_TCP, UDP_LATENCY, WRITES, WRITE_EVENTS, datagrams, keyed,

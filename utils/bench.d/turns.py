@@ -48,10 +48,12 @@ def _round(runner, m, number, builds):
     """The figures of each build, in the order of builds; None if the round does not count."""
     order = list(range(len(builds)))[::1 if number % 2 else -1]
     for _ in range(TRIES):
-        figures = {}
+        figures, unsteady = {}, len(runner.unsteady)
         for build in order:
             harness.LAUNCHER = builds[build].resolve() / "bin/sctpiw"
             figures[build] = runner.measure(m, number)
+            if len(runner.unsteady) > unsteady:
+                break
             if not figures[build]:
                 return None
             if not distance.are_alike(*(f.get(DISTANCE) for f in figures.values())):

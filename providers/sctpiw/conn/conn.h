@@ -176,7 +176,7 @@ static inline bool conn_flush_sacks(struct conn *c)
 }
 /* Sends what may leave now. Returns whether conn_events() may have something to tell of it. */
 bool conn_output(struct conn *c);
-/* bytes that were sent and are not acknowledged; UINT32_MAX if nobody knows */
+/* bytes in flight, with the packets' overhead; UINT32_MAX if nobody knows */
 uint32_t conn_in_flight(const struct conn *c);
 /* Whether conn_output() has left something that it would send if it were called again. */
 static inline bool conn_is_pending(const struct conn *c)

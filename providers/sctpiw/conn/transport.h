@@ -99,7 +99,7 @@ struct transport {
 	 * none.
 	 */
 	bool (*output)(struct conn *c);
-	/* bytes that were sent, and that peers have not acknowledged yet. NULL: nobody knows. */
+	/* bytes in flight, with the packets' overhead. NULL: nobody knows. */
 	uint32_t (*in_flight)(const struct conn *c);
 	uint64_t (*next_timeout)(const struct conn *c);
 	void (*timers)(struct conn *c);

@@ -17,10 +17,9 @@ void burst_end(struct burst *b)
 	atomic_store_explicit(&b->gathered_bytes, 0, memory_order_relaxed);
 }
 
-void burst_sent(struct shard *s)
+void burst_sent(struct burst *b)
 {
-	atomic_store_explicit(&s->burst.in_flight, conn_in_flight(&s->conn), memory_order_relaxed);
-	atomic_store_explicit(&s->burst.last_served, sys_now(), memory_order_relaxed);
+	atomic_store_explicit(&b->last_served, sys_now(), memory_order_relaxed);
 }
 
 /*
@@ -89,7 +88,7 @@ static void send_all(struct shard *s, const struct iw_doorbell *doorbell)
 	atomic_store_explicit(&s->poller.inside, true, memory_order_relaxed);
 	burst_end(&s->burst);
 	loop_finish(s);
-	burst_sent(s);
+	burst_sent(&s->burst);
 	atomic_store_explicit(&s->poller.inside, false, memory_order_relaxed);
 	shard_leave(s);
 }
@@ -104,7 +103,8 @@ void burst_post(struct shard *s, struct iw_doorbell *doorbell, uint64_t bytes, b
 		.gathered_bytes = atomic_load_explicit(&b->gathered_bytes, memory_order_relaxed),
 		.gathered = poller_load(&b->gathered),
 		.in_flight = poller_load(&b->in_flight),
-		.ends_batch = ends_batch,
+		/* A datagram is complete when it has left: nobody waits for an answer. */
+		.ends_batch = ends_batch && !doorbell->is_ud,
 	};
 	enum tuning_post post = tuning_post(&seen);
 

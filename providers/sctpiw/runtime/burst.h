@@ -11,12 +11,14 @@
  *	IDLE       a post within the gap                    GATHERING   it waits; the thread is told
  *	GATHERING  a post within the gap                    GATHERING   it waits
  *	GATHERING  a post behind the gap, or of many bytes  IDLE        the poster sends all
- *	GATHERING  a post that ends a batch                 IDLE        the poster sends all
+ *	either     a post that ends a batch, if little is   IDLE        the poster sends all
+ *	           in flight
  *	GATHERING  an empty CQ is polled                    IDLE        the poller sends all
  *
  * Programs that ask for the completion of each hundredth work request, say, wait for it. Such a batch is sent as
- * soon as it is whole, while the program posts what follows, so that both ends work at once. If much is
- * in flight already the peer has work enough, and fuller packets are better.
+ * soon as it is whole, so that the peer works while the program posts what follows. If much is in flight
+ * already the peer has work enough, and fuller packets are better; where nobody knows, as with the
+ * kernel's SCTP, it counts as much.
  *
  * Who posts datagrams often never finds its CQ empty, and polls tell nobody of it, since a datagram is
  * complete when it has left. If the progress thread slept, it would be woken for the first one that
@@ -42,8 +44,8 @@ struct burst {
 	_Atomic uint64_t last_served;	 /* when what was posted was last sent, ns */
 	_Atomic uint64_t gathered_bytes; /* of the work requests that wait */
 	_Atomic uint32_t gathered;	 /* their number; 0: the state is IDLE, else GATHERING */
-	_Atomic uint32_t in_flight; /* bytes, not acknowledged when what was posted was last sent */
-	_Atomic uint32_t gap_shift; /* how often the gap has doubled (tuning_gap_shift()) */
+	_Atomic uint32_t in_flight;	 /* bytes, when a holder of the lock last ended its round */
+	_Atomic uint32_t gap_shift;	 /* how often the gap has doubled (tuning_gap_shift()) */
 	_Atomic uint32_t looks; /* how often a poster has found at the clock that a burst goes on */
 	_Atomic uint64_t last_look; /* when that was last, ns */
 };
@@ -65,13 +67,13 @@ static inline bool burst_is_gathering(const struct burst *b)
 
 /*
  * Ends the burst, for a caller that is about to send what waits, and calls burst_sent() when it has
- * done so. Shard lock, for both.
+ * done so. Shard lock.
  */
 void burst_end(struct burst *b);
 /*
  * What waited was sent just now, so the gap begins. It does not begin earlier, since sending one
  * message may take longer than the gap lasts.
  */
-void burst_sent(struct shard *s);
+void burst_sent(struct burst *b);
 
 #endif

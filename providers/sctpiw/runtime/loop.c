@@ -108,6 +108,7 @@ bool loop_finish(struct shard *s)
 	} while (left && (++rounds < TUNING_ROUNDS || !progress_is_started(&s->progress)));
 	if (left)
 		progress_wake(s);
+	atomic_store_explicit(&s->burst.in_flight, conn_in_flight(&s->conn), memory_order_relaxed);
 	conn_reap(&s->conn);
 	if (s->net.capture)
 		capture_flush(&s->net);

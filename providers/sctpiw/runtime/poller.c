@@ -71,7 +71,7 @@ static void run(struct shard *s)
 		burst_end(&s->burst);
 	loop_pass(s, CONN_QUICK);
 	if (burst)
-		burst_sent(s);
+		burst_sent(&s->burst);
 	atomic_store_explicit(&s->poller.inside, false, memory_order_relaxed);
 }
 

@@ -20,6 +20,7 @@
  *	doorbells.head [A B C]	posters, holder; anyone: the fences see to it
  *	burst.gathered, gathered_bytes, gap_shift, last_served
  *				posters, pollers; posters: a burst leaves a little earlier or later
+ *	burst.in_flight		holder; posters: a batch leaves at once, or waits for the rest of its burst
  *	burst.looks, last_look	posters; pollers, thread: as poller.polls
  *	poller.polls, last_poll	pollers; pollers, thread: the thread parks, or looks again, a nap or
  *				64 polls later

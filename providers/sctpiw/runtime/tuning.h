@@ -170,7 +170,7 @@ struct tuning_post_seen {
 	uint64_t bytes;		 /* of the new work request; UINT64_MAX: it must not wait */
 	uint64_t gathered_bytes; /* of the work requests that wait already */
 	uint32_t gathered;	 /* their number */
-	uint32_t in_flight;	 /* bytes, at the last send */
+	uint32_t in_flight;	 /* bytes, a moment ago */
 	bool ends_batch;	 /* it is the last one of a batch */
 	bool first; /* this doorbell was not on the list yet, so nobody was told of it */
 };
@@ -185,6 +185,18 @@ static inline enum tuning_post tuning_post(const struct tuning_post_seen *seen)
 		return TUNING_POST_SEND;
 	return seen->first || seen->gathered % TUNING_BURST_LOOK == 0 ? TUNING_POST_LOOK :
 									TUNING_POST_WAIT;
+}
+
+/*
+ * Counts a work request of a send queue that is posted, and returns whether it is the last one of a batch.
+ * asks: for its completion; *unasked: how many in front of it do not.
+ */
+static inline bool tuning_ends_batch(bool asks, uint32_t *unasked)
+{
+	bool ends = asks && *unasked >= TUNING_BATCH_MANY;
+
+	*unasked = asks ? 0 : *unasked + 1;
+	return ends;
 }
 
 /*

@@ -43,8 +43,8 @@ struct sctpiw_qp {
 	bool single_threaded;		     /* it is in a thread domain: no lock is taken */
 	bool by_cm;			     /* sctpiw_is_by_cm() brought it to INIT or RTR */
 	pthread_spinlock_t sq_lock, rq_lock; /* of the rings' producer ends */
-	uint32_t unasked;  /* work requests posted since one asked for its completion; sq_lock */
-	struct object obj; /* its event channel; iw->ctx */
+	uint32_t unasked; /* as of tuning_ends_batch(); ibv_wr_abort() leaves what was begun in it; sq_lock */
+	struct object obj;	 /* its event channel; iw->ctx */
 	struct list_node node;	 /* of sctpiw_context.qps; shard lock */
 	struct ibv_qp_attr attr; /* what modify_qp has set; shard lock */
 	struct ibv_qp_cap cap;	 /* what was granted; never changes */
@@ -86,11 +86,8 @@ static inline void sctpiw_sq_unlock(struct sctpiw_qp *qp)
  */
 static inline bool sctpiw_ends_batch(struct sctpiw_qp *qp, unsigned int send_flags)
 {
-	bool asks = qp->iw->sq_sig_all || send_flags & IBV_SEND_SIGNALED;
-	bool ends = asks && qp->unasked >= TUNING_BATCH_MANY;
-
-	qp->unasked = asks ? 0 : qp->unasked + 1;
-	return ends;
+	return tuning_ends_batch(qp->iw->sq_sig_all || send_flags & IBV_SEND_SIGNALED,
+				 &qp->unasked);
 }
 
 static inline void sctpiw_rq_lock(struct sctpiw_qp *qp)
