@@ -29,6 +29,10 @@ bool socket_is_open(void)
 	return current() >= 0;
 }
 
+void socket_is_up(void)
+{
+}
+
 int socket_set(int option, const void *value, socklen_t len)
 {
 	return setsockopt(current(), IPPROTO_SCTP, option, value, len);

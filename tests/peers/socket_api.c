@@ -62,6 +62,7 @@ static enum stack_event notification(const uint8_t *p, size_t len)
 	case SCTP_ASSOC_CHANGE:
 		switch (n.sn_assoc_change.sac_state) {
 		case SCTP_COMM_UP:
+			socket_is_up();
 			return STACK_UP;
 		case SCTP_SHUTDOWN_COMP:
 			return STACK_SHUT;

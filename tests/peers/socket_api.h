@@ -22,6 +22,8 @@
 
 /* Returns whether there is a socket at all. */
 bool socket_is_open(void);
+/* Its association is up. */
+void socket_is_up(void);
 /* Do and return what setsockopt() and getsockopt() at level IPPROTO_SCTP do. */
 int socket_set(int option, const void *value, socklen_t len);
 int socket_get(int option, void *value, socklen_t *len);

@@ -84,11 +84,23 @@ static const struct sockaddr *open_socket(const struct stack_options *o, struct 
 	return address;
 }
 
+static void set_heartbeats(uint32_t flag)
+{
+	struct sctp_paddrparams params = { .spp_address.ss_family = AF_INET, .spp_flags = flag };
+
+	api_set(SCTP_PEER_ADDR_PARAMS, &params, sizeof(params), "SCTP_PEER_ADDR_PARAMS");
+}
+
+/*
+ * With an RTO as small as ours usrsctp may send a HEARTBEAT before it sends a lost COOKIE ECHO again. To the
+ * peer that is out of the blue, and it answers with an ABORT (RFC 9260 8.4), which usrsctp believes.
+ */
 void stack_connect(const struct stack_options *o)
 {
 	socklen_t len;
 	const struct sockaddr *address = open_socket(o, &sock, &len);
 
+	set_heartbeats(SPP_HB_DISABLE);
 	if (usrsctp_connect(sock, (struct sockaddr *)(uintptr_t)address, len) &&
 	    errno != EINPROGRESS)
 		say("usrsctp_connect: %s", strerror(errno)); /* the event comes as well */
@@ -103,6 +115,11 @@ void stack_listen(const struct stack_options *o)
 		fail("usrsctp_bind: %s", strerror(errno));
 	if (usrsctp_listen(listener, 1))
 		fail("usrsctp_listen: %s", strerror(errno));
+}
+
+void socket_is_up(void)
+{
+	set_heartbeats(SPP_HB_ENABLE);
 }
 
 static bool take_connection(void)
