@@ -54,8 +54,8 @@ static void test_ends_batch(void **state)
 		bool want;
 		uint32_t then;
 	} cases[] = {
-		{ true, 15, false, 0 }, { true, 16, true, 0 },	  { true, 17, true, 0 },
-		{ true, 0, false, 0 },	{ false, 16, false, 17 }, { false, 0, false, 1 },
+		{ true, 47, false, 0 }, { true, 48, true, 0 },	  { true, 49, true, 0 },
+		{ true, 0, false, 0 },	{ false, 48, false, 49 }, { false, 0, false, 1 },
 	};
 
 	for (size_t i = 0; i < COUNT(cases); i++) {

@@ -12,6 +12,7 @@
 
 #include "iwarp/iw_types.h"
 #include "runtime/burst.h"
+#include "runtime/tuning.h"
 #include "verbs/post.h"
 #include "verbs/qp.h"
 #include "verbs/wr.h"
@@ -19,6 +20,7 @@
 #define SLOTS 256
 #define STRIDE 512
 #define LENGTH 64u
+#define MANY TUNING_BATCH_MANY
 
 static uint8_t slots[SLOTS * STRIDE];
 static struct sctpiw_qp qp;
@@ -90,13 +92,13 @@ static void start_chain(unsigned int n, bool asks)
 
 static void test_one_by_one(void **state)
 {
-	for (int i = 0; i < 16; i++)
+	for (unsigned int i = 0; i < MANY; i++)
 		post_chain(1, false);
 	post_chain(1, true);
-	assert_int_equal(posts, 17);
+	assert_int_equal(posts, MANY + 1);
 	assert_int_equal(ends, 1);
 	/* The count begins anew. */
-	for (int i = 0; i < 15; i++)
+	for (unsigned int i = 0; i < MANY - 1; i++)
 		post_chain(1, false);
 	post_chain(1, true);
 	assert_int_equal(ends, 1);
@@ -104,22 +106,22 @@ static void test_one_by_one(void **state)
 
 static void test_chains(void **state)
 {
-	post_chain(17, true);
+	post_chain(MANY + 1, true);
 	assert_int_equal(ends, 1);
-	post_chain(16, true);
+	post_chain(MANY, true);
 	assert_int_equal(ends, 1);
-	post_chain(17, false);
+	post_chain(MANY + 1, false);
 	assert_int_equal(ends, 1);
 	assert_int_equal(posts, 3);
 }
 
 static void test_wr_api(void **state)
 {
-	start_chain(16, true);
+	start_chain(MANY, true);
 	assert_int_equal(ends, 0);
-	start_chain(17, true);
+	start_chain(MANY + 1, true);
 	assert_int_equal(ends, 1);
-	start_chain(17, false);
+	start_chain(MANY + 1, false);
 	assert_int_equal(ends, 1);
 	assert_int_equal(posts, 3);
 }
@@ -128,9 +130,9 @@ static void test_wr_api(void **state)
 static void test_all_signaled(void **state)
 {
 	iw.sq_sig_all = true;
-	for (int i = 0; i < 40; i++)
-		post_chain(1, i % 20 == 0);
-	start_chain(40, true);
+	for (unsigned int i = 0; i <= MANY; i++)
+		post_chain(1, i == MANY);
+	start_chain(MANY + 1, true);
 	assert_int_equal(ends, 0);
 }
 

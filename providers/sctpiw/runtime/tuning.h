@@ -44,9 +44,9 @@
 #define TUNING_BURST_LOOK 4u
 /*
  * A batch is so many work requests that do not ask for their completion, and one that does ("A batch is
- * sent when it is whole"). A program that asks for each, or each second one, would get packets of a few.
+ * sent when it is whole"). With fewer the packets get too small: 32 cost 8 %, and 17 more than half.
  */
-#define TUNING_BATCH_MANY 16u
+#define TUNING_BATCH_MANY 48u
 /* bytes in flight, of all associations, from which on a batch waits like others: a full packet on lo. */
 #define TUNING_BATCH_IN_FLIGHT 65536u
 
