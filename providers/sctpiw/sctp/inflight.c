@@ -14,16 +14,20 @@ static uint32_t charge(const struct sctp_out *o)
 /* The accounts of what is in flight. Nobody else writes them but to reset them. */
 static void enter_flight(struct sctp_assoc *a, const struct sctp_out *o)
 {
+	uint32_t bytes = charge(o);
+
 	sctp_path_of(a, o)->flight += o->len;
-	a->window.rwnd_outstanding += charge(o);
-	a->s->in_flight += charge(o);
+	a->window.rwnd_outstanding += bytes;
+	a->s->in_flight += bytes;
 }
 
 static void leave_flight(struct sctp_assoc *a, const struct sctp_out *o)
 {
+	uint32_t bytes = charge(o);
+
 	sctp_path_of(a, o)->flight -= o->len;
-	a->window.rwnd_outstanding -= charge(o);
-	a->s->in_flight -= charge(o);
+	a->window.rwnd_outstanding -= bytes;
+	a->s->in_flight -= bytes;
 }
 
 uint32_t sctp_in_flight(const struct sctp *s)
