@@ -14,6 +14,7 @@ usage: ./build.sh [--verbose] [COMMAND]
   fuzz       build in build-fuzz/ with clang, and fuzz: [SECONDS [TARGET...]], 60 seconds each, all
              targets. What they find is written to build-fuzz/
   soak       build, then simulate bad networks: [SEED [COUNT]], 1,000 seeds from 1 in all scenarios
+  soak-links build, then do the same with hosts that several links join, which die: [SEED [COUNT]]
   completions
              build, then write and send between two processes that compare behind each completion, over a link
              that loses, reorders and duplicates packets: [ROUNDS], a million, some minutes
@@ -652,6 +653,14 @@ main() {
 		plain_build
 		in_steps "scenarios" '^\[ *(OK|FAILED) *\] [^:]*$' "$(build/bin/test_stack_sim --list | wc -l)" \
 			build/bin/test_stack_sim --all "${1:-1}" "${2:-1000}"
+		;;
+	soak-links)
+		ensure "$BUILD_NEEDS$RUN_NEEDS$TEST_NEEDS"
+		plain_build
+		for name in failover spread paths locals pairs known asconf; do
+			"build/bin/test_sctp_sim_$name" "${1:-1}" "${2:-1000}" ||
+				die "soak-links: a scene of tests/unit/test_sctp_sim_$name.c failed"
+		done
 		;;
 	completions)
 		ensure "$BUILD_NEEDS$RUN_NEEDS$TEST_NEEDS"

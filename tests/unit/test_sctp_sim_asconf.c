@@ -6,9 +6,6 @@
 #include "conformance/rows.h"
 #include "fixture/sctp_sim.h"
 
-static unsigned int times = 1; /* so many times the seeds that the suite has */
-static uint64_t skip;	       /* so many seeds are left out */
-
 struct scene {
 	struct world *w;
 	struct host *a, *b;
@@ -188,7 +185,7 @@ static void test_replaced_in_secret(void **state)
 static void test_crossed(void **state)
 {
 	ROWS("4895-6.1-04");
-	for (uint64_t seed = 1; seed <= sim_seeds(100); seed++) {
+	for (uint64_t seed = sim_first(); seed <= sim_last(100); seed++) {
 		struct scene s = { 0 };
 
 		s.w = world_new(seed, &s.a, &s.b);
@@ -330,7 +327,7 @@ static void wander(uint64_t seed)
 
 static void test_wandering(void **state)
 {
-	for (uint64_t seed = skip + 1; seed <= skip + sim_seeds(300) * times; seed++)
+	for (uint64_t seed = sim_first(); seed <= sim_last(300); seed++)
 		wander(seed);
 }
 
@@ -347,9 +344,6 @@ int main(int argc, char **argv)
 		cmocka_unit_test(test_crossed),
 	};
 
-	if (argc > 1)
-		times = (unsigned int)strtoul(argv[1], NULL, 10);
-	if (argc > 2)
-		skip = strtoul(argv[2], NULL, 10);
+	sim_arguments(argc, argv);
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,16 +3,14 @@
 /*
  * Two hosts that three unlike links join: each link may die, in one direction or in both, alone or with others, at any
  * time. No byte is lost, none comes twice, and DATA goes on in the time that docs/guide.md promises, whether it takes one
- * path at a time or is spread over all. Arguments N SKIP have N times the seeds tried, behind the first SKIP ones.
+ * path at a time or is spread over all.
  */
 #include "fixture/sctp_sim.h"
 
 #define LINKS 3
 #define STANDSTILL (300 * MSEC) /* the longest one for one dead link, if nobody is told */
 
-static unsigned int times = 1; /* so many times the seeds that the suite has */
-static uint64_t skip;	       /* so many seeds are left out */
-static bool spread;	       /* DATA takes all paths at once */
+static bool spread; /* DATA takes all paths at once */
 
 struct scene {
 	struct world *w;
@@ -141,7 +139,7 @@ static void test_one_by_one(void **state)
 	struct scene s;
 	uint64_t seed;
 
-	for (seed = skip + 1; seed <= skip + sim_seeds(20) * times; seed++) {
+	for (seed = sim_first(); seed <= sim_last(20); seed++) {
 		start(&s, seed, 0);
 		settle(&s);
 		for (int i = 1; i < LINKS; i++) {
@@ -164,7 +162,7 @@ static void test_best(void **state)
 	struct scene s;
 	uint64_t seed;
 
-	for (seed = skip + 1; seed <= skip + sim_seeds(6) * times; seed++) {
+	for (seed = sim_first(); seed <= sim_last(6); seed++) {
 		unsigned int slow = 1 + seed % 2;
 
 		start(&s, seed, 0);
@@ -186,7 +184,7 @@ static void test_two_at_once(void **state)
 	struct scene s;
 	uint64_t seed;
 
-	for (seed = skip + 1; seed <= skip + sim_seeds(12) * times; seed++) {
+	for (seed = sim_first(); seed <= sim_last(12); seed++) {
 		unsigned int stays = 1 + seed % 2;
 
 		start(&s, seed, 0);
@@ -206,7 +204,7 @@ static void test_one_direction(void **state)
 	struct scene s;
 	uint64_t seed;
 
-	for (seed = skip + 1; seed <= skip + sim_seeds(16) * times; seed++) {
+	for (seed = sim_first(); seed <= sim_last(16); seed++) {
 		start(&s, seed, 0);
 		settle(&s);
 		pass(&s, 1000);
@@ -227,7 +225,7 @@ static void test_early(void **state)
 	struct scene s;
 	uint64_t seed;
 
-	for (seed = skip + 1; seed <= skip + sim_seeds(10) * times; seed++) {
+	for (seed = sim_first(); seed <= sim_last(10); seed++) {
 		start(&s, seed, 0);
 		run(s.w, 100 * MSEC, NULL);
 		simnet_cut(s.w->net, s.w->link, true);
@@ -242,7 +240,7 @@ static void test_one_returns(void **state)
 	struct scene s;
 	uint64_t seed;
 
-	for (seed = skip + 1; seed <= skip + sim_seeds(16) * times; seed++) {
+	for (seed = sim_first(); seed <= sim_last(16); seed++) {
 		start(&s, seed, 0);
 		settle(&s);
 		for (unsigned int i = 0; i < LINKS; i++)
@@ -262,12 +260,12 @@ static void test_long_dead(void **state)
 	struct scene s;
 	uint64_t seed;
 
-	for (seed = skip + 1; seed <= skip + sim_seeds(2) * times; seed++) {
+	for (seed = sim_first(); seed <= sim_last(2); seed++) {
 		start(&s, seed, 0);
 		s.f->max_len = 100;
 		settle(&s);
 		simnet_cut(s.w->net, s.w->link, true);
-		run(s.w, 100 * SEC + seed * 3 * SEC, NULL);
+		run(s.w, (100 + seed % 40 * 3) * SEC, NULL);
 		simnet_cut(s.w->net, s.w->link, false);
 		run(s.w, 6 * SEC, NULL);
 		assert_true(s.f->a->path->primary && s.g->a->path->primary);
@@ -281,7 +279,7 @@ static void test_changing(void **state)
 	struct scene s;
 	uint64_t seed;
 
-	for (seed = skip + 1; seed <= skip + sim_seeds(10) * times; seed++) {
+	for (seed = sim_first(); seed <= sim_last(10); seed++) {
 		start(&s, seed, 0.03);
 		run(s.w, 4 * SEC, NULL);
 		for (int n = 0; n < 12; n++) {
@@ -312,7 +310,7 @@ static void test_nat(void **state)
 	uint64_t seed;
 	uint16_t port = 20000;
 
-	for (seed = skip + 1; seed <= skip + sim_seeds(10) * times; seed++) {
+	for (seed = sim_first(); seed <= sim_last(10); seed++) {
 		start(&s, seed, 0.02);
 		run(s.w, 4 * SEC, NULL);
 		for (int n = 0; n < 4; n++) {
@@ -349,7 +347,7 @@ static void test_third_party(void **state)
 	struct scene s;
 	uint64_t seed;
 
-	for (seed = skip + 1; seed <= skip + sim_seeds(12) * times; seed++) {
+	for (seed = sim_first(); seed <= sim_last(12); seed++) {
 		struct simnet_link to[4] = { { 0 } };
 		struct host *c;
 
@@ -422,9 +420,6 @@ int main(int argc, char **argv)
 		ALL(test_changing),	 ALL(test_nat),		  ALL(test_third_party),
 	};
 
-	if (argc > 1)
-		times = (unsigned int)strtoul(argv[1], NULL, 10);
-	if (argc > 2)
-		skip = strtoul(argv[2], NULL, 10);
+	sim_arguments(argc, argv);
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -106,7 +106,7 @@ static void test_both(void **state)
 {
 	uint64_t seed;
 
-	for (seed = 1; seed <= 300; seed++) {
+	for (seed = sim_first(); seed <= sim_last(300); seed++) {
 		struct flow *f, *g;
 		struct scene s;
 
@@ -154,7 +154,7 @@ static void test_late_link(void **state)
 	}
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_dead_link),
@@ -162,5 +162,6 @@ int main(void)
 		cmocka_unit_test(test_late_link),
 	};
 
+	sim_arguments(argc, argv);
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

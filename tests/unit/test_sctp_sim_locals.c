@@ -101,7 +101,7 @@ static void test_silent(void **state)
 	struct scene s;
 	uint64_t seed;
 
-	for (seed = 1; seed <= 30; seed++) {
+	for (seed = sim_first(); seed <= sim_last(30); seed++) {
 		begin_busy(&s, seed);
 		run(s.w, sim_random_below(&s.w->random, 100) * MSEC, NULL);
 		simnet_cut(s.w->net, s.w->link, true);
@@ -232,7 +232,7 @@ static void test_changing(void **state)
 {
 	uint64_t seed;
 
-	for (seed = 1; seed <= sim_seeds(60); seed++) {
+	for (seed = sim_first(); seed <= sim_last(60); seed++) {
 		struct scene s;
 		uint64_t limit;
 
@@ -273,7 +273,7 @@ static void test_second_pair(void **state)
 	unsigned int two = 0, one = 0;
 	uint64_t seed;
 
-	for (seed = 1; seed <= 100; seed++) {
+	for (seed = sim_first(); seed <= sim_last(100); seed++) {
 		struct path_addr to;
 		struct flow *second;
 		struct scene s;
@@ -302,7 +302,7 @@ static void test_second_pair(void **state)
 		assert_int_equal(s.f->restarts + s.g->restarts, 0);
 		world_free(s.w);
 	}
-	assert_true(one > 10 && two > 10);
+	assert_true(sim_seeds_tried(100) < 10 || (one && two));
 }
 
 /* Both hosts have an address that a third one has, too, which says that it knows nothing of all this. */
@@ -330,7 +330,7 @@ static void test_address_of_another(void **state)
 	finish(&s);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_silent),
@@ -344,5 +344,6 @@ int main(void)
 		cmocka_unit_test(test_all_gone),
 	};
 
+	sim_arguments(argc, argv);
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -79,7 +79,7 @@ static void test_any_order(void **state)
 {
 	uint64_t seed;
 
-	for (seed = 1; seed <= 400; seed++) {
+	for (seed = sim_first(); seed <= sim_last(400); seed++) {
 		unsigned int opened = 0, i;
 		struct scene s;
 
@@ -105,7 +105,7 @@ static void test_one_address(void **state)
 {
 	uint64_t seed;
 
-	for (seed = 1; seed <= 100; seed++) {
+	for (seed = sim_first(); seed <= sim_last(100); seed++) {
 		struct simnet_link second[2] = { { .delay = 50000 }, { .delay = 50000 } };
 		struct flow *first, *other;
 		struct scene s = { 0 };
@@ -239,7 +239,7 @@ static void test_is_between(void **state)
 	finish(&s);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_any_order),    cmocka_unit_test(test_one_address),
@@ -247,5 +247,6 @@ int main(void)
 		cmocka_unit_test(test_other_source), cmocka_unit_test(test_is_between),
 	};
 
+	sim_arguments(argc, argv);
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -95,12 +95,12 @@ static void test_dies_in_handshake(void **state)
 {
 	uint64_t seed;
 
-	for (seed = 1; seed <= 50; seed++) {
+	for (seed = sim_first(); seed <= sim_last(50); seed++) {
 		struct scene s = { 0 };
 
 		s.w = world_new(seed, &s.a, &s.b);
 		s.second[0].delay = s.second[1].delay = MSEC;
-		if (seed > 25)
+		if (seed % 2)
 			simnet_faults_both(s.w->net, s.second, "packets: drop, probability 0.2");
 		host_multihome(s.b, 77, s.a, s.second);
 		s.b->reply = 100;
@@ -109,10 +109,11 @@ static void test_dies_in_handshake(void **state)
 		while (!s.b->packets_out)
 			assert_true(step(s.w, s.w->now + 20 * SEC));
 		simnet_cut(s.w->net, s.w->link, true);
-		while (!both_up(s.w)) {
-			flush(s.w);
-			assert_true(step(s.w, s.w->now + 20 * SEC));
-		}
+		run(s.w, 12 * SEC, both_up);
+		/* Later on two COOKIE ECHOs more go there before the limit: one of them has to do. */
+		simnet_heal(s.w->net, &s.second[0]);
+		simnet_heal(s.w->net, &s.second[1]);
+		assert_true(run(s.w, 20 * SEC, both_up));
 		s.g = &s.b->flows[0];
 		finish(&s);
 		assert_false(s.f->a->path->primary);
@@ -132,14 +133,14 @@ static void test_collision(void **state)
 	unsigned int collisions = 0;
 	uint64_t seed;
 
-	for (seed = 1; seed <= 300; seed++) {
+	for (seed = sim_first(); seed <= sim_last(300); seed++) {
 		struct scene s = { 0 };
 		struct path_addr from_second;
 		struct flow *g;
 		uint64_t until;
 
 		s.w = world_new(seed, &s.a, &s.b);
-		if (seed > 150) {
+		if (seed % 4 > 1) {
 			simnet_faults_both(s.w->net, s.w->link, "packets: drop, probability 0.2");
 			simnet_faults_both(s.w->net, s.second, "packets: drop, probability 0.2");
 		}
@@ -180,7 +181,8 @@ static void test_collision(void **state)
 		collisions++;
 		world_free(s.w);
 	}
-	assert_true(collisions > 200);
+	/* In the others the second one had heard of the first in time. */
+	assert_true(3 * collisions > 2 * sim_seeds_tried(300));
 }
 
 /* Nobody has anything to send when it happens: the next message does not wait for a timeout. */
@@ -278,11 +280,11 @@ static void test_changing(void **state)
 {
 	uint64_t seed;
 
-	for (seed = 1; seed <= 100; seed++)
+	for (seed = sim_first(); seed <= sim_last(100); seed++)
 		changing(seed);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_dies),	      cmocka_unit_test(test_dies_in_handshake),
@@ -290,5 +292,6 @@ int main(void)
 		cmocka_unit_test(test_narrow_second), cmocka_unit_test(test_changing),
 	};
 
+	sim_arguments(argc, argv);
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,13 +2,9 @@
 /* LINK: sctp */
 /*
  * DATA over all of two or three links at once: what it moves, what it takes of a bottleneck that the links share, and
- * that it outlives the deaths of links, with each message once. Arguments N SKIP have N times the seeds of deaths tried,
- * behind the first SKIP ones.
+ * that it outlives the deaths of links, with each message once.
  */
 #include "fixture/sctp_sim.h"
-
-static unsigned int times = 1;
-static uint64_t skip;
 
 struct scene {
 	struct world *w;
@@ -198,7 +194,7 @@ static void test_fair(void **state)
 /* Two links that are busy, one of which dies without a word while chunks on it hold up the TSNs. */
 static void test_stalls(void **state)
 {
-	for (uint64_t seed = skip + 1; seed <= skip + sim_seeds(10) * times; seed++) {
+	for (uint64_t seed = sim_first(); seed <= sim_last(10); seed++) {
 		uint64_t got;
 		struct scene s;
 
@@ -293,14 +289,14 @@ static void deaths(uint64_t seed)
 
 static void test_deaths(void **state)
 {
-	for (uint64_t seed = skip + 1; seed <= skip + sim_seeds(200) * times; seed++)
+	for (uint64_t seed = sim_first(); seed <= sim_last(200); seed++)
 		deaths(seed);
 }
 
 /* All links die, and any one of them returns: it carries what is left. */
 static void test_one_returns(void **state)
 {
-	for (uint64_t seed = skip + 1; seed <= skip + sim_seeds(60) * times; seed++) {
+	for (uint64_t seed = sim_first(); seed <= sim_last(60); seed++) {
 		struct simnet_link *link[3];
 		uint32_t before;
 		struct scene s;
@@ -336,9 +332,6 @@ int main(int argc, char **argv)
 		cmocka_unit_test(test_deaths), cmocka_unit_test(test_one_returns),
 	};
 
-	if (argc > 1)
-		times = (unsigned int)strtoul(argv[1], NULL, 10);
-	if (argc > 2)
-		skip = strtoul(argv[2], NULL, 10);
+	sim_arguments(argc, argv);
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
