@@ -365,9 +365,8 @@ static void test_not_that_host(void **state)
 	assert_true(sctp_path_in_doubt(a));
 	assert_false(sctp_assoc_is_between(a, &third));
 	assert_false(sctp_assoc_has_address(a, &third.remote));
-	assert_null(sctp_assoc_find_any(f.ep, &third, sctp_assoc_remote_port(a), 0));
-	assert_ptr_equal(sctp_assoc_find_any(f.ep, &third, sctp_assoc_remote_port(a), a->local_tag),
-			 a);
+	assert_null(sctp_assoc_find(f.ep, &third, sctp_assoc_remote_port(a), 0));
+	assert_ptr_equal(sctp_assoc_find(f.ep, &third, sctp_assoc_remote_port(a), a->local_tag), a);
 }
 
 /* While the path in use is in doubt, HEARTBEATs from there are answered; another path that is confirmed takes over. */

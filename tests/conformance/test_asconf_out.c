@@ -162,6 +162,38 @@ static void test_repeated_elsewhere(void **state)
 	assert_true(is_to(p, &third));
 }
 
+/* The peer sends to the new address, so it has had the request: that is sent again then, and not only when T4 expires. */
+static void test_answer_lost(void **state)
+{
+	struct path_addr to = f.path;
+	const struct packet *p;
+
+	ROWS("5061-5.1-02");
+	asconf_establish();
+	OWN(11);
+	asconf_in(take(), 0, 11, 1);
+	to.local = simnet_v4(11);
+	for (unsigned int i = 0; i < 3; i++) {
+		unsigned int asconfs = 0;
+
+		begin();
+		add_data(f.tsn + i);
+		send_from(&to);
+		while ((p = take())) {
+			if (p->data[WIRE_SCTP_COMMON_LEN] !=
+			    WIRE_SCTP_AUTH) /* a SACK from the old address */
+				continue;
+			asconf_in(p, 0, 11, 1);
+			asconfs++;
+		}
+		/* When the first packet comes the answer may still be under way. */
+		assert_int_equal(asconfs, i > 0);
+		wait_ns(100 * MSEC);
+	}
+	asconf_acknowledge(0);
+	assert_true(knows(11));
+}
+
 /* The only address is replaced: nothing but the ASCONF leaves from the new one before it is acknowledged. */
 static void test_replaced(void **state)
 {
@@ -437,11 +469,22 @@ static void test_borrowed(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		T(test_added),	  T(test_repeated), T(test_repeated_elsewhere),
-		T(test_none),	  T(test_replaced), T(test_unknown_request),
-		T(test_gone),	  T(test_refused),  T(test_unknown_primary),
-		T(test_unknown),  T(test_states),   T(test_illegal_ack),
-		T(test_borrowed), T(test_back),	    T(test_late_cookie),
+		T(test_added),
+		T(test_answer_lost),
+		T(test_repeated),
+		T(test_repeated_elsewhere),
+		T(test_none),
+		T(test_replaced),
+		T(test_unknown_request),
+		T(test_gone),
+		T(test_refused),
+		T(test_unknown_primary),
+		T(test_unknown),
+		T(test_states),
+		T(test_illegal_ack),
+		T(test_borrowed),
+		T(test_back),
+		T(test_late_cookie),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -289,7 +289,7 @@ static void test_collision_elsewhere(void **state)
 		p = take();
 		chunk_of(p, 0, WIRE_SCTP_COOKIE_ACK);
 		assert_true(is_to(p, &f.path));
-		assert_ptr_equal(sctp_assoc_find_any(f.ep, &second, PEER_PORT, 0), f.a);
+		assert_ptr_equal(sctp_assoc_find(f.ep, &second, PEER_PORT, 0), f.a);
 		assert_false(f.a->paths.other[0]->confirmed);
 		begin();
 		add_data(f.tsn++);

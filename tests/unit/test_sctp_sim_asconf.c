@@ -191,8 +191,8 @@ static void test_crossed(void **state)
 		s.w = world_new(seed, &s.a, &s.b);
 		host_wander(s.a);
 		host_wander(s.b);
-		simnet_faults_both(s.w->net, s.w->link, "packets: drop, probability 0.%u",
-				   (unsigned int)(seed % 4));
+		simnet_faults_both(s.w->net, s.w->link, "packets: drop, probability 0.%02u",
+				   5 * (unsigned int)(seed % 4));
 		s.f = connect_to(s.a, s.b, 20);
 		run(s.w, sim_random_below(&s.w->random, 3) * 25000, NULL);
 		s.g = connect_to(s.b, s.a, 20);

@@ -60,7 +60,7 @@ static void dies(uint64_t seed, uint64_t how_long)
 	run(s.w, how_long, NULL);
 	assert_true(s.g->received > before[0] + 500 && s.f->received > before[1] + 500);
 	b.remote = s.b->addr;
-	assert_ptr_equal(sctp_assoc_find_any(s.a->ep, &b, s.b->port, 0), s.f->a);
+	assert_ptr_equal(sctp_assoc_find(s.a->ep, &b, s.b->port, 0), s.f->a);
 	assert_true(ip_addr_equal(&sctp_assoc_addr(s.f->a)->remote, &s.b->addr));
 	simnet_cut(s.w->net, s.w->link, false);
 	/*

@@ -319,12 +319,36 @@ static bool create(struct sctp_in *in, const struct sctp_cookie *c)
 	return true;
 }
 
+/* Says that the cookie is no longer good: the peer asks for another one at once (5.2.6). */
+static void refuse_cookie(const struct sctp_in *in, const struct sctp_cookie *c)
+{
+	const struct wire_sctp_common h = { in->h.dport, in->h.sport, c->peer_tag };
+	static const uint8_t staleness[4];
+
+	sctp_ootb_chunk(in->ep, in->from, &h, WIRE_SCTP_ERROR, 0, WIRE_SCTP_CAUSE_STALE_COOKIE,
+			staleness, sizeof(staleness));
+}
+
+/*
+ * Whether the cookie is of another association of the peer's than the one that ours has met. Our INIT goes to several pairs
+ * of addresses if all are known to lead to the peer, and the INITs of two associations of the peer may have crossed it.
+ */
+static bool is_of_another(const struct sctp_assoc *a, const struct sctp_cookie *c)
+{
+	return c->receipts.version && a->peer_tag && c->peer_tag != a->peer_tag &&
+	       !sctp_locals_is_pair(a, &c->addr);
+}
+
 /* Actions B and D of 5.2.4: the peer's cookie completes our own handshake, or came again. */
 static bool complete(struct sctp_in *in, const struct sctp_cookie *c)
 {
 	struct sctp_assoc *a = in->a;
 	bool setup = sctp_in_states(a, SCTP_STATES_SETUP);
 
+	if (is_of_another(a, c)) {
+		refuse_cookie(in, c);
+		return false;
+	}
 	if (c->peer_tag != a->peer_tag) { /* B */
 		if (!setup && (a->rx.map.highest != a->setup.peer_init_tsn - 1 ||
 			       a->rx.map.cum != a->rx.map.highest))
@@ -438,20 +462,34 @@ static bool met_none(const struct sctp_assoc *a, const struct sctp_cookie *c)
 	return !c->local_tie && c->local_tag != a->local_tag && c->peer_tag != a->peer_tag;
 }
 
+/* The association that has come up or begun between the addresses of the cookie's INIT since then, or NULL. */
+static struct sctp_assoc *overtaken_by(const struct sctp_in *in, const struct sctp_cookie *c)
+{
+	struct sctp_assoc *a = NULL;
+
+	if (c->receipts.version) /* others have one association, whatever the addresses */
+		a = sctp_assoc_find(in->ep, &c->addr, in->h.sport, 0);
+	return a && sctp_locals_is_pair(a, &c->addr) ? a : NULL;
+}
+
 /*
  * The association that the cookie meets, by all addresses that its INIT named (5.1.2), or NULL. If the INIT met none,
  * then it may have asked for another one than an address leads to now; and that the address where it came from is our
- * peer's may be no more than the peer's claim.
+ * peer's may be no more than the peer's claim. The COOKIE ECHO may have come by other addresses than the INIT did.
  */
 static struct sctp_assoc *find(const struct sctp_in *in, const struct sctp_cookie *c)
 {
-	struct sctp_assoc *a = in->a;
+	struct sctp_assoc *a = in->a, *now;
 
-	if (a && !(met_none(a, c) &&
-		   (!in->path->confirmed || sctp_locals_is_another(a, in->from, &c->receipts))))
+	if (a && !met_none(a, c))
+		return a;
+	now = overtaken_by(in, c);
+	if (now)
+		return now;
+	if (a && in->path->confirmed && !sctp_locals_is_another(a, &c->addr, &c->receipts))
 		return a;
 	a = sctp_assoc_find_listed(in->ep, &in->from->local, c->alt, c->alts, in->h.sport);
-	return a && met_none(a, c) && sctp_locals_is_another(a, in->from, &c->receipts) ? NULL : a;
+	return a && met_none(a, c) && sctp_locals_is_another(a, &c->addr, &c->receipts) ? NULL : a;
 }
 
 /*
@@ -473,7 +511,6 @@ bool sctp_accept_cookie(struct sctp_in *in, const struct wire_sctp_chunk *c)
 {
 	const struct sctp_assoc *a;
 	struct sctp_cookie cookie;
-	uint8_t staleness[4] = { 0 };
 
 	if (!sctp_cookie_get(&in->s->cookie_key, wire_sctp_value(c), wire_sctp_value_len(c),
 			     &cookie))
@@ -482,14 +519,12 @@ bool sctp_accept_cookie(struct sctp_in *in, const struct wire_sctp_chunk *c)
 	    cookie.local_tag != in->h.vtag)
 		return false;
 	a = in->a = find(in, &cookie);
+	in->path = a ? sctp_paths_find(in->a, &in->from->remote) : NULL;
 	if (!comes_from_there(in, &cookie))
 		return false;
 	if (in->now - cookie.created > cookie.life &&
 	    !(a && a->local_tag == cookie.local_tag && a->peer_tag == cookie.peer_tag)) {
-		const struct wire_sctp_common h = { in->h.dport, in->h.sport, cookie.peer_tag };
-
-		sctp_ootb_chunk(in->ep, in->from, &h, WIRE_SCTP_ERROR, 0,
-				WIRE_SCTP_CAUSE_STALE_COOKIE, staleness, sizeof(staleness));
+		refuse_cookie(in, &cookie);
 		return false;
 	}
 	return in->a ? meets(in, &cookie) : create(in, &cookie);

@@ -290,6 +290,7 @@ size_t sctp_asconf_put(struct sctp_assoc *a, uint8_t *p, uint64_t now, struct pa
 		return 0;
 	path = choose_path(a, r);
 	r->sent = path != NULL;
+	r->sent_at = now;
 	sctp_timer_set(a, SCTP_TIMER_ASCONF, now + sctp_rtt_rto(&(path ? path : a->path)->rtt));
 	if (!path)
 		return 0;
@@ -299,6 +300,17 @@ size_t sctp_asconf_put(struct sctp_assoc *a, uint8_t *p, uint64_t now, struct pa
 	len += request_put(p + len, r);
 	sctp_auth_sign(&a->auth, p, len);
 	return len;
+}
+
+void sctp_asconf_heard(struct sctp_assoc *a, const struct ip_addr *local, uint64_t now)
+{
+	const struct sctp_asconf_request *r = a->asconf.out;
+	const struct sctp_rtt *rtt = r ? &sctp_path_at(a, r->path % (a->paths.others + 1))->rtt :
+					 NULL;
+
+	if (r && r->sent && ip_addr_is_in(local, r->add, r->adds) &&
+	    now - r->sent_at > sctp_rtt_answer_time(rtt, sctp_rtt_prompt_margin(0), rtt->base))
+		leave(a);
 }
 
 void sctp_asconf_timeout(struct sctp_assoc *a, uint64_t now)

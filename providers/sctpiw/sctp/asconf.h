@@ -34,6 +34,7 @@ struct sctp_asconf_request {
 	struct ip_addr left;   /* where packets on the path in use left from when it was made */
 	bool sent;	       /* there was a way for it when it was to leave last */
 	struct ip_addr source; /* which it left from then */
+	uint64_t sent_at;      /* and when */
 	unsigned int path;     /* and went to, as an index modulo the number of paths */
 };
 
@@ -64,6 +65,11 @@ void sctp_asconf_reset(struct sctp_assoc *a);
 void sctp_asconf_start(struct sctp_assoc *a, uint64_t now);
 /* Our addresses or routes have changed: tells the peer, if it has to know. */
 void sctp_asconf_readdress(struct sctp_assoc *a, uint64_t now);
+/*
+ * A packet of the peer came to that address of ours. If our request adds the address, the peer has had it, and the answer
+ * was lost. The request is sent again then, as nothing may leave from the address before the answer has come.
+ */
+void sctp_asconf_heard(struct sctp_assoc *a, const struct ip_addr *local, uint64_t now);
 /* SCTP_TIMER_ASCONF has expired. */
 void sctp_asconf_timeout(struct sctp_assoc *a, uint64_t now);
 /*

@@ -240,7 +240,7 @@ struct sctp_assoc *sctp_asconf_in_find(const struct sctp_in *in)
 		if (c.type != WIRE_SCTP_ASCONF || !wire_sctp_asconf_get(&c, &asconf))
 			continue;
 		to.remote = asconf.address;
-		a = sctp_assoc_find_any(in->ep, &to, in->h.sport, in->h.vtag);
+		a = sctp_assoc_find(in->ep, &to, in->h.sport, in->h.vtag);
 		if (a && a->local_tag == in->h.vtag)
 			return a;
 		if (++looked_up == LOOK_UPS_MAX)

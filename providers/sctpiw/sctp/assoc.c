@@ -30,73 +30,74 @@ static struct list_node *bucket(struct sctp *s, const struct sctp_endpoint *ep,
 	return &s->table.buckets[h & (s->table.bucket_count - 1)];
 }
 
-static bool has_tag(const struct sctp_assoc *a, uint32_t tag)
+static bool is_tagged(const struct sctp_assoc *a, uint32_t tag)
 {
 	return tag && (a->local_tag == tag || a->peer_tag == tag);
 }
 
-/*
- * Whether this association is meant by a packet that has no tag of it. 2: yes; 1: perhaps; 0: no. Until it is up, the
- * peer may have chosen any address of ours that it was told of.
- */
-static int locality(const struct sctp_assoc *a, const struct sctp_path *path,
-		    const struct path_addr *addr)
+/* How well an association fits what a packet or a program says, the worst first. */
+enum fit {
+	FIT_NONE,
+	FIT_CLAIMED,   /* nobody but the peer says that the peer has the address */
+	FIT_PERHAPS,   /* the peer is there, and may have chosen that address of ours */
+	FIT_ADDRESSES, /* both addresses are those of the path */
+	FIT_TAG,
+};
+
+static enum fit fit_of(const struct sctp_assoc *a, const struct sctp_path *path,
+		       const struct path_addr *addr, uint32_t tag)
 {
 	const struct path_addr pair = { .local = *sctp_locals_of(a, path) };
-	int fits = path_addr_locality(&pair, addr);
+	int locality = path_addr_locality(&pair, addr);
 
-	if (!fits && sctp_in_states(a, SCTP_STATES_SETUP))
-		fits = sctp_locals_has(a, &addr->local);
-	return fits;
+	if (is_tagged(a, tag))
+		return FIT_TAG;
+	/* Until it is up, the peer may have chosen any address of ours that it was told of. */
+	if (!locality && sctp_in_states(a, SCTP_STATES_SETUP))
+		locality = sctp_locals_has(a, &addr->local);
+	if (!locality)
+		return FIT_NONE;
+	if (!path->confirmed) /* nor is it the peer's just because it is in use (RFC 5061 5.3 F1) */
+		return path == a->path ? FIT_NONE : FIT_CLAIMED;
+	return locality == 2 ? FIT_ADDRESSES : FIT_PERHAPS;
 }
 
 struct sctp_assoc *sctp_assoc_find(struct sctp_endpoint *ep, const struct path_addr *addr,
 				   uint16_t port, uint32_t tag)
 {
 	struct sctp_assoc *a = ep->recent, *found = NULL;
-	struct list_node *head;
-	int best = 0, fits;
+	enum fit best = FIT_NONE, fit;
+	unsigned int i;
 
 	if (a && a->local_tag == tag && a->remote_port == port &&
 	    ip_addr_equal(&a->path->addr.remote, &addr->remote))
 		return a;
-	head = bucket(ep->s, ep, &addr->remote, port);
-	list_for_each(n, head) {
+	list_for_each(n, bucket(ep->s, ep, &addr->remote, port)) {
 		a = list_entry(n, struct sctp_assoc, hash_node);
 		if (a->ep != ep || a->remote_port != port ||
 		    !ip_addr_equal(&a->path->addr.remote, &addr->remote))
 			continue;
-		if (has_tag(a, tag)) {
+		fit = fit_of(a, a->path, addr, tag);
+		if (fit == FIT_TAG) {
 			ep->recent = a;
 			return a;
 		}
-		/* Where the peer is not known to be, another one is looked for (RFC 5061 5.3 F1). */
-		fits = a->path->confirmed ? locality(a, a->path, addr) : 0;
-		if (fits > best) {
-			best = fits;
+		if (fit > best) {
+			best = fit;
 			found = a;
 		}
 	}
-	return found;
-}
-
-struct sctp_assoc *sctp_assoc_find_other(struct sctp_endpoint *ep, const struct path_addr *addr,
-					 uint16_t port, uint32_t tag)
-{
-	struct sctp_assoc *found = NULL;
-	unsigned int i;
-
+	/* Where the paths of associations cross, one has in use what another one has listed. */
 	list_for_each(n, &ep->multihomed[port % SCTP_MULTIHOMED]) {
-		struct sctp_assoc *a = list_entry(n, struct sctp_assoc, paths.node);
-
+		a = list_entry(n, struct sctp_assoc, paths.node);
 		for (i = 0; a->remote_port == port && i < a->paths.others; i++) {
 			if (!ip_addr_equal(&a->paths.other[i]->addr.remote, &addr->remote))
 				continue;
-			if (has_tag(a, tag))
-				return a;
-			if (locality(a, a->paths.other[i], addr) &&
-			    (!found || a->paths.other[i]->confirmed))
+			fit = fit_of(a, a->paths.other[i], addr, tag);
+			if (fit > best) {
+				best = fit;
 				found = a;
+			}
 		}
 	}
 	return found;
@@ -110,7 +111,7 @@ struct sctp_assoc *sctp_assoc_find_listed(struct sctp_endpoint *ep, const struct
 
 	for (i = 0; i < n; i++) {
 		const struct path_addr addr = { .local = *local, .remote = remote[i] };
-		struct sctp_assoc *a = sctp_assoc_find_any(ep, &addr, port, 0);
+		struct sctp_assoc *a = sctp_assoc_find(ep, &addr, port, 0);
 
 		/* An address that is not confirmed is a mere claim (5.4). */
 		if (a && sctp_paths_find(a, &remote[i])->confirmed)

@@ -142,19 +142,12 @@ struct sctp_assoc *sctp_assoc_new(struct sctp_endpoint *ep, const struct path_ad
 /* Frees an association at once and without an event. */
 void sctp_assoc_free(struct sctp_assoc *a);
 /*
- * The association whose path in use has these addresses, or NULL. A peer may have several, each
- * with another address of ours (or one that is not known yet). A tag of either side, if the packet
- * has one (else 0), tells them apart better than the address where the packet arrived.
+ * The association whose peer has this address, or NULL. A peer may have several, each with another address of ours (or one
+ * that is not known yet), and may list addresses that are another one's. A tag of either side, if the packet has one (else
+ * 0), tells them apart better than the address where it arrived, and what is known better than what a peer says.
  */
 struct sctp_assoc *sctp_assoc_find(struct sctp_endpoint *ep, const struct path_addr *addr,
 				   uint16_t port, uint32_t tag);
-/*
- * The association whose peer listed this address besides that of the path in use, or NULL. If
- * several peers listed it, the tag decides (0: none), and else whether the peer is known to be
- * there.
- */
-struct sctp_assoc *sctp_assoc_find_other(struct sctp_endpoint *ep, const struct path_addr *addr,
-					 uint16_t port, uint32_t tag);
 /*
  * The association whose peer is known to have one of the n addresses that somebody lists (RFC 9260
  * 5.1.2, 5.4), or NULL.
@@ -162,18 +155,6 @@ struct sctp_assoc *sctp_assoc_find_other(struct sctp_endpoint *ep, const struct 
 struct sctp_assoc *sctp_assoc_find_listed(struct sctp_endpoint *ep, const struct ip_addr *local,
 					  const struct ip_addr *remote, unsigned int n,
 					  uint16_t port);
-/* sctp_assoc_find(), and if that finds none, sctp_assoc_find_other(). */
-static inline struct sctp_assoc *sctp_assoc_find_any(struct sctp_endpoint *ep,
-						     const struct path_addr *addr, uint16_t port,
-						     uint32_t tag)
-{
-	struct sctp_assoc *a = sctp_assoc_find(ep, addr, port, tag);
-
-	return a || list_empty(&ep->multihomed[port % SCTP_MULTIHOMED]) ?
-		       a :
-		       sctp_assoc_find_other(ep, addr, port, tag);
-}
-
 /*
  * Whether this is the tag of an association with that port of a peer that has several addresses, or has had them. What
  * comes from an address that it has taken back (RFC 5061 4.2.4) was under way meanwhile, and is not out of the blue.

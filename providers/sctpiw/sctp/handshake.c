@@ -146,7 +146,7 @@ static void resend_elsewhere(struct sctp_assoc *a)
 struct sctp_assoc *sctp_connect(struct sctp_endpoint *ep, const struct path_addr *to,
 				uint16_t remote_port, uint32_t mtu, void *user, uint64_t now)
 {
-	struct sctp_assoc *a = sctp_assoc_find_any(ep, to, remote_port, 0);
+	struct sctp_assoc *a = sctp_assoc_find(ep, to, remote_port, 0);
 
 	/* Two endpoints have at most one association (RFC 9260 1.3). Each pair of addresses is one (docs/wire.md). */
 	if (!remote_port || (a && serves(a, to))) {

@@ -213,7 +213,7 @@ static bool identify(struct sctp_in *in, const struct wire_sctp_chunk *first, co
 {
 	const struct rule *rule = rule_of(first);
 
-	in->a = sctp_assoc_find_any(in->ep, in->from, in->h.sport, in->h.vtag);
+	in->a = sctp_assoc_find(in->ep, in->from, in->h.sport, in->h.vtag);
 	if (rule && rule->lists_addresses)
 		in->a = find_listed(in, first);
 	if (first->type == WIRE_SCTP_AUTH && !(in->a && in->a->local_tag == in->h.vtag))
@@ -229,7 +229,7 @@ static bool identify(struct sctp_in *in, const struct wire_sctp_chunk *first, co
 static bool is_echo(const struct sctp_in *in)
 {
 	return in->h.sport == in->ep->port &&
-	       sctp_assoc_find_any(in->ep, in->from, in->h.dport, 0) != NULL;
+	       sctp_assoc_find(in->ep, in->from, in->h.dport, 0) != NULL;
 }
 
 /*
@@ -271,6 +271,8 @@ static void process(struct sctp_in *in, const uint8_t *p)
 /* All chunks were processed, and the association lives. */
 static void finish(struct sctp_in *in)
 {
+	if (in->a->asconf.out && in->h.vtag == in->a->local_tag)
+		sctp_asconf_heard(in->a, &in->from->local, in->now);
 	/* A packet gets one answer (12.4): that in a packet of its own is under way. */
 	if (in->heartbeat_answered)
 		sctp_control_rewind(in->a, in->control);

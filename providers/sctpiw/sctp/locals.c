@@ -117,9 +117,10 @@ static bool is_asked(const struct sctp_assoc *a, const struct path_addr *from)
 {
 	unsigned int i;
 
-	for (i = 0; a->state == SCTP_COOKIE_WAIT && i < a->paths.others; i++)
+	for (i = 0; i < a->paths.others; i++)
 		if (ip_addr_equal(&a->paths.other[i]->addr.remote, &from->remote))
-			return path_addr_locality(&a->paths.other[i]->addr, from);
+			return sctp_paths_may_init(a, a->paths.other[i]) &&
+			       path_addr_locality(&a->paths.other[i]->addr, from);
 	return false;
 }
 

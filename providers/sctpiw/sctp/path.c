@@ -39,17 +39,30 @@ void sctp_path_init(struct sctp_path *path, const struct sctp_config *config,
 }
 
 /*
- * Learns which address of ours the peer uses. If it knows several, it asks after the others now and
- * then, and may send its SACKs there. So another address takes over only when the first one is
- * quiet, or has no DATA any more while this one has. *last: when a packet of this kind last came to
- * the first one.
+ * Whether an address of ours that the peer has sent to may take the place of the one before. If the peer knows several, it
+ * asks after the others now and then, and may send its SACKs there. So another one takes over only when the first one is
+ * quiet, or has no DATA any more while this one has; or when the first one is not ours any more. *last: when a packet of this
+ * kind last came to the first one.
  */
+static bool may_take_over(const struct sctp_in *in, const struct sctp_path *path, uint64_t last)
+{
+	const struct ip_addr *local = &in->from->local;
+
+	/* The answer to what told the peer of it may be under way yet (RFC 5061 5.3 F2). */
+	if (ip_addr_is_zero(local) || (in->a->locals.n && !sctp_locals_has(in->a, local)))
+		return false;
+	return (!last || in->now - last >= path->rtt.base ||
+		!sctp_locals_is_ours(in->a, &path->addr.local)) &&
+	       sctp_locals_is_ours(in->a, local);
+}
+
+/* Learns which address of ours the peer uses. *last: see may_take_over() */
 static void learn_local(const struct sctp_in *in, struct sctp_path *path, uint64_t *last)
 {
 	const struct ip_addr *local = &in->from->local;
 
 	if (!ip_addr_equal(local, &path->addr.local)) {
-		if (ip_addr_is_zero(local) || (*last && in->now - *last < sctp_rtt_rto(&path->rtt)))
+		if (!may_take_over(in, path, *last))
 			return;
 		/* Packets take another way through the network (7.2.5). */
 		if (!ip_addr_is_zero(&path->addr.local))
@@ -230,7 +243,7 @@ struct sctp_assoc *sctp_path_quoted(struct sctp_endpoint *ep, const struct path_
 	tag = get_be32(quoted + 4);
 	if (!tag && len >= QUOTED_INIT)
 		tag = get_be32(quoted + QUOTED_INIT - 4);
-	a = sctp_assoc_find_any(ep, to, get_be16(quoted + 2), tag);
+	a = sctp_assoc_find(ep, to, get_be16(quoted + 2), tag);
 	if (!a || !is_quoted(a, quoted, len) ||
 	    sctp_paths_find(a, &to->remote)->addr.udp_port != to->udp_port)
 		return NULL;

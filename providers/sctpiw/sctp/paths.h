@@ -55,7 +55,7 @@ void sctp_paths_begin(struct sctp_assoc *a, uint64_t now);
  * Whether an INIT may go there: to the address that the user has named, or to one of those. An association that is there
  * already would be restarted by it.
  */
-bool sctp_paths_may_init(struct sctp_assoc *a, const struct sctp_path *path);
+bool sctp_paths_may_init(const struct sctp_assoc *a, const struct sctp_path *path);
 /* Whether the user has named the address of the path, who opened the association, and not the peer alone. */
 bool sctp_paths_is_named(const struct sctp_assoc *a, const struct sctp_path *path);
 /* Forgets all paths but that in use. */

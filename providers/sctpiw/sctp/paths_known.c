@@ -83,7 +83,7 @@ bool sctp_paths_is_named(const struct sctp_assoc *a, const struct sctp_path *pat
 	return ip_addr_equal(&path->addr.remote, &a->setup.named);
 }
 
-bool sctp_paths_may_init(struct sctp_assoc *a, const struct sctp_path *path)
+bool sctp_paths_may_init(const struct sctp_assoc *a, const struct sctp_path *path)
 {
 	return path == a->path || (a->state == SCTP_COOKIE_WAIT && path->known &&
 				   !sctp_assoc_has_rival(a, &path->addr.remote));
