@@ -253,18 +253,26 @@ static void test_one_returns(void **state)
 	}
 }
 
-/* The primary path is used again soon after it has come back, for however long it was away. */
+/* The primary path is used again soon after it has come back, for however long it was away, with and without DATA. */
 static void test_long_dead(void **state)
 {
 	struct scene s;
 	uint64_t seed;
+	bool pause;
 
-	for (seed = sim_first(); seed <= sim_last(2); seed++) {
+	for (seed = sim_first(); seed <= sim_last(8); seed++) {
 		start(&s, seed, 0);
 		s.f->max_len = 100;
 		settle(&s);
 		simnet_cut(s.w->net, s.w->link, true);
+		run(s.w, 3 * SEC, NULL);
+		pause = sim_random_below(&s.w->random, 8); /* most of them: the others take long */
+		if (pause)
+			s.f->to_send = s.g->to_send = 0;
 		run(s.w, (100 + seed % 40 * 3) * SEC, NULL);
+		s.f->to_send = s.g->to_send = 1u << 22;
+		sctp_assoc_doorbell(s.f->a);
+		sctp_assoc_doorbell(s.g->a);
 		simnet_cut(s.w->net, s.w->link, false);
 		run(s.w, 6 * SEC, NULL);
 		assert_true(s.f->a->path->primary && s.g->a->path->primary);
@@ -275,13 +283,15 @@ static void test_long_dead(void **state)
 /* Links die and return at random, with loss; one is there at any time, if only for the moment. */
 static void test_changing(void **state)
 {
+	unsigned int rounds;
 	struct scene s;
 	uint64_t seed;
 
-	for (seed = sim_first(); seed <= sim_last(10); seed++) {
+	for (seed = sim_first(); seed <= sim_last(20); seed++) {
 		start(&s, seed, 0.03);
 		run(s.w, 4 * SEC, NULL);
-		for (int n = 0; n < 12; n++) {
+		rounds = 1 + sim_random_below(&s.w->random, 8);
+		for (unsigned int n = 0; n < rounds; n++) {
 			unsigned int stays = sim_random_below(&s.w->random, LINKS);
 			uint32_t before[2];
 
@@ -343,6 +353,7 @@ static void count(struct host *h, const uint8_t *packet, size_t len)
 /* b lists the address of somebody else, who answers nothing, and all other paths die (RFC 9260 11). */
 static void test_third_party(void **state)
 {
+	unsigned int rounds;
 	struct scene s;
 	uint64_t seed;
 
@@ -374,7 +385,8 @@ static void test_third_party(void **state)
 		}
 		s.g = &s.b->flows[0];
 		run(s.w, 3 * SEC, NULL);
-		for (int n = 0; n < 5; n++) {
+		rounds = 1 + sim_random_below(&s.w->random, 5);
+		for (unsigned int n = 0; n < rounds; n++) {
 			simnet_cut(s.w->net, s.w->link, true);
 			pass(&s, 3000);
 			simnet_cut(s.w->net, s.further[0], true);
