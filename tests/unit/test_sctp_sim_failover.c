@@ -287,13 +287,12 @@ static void test_changing(void **state)
 	struct scene s;
 	uint64_t seed;
 
-	for (seed = sim_first(); seed <= sim_last(20); seed++) {
+	for (seed = sim_first(); seed <= sim_last(60); seed++) {
 		start(&s, seed, 0.03);
 		run(s.w, 4 * SEC, NULL);
 		rounds = 1 + sim_random_below(&s.w->random, 8);
 		for (unsigned int n = 0; n < rounds; n++) {
 			unsigned int stays = sim_random_below(&s.w->random, LINKS);
-			uint32_t before[2];
 
 			for (unsigned int i = 0; i < LINKS; i++) {
 				bool off = i != stays && sim_random_below(&s.w->random, 2);
@@ -302,11 +301,8 @@ static void test_changing(void **state)
 				if (off && !sim_random_below(&s.w->random, 4))
 					simnet_heal(s.w->net, &link_of(&s, i)[1]);
 			}
-			before[0] = s.f->received;
-			before[1] = s.g->received;
 			pass(&s, 4000);
-			run(s.w, 8 * SEC, NULL);
-			assert_true(s.f->received > before[0] && s.g->received > before[1]);
+			must_go_on(&s, 8 * SEC);
 		}
 		finish(&s);
 	}

@@ -195,7 +195,7 @@ static void test_fair(void **state)
 static void test_stalls(void **state)
 {
 	for (uint64_t seed = sim_first(); seed <= sim_last(10); seed++) {
-		uint64_t got;
+		uint64_t got, limit;
 		struct scene s;
 
 		join(&s, seed, 2, true);
@@ -204,7 +204,7 @@ static void test_stalls(void **state)
 		open_flow(&s, 1u << 22, 0);
 		s.f->min_len = 1000;
 		s.f->max_len = 1200;
-		run(s.w, 5 * SEC, NULL);
+		run(s.w, 3 * SEC, NULL);
 		simnet_cut(s.w->net, s.second, true);
 		for (unsigned int i = 0; i < 30; i++) {
 			got = goodput(&s, 100 * MSEC);
@@ -215,8 +215,9 @@ static void test_stalls(void **state)
 		}
 		assert_int_equal(s.f->a->paths.joined, 0);
 		simnet_cut(s.w->net, s.second, false);
-		run(s.w, 10 * SEC, NULL);
-		assert_int_equal(s.f->a->paths.joined, 1);
+		limit = s.w->now + 10 * SEC;
+		while (!s.f->a->paths.joined)
+			assert_true(step(s.w, limit));
 		world_free(s.w);
 	}
 }

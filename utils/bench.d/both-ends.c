@@ -2,10 +2,10 @@
 /*
  * Two connected queue pairs in one process, for callgrind to count the instructions of both ends.
  *
- *   both-ends write|send|read BYTES WINDOW COUNT
+ *   both-ends write|send|read|pingpong BYTES WINDOW COUNT
  *
  * It posts COUNT signaled work requests of BYTES in lists of WINDOW, COUNT a multiple of it, and polls until those of
- * a list are complete at both ends.
+ * a list are complete at both ends. For pingpong, each end sends one when it has received one, whatever WINDOW is.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -180,6 +180,24 @@ static void transfer_list(bool receives_wanted, size_t window)
 	}
 }
 
+/* One Send after the other, each by the end that has received the one before. */
+static void bounce(size_t count)
+{
+	struct ibv_recv_wr *bad_receive;
+	struct ibv_send_wr *bad;
+	int error = 0;
+
+	for (size_t i = 0; !error && i < count; i++) {
+		error = ibv_post_recv(qp[!(i % 2)], receive, &bad_receive);
+		if (!error)
+			error = ibv_post_send(qp[i % 2], wr, &bad);
+		while (!error && !take(receives))
+			take(requests);
+	}
+	if (error)
+		die("ibv_post_send", error);
+}
+
 int main(int argc, char **argv)
 {
 	static const struct {
@@ -189,17 +207,19 @@ int main(int argc, char **argv)
 		{ "write", IBV_WR_RDMA_WRITE },
 		{ "send", IBV_WR_SEND },
 		{ "read", IBV_WR_RDMA_READ },
+		{ "pingpong", IBV_WR_SEND },
 	};
+	const size_t known = sizeof(operations) / sizeof(operations[0]);
 	size_t operation = 0, bytes, window, count;
 
 	if (argc != 5) {
-		fprintf(stderr, "usage: both-ends write|send|read BYTES WINDOW COUNT\n");
+		fprintf(stderr, "usage: both-ends write|send|read|pingpong BYTES WINDOW COUNT\n");
 		return 2;
 	}
-	while (operation < 3 && strcmp(operations[operation].name, argv[1]) != 0)
+	while (operation < known && strcmp(operations[operation].name, argv[1]) != 0)
 		operation++;
-	if (operation == 3) {
-		fprintf(stderr, "both-ends: %s is not write, send or read\n", argv[1]);
+	if (operation == known) {
+		fprintf(stderr, "both-ends: %s is not write, send, read or pingpong\n", argv[1]);
 		return 2;
 	}
 	bytes = number(argv[2], 1, 1 << 20);
@@ -210,6 +230,10 @@ int main(int argc, char **argv)
 	make_qp(&qp[1]);
 	connect_qps();
 	make_lists(operations[operation].opcode, bytes, window);
+	if (!strcmp(argv[1], "pingpong")) {
+		bounce(count);
+		return 0;
+	}
 	for (; count >= window; count -= window)
 		transfer_list(operations[operation].opcode == IBV_WR_SEND, window);
 	return 0;

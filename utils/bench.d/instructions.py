@@ -18,6 +18,7 @@ CASES = [
     ("Send of 64 bytes, 128 in flight", "send", 64, 128, 25600),
     ("Read of 64 bytes, 16 in flight", "read", 64, 16, 12800),
     ("Write of 64 bytes, alone", "write", 64, 1, 3000),
+    ("Send of 64 bytes, back and forth", "pingpong", 64, 1, 3000),
     ("Send of 64 KiB, 64 in flight", "send", 65536, 64, 1280),
     ("Read of 64 KiB, 16 in flight", "read", 65536, 16, 640),
 ]
