@@ -655,6 +655,7 @@ main() {
 			build/bin/test_stack_sim --all "${1:-1}" "${2:-1000}"
 		;;
 	soak-links)
+		[[ ${1:-1} =~ ^[1-9][0-9]*$ && ${2:-1} =~ ^[1-9][0-9]*$ ]] || die "soak-links: SEED and COUNT, not $*"
 		ensure "$BUILD_NEEDS$RUN_NEEDS$TEST_NEEDS"
 		plain_build
 		for name in failover spread paths locals pairs known asconf; do

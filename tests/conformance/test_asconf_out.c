@@ -162,34 +162,45 @@ static void test_repeated_elsewhere(void **state)
 	assert_true(is_to(p, &third));
 }
 
-/* The peer sends to the new address, so it has had the request: that is sent again then, and not only when T4 expires. */
-static void test_answer_lost(void **state)
+/* The peer sends a DATA chunk to 10.0.0.11. Returns how often the first ASCONF has left since the last look. */
+static unsigned int asconfs_after_data(uint32_t number)
 {
 	struct path_addr to = f.path;
 	const struct packet *p;
+	unsigned int n = 0;
 
-	ROWS("5061-5.1-02");
+	to.local = simnet_v4(11);
+	begin();
+	add_data(f.tsn + number);
+	send_from(&to);
+	while ((p = take())) {
+		if (p->data[WIRE_SCTP_COMMON_LEN] !=
+		    WIRE_SCTP_AUTH) /* a SACK from the old address */
+			continue;
+		asconf_in(p, 0, 11, 1);
+		n++;
+	}
+	return n;
+}
+
+/* The peer sends to the new address, so it has had the request: that leaves once more then, each time before T4 expires. */
+static void test_answer_lost(void **state)
+{
+	ROWS("5061-5.1-02 5061-5.1-03");
 	asconf_establish();
 	OWN(11);
 	asconf_in(take(), 0, 11, 1);
-	to.local = simnet_v4(11);
-	for (unsigned int i = 0; i < 3; i++) {
-		unsigned int asconfs = 0;
-
-		begin();
-		add_data(f.tsn + i);
-		send_from(&to);
-		while ((p = take())) {
-			if (p->data[WIRE_SCTP_COMMON_LEN] !=
-			    WIRE_SCTP_AUTH) /* a SACK from the old address */
-				continue;
-			asconf_in(p, 0, 11, 1);
-			asconfs++;
-		}
-		/* When the first packet comes the answer may still be under way. */
-		assert_int_equal(asconfs, i > 0);
-		wait_ns(100 * MSEC);
-	}
+	assert_int_equal(asconfs_after_data(0), 0); /* the answer may still be under way */
+	wait_ns(100 * MSEC);
+	assert_int_equal(asconfs_after_data(1), 1);
+	wait_ns(100 * MSEC);
+	assert_int_equal(asconfs_after_data(2), 0);
+	wait_ns(850 * MSEC);
+	assert_int_equal(asconfs_after_data(3), 2); /* T4 has expired, and once more for the data */
+	wait_ns(1800 * MSEC);
+	assert_int_equal(asconfs_after_data(4), 0); /* now T4 takes twice as long */
+	wait_ns(300 * MSEC);
+	assert_int_equal(asconfs_after_data(5), 2);
 	asconf_acknowledge(0);
 	assert_true(knows(11));
 }

@@ -3,16 +3,13 @@
 /*
  * SCTP in DTLS over a simulated network (test_sctp_sim_sealed.c), on which somebody without the key sees all datagrams, and sends
  * what he likes from anybody's address: he replays, cuts, changes and forges records, and sends SCTP in the clear. Nothing of it reaches SCTP,
- * and data goes on. Arguments N SKIP have N times the seeds tried, behind the first SKIP ones.
+ * and data goes on.
  */
 #include "fixture/sctp_sealed.h"
 
 #define KEPT 48u
 #define UP (30 * SEC)
 #define ALL (240 * SEC)
-
-static unsigned int times = 1; /* so many times the seeds that the suite has */
-static uint64_t skip;	       /* so many seeds are left out */
 
 static struct sealed_pair p;
 static struct sealer stranger;
@@ -181,7 +178,7 @@ static void test_data(void **state)
 {
 	uint64_t replays = 0, bad = 0, refused = 0;
 
-	for (uint64_t seed = skip + 1; seed <= skip + sim_seeds(60) * times; seed++) {
+	for (uint64_t seed = sim_first(); seed <= sim_last(60); seed++) {
 		start(seed, seed % 2 ? DTLS_REKEY : 60 + seed % 200);
 		sealed_pair_disturb(&p, 10);
 		sealed_pair_connect(&p, 0, 0, 0);
@@ -202,7 +199,7 @@ static void test_data(void **state)
 /* The network is a good one, and what he does costs no time. */
 static void test_no_time(void **state)
 {
-	for (uint64_t seed = skip + 1; seed <= skip + sim_seeds(40) * times; seed++) {
+	for (uint64_t seed = sim_first(); seed <= sim_last(40); seed++) {
 		start(seed, DTLS_REKEY);
 		p.w->link[0].delay = p.w->link[1].delay = below(5000000);
 		sealed_pair_connect(&p, 0, 0, 0);
@@ -217,7 +214,7 @@ static void test_no_time(void **state)
 /* He is there from the first, but spares what handshakes are made of. */
 static void test_early(void **state)
 {
-	for (uint64_t seed = skip + 1; seed <= skip + sim_seeds(60) * times; seed++) {
+	for (uint64_t seed = sim_first(); seed <= sim_last(60); seed++) {
 		start(seed, DTLS_REKEY);
 		sealed_pair_disturb(&p, 10);
 		attack(1 + below(60), true);
@@ -240,7 +237,7 @@ static bool stranger_has_lost(struct world *w)
 /* A host with another key asks again and again: it gets nowhere, hears so soon, and is in nobody's way. */
 static void test_stranger(void **state)
 {
-	for (uint64_t seed = skip + 1; seed <= skip + sim_seeds(20) * times; seed++) {
+	for (uint64_t seed = sim_first(); seed <= sim_last(20); seed++) {
 		struct host *c;
 
 		start(seed, 100);
@@ -273,9 +270,6 @@ int main(int argc, char **argv)
 		cmocka_unit_test(test_stranger),
 	};
 
-	if (argc > 1)
-		times = (unsigned int)strtoul(argv[1], NULL, 10);
-	if (argc > 2)
-		skip = strtoul(argv[2], NULL, 10);
+	sim_arguments(argc, argv);
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -77,6 +77,16 @@ static void finish(struct scene *s)
 	world_free(s->w);
 }
 
+static unsigned int refused; /* Stale Cookie errors, to cookies that had not expired */
+
+static void count_refused(struct host *h, const uint8_t *packet, size_t len)
+{
+	const uint8_t *chunk = packet + WIRE_SCTP_COMMON_LEN;
+
+	if (chunk[0] == WIRE_SCTP_ERROR && get_be16(chunk + 4) == WIRE_SCTP_CAUSE_STALE_COOKIE)
+		refused++;
+}
+
 /* An association that ends when it has shown to both hosts which addresses belong together. */
 static void get_acquainted(struct scene *s)
 {
@@ -87,6 +97,11 @@ static void get_acquainted(struct scene *s)
 	sctp_assoc_shutdown(f->a, s->w->now);
 	assert_true(run(s->w, 10 * SEC, all_ended));
 	for (unsigned int h = 0; h < 2; h++) {
+		struct ip_addr other[SCTP_KNOWN_ADDRS];
+
+		assert_true(sctp_known_others(&s->host[h]->s->known, &s->host[!h]->addr, s->w->now,
+					      other));
+		s->host[h]->tap = count_refused;
 		free(s->host[h]->flows[0].got);
 		s->host[h]->flow_count = 0;
 	}
@@ -120,11 +135,13 @@ static void test_any_order(void **state)
 		any_order(seed, false);
 }
 
-/* INITs may go to further addresses of the peer, as those are known. */
+/* INITs may go to further addresses of the peer, as those are known; and those of two associations may cross one. */
 static void test_any_order_again(void **state)
 {
+	refused = 0;
 	for (uint64_t seed = sim_first(); seed <= sim_last(400); seed++)
 		any_order(seed, true);
+	assert_true(sim_seeds_tried(400) < 400 || refused);
 }
 
 /* A host with two addresses names one after the other, of a peer that has one: it takes them for two, too. */
@@ -149,6 +166,57 @@ static void test_one_address(void **state)
 		assert_non_null(other);
 		finish(&s);
 	}
+}
+
+/* The links of one pair of addresses, 0 to 3: local + 2 * remote of the first host. */
+static void cut(struct scene *s, unsigned int pair, bool off)
+{
+	simnet_cut(s->w->net, &s->link[2 * pair], off);
+}
+
+/*
+ * Two associations have both failed over, each to the addresses of the other one. The peer dies, and asks for the pair of the
+ * first one again: that begins anew, and not another one beside it.
+ */
+static void test_restart_behind_failover(void **state)
+{
+	unsigned int crossed = 0;
+
+	for (uint64_t seed = sim_first(); seed <= sim_last(20); seed++) {
+		struct flow *first, *other;
+		struct scene s;
+
+		ROWS("9260-5.2.4-01");
+		begin(&s, seed);
+		first = open_pair(&s, 0, 0, 0);
+		run(s.w, 5 * MSEC, NULL); /* it is up, and does not know the other addresses yet */
+		other = open_pair(&s, 0, 1, 1);
+		assert_true(first->up && other);
+		assert_true(run(s.w, 10 * SEC, all_sent));
+		run(s.w, 3 * SEC, NULL);
+		for (unsigned int i = 0; i < 2; i++) {
+			cut(&s, i ? 3 : 0, true);
+			s.host[1]->flows[i].to_send += 20;
+			sctp_assoc_doorbell(s.host[1]->flows[i].a);
+			assert_true(run(s.w, 10 * SEC, all_sent));
+			cut(&s, i ? 3 : 0, false);
+		}
+		/* The first one may have gone back, when the link that it had gone to was cut. */
+		crossed += !s.host[1]->flows[0].a->path->primary &&
+			   !s.host[1]->flows[1].a->path->primary;
+		host_kill(s.host[0]);
+		s.host[0]->dead = false;
+		s.host[0]->flow_count = 0;
+		host_start(s.host[0]);
+		first = open_pair(&s, 0, 0, 0);
+		run(s.w, 5 * SEC, NULL);
+		assert_true(first->up);
+		assert_int_equal(s.host[1]->flow_count, 2);
+		assert_int_equal(s.host[1]->flows[0].restarts, 1);
+		assert_int_equal(s.host[1]->flows[1].restarts, 0);
+		world_free(s.w);
+	}
+	assert_true(sim_seeds_tried(20) < 20 || crossed);
 }
 
 /*
@@ -269,9 +337,13 @@ static void test_is_between(void **state)
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_any_order),    cmocka_unit_test(test_any_order_again),
-		cmocka_unit_test(test_one_address),  cmocka_unit_test(test_moved),
-		cmocka_unit_test(test_address_gone), cmocka_unit_test(test_other_source),
+		cmocka_unit_test(test_any_order),
+		cmocka_unit_test(test_any_order_again),
+		cmocka_unit_test(test_restart_behind_failover),
+		cmocka_unit_test(test_one_address),
+		cmocka_unit_test(test_moved),
+		cmocka_unit_test(test_address_gone),
+		cmocka_unit_test(test_other_source),
 		cmocka_unit_test(test_is_between),
 	};
 

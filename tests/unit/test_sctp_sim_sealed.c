@@ -3,17 +3,13 @@
 /*
  * SCTP in DTLS over a simulated network: handshakes that lose packets and cross each other, keys that change, peers that
  * begin anew or forget their sessions, links that die before theirs has a session. Each message arrives once, associations come up and
- * go on in time, and are not lost before the limit of silence. Arguments N SKIP have N times the seeds tried, behind the
- * first SKIP ones.
+ * go on in time, and are not lost before the limit of silence.
  */
 #include "fixture/sctp_sealed.h"
 
 #define BULK (1u << 22) /* messages: without end */
 #define UP (30 * SEC)	/* an association is up by then, with a fifth of the packets lost */
 #define ALL (120 * SEC)
-
-static unsigned int times = 1; /* so many times the seeds that the suite has */
-static uint64_t skip;	       /* so many seeds are left out */
 
 static struct sealed_pair p;
 
@@ -88,7 +84,7 @@ static void finish(void)
 
 static void test_transfer(void **state)
 {
-	for (uint64_t seed = skip + 1; seed <= skip + sim_seeds(32) * times; seed++) {
+	for (uint64_t seed = sim_first(); seed <= sim_last(32); seed++) {
 		start(seed, DTLS_REKEY);
 		sealed_pair_disturb(&p, 20);
 		sealed_pair_connect(&p, 0, 20 + below(200), below(200))->max_len = 64 + below(5000);
@@ -105,7 +101,7 @@ static void test_transfer(void **state)
 /* Both open at once: the ClientHellos cross, or the INITs do, or none. There is one association, and the sessions become quiet. */
 static void test_crossing(void **state)
 {
-	for (uint64_t seed = skip + 1; seed <= skip + sim_seeds(48) * times; seed++) {
+	for (uint64_t seed = sim_first(); seed <= sim_last(48); seed++) {
 		start(seed, DTLS_REKEY);
 		sealed_pair_disturb(&p, seed % 3 ? 20 : 0);
 		sealed_pair_connect(&p, 0, 20, 20);
@@ -131,7 +127,7 @@ static void test_crossing(void **state)
  */
 static void test_rekey(void **state)
 {
-	for (uint64_t seed = skip + 1; seed <= skip + sim_seeds(20) * times; seed++) {
+	for (uint64_t seed = sim_first(); seed <= sim_last(20); seed++) {
 		bool bad = seed % 4;
 
 		start(seed, 200);
@@ -168,7 +164,7 @@ static bool survivor_has_lost(struct world *w)
 /* One side is killed or ends, and begins anew. It connects again, or its peer finds out, and does. */
 static void test_restart(void **state)
 {
-	for (uint64_t seed = skip + 1; seed <= skip + sim_seeds(32) * times; seed++) {
+	for (uint64_t seed = sim_first(); seed <= sim_last(32); seed++) {
 		unsigned int who = seed & 1;
 
 		start(seed, DTLS_REKEY);
@@ -223,7 +219,7 @@ static void begin_bulk(uint64_t seed)
 /* Data goes on when one side or both do not know their session any more. */
 static void test_forgotten(void **state)
 {
-	for (uint64_t seed = skip + 1; seed <= skip + sim_seeds(16) * times; seed++) {
+	for (uint64_t seed = sim_first(); seed <= sim_last(16); seed++) {
 		begin_bulk(seed);
 		for (unsigned int n = 0; n < 5; n++) {
 			uint32_t who = below(3);
@@ -242,7 +238,7 @@ static void test_forgotten(void **state)
 /* Nothing passes for a while, which is shorter than the limit of silence. Meanwhile sessions may be forgotten. */
 static void test_break(void **state)
 {
-	for (uint64_t seed = skip + 1; seed <= skip + sim_seeds(16) * times; seed++) {
+	for (uint64_t seed = sim_first(); seed <= sim_last(16); seed++) {
 		begin_bulk(seed);
 		for (unsigned int n = 0; n < 3; n++) {
 			pass(2000);
@@ -271,7 +267,7 @@ static void expect_end(unsigned int i, int error, uint64_t since)
 /* Nobody answers any more, or nobody has from the first: the association ends when the limit says so, and the next one comes up. */
 static void test_silence(void **state)
 {
-	for (uint64_t seed = skip + 1; seed <= skip + sim_seeds(16) * times; seed++) {
+	for (uint64_t seed = sim_first(); seed <= sim_last(16); seed++) {
 		uint64_t since;
 
 		start_narrow(seed);
@@ -300,7 +296,7 @@ static void test_silence(void **state)
 /* The peer's process begins later than ours asks. */
 static void test_late_peer(void **state)
 {
-	for (uint64_t seed = skip + 1; seed <= skip + sim_seeds(16) * times; seed++) {
+	for (uint64_t seed = sim_first(); seed <= sim_last(16); seed++) {
 		start(seed, DTLS_REKEY);
 		p.w->link[0].delay = p.w->link[1].delay = 1000 + below(20000000);
 		sealed_stop(&p.sealer[1], false);
@@ -338,7 +334,7 @@ static void start_links(uint64_t seed)
 /* The first link dies just when the second one has lost its session, on one side or on both. */
 static void test_failover(void **state)
 {
-	for (uint64_t seed = skip + 1; seed <= skip + sim_seeds(16) * times; seed++) {
+	for (uint64_t seed = sim_first(); seed <= sim_last(16); seed++) {
 		uint32_t who;
 
 		start_links(seed);
@@ -358,7 +354,7 @@ static void test_failover(void **state)
 /* The second link is dead when the association comes up: its handshake waits until the link works. Then the first one dies. */
 static void test_dead_link(void **state)
 {
-	for (uint64_t seed = skip + 1; seed <= skip + sim_seeds(20) * times; seed++) {
+	for (uint64_t seed = sim_first(); seed <= sim_last(20); seed++) {
 		start_links(seed);
 		simnet_cut(p.w->net, p.second, true);
 		sealed_pair_connect(&p, 0, BULK, BULK);
@@ -384,9 +380,6 @@ int main(int argc, char **argv)
 		cmocka_unit_test(test_failover),  cmocka_unit_test(test_dead_link),
 	};
 
-	if (argc > 1)
-		times = (unsigned int)strtoul(argv[1], NULL, 10);
-	if (argc > 2)
-		skip = strtoul(argv[2], NULL, 10);
+	sim_arguments(argc, argv);
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

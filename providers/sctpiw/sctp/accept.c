@@ -488,7 +488,7 @@ static struct sctp_assoc *find(const struct sctp_in *in, const struct sctp_cooki
 		return now;
 	if (a && in->path->confirmed && !sctp_locals_is_another(a, &c->addr, &c->receipts))
 		return a;
-	a = sctp_assoc_find_listed(in->ep, &in->from->local, c->alt, c->alts, in->h.sport);
+	a = sctp_assoc_find_listed(in->ep, &c->addr.local, c->alt, c->alts, in->h.sport);
 	return a && met_none(a, c) && sctp_locals_is_another(a, &c->addr, &c->receipts) ? NULL : a;
 }
 

@@ -291,7 +291,9 @@ size_t sctp_asconf_put(struct sctp_assoc *a, uint8_t *p, uint64_t now, struct pa
 	path = choose_path(a, r);
 	r->sent = path != NULL;
 	r->sent_at = now;
-	sctp_timer_set(a, SCTP_TIMER_ASCONF, now + sctp_rtt_rto(&(path ? path : a->path)->rtt));
+	if (!r->hastened || a->timers.at[SCTP_TIMER_ASCONF] <= now)
+		sctp_timer_set(a, SCTP_TIMER_ASCONF,
+			       now + sctp_rtt_rto(&(path ? path : a->path)->rtt));
 	if (!path)
 		return 0;
 	*to = path->addr;
@@ -304,13 +306,16 @@ size_t sctp_asconf_put(struct sctp_assoc *a, uint8_t *p, uint64_t now, struct pa
 
 void sctp_asconf_heard(struct sctp_assoc *a, const struct ip_addr *local, uint64_t now)
 {
-	const struct sctp_asconf_request *r = a->asconf.out;
-	const struct sctp_rtt *rtt = r ? &sctp_path_at(a, r->path % (a->paths.others + 1))->rtt :
-					 NULL;
+	struct sctp_asconf_request *r = a->asconf.out;
+	const struct sctp_rtt *rtt;
 
-	if (r && r->sent && ip_addr_is_in(local, r->add, r->adds) &&
-	    now - r->sent_at > sctp_rtt_answer_time(rtt, sctp_rtt_prompt_margin(0), rtt->base))
-		leave(a);
+	if (!r || !r->sent || r->hastened || !ip_addr_is_in(local, r->add, r->adds))
+		return;
+	rtt = &sctp_path_at(a, r->path % (a->paths.others + 1))->rtt;
+	if (now - r->sent_at <= sctp_rtt_answer_time(rtt, sctp_rtt_prompt_margin(0), rtt->base))
+		return;
+	r->hastened = true;
+	leave(a);
 }
 
 void sctp_asconf_timeout(struct sctp_assoc *a, uint64_t now)
@@ -322,6 +327,7 @@ void sctp_asconf_timeout(struct sctp_assoc *a, uint64_t now)
 		consider(a, now);
 		return;
 	}
+	r->hastened = false;
 	if (r->sent) { /* B1, B3, B4 */
 		path = sctp_path_at(a, r->path % (a->paths.others + 1));
 		path->health.errors++;
@@ -340,6 +346,7 @@ void sctp_asconf_readdress(struct sctp_assoc *a, uint64_t now)
 		consider(a, now);
 	} else if (!r->sent || !may_leave(a, r, &r->source)) {
 		r->path = 0;
+		r->hastened = false;
 		leave(a);
 	}
 }

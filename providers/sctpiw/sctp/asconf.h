@@ -35,6 +35,7 @@ struct sctp_asconf_request {
 	bool sent;	       /* there was a way for it when it was to leave last */
 	struct ip_addr source; /* which it left from then */
 	uint64_t sent_at;      /* and when */
+	bool hastened;	       /* it has left again, or is to, before T4 expires: once */
 	unsigned int path;     /* and went to, as an index modulo the number of paths */
 };
 
@@ -67,7 +68,8 @@ void sctp_asconf_start(struct sctp_assoc *a, uint64_t now);
 void sctp_asconf_readdress(struct sctp_assoc *a, uint64_t now);
 /*
  * A packet of the peer came to that address of ours. If our request adds the address, the peer has had it, and the answer
- * was lost. The request is sent again then, as nothing may leave from the address before the answer has come.
+ * was lost. The request is sent once more then, as nothing may leave from the address before the answer has come. T4 runs
+ * on, and sees to all else: that it goes to other addresses, later each time.
  */
 void sctp_asconf_heard(struct sctp_assoc *a, const struct ip_addr *local, uint64_t now);
 /* SCTP_TIMER_ASCONF has expired. */

@@ -41,6 +41,7 @@ enum fit {
 	FIT_CLAIMED,   /* nobody but the peer says that the peer has the address */
 	FIT_PERHAPS,   /* the peer is there, and may have chosen that address of ours */
 	FIT_ADDRESSES, /* both addresses are those of the path */
+	FIT_PAIR,      /* and it is the pair that the association belongs to (docs/wire.md) */
 	FIT_TAG,
 };
 
@@ -59,7 +60,9 @@ static enum fit fit_of(const struct sctp_assoc *a, const struct sctp_path *path,
 		return FIT_NONE;
 	if (!path->confirmed) /* nor is it the peer's just because it is in use (RFC 5061 5.3 F1) */
 		return path == a->path ? FIT_NONE : FIT_CLAIMED;
-	return locality == 2 ? FIT_ADDRESSES : FIT_PERHAPS;
+	if (locality < 2)
+		return FIT_PERHAPS;
+	return path->primary ? FIT_PAIR : FIT_ADDRESSES;
 }
 
 struct sctp_assoc *sctp_assoc_find(struct sctp_endpoint *ep, const struct path_addr *addr,
@@ -94,6 +97,8 @@ struct sctp_assoc *sctp_assoc_find(struct sctp_endpoint *ep, const struct path_a
 			if (!ip_addr_equal(&a->paths.other[i]->addr.remote, &addr->remote))
 				continue;
 			fit = fit_of(a, a->paths.other[i], addr, tag);
+			if (fit == FIT_TAG)
+				return a;
 			if (fit > best) {
 				best = fit;
 				found = a;

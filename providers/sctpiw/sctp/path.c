@@ -39,30 +39,29 @@ void sctp_path_init(struct sctp_path *path, const struct sctp_config *config,
 }
 
 /*
- * Whether an address of ours that the peer has sent to may take the place of the one before. If the peer knows several, it
+ * Whether the address of ours that the peer has sent to takes the place of the one before. If the peer knows several, it
  * asks after the others now and then, and may send its SACKs there. So another one takes over only when the first one is
- * quiet, or has no DATA any more while this one has; or when the first one is not ours any more. *last: when a packet of this
- * kind last came to the first one.
+ * quiet, or has no DATA any more while this one has. last: when a packet of this kind last came to the first one, ns; 0:
+ * none has come, or the address is not ours any more.
  */
-static bool may_take_over(const struct sctp_in *in, const struct sctp_path *path, uint64_t last)
+static bool takes_over(const struct sctp_in *in, const struct sctp_path *path, uint64_t last)
 {
 	const struct ip_addr *local = &in->from->local;
 
-	/* The answer to what told the peer of it may be under way yet (RFC 5061 5.3 F2). */
-	if (ip_addr_is_zero(local) || (in->a->locals.n && !sctp_locals_has(in->a, local)))
+	if (ip_addr_is_zero(local) || (last && in->now - last < path->rtt.base))
 		return false;
-	return (!last || in->now - last >= path->rtt.base ||
-		!sctp_locals_is_ours(in->a, &path->addr.local)) &&
+	/* The answer to what told the peer of it may be under way yet (RFC 5061 5.3 F2). */
+	return (!in->a->locals.n || sctp_locals_has(in->a, local)) &&
 	       sctp_locals_is_ours(in->a, local);
 }
 
-/* Learns which address of ours the peer uses. *last: see may_take_over() */
+/* Learns which address of ours the peer uses. *last: see takes_over(). */
 static void learn_local(const struct sctp_in *in, struct sctp_path *path, uint64_t *last)
 {
 	const struct ip_addr *local = &in->from->local;
 
 	if (!ip_addr_equal(local, &path->addr.local)) {
-		if (!may_take_over(in, path, *last))
+		if (!takes_over(in, path, *last))
 			return;
 		/* Packets take another way through the network (7.2.5). */
 		if (!ip_addr_is_zero(&path->addr.local))

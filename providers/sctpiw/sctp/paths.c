@@ -512,6 +512,12 @@ void sctp_paths_readdress(struct sctp_assoc *a, uint64_t now)
 
 	if (!a->locals.n || !sctp_in_states(a, SCTP_STATES_UP))
 		return;
+	for (i = 0; i <= a->paths.others; i++) {
+		struct sctp_path *path = sctp_path_at(a, i);
+
+		if (!sctp_locals_is_ours(a, &path->addr.local))
+			path->local_heard = path->local_data = 0;
+	}
 	for (i = 0; i < a->paths.others; i++) {
 		struct sctp_path *path = a->paths.other[i];
 
