@@ -283,6 +283,44 @@ static void test_pass_of_something(void **state)
 	shard_leave(s);
 }
 
+/* While the thread is parked, a poller that has got something leaves the deadlines to the next turn, but not twice. */
+static void test_concluded_later(void **state)
+{
+	shard_enter(s);
+	atomic_store(&s->progress.parked, true);
+	s->next_due = TIME_NEVER;
+	fake.next_timeout = s->conn.now + 5 * MSEC;
+	for (int i = 0; i < 4; i++)
+		fake.receives[i] = CONN_SOME;
+	loop_pass(s, CONN_QUICK);
+	fake_shard_expect("receive events output events");
+	assert_true(s->next_due == TIME_NEVER);
+	loop_pass(s, CONN_QUICK);
+	fake_shard_expect("receive events output events reap");
+	assert_true(s->next_due == fake.next_timeout);
+	/* A pass that brings nothing does it, and runs the timers that have been started in the one before. */
+	s->next_due = TIME_NEVER;
+	loop_pass(s, CONN_QUICK);
+	fake_shard_expect("receive events output events");
+	fake.receives[3] = CONN_NOTHING;
+	fake.next_timeout = s->conn.now;
+	loop_pass(s, CONN_QUICK);
+	fake_shard_expect("receive timers events output events reap");
+	/* So does whoever finishes a turn, and the thread leaves nothing. */
+	s->next_due = fake.next_timeout = s->conn.now + 5 * MSEC;
+	for (int i = 4; i < 6; i++)
+		fake.receives[i] = CONN_SOME;
+	loop_pass(s, CONN_QUICK);
+	fake_shard_expect("receive events output events");
+	loop_finish(s);
+	fake_shard_expect("events output events reap");
+	loop_pass(s, CONN_THOROUGH);
+	fake_shard_expect("receive events output events reap");
+	loop_pass(s, CONN_QUICK);
+	fake_shard_expect("receive");
+	shard_leave(s);
+}
+
 static void flush(struct conn *c)
 {
 	fake_shard_note("flush");
@@ -441,6 +479,21 @@ static bool another_enters(void)
 	return entered;
 }
 
+/* The clock does not go back, whoever has read it before. */
+static void test_try_enter_at(void **state)
+{
+	uint64_t now = s->conn.now;
+
+	assert_true(shard_try_enter_at(s, now + 7));
+	assert_int_equal(s->conn.now, now + 7);
+	assert_false(shard_try_enter_at(s, now + 9));
+	shard_leave(s);
+	assert_true(shard_try_enter_at(s, now + 5));
+	assert_int_equal(s->conn.now, now + 7);
+	assert_int_equal(fake.readings, 0);
+	shard_leave(s);
+}
+
 static void test_try_enter(void **state)
 {
 	shard_enter(s);
@@ -572,6 +625,7 @@ int main(void)
 		cmocka_unit_test_setup(test_pass_of_the_rest, setup),
 		cmocka_unit_test_setup(test_settle_order, setup),
 		cmocka_unit_test_setup(test_pass_of_something, setup),
+		cmocka_unit_test_setup(test_concluded_later, setup),
 		cmocka_unit_test_setup(test_pass_that_owes, setup),
 		cmocka_unit_test_setup(test_pass_of_much, setup),
 		cmocka_unit_test_setup(test_timers, setup),
@@ -579,6 +633,7 @@ int main(void)
 		cmocka_unit_test_setup(test_notify, setup),
 		cmocka_unit_test_setup(test_lock_is_a_turn, setup),
 		cmocka_unit_test_setup(test_clock_at_entry, setup),
+		cmocka_unit_test_setup(test_try_enter_at, setup),
 		cmocka_unit_test_setup(test_try_enter, setup),
 		cmocka_unit_test_setup(test_nothing_is_left_behind, setup),
 		cmocka_unit_test_setup(test_rung_before_unlock, setup),

@@ -5,7 +5,8 @@
  *   both-ends write|send|read|pingpong BYTES WINDOW COUNT
  *
  * It posts COUNT signaled work requests of BYTES in lists of WINDOW, COUNT a multiple of it, and polls until those of
- * a list are complete at both ends. For pingpong, each end sends one when it has received one, whatever WINDOW is.
+ * a list are complete at both ends. For pingpong WINDOW is 1, and
+ * each end sends when it has received.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -192,7 +193,8 @@ static void bounce(size_t count)
 		if (!error)
 			error = ibv_post_send(qp[i % 2], wr, &bad);
 		while (!error && !take(receives))
-			take(requests);
+			;
+		take(requests);
 	}
 	if (error)
 		die("ibv_post_send", error);

@@ -85,7 +85,10 @@ int iw_cq_resize(struct iw_cq *cq, uint32_t entries);
  */
 void iw_cq_purge(struct iw_cq *cq, uint32_t qp_num);
 
-/* (consumer) How many entries wait. Acquire: pairs with the store of iw_cq_push(). */
+/*
+ * (consumer; anyone, who may learn then how many waited a moment ago) How many entries wait. Acquire: pairs with the store of
+ * iw_cq_push().
+ */
 static inline uint32_t iw_cq_count(const struct iw_cq *cq)
 {
 	return atomic_load_explicit(&cq->tail, memory_order_acquire) -

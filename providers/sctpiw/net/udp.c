@@ -88,10 +88,11 @@ static void set_hops(struct endpoint *ep, uint8_t hops)
 unsigned int udp_receive(struct endpoint *ep, struct path_socket *path,
 			 struct carrier_datagram *dgrams, unsigned int max)
 {
-	struct ip_addr local = sockaddr_ip((const struct sockaddr *)&ep->bound.local);
+	struct ip_addr local;
 
 	if (path)
 		return path_socket_receive(path, dgrams, max);
+	local = sockaddr_ip((const struct sockaddr *)&ep->bound.local);
 	return carrier_socket_receive(ep, carrier_port_of(ep)->fd, &local, dgrams, max, NULL);
 }
 

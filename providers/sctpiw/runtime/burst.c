@@ -23,13 +23,12 @@ void burst_sent(struct burst *b)
 }
 
 /*
- * Decides by the clock. If the burst goes on, the look counts as a sign that the application is
+ * Decides by the clock: now, ns. If the burst goes on, the look counts as a sign that the application is
  * active.
  */
-static enum tuning_post look(struct shard *s, const struct iw_doorbell *doorbell)
+static enum tuning_post look(struct shard *s, const struct iw_doorbell *doorbell, uint64_t now)
 {
 	struct burst *b = &s->burst;
-	uint64_t now = sys_now();
 	uint64_t served = atomic_load_explicit(&b->last_served, memory_order_relaxed);
 	bool parked = atomic_load_explicit(&s->progress.parked, memory_order_relaxed);
 	enum tuning_post post = tuning_post_at(now - served, poller_load(&b->gap_shift),
@@ -72,13 +71,13 @@ static void tell_thread(struct shard *s)
 
 /*
  * Sends all that waits, unless somebody holds the lock: the holder serves the list before it lets
- * go. doorbell: the new one.
+ * go. doorbell: the new one; now: ns.
  */
-static void send_all(struct shard *s, const struct iw_doorbell *doorbell)
+static void send_all(struct shard *s, const struct iw_doorbell *doorbell, uint64_t now)
 {
 	/* Pairs with the fence of shard_leave(). */
 	atomic_thread_fence(memory_order_seq_cst);
-	if (!shard_try_enter(s)) {
+	if (!shard_try_enter_at(s, now)) {
 		TRACE(doorbell, TRACE_NOW,
 		      .qp = doorbell->is_srq ? TRACE_NONE :
 					       list_entry(doorbell, struct iw_qp, doorbell)->num);
@@ -107,11 +106,12 @@ void burst_post(struct shard *s, struct iw_doorbell *doorbell, uint64_t bytes, b
 		.ends_batch = ends_batch && !doorbell->is_ud,
 	};
 	enum tuning_post post = tuning_post(&seen);
+	uint64_t now = post == TUNING_POST_WAIT ? 0 : sys_now();
 
 	if (post == TUNING_POST_LOOK)
-		post = look(s, doorbell);
+		post = look(s, doorbell, now);
 	if (post == TUNING_POST_SEND) {
-		send_all(s, doorbell);
+		send_all(s, doorbell, now);
 		return;
 	}
 	gather(b, &seen);

@@ -93,7 +93,8 @@ static bool is_anything_left(struct shard *s)
 	return doorbell_is_rung(&s->doorbells) || conn_is_pending(&s->conn);
 }
 
-bool loop_finish(struct shard *s)
+/* All of loop_finish() that somebody may wait for. */
+static bool serve(struct shard *s)
 {
 	unsigned int rounds = 0;
 	bool left;
@@ -109,6 +110,13 @@ bool loop_finish(struct shard *s)
 	if (left)
 		progress_wake(s);
 	atomic_store_explicit(&s->burst.in_flight, conn_in_flight(&s->conn), memory_order_relaxed);
+	return left;
+}
+
+/* What looks ahead, and what may be late: the other half of loop_finish(). */
+static void conclude(struct shard *s)
+{
+	s->unconcluded = false;
 	conn_reap(&s->conn);
 	if (s->net.capture)
 		capture_flush(&s->net);
@@ -117,7 +125,25 @@ bool loop_finish(struct shard *s)
 	progress_note_cm_event(&s->progress, s->conn.cm.last_event);
 	s->next_due = conn_next_timeout(&s->conn);
 	progress_set_deadline(s, s->next_due);
+}
+
+bool loop_finish(struct shard *s)
+{
+	bool left = serve(s);
+
+	conclude(s);
 	return left;
+}
+
+/*
+ * Whether the next turn may conclude this one as well, which takes a poller a tenth of the way to its completion. The
+ * application answers what came in, or polls again; or else the parked thread comes at the end of its nap. No two turns in
+ * a row are left so. A capture has the last packets of a program that crashes.
+ */
+static bool may_conclude_later(const struct shard *s, enum conn_depth depth)
+{
+	return depth == CONN_QUICK && !s->unconcluded && !s->net.capture && !s->net.trace &&
+	       atomic_load_explicit(&s->progress.parked, memory_order_relaxed);
 }
 
 bool loop_pass(struct shard *s, enum conn_depth depth)
@@ -137,7 +163,8 @@ bool loop_pass(struct shard *s, enum conn_depth depth)
 	}
 	got = conn_receive(&s->conn, depth);
 	/* Most passes of a poller end here. */
-	if (got == CONN_NOTHING && !owed && !is_anything_left(s) && s->conn.now < s->next_due)
+	if (got == CONN_NOTHING && !owed && !s->unconcluded && !is_anything_left(s) &&
+	    s->conn.now < s->next_due)
 		return false;
 	s->progress.received += got >= CONN_SOME;
 	for (int i = 1; i < TUNING_PASS_RECEIVES && got == CONN_MORE; i++) {
@@ -149,9 +176,14 @@ bool loop_pass(struct shard *s, enum conn_depth depth)
 			break;
 		got = conn_receive(&s->conn, depth);
 	}
-	/* The old next_due will do: what came in may start timers, but none that is due already. */
+	if (s->unconcluded) /* what came in then has started timers, some of which may be due */
+		s->next_due = conn_next_timeout(&s->conn);
+	/* The old next_due will do: what came in now may start timers, but none that is due already. */
 	if (s->conn.now >= s->next_due)
 		conn_timers(&s->conn);
-	loop_finish(s);
+	serve(s);
+	s->unconcluded = got != CONN_NOTHING && may_conclude_later(s, depth);
+	if (!s->unconcluded)
+		conclude(s);
 	return got == CONN_MORE;
 }

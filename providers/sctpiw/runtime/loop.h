@@ -15,8 +15,9 @@ struct shard;
 
 /*
  * One pass: receives, runs the timers that are due, and does what loop_finish() does, unless there
- * is nothing to do. It ends early if another thread waits for the lock. Returns whether there may
- * be more to receive at once.
+ * is nothing to do. It ends early if another thread waits for the lock. A poller's leaves what only looks ahead, to
+ * the next deadline for one, to the next turn, if the progress thread is parked and so sees to it that there is one.
+ * Returns whether there may be more to receive at once.
  */
 bool loop_pass(struct shard *s, enum conn_depth depth);
 /*

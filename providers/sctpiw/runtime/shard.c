@@ -18,15 +18,25 @@ static int self(void)
 	return thread_id;
 }
 
+static void set_clock(struct shard *s, uint64_t now)
+{
+	s->conn.now = now;
+	iw_set_now(s->conn.rnic, now);
+}
+
 void shard_read_clock(struct shard *s)
 {
-	s->conn.now = sys_now();
-	iw_set_now(s->conn.rnic, s->conn.now);
+	set_clock(s, sys_now());
+}
+
+static void set_owner(struct shard *s)
+{
+	atomic_store_explicit(&s->lock.owner, self(), memory_order_relaxed);
 }
 
 void shard_entered(struct shard *s)
 {
-	atomic_store_explicit(&s->lock.owner, self(), memory_order_relaxed);
+	set_owner(s);
 	shard_read_clock(s);
 }
 
@@ -41,6 +51,17 @@ bool shard_try_enter(struct shard *s)
 	if (pthread_mutex_trylock(&s->lock.mutex))
 		return false;
 	shard_entered(s);
+	return true;
+}
+
+bool shard_try_enter_at(struct shard *s, uint64_t now)
+{
+	if (pthread_mutex_trylock(&s->lock.mutex))
+		return false;
+	set_owner(s);
+	/* Who had the lock meanwhile may have read the clock later. */
+	if (now > s->conn.now)
+		set_clock(s, now);
 	return true;
 }
 

@@ -89,7 +89,12 @@ struct shard {
 	 * the thread.
 	 */
 	_Atomic bool dead;
-	uint64_t next_due; /* no deadline is earlier: conn_next_timeout() of the last loop_finish() */
+	/*
+	 * conn_next_timeout() of the last turn that was concluded: no deadline is earlier, but for what has been set since
+	 * then. unconcluded: one turn has passed since then, of a poller (loop.c).
+	 */
+	uint64_t next_due;
+	bool unconcluded;
 	struct conn conn;
 	struct net net;
 	/* How the event of a CQ that was armed goes to its channel: channel_post(), unless faults stand in front. */
@@ -128,6 +133,8 @@ static inline bool shard_is_dead(const struct shard *s)
 void shard_enter(struct shard *s);
 /* The same if the lock is free; false: it is not. Never waits. */
 bool shard_try_enter(struct shard *s);
+/* The same, for a caller that has just read the clock: now, ns. conn.now becomes that, unless it is later already. */
+bool shard_try_enter_at(struct shard *s, uint64_t now);
 /* What shard_enter() does behind taking the lock, for a caller that has taken lock.mutex itself. */
 void shard_entered(struct shard *s);
 /* Sets conn.now anew, for a caller that holds the lock for long. */
