@@ -75,36 +75,62 @@ static void run_again_from(uint64_t now, unsigned int sleeps)
 	fake_progress_run();
 }
 
+static unsigned int comes;
+
+static void much_comes(void)
+{
+	if (comes && comes--)
+		fake.receives[fake.receives_done % 16] = CONN_SOME;
+	yield();
+}
+
+/* Short yields, each of which brings something, and then a long one. */
+static void lost_behind_much(void)
+{
+	yield_takes = comes ? 40000 : 200001;
+	fake.receives_done = 0;
+	fake.receives[0] = CONN_NOTHING;
+	much_comes();
+}
+
 static void test_linger_lost(void **state)
 {
 	uint64_t lost;
 
 	fake_progress_start();
-	short_sleeps = 3;
+	short_sleeps = 2;
 	yield_takes = 200001;
 	fake.on_epoll_wait = short_sleep;
 	fake.on_yield = yield;
 	fake_progress_run();
-	/* The first loss is one in a long time. With the second somebody keeps the processor. */
-	fake_shard_expect("receive sleep " SERVED LOOK "receive sleep " SERVED LOOK
-			  "receive sleep " SERVED "end");
-	lost = 2 * SEC + 2 * (10000 + 200001);
+	/* The first yield is lost, so somebody keeps the processor, however long the thread has slept before. */
+	fake_shard_expect("receive sleep " SERVED LOOK "receive sleep " SERVED "end");
+	lost = 2 * SEC + 10000 + 200001;
 	assert_int_equal(s->progress.no_linger_until, lost + TUNING_NO_LINGER_MIN);
 	assert_int_equal(s->progress.no_linger, TUNING_NO_LINGER_MIN);
 	/* Until then is over. */
 	run_again_from(s->progress.no_linger_until, 1);
 	fake_shard_expect("receive sleep " SERVED LOOK "receive end");
 	assert_int_equal(s->progress.no_linger, 2 * TUNING_NO_LINGER_MIN);
-	/* Long after that it is one loss in a long time again. */
-	run_again_from(s->progress.no_linger_until + 9 * yield_takes, 1);
-	fake_shard_expect("receive sleep " SERVED LOOK "receive end");
+	/* To sleep for long changes nothing. */
+	run_again_from(s->progress.no_linger_until + SEC, 1);
+	assert_int_equal(s->progress.no_linger, 4 * TUNING_NO_LINGER_MIN);
+	/* But if it has lingered for long, it is one loss of many yields: 1,600,008 ns at least. */
+	fake.on_yield = lost_behind_much;
+	comes = 39;
+	run_again_from(s->progress.no_linger_until, 1);
+	assert_int_equal(s->progress.no_linger, 8 * TUNING_NO_LINGER_MIN);
+	comes = 41;
+	run_again_from(s->progress.no_linger_until, 1);
 	assert_int_equal(s->progress.no_linger, 0);
+	fake_shard_forget();
 }
 
 /* What came while the processor was lost is followed by more, as it is without a loss. */
 static void test_linger_on_after_loss(void **state)
 {
 	fake_progress_start();
+	s->progress.lingered = 8 * 200001;
 	short_sleeps = 1;
 	yield_takes = 200001;
 	fake.on_epoll_wait = short_sleep;
@@ -112,15 +138,6 @@ static void test_linger_on_after_loss(void **state)
 	fake_progress_run();
 	fake_shard_expect("receive sleep " SERVED LOOK SERVED "yield receive end");
 	assert_int_equal(s->progress.no_linger, TUNING_NO_LINGER_MIN);
-}
-
-static unsigned int comes;
-
-static void much_comes(void)
-{
-	if (comes && comes--)
-		fake.receives[fake.receives_done] = CONN_SOME;
-	yield();
 }
 
 /* Each yield is short: it is not the processor that takes the time. */

@@ -192,9 +192,9 @@ static void test_linger(void **state)
 		struct tuning_lost seen;
 		uint64_t want;
 	} lost[] = {
-		{ { .away = 200001, .since = 1600008 }, 0 },
-		{ { .away = 200001, .since = 1600008, .last = 10000000 }, 0 },
-		{ { .away = 200001, .since = 1600007 }, 10000000 },
+		{ { .away = 200001, .lingered = 1600008 }, 0 },
+		{ { .away = 200001, .lingered = 1600008, .last = 10000000 }, 0 },
+		{ { .away = 200001, .lingered = 1600007 }, 10000000 },
 		{ { .away = 200001, .last = 10000000 }, 20000000 },
 		{ { .away = 200001, .last = 640000000 }, 1280000000 },
 		{ { .away = 200001, .last = 1280000000 }, 1280000000 },

@@ -294,15 +294,29 @@ static bool look(struct shard *s, uint64_t *now, uint64_t *received)
 	return true;
 }
 
-/* The yield from left to now, ns, took long. false: the thread does not linger for some time. */
-static bool goes_on_after_loss(struct progress *p, uint64_t left, uint64_t now)
+/*
+ * Lets others have the processor, between two looks. *since: when that was done last, or when the thread began to linger, ns.
+ * false: the thread does not linger for some time.
+ */
+static bool yield(struct progress *p, uint64_t *since)
 {
+	uint64_t left = sys_now(), back;
+
+	sched_yield();
+	back = sys_now();
+	p->lingered += left - *since;
+	*since = back;
+	if (back - left <= TUNING_LINGER_LOST) {
+		p->lingered += back - left;
+		return true;
+	}
 	p->no_linger = tuning_no_linger(&(struct tuning_lost){
-		.away = now - left,
-		.since = left - p->no_linger_until,
+		.away = back - left,
+		.lingered = p->lingered,
 		.last = p->no_linger,
 	});
-	p->no_linger_until = now + p->no_linger;
+	p->no_linger_until = back + p->no_linger;
+	p->lingered = 0;
 	return !p->no_linger;
 }
 
@@ -313,7 +327,8 @@ static bool goes_on_after_loss(struct progress *p, uint64_t left, uint64_t now)
  */
 static void linger(struct shard *s, uint32_t since, uint64_t received, uint64_t start)
 {
-	uint64_t now = start, left = start, before = received;
+	uint64_t now = start, last = start, before = received;
+	bool goes_on = true;
 
 	/*
 	 * The application may have polled while this thread gave way: then another look would only
@@ -325,14 +340,11 @@ static void linger(struct shard *s, uint32_t since, uint64_t received, uint64_t 
 		if (received != before)
 			start = now;
 		before = received;
-		if (s->progress.low)
-			return;
-		if (now - left > TUNING_LINGER_LOST && !goes_on_after_loss(&s->progress, left, now))
+		if (s->progress.low || !goes_on)
 			return;
 		if (tuning_lingered(now - start) == TUNING_IDLE_SLEEP)
 			return;
-		left = sys_now();
-		sched_yield();
+		goes_on = yield(&s->progress, &last);
 	}
 }
 

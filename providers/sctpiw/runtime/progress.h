@@ -51,6 +51,7 @@ struct progress {
 	uint32_t ways_changes;	  /* port_ways_changes() that associations know of */
 	uint64_t no_linger_until; /* ns; it does not linger before that */
 	uint64_t no_linger;	  /* ns. tuning_no_linger() when the processor was lost last */
+	uint64_t lingered;	  /* ns, since then */
 };
 
 /*

@@ -54,7 +54,7 @@ enum tuning_idle tuning_lingered(uint64_t quiet)
 
 uint64_t tuning_no_linger(const struct tuning_lost *seen)
 {
-	if (seen->since >= seen->away * TUNING_LINGER_LOST_PART)
+	if (seen->lingered >= seen->away * TUNING_LINGER_LOST_PART)
 		return 0;
 	if (!seen->last)
 		return TUNING_NO_LINGER_MIN;

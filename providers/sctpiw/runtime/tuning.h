@@ -107,12 +107,13 @@
 #define TUNING_LINGER 50000u
 /*
  * ns. A yield that took longer than this has lost the processor, to somebody who computes or to the
- * hypervisor.
+ * hypervisor: an application that waits for what the thread brings needs less ("Losses are compared with the time that
+ * was lingered").
  */
-#define TUNING_LINGER_LOST 200000u
+#define TUNING_LINGER_LOST 60000u
 /*
- * The processor is somebody else's if one such loss took more than this part of the time since the
- * one before ("Losing the processor now and then").
+ * The processor is somebody else's if one such loss took more than this part of the time in which the thread has lingered
+ * since the one before ("Losing the processor now and then", "Losses are compared with the time that was lingered").
  */
 #define TUNING_LINGER_LOST_PART 8u
 /* ns. For how long the thread does not linger then: it doubles from the first to the last. */
@@ -319,9 +320,9 @@ enum tuning_idle tuning_served(const struct tuning_served *seen);
 enum tuning_idle tuning_lingered(uint64_t quiet);
 
 struct tuning_lost {
-	uint64_t away;	/* ns that the last yield took: more than TUNING_LINGER_LOST */
-	uint64_t since; /* ns from the loss before, and what followed from it, to that yield */
-	uint64_t last;	/* ns. The answer for the loss before, 0 if there was none */
+	uint64_t away;	   /* ns that the last yield took: more than TUNING_LINGER_LOST */
+	uint64_t lingered; /* ns, since the loss before, without that yield */
+	uint64_t last;	   /* ns. The answer for the loss before, 0 if there was none */
 };
 
 /*
@@ -329,7 +330,7 @@ struct tuning_lost {
  * looks, so that whoever else wants the processor gets it. If somebody keeps it, as a program does
  * that spins on memory, all yields take long; the thread that sleeps instead is woken in front of
  * the program, and lingering is not tried again for longer and longer. If it was but one yield of
- * many (0), lingering has won more than was lost.
+ * many (0), lingering has won more than was lost. The time in which the thread was parked or asleep says nothing of that.
  */
 uint64_t tuning_no_linger(const struct tuning_lost *seen);
 
