@@ -93,6 +93,11 @@ static void lost_behind_much(void)
 	much_comes();
 }
 
+static void take_2_us(enum conn_depth depth)
+{
+	fake.now += 2000;
+}
+
 static void test_linger_lost(void **state)
 {
 	uint64_t lost;
@@ -121,6 +126,11 @@ static void test_linger_lost(void **state)
 	run_again_from(s->progress.no_linger_until, 1);
 	assert_int_equal(s->progress.no_linger, 8 * TUNING_NO_LINGER_MIN);
 	comes = 41;
+	run_again_from(s->progress.no_linger_until, 1);
+	assert_int_equal(s->progress.no_linger, 0);
+	/* Looks count, too. */
+	fake.on_receive = take_2_us;
+	comes = 39;
 	run_again_from(s->progress.no_linger_until, 1);
 	assert_int_equal(s->progress.no_linger, 0);
 	fake_shard_forget();
