@@ -128,6 +128,7 @@ static void test_linger_lost(void **state)
 	comes = 41;
 	run_again_from(s->progress.no_linger_until, 1);
 	assert_int_equal(s->progress.no_linger, 0);
+	fake_shard_forget();
 	/* Looks count, too. */
 	fake.on_receive = take_2_us;
 	comes = 39;
