@@ -174,8 +174,8 @@ static unsigned int asconfs_after_data(uint32_t number)
 	add_data(f.tsn + number);
 	send_from(&to);
 	while ((p = take())) {
-		if (p->data[WIRE_SCTP_COMMON_LEN] !=
-		    WIRE_SCTP_AUTH) /* a SACK from the old address */
+		/* SACKs leave from the old address. */
+		if (p->data[WIRE_SCTP_COMMON_LEN] != WIRE_SCTP_AUTH)
 			continue;
 		asconf_in(p, 0, 11, 1);
 		n++;

@@ -5,8 +5,7 @@
  *   both-ends write|send|read|pingpong BYTES WINDOW COUNT
  *
  * It posts COUNT signaled work requests of BYTES in lists of WINDOW, COUNT a multiple of it, and polls until those of
- * a list are complete at both ends. For pingpong WINDOW is 1, and
- * each end sends when it has received.
+ * a list are complete at both ends. For pingpong WINDOW is 1, and each end sends when it has received.
  */
 #define _GNU_SOURCE
 #include <errno.h>

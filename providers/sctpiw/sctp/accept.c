@@ -479,13 +479,13 @@ static struct sctp_assoc *overtaken_by(const struct sctp_in *in, const struct sc
  */
 static struct sctp_assoc *find(const struct sctp_in *in, const struct sctp_cookie *c)
 {
-	struct sctp_assoc *a = in->a, *now;
+	struct sctp_assoc *a = in->a, *newer;
 
 	if (a && !met_none(a, c))
 		return a;
-	now = overtaken_by(in, c);
-	if (now)
-		return now;
+	newer = overtaken_by(in, c);
+	if (newer)
+		return newer;
 	if (a && in->path->confirmed && !sctp_locals_is_another(a, &c->addr, &c->receipts))
 		return a;
 	a = sctp_assoc_find_listed(in->ep, &c->addr.local, c->alt, c->alts, in->h.sport);

@@ -291,7 +291,7 @@ size_t sctp_asconf_put(struct sctp_assoc *a, uint8_t *p, uint64_t now, struct pa
 	path = choose_path(a, r);
 	r->sent = path != NULL;
 	r->sent_at = now;
-	if (!r->hastened || a->timers.at[SCTP_TIMER_ASCONF] <= now)
+	if (!r->hastened)
 		sctp_timer_set(a, SCTP_TIMER_ASCONF,
 			       now + sctp_rtt_rto(&(path ? path : a->path)->rtt));
 	if (!path)
@@ -309,7 +309,7 @@ void sctp_asconf_heard(struct sctp_assoc *a, const struct ip_addr *local, uint64
 	struct sctp_asconf_request *r = a->asconf.out;
 	const struct sctp_rtt *rtt;
 
-	if (!r || !r->sent || r->hastened || !ip_addr_is_in(local, r->add, r->adds))
+	if (!r->sent || r->hastened || !ip_addr_is_in(local, r->add, r->adds))
 		return;
 	rtt = &sctp_path_at(a, r->path % (a->paths.others + 1))->rtt;
 	if (now - r->sent_at <= sctp_rtt_answer_time(rtt, sctp_rtt_prompt_margin(0), rtt->base))

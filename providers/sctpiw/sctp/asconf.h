@@ -67,9 +67,9 @@ void sctp_asconf_start(struct sctp_assoc *a, uint64_t now);
 /* Our addresses or routes have changed: tells the peer, if it has to know. */
 void sctp_asconf_readdress(struct sctp_assoc *a, uint64_t now);
 /*
- * A packet of the peer came to that address of ours. If our request adds the address, the peer has had it, and the answer
- * was lost. The request is sent once more then, as nothing may leave from the address before the answer has come. T4 runs
- * on, and sees to all else: that it goes to other addresses, later each time.
+ * A packet of the peer came to that address of ours while our request waits for its answer. If the request adds the
+ * address, the peer has had it, and the answer was lost. It is sent once more then, as nothing may leave from the address
+ * before the answer has come. T4 runs on, and sees to all else: that it goes to other addresses, later each time.
  */
 void sctp_asconf_heard(struct sctp_assoc *a, const struct ip_addr *local, uint64_t now);
 /* SCTP_TIMER_ASCONF has expired. */

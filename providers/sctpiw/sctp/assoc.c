@@ -48,11 +48,13 @@ enum fit {
 static enum fit fit_of(const struct sctp_assoc *a, const struct sctp_path *path,
 		       const struct path_addr *addr, uint32_t tag)
 {
-	const struct path_addr pair = { .local = *sctp_locals_of(a, path) };
-	int locality = path_addr_locality(&pair, addr);
+	struct path_addr pair = { 0 };
+	int locality;
 
 	if (is_tagged(a, tag))
 		return FIT_TAG;
+	pair.local = *sctp_locals_of(a, path);
+	locality = path_addr_locality(&pair, addr);
 	/* Until it is up, the peer may have chosen any address of ours that it was told of. */
 	if (!locality && sctp_in_states(a, SCTP_STATES_SETUP))
 		locality = sctp_locals_has(a, &addr->local);
