@@ -20,6 +20,7 @@ import distance  # noqa: E402
 import harness  # noqa: E402
 import measures  # noqa: E402
 import names  # noqa: E402
+import perftest_run  # noqa: E402
 import plots  # noqa: E402
 import report  # noqa: E402
 import runner  # noqa: E402
@@ -201,6 +202,35 @@ class Plots(unittest.TestCase):
 
     def test_figures_that_are_not_there_make_no_lines(self):
         self.assertEqual([plot.name for plot in plots.plots(report.Figures({})) if plot.lines], [])
+
+
+class Clock(unittest.TestCase):
+    """Checks that a run of perftest whose clock could not be measured is not taken for a result."""
+
+    LINK = mock.Mock(family=4, lossy=False, address="127.0.0.1")
+    MEASURED = " 64      10          5.64           8.83         5.81     \t       6.00        \t0.38   \t\t8.83    \t\t8.83   \n"
+    UNMEASURED = ("Correlation coefficient r^2: 0.0193 < 0.9\n"
+                  " 64      10          inf            inf          inf      \t       inf         \t-nan   \t\tinf     \t\tinf    \n")
+
+    def run_with(self, *outputs):
+        with mock.patch.object(harness, "run_pair", side_effect=[("", output) for output in outputs]):
+            return perftest_run.run(self.LINK, "ib_send_lat", ["-s", 64, "-n", 10])
+
+    def test_made_again(self):
+        rows = self.run_with(self.UNMEASURED, self.MEASURED)
+        self.assertEqual(rows, [(64, 10, [5.64, 8.83, 5.81, 6.0, 0.38, 8.83, 8.83])])
+
+    def test_given_up(self):
+        with self.assertRaisesRegex(harness.Failure, "could not measure its clock"):
+            self.run_with(*[self.UNMEASURED] * perftest_run.CALIBRATIONS)
+
+    def test_infinite_without_complaint(self):
+        with self.assertRaisesRegex(harness.Failure, "cannot be"):
+            self.run_with(self.UNMEASURED.splitlines()[1])
+
+    def test_complaint_behind_a_row(self):
+        row = " 2          10               0.00               0.00   \t\t   0.000000Correlation coefficient r^2: 0.02 < 0.9\n"
+        self.assertEqual(perftest_run.rows(row), [(2, 10, [0.0, 0.0, 0.0])])
 
 
 class Rounds(unittest.TestCase):
