@@ -121,7 +121,7 @@ static void live(enum manner manner, uint64_t ns)
 
 	while (f.a && f.now < end) {
 		wait_ns(100 * MSEC);
-		iw_set_now(x.rnic, f.now);
+		iw_set_now(x.iw, f.now);
 		peer_answers(manner);
 	}
 }
@@ -170,7 +170,7 @@ static void is_lost(int error)
 	assert_int_equal(ev.error, error);
 	fx_no_event(&x);
 	assert_int_equal(atomic_load(&x.qp->state), IW_QPS_ERR);
-	x.assoc = iw_assoc_new(x.rnic, &llp, NULL, false, 4, 1452);
+	x.assoc = iw_assoc_new(x.iw, &llp, NULL, false, 4, 1452);
 }
 
 /*
@@ -388,7 +388,7 @@ static void private_data_of_all_lengths(void **state)
 			x.sid = 5;
 			x.ssn = 0;
 			fx_control(&x, i ? SESSION_ENHANCED_INITIATE : SESSION_INITIATE, body, len);
-			any = iw_next_event(x.rnic, &ev);
+			any = iw_next_event(x.iw, &ev);
 			assert_int_equal(any, len >= head && len <= IW_MAX_PRIVATE_DATA);
 			if (any) {
 				assert_int_equal(ev.type, IW_EVENT_INITIATE);
@@ -403,9 +403,9 @@ static void private_data_of_all_lengths(void **state)
 			while (fx_pull(&x))
 				;
 			iw_assoc_lost(x.assoc, 0);
-			while (iw_next_event(x.rnic, &ev))
+			while (iw_next_event(x.iw, &ev))
 				;
-			x.assoc = iw_assoc_new(x.rnic,
+			x.assoc = iw_assoc_new(x.iw,
 					       &(struct iw_llp_ops){ .doorbell = fx_doorbell,
 								     .acked = fx_acked },
 					       &x, false, 64, 1452);
@@ -424,7 +424,7 @@ static void initiates_everywhere(void **state)
 	struct iw_event ev;
 
 	ROWS("5042-6.4.1-02");
-	flood = iw_assoc_new(x.rnic, &llp, &x, false, 65535, 1452);
+	flood = iw_assoc_new(x.iw, &llp, &x, false, 65535, 1452);
 	for (round = 0; round < 2; round++)
 		for (i = 0; i < 65535; i++)
 			assert_int_equal(iw_assoc_receive(flood, (uint16_t)i, 17,
@@ -433,14 +433,14 @@ static void initiates_everywhere(void **state)
 	assert_int_equal(iw_assoc_receive(flood, 65535, 17, (const uint8_t *)"\0\0\0\1", 4),
 			 -EPROTO);
 	assert_int_equal(iw_assoc_sessions(flood), 65535);
-	assert_true(x.rnic->shard.session_count <= 65536);
+	assert_true(x.iw->session_count <= 65536);
 	/* the session that was there works */
 	fx_post_recv(&x, 1, x.base, 16, x.stag);
 	begin();
 	add_message(tsn++, WHOLE, 16, "0001 41 43 00000000  00000000 00000001 00000000 'on'");
 	send_packet();
 	assert_int_equal(fx_cqe(&x).status, IW_WC_SUCCESS);
-	while (iw_next_event(x.rnic, &ev)) {
+	while (iw_next_event(x.iw, &ev)) {
 		assert_int_equal(ev.type, IW_EVENT_INITIATE);
 		if (n++ >= 10)
 			iw_session_refuse(ev.session);
@@ -450,11 +450,11 @@ static void initiates_everywhere(void **state)
 		assert_int_equal(get_be16(x.out + 2), SESSION_TERMINATE);
 	assert_int_equal(n, 65525);
 	iw_assoc_lost(flood, -ECONNRESET);
-	while (iw_next_event(x.rnic, &ev))
+	while (iw_next_event(x.iw, &ev))
 		;
 	assert_int_equal(iw_assoc_sessions(x.assoc), 1);
 	/* Those that nobody decided on are there until they are buried. */
-	assert_true(x.rnic->shard.session_count <= 11);
+	assert_true(x.iw->session_count <= 11);
 }
 
 /*
@@ -496,7 +496,7 @@ static void terminate_storm(void **state)
 	fx_no_event(&x);
 	assert_int_equal(flushed(), 1);
 	assert_true(messages <= 2 + 5000 / 3 + 1); /* at most one for each that began something */
-	assert_true(x.rnic->shard.session_count <= 64);
+	assert_true(x.iw->session_count <= 64);
 	other_works();
 }
 

@@ -296,7 +296,7 @@ static void no_buffer(void **state)
 	n = script_bytes(m, "41 43 00000000  00000000 00000001 00000000 'kept'");
 	in(&x, "%b", m, n);
 	x.now += 1000 * MSEC;
-	iw_timers(x.rnic, x.now);
+	iw_timers(x.iw, x.now);
 	no_completion(&x);
 	silent(&x);
 	fx_post_recv(&x, 1, x.base, 16, x.stag);
@@ -305,7 +305,7 @@ static void no_buffer(void **state)
 	m[13] = 2; /* MSN */
 	in(&x, "%b", m, n);
 	x.now += 1311 * MSEC + IW_RNR_GRACE;
-	iw_timers(x.rnic, x.now);
+	iw_timers(x.iw, x.now);
 	out(&x, "41 47 00000000  00000002 00000001 00000000  12 02 c000 0016 %b", m, (size_t)18);
 	fx_event(&x, IW_EVENT_QP_REQUEST);
 	fx_event(&x, IW_EVENT_CLOSED);
@@ -323,10 +323,10 @@ static void no_buffer(void **state)
 	m[13] = 1;
 	in(&x, "%b", m, n);
 	x.now += IW_RNR_GRACE - 1;
-	iw_timers(x.rnic, x.now);
+	iw_timers(x.iw, x.now);
 	silent(&x);
 	x.now++;
-	iw_timers(x.rnic, x.now);
+	iw_timers(x.iw, x.now);
 	out(&x, "41 47 00000000  00000002 00000001 00000000  12 02 c000 0016 %b", m, (size_t)18);
 	fx_stop(&x);
 }

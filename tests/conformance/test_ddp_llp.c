@@ -216,8 +216,8 @@ static void reliable_or_failed(void **state)
 	completions(&x, { 2, IW_WC_RETRY_EXC_ERR }, { 3, IW_WC_WR_FLUSH_ERR });
 	fx_event(&x, IW_EVENT_QP_FATAL);
 	assert_int_equal(fx_event(&x, IW_EVENT_CLOSED).error, -ETIMEDOUT);
-	x.assoc = iw_assoc_new(x.rnic, &(struct iw_llp_ops){ .doorbell = doorbell_sctp }, NULL,
-			       false, 4, 1500);
+	x.assoc = iw_assoc_new(x.iw, &(struct iw_llp_ops){ .doorbell = doorbell_sctp }, NULL, false,
+			       4, 1500);
 }
 
 /*
@@ -351,8 +351,8 @@ static void llp_errors_are_told(void **state)
 	completions(&x, { 1, IW_WC_WR_FLUSH_ERR });
 	fx_event(&x, IW_EVENT_QP_FATAL);
 	assert_int_equal(fx_event(&x, IW_EVENT_CLOSED).error, -EPROTO);
-	x.assoc = iw_assoc_new(x.rnic, &(struct iw_llp_ops){ .doorbell = doorbell_sctp }, NULL,
-			       false, 4, 1500);
+	x.assoc = iw_assoc_new(x.iw, &(struct iw_llp_ops){ .doorbell = doorbell_sctp }, NULL, false,
+			       4, 1500);
 }
 
 int main(void)

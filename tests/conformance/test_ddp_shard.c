@@ -112,15 +112,15 @@ static int bench_open(void **state)
 	assert_non_null(s);
 	assert_int_equal(memory_guard(), 0);
 	shard_lock(s);
-	b.pd = iw_pd_new(s->conn.rnic, NULL);
-	b.cq = iw_cq_new(s->conn.rnic, 64, NULL);
+	b.pd = iw_pd_new(iw_shard_rnic(s->conn.iw), NULL);
+	b.cq = iw_cq_new(s->conn.iw, 64, NULL);
 	assert_int_equal(iw_mr_new(b.pd, (uintptr_t)b.mem, sizeof(b.mem), 0,
 				   IW_ACCESS_LOCAL_WRITE | IW_ACCESS_REMOTE_WRITE, NULL, &b.mr),
 			 0);
 	attr.pd = b.pd;
 	attr.send_cq = attr.recv_cq = b.cq;
 	for (unsigned int i = 0; i < QPS; i++) {
-		assert_int_equal(iw_qp_new(s->conn.rnic, &attr, &b.qp[i]), 0);
+		assert_int_equal(iw_qp_new(s->conn.iw, &attr, &b.qp[i]), 0);
 		assert_int_equal(iw_qp_modify(b.qp[i], IW_QPS_INIT), 0);
 	}
 	shard_unlock(s);

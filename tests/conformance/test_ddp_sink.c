@@ -257,10 +257,10 @@ static void reserved_for_the_ulp(void **state)
 
 		open_session(&x, 4, 4);
 		RECEIVE(&x, 1, 0, 16);
-		iw_next_notify(x.rnic);
+		iw_next_notify(x.iw);
 		iw_cq_arm(x.cq, true);
 		in(&x, "41 %b %w  00000000 00000001 00000000", &kinds[i].op, (size_t)1, x.stag);
-		assert_ptr_equal(iw_next_notify(x.rnic), kinds[i].solicited ? x.cq : NULL);
+		assert_ptr_equal(iw_next_notify(x.iw), kinds[i].solicited ? x.cq : NULL);
 		cqe = fx_cqe(&x);
 		assert_int_equal(cqe.status, IW_WC_SUCCESS);
 		assert_int_equal(cqe.flags, kinds[i].inv ? IW_WC_WITH_INV : 0);

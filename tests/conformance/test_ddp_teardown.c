@@ -112,7 +112,7 @@ static void nothing_ends_by_itself(void **state)
 	out(&x, "c1 42 00000000 0000000000000000");
 	for (unsigned int hour = 0; hour < 100; hour++) {
 		x.now += 3600 * 1000 * MSEC;
-		iw_timers(x.rnic, x.now);
+		iw_timers(x.iw, x.now);
 		silent(&x);
 		fx_no_event(&x);
 	}
@@ -244,7 +244,7 @@ static void the_llp_fails(void **state)
 		ended(&x, errors[i]);
 		fx_post(&x, 5, IW_WR_SEND, x.base, 4, 0, 0, 0);
 		completions(&x, { 5, IW_WC_WR_FLUSH_ERR });
-		x.assoc = iw_assoc_new(x.rnic, &(struct iw_llp_ops){ .doorbell = fx_doorbell }, &x,
+		x.assoc = iw_assoc_new(x.iw, &(struct iw_llp_ops){ .doorbell = fx_doorbell }, &x,
 				       false, 4, 1500);
 		fx_stop(&x);
 	}

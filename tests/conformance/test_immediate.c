@@ -170,9 +170,9 @@ static void solicited(void **state)
 	fx_post_recv(&x, 2, 0, 0, 0);
 	iw_cq_arm(x.cq, true);
 	in(&x, IMMEDIATE("48") "00000001 00000000", 1u);
-	assert_null(iw_next_notify(x.rnic));
+	assert_null(iw_next_notify(x.iw));
 	in(&x, IMMEDIATE("49") "00000002 00000000", 2u);
-	assert_ptr_equal(iw_next_notify(x.rnic), x.cq);
+	assert_ptr_equal(iw_next_notify(x.iw), x.cq);
 	received(&x, 1, IW_WC_RECV, 0, "\0\0\0\1");
 	received(&x, 2, IW_WC_RECV, 0, "\0\0\0\2");
 	fx_stop(&x);
@@ -228,7 +228,7 @@ static void without_a_receive(void **state)
 	script_out_ssn = 1;
 	in(&x, "7D 48 12345678  00000000 00000001 00000000  00000001 00000002");
 	x.now += IW_RNR_GRACE;
-	iw_timers(x.rnic, x.now);
+	iw_timers(x.iw, x.now);
 	out(&x, TERM_SEGMENT "1202C000 001A 41 48 00000000  00000000 00000001 00000000");
 	out_end(&x);
 	fx_event(&x, IW_EVENT_QP_REQUEST);

@@ -95,7 +95,7 @@ static void sends(void **state)
 			assert_int_equal(cqe.inv_stag, inv);
 		no_completion(&x);
 		assert_int_equal(iw_ring_head(&x.qp->rq), 2);
-		assert_ptr_equal(iw_next_notify(x.rnic), cases[i].event ? x.cq : NULL);
+		assert_ptr_equal(iw_next_notify(x.iw), cases[i].event ? x.cq : NULL);
 		memcpy(before + 116, text, len);
 		assert_memory_equal(x.mem, before, FX_MEM);
 		/* the STag is dead, or alive */

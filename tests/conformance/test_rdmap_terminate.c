@@ -172,11 +172,11 @@ static struct iw_cq *full_cq(struct fx *x)
 
 	fx_start(x, false);
 	iw_qp_free(x->qp);
-	cq = iw_cq_new(x->rnic, 1, NULL);
+	cq = iw_cq_new(x->iw, 1, NULL);
 	attr = (struct iw_qp_attr){
 		.pd = x->pd, .send_cq = cq, .recv_cq = cq, .max_send_wr = 8, .max_send_sge = 1
 	};
-	assert_int_equal(iw_qp_new(x->rnic, &attr, &x->qp), 0);
+	assert_int_equal(iw_qp_new(x->iw, &attr, &x->qp), 0);
 	assert_int_equal(iw_qp_modify(x->qp, IW_QPS_INIT), 0);
 	fx_control(x, SESSION_INITIATE, NULL, 0);
 	x->session = fx_event(x, IW_EVENT_INITIATE).session;
@@ -262,7 +262,7 @@ static void ours_is_next_and_last(void **state)
 	silent(&x);
 	/* the association has work until all of it is acknowledged, also when the peer is done */
 	fx_control(&x, SESSION_TERMINATE, NULL, 0);
-	iw_timers(x.rnic, x.now += 100 * MSEC);
+	iw_timers(x.iw, x.now += 100 * MSEC);
 	assert_non_null(iw_assoc_session(x.assoc, x.sid));
 	fx_ack(&x, 4);
 	assert_null(iw_assoc_session(x.assoc, x.sid));
@@ -285,7 +285,7 @@ static void an_erroneous_stream_counts_no_more(void **state)
 	fx_ack(&x, 4);
 	assert_int_equal(iw_assoc_sessions(x.assoc), 1);
 	in(&x, "C1 40 %w %q 'data'", x.stag, x.base);
-	iw_timers(x.rnic, x.now += 2000 * MSEC);
+	iw_timers(x.iw, x.now += 2000 * MSEC);
 	assert_int_equal(iw_assoc_sessions(x.assoc), 0); /* conn/ may shut it down */
 	/* nor is the stream fit for another session before the peer has ended this one */
 	in(&x, "C1 40 %w %q 'data'", x.stag, x.base);
@@ -312,7 +312,7 @@ static void the_association_is_lost(void **state)
 	fx_no_event(&x);
 	completions(&x, { 1, IW_WC_RETRY_EXC_ERR }, { 2, IW_WC_WR_FLUSH_ERR },
 		    { 3, IW_WC_WR_FLUSH_ERR }, { 4, IW_WC_WR_FLUSH_ERR });
-	x.assoc = iw_assoc_new(x.rnic, &llp, &x, false, 64, 1452);
+	x.assoc = iw_assoc_new(x.iw, &llp, &x, false, 64, 1452);
 	fx_stop(&x);
 }
 
@@ -370,7 +370,7 @@ static void an_end_is_forgotten(void **state)
 	assert_null(iw_assoc_session(x.assoc, x.sid));
 	assert_ptr_equal(fx_event(&x, IW_EVENT_CLOSED).qp, x.qp);
 	assert_null(iw_rc_of(x.qp)->closed);
-	assert_true(list_empty(&x.rnic->shard.sessions));
+	assert_true(list_empty(&x.iw->sessions));
 	fx_stop(&x);
 }
 

@@ -52,14 +52,14 @@ static void limits_of_objects(void **state)
 	open_session(&x, 4, 4);
 	for (n_pd = 0; n_pd < IW_MAX_PD && (pds[n_pd] = iw_pd_new(x.rnic, NULL)); n_pd++)
 		;
-	for (n_cq = 0; n_cq < IW_MAX_CQ && (cqs[n_cq] = iw_cq_new(x.rnic, 1, NULL)); n_cq++)
+	for (n_cq = 0; n_cq < IW_MAX_CQ && (cqs[n_cq] = iw_cq_new(x.iw, 1, NULL)); n_cq++)
 		;
 	for (n_mr = 0; n_mr < IW_MAX_MR && !iw_mr_new(pds[0], 4096, 1, 0, 0, NULL, &mrs[n_mr]);
 	     n_mr++)
 		;
 	attr.pd = x.pd;
 	attr.send_cq = attr.recv_cq = x.cq;
-	for (n_qp = 0; n_qp < IW_MAX_QP && !iw_qp_new(x.rnic, &attr, &qps[n_qp]); n_qp++)
+	for (n_qp = 0; n_qp < IW_MAX_QP && !iw_qp_new(x.iw, &attr, &qps[n_qp]); n_qp++)
 		;
 	/* one of each was there before */
 	assert_int_equal(n_pd, IW_MAX_PD - 1);
@@ -67,7 +67,7 @@ static void limits_of_objects(void **state)
 	assert_int_equal(n_mr, IW_MAX_MR - 1);
 	assert_int_equal(n_qp, IW_MAX_QP - 1);
 	assert_int_equal(iw_mr_new(x.pd, 4096, 1, 0, 0, NULL, &mr), -ENOMEM);
-	assert_int_equal(iw_qp_new(x.rnic, &attr, &qp), -ENOMEM);
+	assert_int_equal(iw_qp_new(x.iw, &attr, &qp), -ENOMEM);
 	/* the stream does not notice */
 	fx_post_recv(&x, 1, x.base, 16, x.stag);
 	in(&x, "41 43 00000000  00000000 00000001 00000000 'on'");
@@ -94,10 +94,10 @@ static void limits_of_sizes(void **state)
 
 	ROWS("5041-8.3.2-03 5042-3-02 5042-6.4.3.2-01");
 	fx_start(&x, false);
-	assert_null(iw_cq_new(x.rnic, IW_MAX_CQE + 1, NULL));
-	assert_null(iw_cq_new(x.rnic, 0, NULL));
+	assert_null(iw_cq_new(x.iw, IW_MAX_CQE + 1, NULL));
+	assert_null(iw_cq_new(x.iw, 0, NULL));
 	assert_int_equal(iw_cq_resize(x.cq, IW_MAX_CQE + 1), -EINVAL);
-	cq = iw_cq_new(x.rnic, 1000, NULL);
+	cq = iw_cq_new(x.iw, 1000, NULL);
 	assert_true(cq->limit >= 1000);
 	for (unsigned int i = 0; i < 1000; i++)
 		assert_true(iw_cq_push(cq, &(struct iw_cqe){ 0 }, false));
@@ -105,7 +105,7 @@ static void limits_of_sizes(void **state)
 	do {                                                                                       \
 		attr = (struct iw_qp_attr){ .pd = x.pd, .send_cq = cq, .recv_cq = cq };            \
 		attr.field = value;                                                                \
-		assert_int_equal(iw_qp_new(x.rnic, &attr, &qp), -EINVAL);                          \
+		assert_int_equal(iw_qp_new(x.iw, &attr, &qp), -EINVAL);                            \
 	} while (0)
 	REFUSED(max_send_wr, IW_MAX_QP_WR + 1);
 	REFUSED(max_recv_wr, IW_MAX_QP_WR + 1);
@@ -131,7 +131,7 @@ static void cq_of_queue_depths(void **state)
 		struct iw_cqe cqe;
 
 		fx_start(&x, false);
-		cq = iw_cq_new(x.rnic, 8 + 8, NULL);
+		cq = iw_cq_new(x.iw, 8 + 8, NULL);
 		attr = (struct iw_qp_attr){ .pd = x.pd,
 					    .send_cq = cq,
 					    .recv_cq = cq,
@@ -139,7 +139,7 @@ static void cq_of_queue_depths(void **state)
 					    .max_recv_wr = 8,
 					    .max_send_sge = 1,
 					    .max_recv_sge = 1 };
-		assert_int_equal(iw_qp_new(x.rnic, &attr, &qp), 0);
+		assert_int_equal(iw_qp_new(x.iw, &attr, &qp), 0);
 		assert_int_equal(iw_qp_modify(qp, IW_QPS_INIT), 0);
 		fx_control(&x, SESSION_INITIATE, NULL, 0);
 		assert_int_equal(
@@ -183,7 +183,7 @@ static void cq_overflow_stays_at_home(void **state)
 
 	ROWS("5042-6.4.6-01 5041-1.1-01");
 	open_session(&x, 4, 4);
-	small = iw_cq_new(x.rnic, 2, NULL);
+	small = iw_cq_new(x.iw, 2, NULL);
 	other = x.qp;
 	fx_post_recv(&x, 1, x.base, 16, x.stag);
 	victim = second_session(&x, 2, small, 1);
@@ -398,7 +398,7 @@ static void events_do_not_pile_up(void **state)
 		fx_ack(&x, 1);
 	}
 	fx_no_event(&x);
-	assert_true(x.rnic->shard.session_count <= 64);
+	assert_true(x.iw->session_count <= 64);
 	fx_stop(&x);
 }
 
@@ -420,7 +420,7 @@ static void sessions_are_limited(void **state)
 	assert_int_equal(iw_assoc_receive(x.assoc, 64, 17, (const uint8_t *)"\0\0\0\1", 4),
 			 -EPROTO);
 	assert_int_equal(iw_assoc_sessions(x.assoc), 64);
-	while (iw_next_event(x.rnic, &ev)) {
+	while (iw_next_event(x.iw, &ev)) {
 		assert_int_equal(ev.type, IW_EVENT_INITIATE);
 		if (n++ >= 10) /* a backlog's worth; the others are refused */
 			iw_session_refuse(ev.session);

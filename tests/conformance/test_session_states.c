@@ -98,9 +98,9 @@ static void expect_protocol_error(struct fx *x, const struct state *st)
 	expect_session_terminate(x, st->our_ssn);
 	if (!st->known)
 		return;
-	assert_true(iw_next_event(x->rnic, &ev));
+	assert_true(iw_next_event(x->iw, &ev));
 	if (ev.type == IW_EVENT_QP_FATAL)
-		assert_true(iw_next_event(x->rnic, &ev));
+		assert_true(iw_next_event(x->iw, &ev));
 	assert_int_equal(ev.type, IW_EVENT_CLOSED);
 	assert_int_equal(ev.error, -EPROTO);
 	assert_int_equal(ev.param.private_data_len, 0);

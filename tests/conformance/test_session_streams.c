@@ -276,7 +276,7 @@ static void a_stream_rests_before_it_is_used_again(void **state)
 
 	fx_start(&x, true);
 	iw_assoc_lost(x.assoc, 0);
-	x.assoc = iw_assoc_new(x.rnic,
+	x.assoc = iw_assoc_new(x.iw,
 			       &(struct iw_llp_ops){ .doorbell = fx_doorbell, .acked = fx_acked },
 			       &x, true, 2, 1452);
 	for (unsigned int i = 0; i < 3; i++) {
@@ -401,8 +401,8 @@ static void all_sessions_end_with_the_association(void **state)
 	fx_no_event(&x);
 	for (unsigned int i = 0; i < 5; i++)
 		iw_qp_free(qp[i]);
-	x.assoc = iw_assoc_new(x.rnic, &(struct iw_llp_ops){ .doorbell = fx_doorbell }, &x, false,
-			       4, 1500);
+	x.assoc = iw_assoc_new(x.iw, &(struct iw_llp_ops){ .doorbell = fx_doorbell }, &x, false, 4,
+			       1500);
 	fx_stop(&x);
 }
 

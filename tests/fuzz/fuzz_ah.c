@@ -211,7 +211,7 @@ static struct ibv_ah *make(struct ibv_wc *wc, const uint8_t *bytes, uint8_t port
 
 /* ---- a datagram that came ---- */
 
-static struct iw_rnic *iw;
+static struct iw_shard *iw;
 static struct iw_cq *cq;
 static struct iw_qp *qp;
 static struct iw_pd *iw_pd;
@@ -238,9 +238,9 @@ static void open_qp(void)
 				   .max_send_sge = 1,
 				   .max_recv_sge = 1 };
 
-	iw = iw_rnic_new(&config, &ops, &random);
+	iw = iw_shard_new(iw_rnic_new(&config, &ops, &random));
 	must(iw);
-	iw_pd = iw_pd_new(iw, NULL);
+	iw_pd = iw_pd_new(iw_shard_rnic(iw), NULL);
 	cq = iw_cq_new(iw, 4, NULL);
 	must(iw_pd && cq);
 	attr.pd = iw_pd;

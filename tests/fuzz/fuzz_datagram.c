@@ -323,7 +323,7 @@ static void expect(const struct endpoint *ep, const struct path_addr *from, cons
 
 static void check(void)
 {
-	const struct iw_ud_stats *got = iw_ud_stats(h->conn.rnic);
+	const struct iw_ud_stats *got = iw_ud_stats(h->conn.iw);
 	struct iw_cqe cqe;
 
 	must(!iw_cq_poll(cq, 1, &cqe));
@@ -445,10 +445,10 @@ static void open_queue(unsigned int i)
 
 	*q = (struct queue){ .qkey = i == 1 ? QKEY + 1 : QKEY };
 	if (i == 2)
-		must(!iw_srq_new(h->pd, SLOTS, 2, NULL, &q->srq));
+		must(!iw_srq_new(h->conn.iw, h->pd, SLOTS, 2, NULL, &q->srq));
 	attr.srq = q->srq;
 	must(!qp_num_get(&h->conn, &attr.num));
-	must(!iw_qp_new(h->conn.rnic, &attr, &q->qp));
+	must(!iw_qp_new(h->conn.iw, &attr, &q->qp));
 	if (i >= UDS)
 		return;
 	q->mem = malloc((size_t)SLOTS * SLOT);
@@ -509,7 +509,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	datagram_host_start();
 	memset(&want, 0, sizeof(want));
 	answers = 0;
-	cq = iw_cq_new(h->conn.rnic, 64, NULL);
+	cq = iw_cq_new(h->conn.iw, 64, NULL);
 	for (unsigned int i = 0; i < QPS; i++)
 		open_queue(i);
 	open_group();

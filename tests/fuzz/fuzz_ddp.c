@@ -50,7 +50,7 @@ static void be(enum iw_qp_type type)
 				   .max_inline = 64 };
 
 	iw_qp_free(x.qp);
-	must(!iw_qp_new(x.rnic, &attr, &x.qp));
+	must(!iw_qp_new(x.iw, &attr, &x.qp));
 	must(!iw_qp_modify(x.qp, IW_QPS_INIT));
 }
 
@@ -60,14 +60,14 @@ static void be_shared(void)
 	struct iw_qp_attr attr = { .type = IW_QPT_XRC_RECV };
 
 	iw_qp_free(x.qp);
-	xrcd = iw_xrcd_new(x.rnic);
-	other_xrcd = iw_xrcd_new(x.rnic);
+	xrcd = iw_xrcd_new(x.iw);
+	other_xrcd = iw_xrcd_new(x.iw);
 	must(xrcd && other_xrcd);
 	for (int i = 0; i < SRQS; i++)
 		must(!iw_xrc_srq_new(i < SRQS - 1 ? xrcd : other_xrcd, x.pd, x.cq, 16, 4, NULL,
 				     &srq[i]));
 	attr.xrcd = xrcd;
-	must(!iw_qp_new(x.rnic, &attr, &x.qp));
+	must(!iw_qp_new(x.iw, &attr, &x.qp));
 	must(!iw_qp_modify(x.qp, IW_QPS_INIT));
 }
 
@@ -118,7 +118,7 @@ static void take_completions(void)
 		outstanding[cqe.wr_id] = 0;
 		completions++;
 	}
-	while (iw_next_event(x.rnic, &ev)) {
+	while (iw_next_event(x.iw, &ev)) {
 		must(ev.type != IW_EVENT_CQ_ERROR);
 		if (ev.type == IW_EVENT_CLOSED)
 			x.session = NULL;
@@ -389,7 +389,7 @@ static void finish(void)
 	}
 	iw_assoc_lost(x.assoc, -ECONNRESET);
 	take_completions();
-	x.assoc = iw_assoc_new(x.rnic, &(struct iw_llp_ops){ .doorbell = fx_doorbell }, &x, true, 2,
+	x.assoc = iw_assoc_new(x.iw, &(struct iw_llp_ops){ .doorbell = fx_doorbell }, &x, true, 2,
 			       1452);
 	iw_qp_free(x.qp);
 	x.qp = NULL;

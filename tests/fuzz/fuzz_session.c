@@ -47,7 +47,7 @@ static void take_events(void)
 	while (promise_take(&promise, &cqe))
 		must(cqe.wr_id < wrs);
 
-	while (iw_next_event(x.rnic, &ev)) {
+	while (iw_next_event(x.iw, &ev)) {
 		must(ev.type != IW_EVENT_CQ_ERROR);
 		switch (ev.type) {
 		case IW_EVENT_INITIATE:
@@ -280,7 +280,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	must(!n_unexpected);
 	for (int i = 0; i < QPS; i++)
 		iw_qp_free(qp[i]);
-	x.assoc = iw_assoc_new(x.rnic, &(struct iw_llp_ops){ .doorbell = fx_doorbell }, &x, true, 2,
+	x.assoc = iw_assoc_new(x.iw, &(struct iw_llp_ops){ .doorbell = fx_doorbell }, &x, true, 2,
 			       1452);
 	fx_stop(&x);
 	return 0;

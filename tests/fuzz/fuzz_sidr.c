@@ -386,7 +386,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		else
 			hear();
 	}
-	must(!iw_ud_stats(h->conn.rnic)->received);
+	must(!iw_ud_stats(h->conn.iw)->received);
 	datagram_host_stop();
 	return 0;
 }

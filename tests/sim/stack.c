@@ -115,9 +115,10 @@ void stack_node_start(struct stack_node *n)
 
 	sim_random_init(&n->random, sim_random_u64(&n->w->random));
 	list_init(&n->chan.events);
-	n->rnic = param.rnic = iw_rnic_new(&n->iw_config, &stack_rnic_ops, &n->random.source);
+	n->rnic = iw_rnic_new(&n->iw_config, &stack_rnic_ops, &n->random.source);
 	n->ids = param.ids = cm_id_table_new();
-	assert_true(n->rnic && n->ids);
+	n->iw = param.iw = iw_shard_new(n->rnic);
+	assert_true(n->iw && n->ids);
 	n->carrier = stack_carrier;
 	if (n->w->layer) {
 		n->carrier.overhead = n->sctp_config.overhead = n->w->layer->overhead;
@@ -165,6 +166,7 @@ void stack_node_kill(struct stack_node *n)
 	conn_stop(&n->conn);
 	cm_id_table_free(n->ids, &stack_conn_ops.events);
 	assert_int_equal(iw_pd_free(n->pd), 0);
+	iw_shard_free(n->iw);
 	iw_rnic_free(n->rnic);
 	if (w->layer)
 		w->layer->stop(n, false);
@@ -285,7 +287,7 @@ static void run_node(struct stack_node *n)
 	struct conn *c = &n->conn;
 
 	c->now = w->now;
-	iw_set_now(n->rnic, w->now);
+	iw_set_now(n->iw, w->now);
 	conn_receive(c, CONN_THOROUGH);
 	events(n);
 	if (conn_next_timeout(c) <= w->now)

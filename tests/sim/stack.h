@@ -234,6 +234,7 @@ struct stack_node {
 	bool refuses; /* requests may have been refused: by its backlog, or while it had no listener */
 	bool deaf;    /* the application does not read its events */
 	struct iw_rnic *rnic;
+	struct iw_shard *iw;
 	struct iw_pd *pd;
 	/*
 	 * With receives, which most of its QPs then share; if the world has XRC, XRC SRQs share them, and XRC_RECVs

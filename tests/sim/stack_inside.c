@@ -26,7 +26,7 @@ void stack_check_bounds(const struct stack_node *n)
 		list_for_each(anode, &ep->assocs)
 			check_assoc(list_entry(anode, struct conn_assoc, node)->state);
 	}
-	list_for_each(node, &n->rnic->shard.sessions) {
+	list_for_each(node, &n->iw->sessions) {
 		const struct iw_session *s = list_entry(node, struct iw_session, all);
 
 		check(s->rx.order.size <= 32768);

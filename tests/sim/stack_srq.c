@@ -14,11 +14,11 @@ static struct iw_srq *srq_of(const struct stack_node *n, unsigned int slot)
 static void make_queues(struct stack_node *n)
 {
 	if (!n->w->xrc) {
-		assert_int_equal(iw_srq_new(n->pd, n->srq_slots, 1, n, &n->srq), 0);
+		assert_int_equal(iw_srq_new(n->iw, n->pd, n->srq_slots, 1, n, &n->srq), 0);
 		return;
 	}
-	n->xrcd = iw_xrcd_new(n->rnic);
-	n->xrc_cq = iw_cq_new(n->rnic, 2 * STACK_SRQ, NULL);
+	n->xrcd = iw_xrcd_new(n->iw);
+	n->xrc_cq = iw_cq_new(n->iw, 2 * STACK_SRQ, NULL);
 	assert_true(n->xrcd && n->xrc_cq);
 	for (unsigned int i = 0; i < STACK_XRC_SRQS; i++)
 		assert_int_equal(iw_xrc_srq_new(n->xrcd, n->pd, n->xrc_cq, n->srq_slots, 1, n,

@@ -35,8 +35,8 @@ void stack_ud_open(struct stack_ud *u, struct stack_node *n, uint32_t qkey)
 
 	u->node = n;
 	u->qkey = qkey;
-	u->cq = iw_cq_new(n->rnic, 256, NULL);
-	u->send_cq = iw_cq_new(n->rnic, 16, NULL);
+	u->cq = iw_cq_new(n->iw, 256, NULL);
+	u->send_cq = iw_cq_new(n->iw, 16, NULL);
 	u->mem = malloc(MEMORY);
 	u->out = malloc(STACK_UD_ROOM);
 	assert_true(u->cq && u->send_cq && u->mem && u->out);
@@ -48,7 +48,7 @@ void stack_ud_open(struct stack_ud *u, struct stack_node *n, uint32_t qkey)
 	attr.send_cq = u->send_cq;
 	attr.recv_cq = u->cq;
 	check(!qp_num_get(&n->conn, &attr.num));
-	check(!iw_qp_new(n->rnic, &attr, &u->qp));
+	check(!iw_qp_new(n->iw, &attr, &u->qp));
 	iw_ud_set_qkey(u->qp, qkey);
 	check(!iw_qp_modify(u->qp, IW_QPS_INIT));
 	for (uint32_t slot = 0; slot < STACK_UD_RECEIVES; slot++)

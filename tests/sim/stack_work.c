@@ -102,7 +102,7 @@ static void side_init(struct stack_side *s, struct stack_work *work, struct stac
 	s->sink_stag = iw_mr_stag(s->sink_mr);
 	stack_srq_init(n);
 	assert_int_equal(qp_num_get(&n->conn, &attr.num), 0);
-	attr.send_cq = attr.recv_cq = s->cq = s->recv_cq = iw_cq_new(n->rnic, 256, NULL);
+	attr.send_cq = attr.recv_cq = s->cq = s->recv_cq = iw_cq_new(n->iw, 256, NULL);
 	if (work->xrc) {
 		s->shares = s == &work->side[1];
 		attr.type = s->shares ? IW_QPT_XRC_RECV : IW_QPT_XRC_SEND;
@@ -113,7 +113,7 @@ static void side_init(struct stack_side *s, struct stack_work *work, struct stac
 		s->shares = n->srq && sim_random_chance(&n->w->random, 0.8);
 		attr.srq = s->shares ? n->srq : NULL;
 	}
-	assert_int_equal(iw_qp_new(n->rnic, &attr, &s->qp), 0);
+	assert_int_equal(iw_qp_new(n->iw, &attr, &s->qp), 0);
 	assert_int_equal(iw_qp_modify(s->qp, IW_QPS_INIT), 0);
 }
 

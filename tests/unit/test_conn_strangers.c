@@ -133,7 +133,7 @@ static void test_refused_too_often(void **state)
 
 	ROWS("5042-6.4.1-02");
 	h->silent = true;
-	for (unsigned int n = 0; !iw_turned_too_many_away(h->conn->rnic); n++) {
+	for (unsigned int n = 0; !iw_turned_too_many_away(h->conn->iw); n++) {
 		a = oob_peer_opens(1, 8);
 		if (n == 100)
 			worst = a;

@@ -49,7 +49,7 @@ static void turns(void **state)
 	datagram_output(&conn);
 	datagram_output(&conn);
 	assert_false(datagram_is_pending(&conn));
-	assert_int_equal(iw_ud_stats(conn.rnic)->sent, 370);
+	assert_int_equal(iw_ud_stats(conn.iw)->sent, 370);
 	qp_end(a);
 	qp_end(b);
 }
@@ -71,7 +71,7 @@ static void full_port(void **state)
 	datagram_output(&conn);
 	assert_false(datagram_is_pending(&conn));
 	assert_int_equal(batches, 3);
-	assert_int_equal(iw_ud_stats(conn.rnic)->sent, 3 * TURN);
+	assert_int_equal(iw_ud_stats(conn.iw)->sent, 3 * TURN);
 	qp_end(qp);
 }
 
@@ -164,10 +164,10 @@ static void few_receives(void **state)
 	assert_true(conn.datagrams.low);
 	assert_int_equal(rounds, 2);
 	/* What comes for an association does not wait as long. */
-	iw_set_now(conn.rnic, 1);
+	iw_set_now(conn.iw, 1);
 	conn.n_assocs = 1;
 	assert_int_equal(conn_receive(&conn, CONN_QUICK), CONN_NOTHING);
-	iw_set_now(conn.rnic, 1 + IW_UD_LOW_SHARED);
+	iw_set_now(conn.iw, 1 + IW_UD_LOW_SHARED);
 	assert_int_equal(conn_receive(&conn, CONN_QUICK), CONN_SOME);
 	conn.n_assocs = 0;
 	assert_int_equal(rounds, 3);
@@ -184,7 +184,7 @@ static void few_receives(void **state)
 static void longer_than_any(void **state)
 {
 	struct iw_qp *qp = qp_new();
-	const struct iw_ud_stats *stats = iw_ud_stats(conn.rnic);
+	const struct iw_ud_stats *stats = iw_ud_stats(conn.iw);
 
 	iw_ud_set_qkey(qp, QKEY);
 	input(qp, IW_UD_MAX_MSG);

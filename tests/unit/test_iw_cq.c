@@ -21,7 +21,7 @@ static void poll_in_order_and_overflow(void **state)
 	struct fx x;
 
 	fx_start(&x, false);
-	cq = iw_cq_new(x.rnic, 5, NULL);
+	cq = iw_cq_new(x.iw, 5, NULL);
 	for (unsigned int round = 0; round < 10; round++) {
 		for (unsigned int i = 0; i < 5; i++)
 			assert_true(push(cq, round * 5 + i, 1, false));
@@ -40,8 +40,8 @@ static void poll_in_order_and_overflow(void **state)
 	fx_no_event(&x); /* once */
 	assert_int_equal(iw_cq_poll(cq, 8, out), 5);
 	assert_int_equal(iw_cq_free(cq), 0);
-	assert_null(iw_cq_new(x.rnic, 0, NULL));
-	assert_null(iw_cq_new(x.rnic, IW_MAX_CQE + 1, NULL));
+	assert_null(iw_cq_new(x.iw, 0, NULL));
+	assert_null(iw_cq_new(x.iw, IW_MAX_CQE + 1, NULL));
 	fx_stop(&x);
 }
 
@@ -78,26 +78,26 @@ static void arming(void **state)
 	fx_start(&x, false);
 	cq = x.cq;
 	push(cq, 1, 1, true);
-	assert_null(iw_next_notify(x.rnic)); /* not armed */
+	assert_null(iw_next_notify(x.iw)); /* not armed */
 	iw_cq_arm(cq, false);
-	assert_null(iw_next_notify(x.rnic)); /* nothing new */
+	assert_null(iw_next_notify(x.iw)); /* nothing new */
 	push(cq, 2, 1, false);
 	push(cq, 3, 1, false);
-	assert_ptr_equal(iw_next_notify(x.rnic), cq);
-	assert_null(iw_next_notify(x.rnic));
+	assert_ptr_equal(iw_next_notify(x.iw), cq);
+	assert_null(iw_next_notify(x.iw));
 	push(cq, 4, 1, false);
-	assert_null(iw_next_notify(x.rnic)); /* one arm, one notification */
+	assert_null(iw_next_notify(x.iw)); /* one arm, one notification */
 
 	iw_cq_arm(cq, true);
 	push(cq, 5, 1, false);
-	assert_null(iw_next_notify(x.rnic));
+	assert_null(iw_next_notify(x.iw));
 	push(cq, 6, 1, true);
-	assert_ptr_equal(iw_next_notify(x.rnic), cq);
+	assert_ptr_equal(iw_next_notify(x.iw), cq);
 
 	iw_cq_arm(cq, false);
 	iw_cq_arm(cq, true); /* does not take the wider request back */
 	push(cq, 7, 1, false);
-	assert_ptr_equal(iw_next_notify(x.rnic), cq);
+	assert_ptr_equal(iw_next_notify(x.iw), cq);
 	fx_stop(&x);
 }
 
@@ -107,8 +107,8 @@ static void several_cqs_and_free(void **state)
 	struct fx x;
 
 	fx_start(&x, false);
-	a = iw_cq_new(x.rnic, 4, NULL);
-	b = iw_cq_new(x.rnic, 4, NULL);
+	a = iw_cq_new(x.iw, 4, NULL);
+	b = iw_cq_new(x.iw, 4, NULL);
 	iw_cq_arm(a, false);
 	iw_cq_arm(b, false);
 	iw_cq_arm(x.cq, false);
@@ -116,13 +116,13 @@ static void several_cqs_and_free(void **state)
 	push(b, 1, 1, false);
 	push(x.cq, 1, 1, false);
 	iw_cq_free(b);
-	assert_ptr_equal(iw_next_notify(x.rnic), a);
-	assert_ptr_equal(iw_next_notify(x.rnic), x.cq);
-	assert_null(iw_next_notify(x.rnic));
+	assert_ptr_equal(iw_next_notify(x.iw), a);
+	assert_ptr_equal(iw_next_notify(x.iw), x.cq);
+	assert_null(iw_next_notify(x.iw));
 	push(a, 1, 1, false);
 	iw_cq_free(a);
 	push(x.cq, 1, 1, false);
-	assert_null(iw_next_notify(x.rnic));
+	assert_null(iw_next_notify(x.iw));
 	fx_stop(&x);
 }
 
@@ -139,15 +139,15 @@ static void moderation(void **state)
 	cq = x.cq;
 	assert_int_equal(iw_cq_moderate(cq, 3, 1000), 0);
 	push(cq, 0, 1, false); /* before it is armed: does not count */
-	assert_null(iw_next_notify(x.rnic));
+	assert_null(iw_next_notify(x.iw));
 	iw_cq_arm(cq, false);
 	push(cq, 1, 1, false);
 	push(cq, 2, 1, false);
-	assert_null(iw_next_notify(x.rnic));
-	assert_int_equal(iw_next_timeout(x.rnic), x.now + 1000);
+	assert_null(iw_next_notify(x.iw));
+	assert_int_equal(iw_next_timeout(x.iw), x.now + 1000);
 	push(cq, 3, 1, false);
-	assert_ptr_equal(iw_next_notify(x.rnic), cq);
-	assert_int_equal(iw_next_timeout(x.rnic), UINT64_MAX);
+	assert_ptr_equal(iw_next_notify(x.iw), cq);
+	assert_int_equal(iw_next_timeout(x.iw), UINT64_MAX);
 
 	/* The period begins with the first completion that an event is due for. */
 	for (int solicited = 0; solicited < 2; solicited++) {
@@ -155,37 +155,37 @@ static void moderation(void **state)
 
 		iw_cq_arm(cq, solicited);
 		push(cq, 4, 1, solicited);
-		assert_null(iw_next_notify(x.rnic));
+		assert_null(iw_next_notify(x.iw));
 		due = x.now + 1000;
-		iw_set_now(x.rnic, x.now += 600);
+		iw_set_now(x.iw, x.now += 600);
 		push(cq, 5, 1, false);
-		assert_null(iw_next_notify(x.rnic));
-		iw_timers(x.rnic, due - 1);
-		assert_null(iw_next_notify(x.rnic));
-		iw_timers(x.rnic, x.now = due);
-		assert_ptr_equal(iw_next_notify(x.rnic), cq);
-		assert_null(iw_next_notify(x.rnic));
+		assert_null(iw_next_notify(x.iw));
+		iw_timers(x.iw, due - 1);
+		assert_null(iw_next_notify(x.iw));
+		iw_timers(x.iw, x.now = due);
+		assert_ptr_equal(iw_next_notify(x.iw), cq);
+		assert_null(iw_next_notify(x.iw));
 	}
 
 	/* An event that waits comes when moderation is switched off. */
 	iw_cq_arm(cq, false);
 	push(cq, 6, 1, false);
-	assert_null(iw_next_notify(x.rnic));
+	assert_null(iw_next_notify(x.iw));
 	assert_int_equal(iw_cq_moderate(cq, 3, 0), 0);
-	assert_ptr_equal(iw_next_notify(x.rnic), cq);
+	assert_ptr_equal(iw_next_notify(x.iw), cq);
 	iw_cq_arm(cq, false);
 	push(cq, 7, 1, false);
-	assert_ptr_equal(iw_next_notify(x.rnic), cq);
+	assert_ptr_equal(iw_next_notify(x.iw), cq);
 
 	/* A CQ may be freed while its event waits. */
-	cq = iw_cq_new(x.rnic, 4, NULL);
+	cq = iw_cq_new(x.iw, 4, NULL);
 	assert_int_equal(iw_cq_moderate(cq, 2, 1000), 0);
 	iw_cq_arm(cq, false);
 	push(cq, 8, 1, false);
-	assert_null(iw_next_notify(x.rnic));
+	assert_null(iw_next_notify(x.iw));
 	assert_int_equal(iw_cq_free(cq), 0);
-	iw_timers(x.rnic, x.now + 5000);
-	assert_null(iw_next_notify(x.rnic));
+	iw_timers(x.iw, x.now + 5000);
+	assert_null(iw_next_notify(x.iw));
 	fx_stop(&x);
 }
 
@@ -198,7 +198,7 @@ static void time_stamps(void **state)
 	fx_start(&x, false);
 	assert_int_equal(iw_cq_stamp(x.cq), 0);
 	for (unsigned int i = 0; i < 200; i++) {
-		iw_set_now(x.rnic, 5000 + i);
+		iw_set_now(x.iw, 5000 + i);
 		assert_true(push(x.cq, i, i % 3, false));
 	}
 	iw_cq_purge(x.cq, 1);
@@ -267,7 +267,7 @@ static void arm_races_with_completions(void **state)
 
 		if (atomic_load(&x.cq->tail) - head < x.cq->limit) {
 			push(x.cq, i++, 1, false);
-			while (iw_next_notify(x.rnic))
+			while (iw_next_notify(x.iw))
 				r.notifications++;
 		} else {
 			sched_yield();

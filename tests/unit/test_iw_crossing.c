@@ -152,7 +152,7 @@ static void nowhere_to_go(void **state)
 
 	fx_start(&x, true);
 	fixture = x.assoc;
-	x.assoc = iw_assoc_new(x.rnic, &llp, &x, true, 1, 1452);
+	x.assoc = iw_assoc_new(x.iw, &llp, &x, true, 1, 1452);
 	initiate(&x, "ours");
 	peer_initiates(&x, 0, "theirs");
 	ev = fx_event(&x, IW_EVENT_CLOSED);

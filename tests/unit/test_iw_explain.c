@@ -123,7 +123,7 @@ static void lost(void **state)
 	       "work request 0x1, RDMA Read of 10 bytes at 0x1000, rkey 0x99: transport retry counter "
 	       "exceeded: the association is lost: Connection timed out");
 	assert_int_equal(n_said, 1);
-	x.assoc = iw_assoc_new(x.rnic, &llp, &x, false, 64, 1452);
+	x.assoc = iw_assoc_new(x.iw, &llp, &x, false, 64, 1452);
 	fx_stop(&x);
 }
 
@@ -164,7 +164,7 @@ static void lost_unheard(void **state)
 	out(&x, "41 41 ..");
 	iw_assoc_lost(x.assoc, -ETIMEDOUT);
 	assert_int_equal(n_said + described, 0);
-	x.assoc = iw_assoc_new(x.rnic, &llp, &x, false, 64, 1452);
+	x.assoc = iw_assoc_new(x.iw, &llp, &x, false, 64, 1452);
 	fx_stop(&x);
 }
 
@@ -183,7 +183,7 @@ static void datagram(void **state)
 	start(&x);
 	attr.pd = x.pd;
 	attr.send_cq = attr.recv_cq = x.cq;
-	assert_int_equal(iw_qp_new(x.rnic, &attr, &qp), 0);
+	assert_int_equal(iw_qp_new(x.iw, &attr, &qp), 0);
 	assert_int_equal(iw_qp_modify(qp, IW_QPS_INIT), 0);
 	assert_int_equal(iw_qp_modify(qp, IW_QPS_RTR), 0);
 	assert_int_equal(iw_qp_modify(qp, IW_QPS_RTS), 0);

@@ -14,8 +14,8 @@
 static void pass(struct fx *x, uint64_t ns)
 {
 	x->now += ns;
-	iw_timers(x->rnic, x->now);
-	iw_set_now(x->rnic, x->now);
+	iw_timers(x->iw, x->now);
+	iw_set_now(x->iw, x->now);
 }
 
 /* A segment of 8 bytes of Send msn; ahead: how many messages it overtakes. */
@@ -46,7 +46,7 @@ static void first_segment(void **state)
 
 	fx_passive(&x, 2, 2, 2);
 	part(&x, 1, 0, false, 0);
-	assert_true(iw_next_timeout(x.rnic) == x.now + PATIENCE);
+	assert_true(iw_next_timeout(x.iw) == x.now + PATIENCE);
 	pass(&x, PATIENCE - 1);
 	assert_false(fx_pull(&x));
 	pass(&x, 1);
@@ -82,12 +82,12 @@ static void in_time(void **state)
 	part(&x, 1, 0, false, 0);
 	pass(&x, PATIENCE - 1);
 	fx_post_recv(&x, 1, x.base, 16, x.stag);
-	assert_true(iw_next_timeout(x.rnic) == NEVER);
+	assert_true(iw_next_timeout(x.iw) == NEVER);
 	pass(&x, 60 * SEC);
 	part(&x, 1, 8, true, 0);
 	fx_expect_cqe(&x, 1, IW_WC_SUCCESS);
 	assert_memory_equal(x.mem, "segment\0segment", 16);
-	assert_true(iw_next_timeout(x.rnic) == NEVER);
+	assert_true(iw_next_timeout(x.iw) == NEVER);
 	/* The next one has its own time, and the segment that was delivered last is named. */
 	part(&x, 2, 0, false, 0);
 	part(&x, 2, 8, false, 0);
@@ -124,14 +124,14 @@ static void not_before_its_turn(void **state)
 	part(&x, 2, 0, false, 2);
 	part(&x, 2, 8, false, 3);
 	part(&x, 1, 8, true, 1);
-	assert_true(iw_next_timeout(x.rnic) == NEVER);
+	assert_true(iw_next_timeout(x.iw) == NEVER);
 	pass(&x, 60 * SEC);
 	part(&x, 1, 0, false, 0);
 	fx_expect_cqe(&x, 1, IW_WC_SUCCESS);
-	assert_true(iw_next_timeout(x.rnic) == x.now + PATIENCE);
+	assert_true(iw_next_timeout(x.iw) == x.now + PATIENCE);
 	x.ssn += 3;
 	fx_post_recv(&x, 2, x.base, 24, x.stag);
-	assert_true(iw_next_timeout(x.rnic) == NEVER);
+	assert_true(iw_next_timeout(x.iw) == NEVER);
 	part(&x, 2, 16, true, 0);
 	fx_expect_cqe(&x, 2, IW_WC_SUCCESS);
 	fx_stop(&x);
@@ -143,7 +143,7 @@ static void for_ever(void **state)
 
 	fx_passive(&x, 2, 2, 7);
 	part(&x, 1, 0, false, 0);
-	assert_true(iw_next_timeout(x.rnic) == NEVER);
+	assert_true(iw_next_timeout(x.iw) == NEVER);
 	pass(&x, 24 * 3600 * SEC);
 	assert_false(fx_pull(&x));
 	fx_post_recv(&x, 1, x.base, 16, x.stag);
@@ -159,7 +159,7 @@ static void told_later(void **state)
 
 	fx_passive(&x, 2, 2, 7);
 	iw_session_set_rnr_retry(x.session, 2);
-	assert_true(iw_next_timeout(x.rnic) == NEVER);
+	assert_true(iw_next_timeout(x.iw) == NEVER);
 	iw_session_set_rnr_retry(x.session, 7);
 	part(&x, 1, 0, false, 0);
 	iw_session_set_rnr_retry(x.session, 2);
@@ -225,7 +225,7 @@ static void shared(void **state)
 	iw_srq_post(&t, 1);
 	iw_srq_segment(&t, 0, 1, 0, false, 1, 10, 0); /* it has a receive, and all the time */
 	iw_srq_segment(&t, 1, 1, 0, false, 1, 10, 0);
-	assert_true(iw_next_timeout(t.x.rnic) == t.x.now + PATIENCE);
+	assert_true(iw_next_timeout(t.x.iw) == t.x.now + PATIENCE);
 	pass(&t.x, PATIENCE - 1);
 	fx_no_event(&t.x);
 	pass(&t.x, 1);
@@ -249,13 +249,13 @@ static void shared_in_time(void **state)
 	iw_srq_segment(&t, 0, 1, 0, false, 1, 10, 0);
 	pass(&t.x, PATIENCE - 1);
 	iw_srq_post(&t, 1);
-	assert_true(iw_next_timeout(t.x.rnic) == NEVER);
+	assert_true(iw_next_timeout(t.x.iw) == NEVER);
 	pass(&t.x, 60 * SEC);
 	iw_srq_segment(&t, 0, 2, 0, false, 2, 10, 1); /* early */
-	assert_true(iw_next_timeout(t.x.rnic) == NEVER);
+	assert_true(iw_next_timeout(t.x.iw) == NEVER);
 	iw_srq_segment(&t, 0, 1, 10, true, 1, 10, 0);
 	assert_int_equal(fx_cqe(&t.x).status, IW_WC_SUCCESS);
-	assert_true(iw_next_timeout(t.x.rnic) == t.x.now + PATIENCE);
+	assert_true(iw_next_timeout(t.x.iw) == t.x.now + PATIENCE);
 	t.end[0].ssn++;
 	pass(&t.x, PATIENCE - 1);
 	iw_srq_segment(&t, 0, 2, 10, true, 2, 10, 0); /* whole, and late all the same */
@@ -277,9 +277,9 @@ static void shared_begins_anew(void **state)
 	pass(&t.x, PATIENCE - 1);
 	iw_srq_post(&t, 1);
 	iw_srq_expect(&t, 0, 0, 1);
-	assert_true(iw_next_timeout(t.x.rnic) == t.x.now + PATIENCE);
+	assert_true(iw_next_timeout(t.x.iw) == t.x.now + PATIENCE);
 	iw_srq_post(&t, 1);
-	assert_true(iw_next_timeout(t.x.rnic) == NEVER);
+	assert_true(iw_next_timeout(t.x.iw) == NEVER);
 	iw_srq_segment(&t, 0, 2, 10, true, 2, 10, 0);
 	iw_srq_expect(&t, 0, 1, 2);
 	iw_srq_stop(&t);

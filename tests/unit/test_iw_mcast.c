@@ -5,7 +5,7 @@
 #include "fixture/iw_fixture.h"
 
 #include "iwarp/iw_mcast.h"
-#include "iwarp/rnic.h"
+#include "iwarp/shard.h"
 #include "wire/datagram.h"
 
 #define QKEY 0x77
@@ -28,7 +28,7 @@ static struct iw_qp *ud_new(struct fx *x, uint32_t qkey)
 				   .max_recv_sge = 1 };
 	struct iw_qp *qp;
 
-	assert_int_equal(iw_qp_new(x->rnic, &attr, &qp), 0);
+	assert_int_equal(iw_qp_new(x->iw, &attr, &qp), 0);
 	iw_ud_set_qkey(qp, qkey);
 	assert_int_equal(iw_qp_modify(qp, IW_QPS_INIT), 0);
 	assert_int_equal(iw_qp_modify(qp, IW_QPS_RTR), 0);
@@ -39,14 +39,14 @@ static void send_to(struct fx *x, const struct ip_addr *to, uint32_t src_qp, boo
 {
 	struct wire_ud u = { .dst_qp = IW_MCAST_QPN, .src_qp = src_qp, .qkey = QKEY };
 
-	iw_mcast_receive(x->rnic, &u, to, &sender, own);
+	iw_mcast_receive(x->iw, &u, to, &sender, own);
 }
 
 /* How many QPs have been offered a datagram since then: none has posted a receive. */
 static uint64_t offered(struct fx *x)
 {
 	static uint64_t before;
-	uint64_t all = iw_ud_stats(x->rnic)->no_receive, n = all - before;
+	uint64_t all = iw_ud_stats(x->iw)->no_receive, n = all - before;
 
 	before = all;
 	return n;
@@ -64,7 +64,7 @@ static void copies(void **state)
 	stranger = ud_new(&x, QKEY + 1);
 	offered(&x);
 	send_to(&x, &group, 5, false);
-	assert_int_equal(iw_ud_stats(x.rnic)->no_qp, 1);
+	assert_int_equal(iw_ud_stats(x.iw)->no_qp, 1);
 	assert_int_equal(iw_mcast_attach(a, &group, &first), 0);
 	assert_true(first);
 	assert_int_equal(iw_mcast_attach(b, &group, &first), 0);
@@ -76,7 +76,7 @@ static void copies(void **state)
 	assert_true(first);
 	send_to(&x, &group, 5, false);
 	assert_int_equal(offered(&x), 2);
-	assert_int_equal(iw_ud_stats(x.rnic)->bad_qkey, 1);
+	assert_int_equal(iw_ud_stats(x.iw)->bad_qkey, 1);
 	send_to(&x, &other, 5, false);
 	assert_int_equal(offered(&x), 1);
 
@@ -105,7 +105,7 @@ static void copies(void **state)
 	for (struct ip_addr ip; iw_mcast_detach_any(a, &ip, &last);)
 		assert_true(last);
 	assert_int_equal(a->groups, 0);
-	assert_int_equal(x.rnic->shard.mcast.groups, 0);
+	assert_int_equal(x.iw->mcast.groups, 0);
 	iw_qp_free(a);
 	iw_qp_free(b);
 	iw_qp_free(stranger);

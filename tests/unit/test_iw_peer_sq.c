@@ -308,7 +308,7 @@ static void held_sends(void **state)
 	assert_int_equal(x.mem[50], 'w');
 	assert_false(fx_pull(&x));
 	x.now += 3600 * 1000 * MSEC;
-	iw_timers(x.rnic, x.now); /* 7: for ever */
+	iw_timers(x.iw, x.now); /* 7: for ever */
 	fx_no_event(&x);
 	fx_post_recv(&x, 1, x.base, 16, x.stag);
 	cqe = fx_cqe(&x);
@@ -342,19 +342,19 @@ static void receive_comes_too_late(void **state)
 
 	fx_passive(&x, 2, 2, 3);
 	fx_send(&x, 1, "one", 3);
-	assert_true(iw_next_timeout(x.rnic) == x.now + IW_RNR_GRACE + 3 * 655 * MSEC);
+	assert_true(iw_next_timeout(x.iw) == x.now + IW_RNR_GRACE + 3 * 655 * MSEC);
 	x.now += 1900 * MSEC;
-	iw_timers(x.rnic, x.now);
-	iw_set_now(x.rnic, x.now);
+	iw_timers(x.iw, x.now);
+	iw_set_now(x.iw, x.now);
 	fx_send(&x, 2, "two", 3);
 	fx_post_recv(&x, 1, x.base, 16, x.stag);
 	assert_int_equal(fx_cqe(&x).status, 0);
 	/* the next Send waits for its own time */
 	x.now += 1900 * MSEC;
-	iw_timers(x.rnic, x.now);
+	iw_timers(x.iw, x.now);
 	fx_no_event(&x);
 	x.now += 100 * MSEC + IW_RNR_GRACE;
-	iw_timers(x.rnic, x.now);
+	iw_timers(x.iw, x.now);
 	n = fx_make_untagged(m, 0x41, 0x43, 0, 0, 2, 0, "two", 3);
 	fx_expect_terminate(&x, 0x1202, m, n, NULL);
 	fx_event(&x, IW_EVENT_QP_REQUEST);
@@ -448,7 +448,7 @@ static void cq_overflow(void **state)
 	fx_passive(&x, 2, 2, 7);
 	iw_qp_free(x.qp);
 	x.qp = NULL;
-	small = iw_cq_new(x.rnic, 2, NULL);
+	small = iw_cq_new(x.iw, 2, NULL);
 	attr = (struct iw_qp_attr){ .pd = x.pd,
 				    .send_cq = small,
 				    .recv_cq = x.cq,
@@ -456,7 +456,7 @@ static void cq_overflow(void **state)
 				    .max_recv_wr = 8,
 				    .max_send_sge = 1,
 				    .max_recv_sge = 1 };
-	assert_int_equal(iw_qp_new(x.rnic, &attr, &qp), 0);
+	assert_int_equal(iw_qp_new(x.iw, &attr, &qp), 0);
 	iw_qp_modify(qp, IW_QPS_INIT);
 	fx_event(&x, IW_EVENT_CLOSED);
 	x.sid = 2;

@@ -23,7 +23,7 @@ static void states(void **state)
 				    .max_recv_sge = 2,
 				    .max_inline = 100,
 				    .sq_sig_all = true };
-	assert_int_equal(iw_qp_new(x.rnic, &attr, &qp), 0);
+	assert_int_equal(iw_qp_new(x.iw, &attr, &qp), 0);
 	assert_int_equal(atomic_load(&qp->state), IW_QPS_RESET);
 	assert_in_range(qp->num, 2, 0xffffff);
 	assert_int_not_equal(qp->num, x.qp->num);
@@ -44,13 +44,13 @@ static void states(void **state)
 	assert_int_equal(iw_cq_free(x.cq), -EBUSY);
 	iw_qp_free(qp);
 	attr.max_send_wr = IW_MAX_QP_WR + 1;
-	assert_int_equal(iw_qp_new(x.rnic, &attr, &qp), -EINVAL);
+	assert_int_equal(iw_qp_new(x.iw, &attr, &qp), -EINVAL);
 	attr.max_send_wr = 1;
 	attr.max_recv_sge = IW_MAX_SGE + 1;
-	assert_int_equal(iw_qp_new(x.rnic, &attr, &qp), -EINVAL);
+	assert_int_equal(iw_qp_new(x.iw, &attr, &qp), -EINVAL);
 	attr.max_recv_sge = 1;
 	attr.max_inline = IW_MAX_INLINE + 1;
-	assert_int_equal(iw_qp_new(x.rnic, &attr, &qp), -EINVAL);
+	assert_int_equal(iw_qp_new(x.iw, &attr, &qp), -EINVAL);
 	fx_stop(&x);
 }
 
@@ -65,11 +65,11 @@ static void slots_as_asked_for(void **state)
 	attr = (struct iw_qp_attr){
 		.pd = x.pd, .send_cq = x.cq, .recv_cq = x.cq, .max_send_wr = 1, .max_send_sge = 1
 	};
-	assert_int_equal(iw_qp_new(x.rnic, &attr, &qp), 0);
+	assert_int_equal(iw_qp_new(x.iw, &attr, &qp), 0);
 	assert_true(qp->sq.stride <= 128);
 	iw_qp_free(qp);
 	attr.max_inline = IW_MAX_INLINE;
-	assert_int_equal(iw_qp_new(x.rnic, &attr, &qp), 0);
+	assert_int_equal(iw_qp_new(x.iw, &attr, &qp), 0);
 	assert_in_range(qp->sq.stride, IW_MAX_INLINE + sizeof(struct iw_send_wqe),
 			IW_MAX_INLINE + 128);
 	iw_qp_free(qp);

@@ -349,8 +349,8 @@ static void ended_by_rnr(void **state)
 	fx_send(&x, 1, "abc", 3);
 	fx_send(&x, 2, "abc", 3);
 	expect_waiting(&x, 2);
-	x.now = iw_next_timeout(x.rnic);
-	iw_timers(x.rnic, x.now);
+	x.now = iw_next_timeout(x.iw);
+	iw_timers(x.iw, x.now);
 	expect_final(&x, 3, 2);
 	expect_terminate(&x, TERM_DDP_NO_BUFFER);
 	fx_stop(&x);
@@ -532,7 +532,7 @@ static void early_send(void **state)
 			}
 			assert_false(receipts_owed(&x));
 		} else {
-			x.assoc = iw_assoc_new(x.rnic,
+			x.assoc = iw_assoc_new(x.iw,
 					       &(struct iw_llp_ops){ .doorbell = fx_doorbell }, &x,
 					       false, 64, 1452);
 		}
@@ -593,8 +593,8 @@ static void several_sessions(void **state)
 	receipts_post_recv(&y, 1, 100);
 	assert_int_equal(x.assoc->owing, 2);
 	iw_assoc_lost(x.assoc, -ETIMEDOUT); /* frees it: sanitizers would tell of a late count */
-	x.assoc = iw_assoc_new(x.rnic, &(struct iw_llp_ops){ .doorbell = fx_doorbell }, &x, false,
-			       64, 1452);
+	x.assoc = iw_assoc_new(x.iw, &(struct iw_llp_ops){ .doorbell = fx_doorbell }, &x, false, 64,
+			       1452);
 	receipts_drop_events(&x);
 	iw_qp_free(y.qp);
 	fx_stop(&x);

@@ -222,8 +222,8 @@ static void no_receive_in_time(void **state)
 	start_receipts(&t, 8, 1, 1);
 	send_one(&t, 0, 1);
 	expect_waiting(&t, 0, 1);
-	t.x.now = iw_next_timeout(t.x.rnic);
-	iw_timers(t.x.rnic, t.x.now);
+	t.x.now = iw_next_timeout(t.x.iw);
+	iw_timers(t.x.iw, t.x.now);
 	expect_final(&t, 0, 2, 1);
 	iw_srq_stop(&t);
 }

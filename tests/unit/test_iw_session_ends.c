@@ -5,7 +5,7 @@
 #include "conformance/rows.h"
 #include "fixture/iw_fixture.h"
 
-#include "iwarp/rnic.h"
+#include "iwarp/shard.h"
 #include "wire/rdmap.h"
 #include "wire/session.h"
 #include "wire/terminate.h"
@@ -33,7 +33,7 @@ static void wrong_answers(void **state)
 		fx_ack(&x, 1);
 		expect_terminate(&x, 1);
 		do
-			assert_true(iw_next_event(x.rnic, &ev));
+			assert_true(iw_next_event(x.iw, &ev));
 		while (ev.type == IW_EVENT_QP_FATAL);
 		assert_int_equal(ev.type, IW_EVENT_CLOSED);
 		assert_int_equal(ev.error, -EPROTO);
@@ -105,9 +105,9 @@ static void fallback_in_order(void **state)
 	x.ssn = 0;
 	fx_control(&x, SESSION_ACCEPT, NULL, 0);
 	fx_event(&x, IW_EVENT_ACCEPT);
-	assert_int_equal(iw_stats(x.rnic)->in[RDMAP_WRITE], 0);
+	assert_int_equal(iw_stats(x.iw)->in[RDMAP_WRITE], 0);
 	fx_feed(&x, 16, 1, "\xc1\x40\0\0\0\0\0\0\0\0\0\0\0\0", 14);
-	assert_int_equal(iw_stats(x.rnic)->in[RDMAP_WRITE], 1);
+	assert_int_equal(iw_stats(x.iw)->in[RDMAP_WRITE], 1);
 	fx_stop(&x);
 }
 
@@ -121,7 +121,7 @@ static void terminate_waits_for_the_first_message(void **state)
 	x.acked--;
 	iw_session_close(x.session);
 	assert_false(fx_pull(&x));
-	assert_true(iw_next_timeout(x.rnic) < x.now + 10 * MSEC);
+	assert_true(iw_next_timeout(x.iw) < x.now + 10 * MSEC);
 	fx_ack(&x, 1);
 	expect_terminate(&x, 1);
 	fx_no_event(&x);
@@ -353,9 +353,9 @@ static void streams_are_reused_with_care(void **state)
 	fx_ack(&x, 32);
 	assert_int_equal(iw_assoc_sessions(x.assoc), 32);
 	x.now += 1000 * MSEC;
-	iw_timers(x.rnic, x.now);
+	iw_timers(x.iw, x.now);
 	assert_int_equal(iw_assoc_sessions(x.assoc), 1);
-	assert_true(iw_next_timeout(x.rnic) == UINT64_MAX);
+	assert_true(iw_next_timeout(x.iw) == UINT64_MAX);
 	{
 		struct iw_qp *qp = fx_qp_sized(&x, x.pd, x.cq, 1);
 
@@ -395,10 +395,10 @@ static void association_lost(void **state)
 		ev = fx_event(&x, IW_EVENT_CLOSED);
 	assert_int_equal(ev.error, -ETIMEDOUT);
 	assert_null(ev.assoc);
-	while (iw_next_event(x.rnic, &ev))
+	while (iw_next_event(x.iw, &ev))
 		assert_int_equal(ev.type, IW_EVENT_CLOSED);
-	x.assoc = iw_assoc_new(x.rnic, &(struct iw_llp_ops){ .doorbell = fx_doorbell }, &x, false,
-			       4, 1500);
+	x.assoc = iw_assoc_new(x.iw, &(struct iw_llp_ops){ .doorbell = fx_doorbell }, &x, false, 4,
+			       1500);
 	fx_stop(&x);
 }
 
@@ -471,7 +471,7 @@ static void no_stream_for_us(void **state)
 	struct fx x;
 
 	fx_start(&x, false);
-	assoc = iw_assoc_new(x.rnic, &llp, &x, false, 1, 1452);
+	assoc = iw_assoc_new(x.iw, &llp, &x, false, 1, 1452);
 	assert_int_equal(iw_session_initiate(assoc, x.qp, &p, NULL, &s), -EAGAIN);
 	iw_assoc_lost(assoc, -ECONNRESET);
 	fx_stop(&x);
@@ -503,7 +503,7 @@ static void asks_and_acknowledges(uint32_t acked, int ret)
 
 	fx_start(&x, false);
 	usual = x.assoc;
-	x.assoc = iw_assoc_new(x.rnic, &llp, &x, false, 65535, 1452);
+	x.assoc = iw_assoc_new(x.iw, &llp, &x, false, 65535, 1452);
 	while (sid < 8192)
 		assert_int_equal(ask(&x, sid++), 0);
 	while (acked && fx_pull(&x))
@@ -520,7 +520,7 @@ static void asks_and_acknowledges(uint32_t acked, int ret)
 		while (fx_pull(&x))
 			;
 		fx_ack(&x, 8192);
-		assert_int_equal(x.rnic->shard.session_count, 0);
+		assert_int_equal(x.iw->session_count, 0);
 	}
 	iw_assoc_lost(x.assoc, -ECONNRESET);
 	x.assoc = usual;
@@ -546,7 +546,7 @@ static struct iw_assoc *asker(struct fx *x, unsigned int sessions)
 	static const struct iw_llp_ops llp = { .doorbell = fx_doorbell, .acked = fx_acked };
 
 	/* All of them share an LLP, and so what is acknowledged. */
-	x->assoc = iw_assoc_new(x->rnic, &llp, x, false, 65535, 1452);
+	x->assoc = iw_assoc_new(x->iw, &llp, x, false, 65535, 1452);
 	for (unsigned int sid = 0; sid < sessions; sid++)
 		assert_int_equal(ask(x, (uint16_t)sid), 0);
 	return x->assoc;
@@ -564,20 +564,20 @@ static void turned_away_together(void **state)
 	assoc[0] = asker(&x, 5000);
 	assoc[1] = asker(&x, 6000);
 	assoc[2] = asker(&x, IW_TURNED_AWAY_ALL - 11000);
-	assert_null(iw_worst_asker(x.rnic));
+	assert_null(iw_worst_asker(x.iw));
 	assert_int_equal(ask(&x, IW_TURNED_AWAY_ALL - 11000), 0);
-	assert_true(iw_turned_too_many_away(x.rnic));
-	assert_ptr_equal(iw_worst_asker(x.rnic), &x);
+	assert_true(iw_turned_too_many_away(x.iw));
+	assert_ptr_equal(iw_worst_asker(x.iw), &x);
 	/* The second one's peer acknowledges everything, and then nobody is to go. */
 	x.assoc = assoc[1];
 	while (fx_pull(&x))
 		;
 	x.acked = 6000;
-	assert_null(iw_worst_asker(x.rnic));
-	assert_int_equal(x.rnic->shard.turned_away, IW_TURNED_AWAY_ALL + 1 - 6000);
+	assert_null(iw_worst_asker(x.iw));
+	assert_int_equal(x.iw->turned_away, IW_TURNED_AWAY_ALL + 1 - 6000);
 	for (int i = 0; i < 3; i++)
 		iw_assoc_lost(assoc[i], -ECONNRESET);
-	assert_int_equal(x.rnic->shard.turned_away, 0);
+	assert_int_equal(x.iw->turned_away, 0);
 	x.assoc = usual;
 	fx_stop(&x);
 }
@@ -592,14 +592,14 @@ static void looks_become_rare(void **state)
 	fx_start(&x, false);
 	assert_int_equal(ask(&x, 0), 0);
 	assert_true(fx_pull(&x));
-	while (iw_next_timeout(x.rnic) < x.now + 30000 * IW_MSEC) {
-		iw_timers(x.rnic, iw_next_timeout(x.rnic));
+	while (iw_next_timeout(x.iw) < x.now + 30000 * IW_MSEC) {
+		iw_timers(x.iw, iw_next_timeout(x.iw));
 		looks++;
 	}
 	assert_in_range(looks, 10, 50);
 	x.acked = 1;
-	iw_timers(x.rnic, iw_next_timeout(x.rnic));
-	assert_int_equal(x.rnic->shard.turned_away, 0);
+	iw_timers(x.iw, iw_next_timeout(x.iw));
+	assert_int_equal(x.iw->turned_away, 0);
 	fx_stop(&x);
 }
 

@@ -22,9 +22,9 @@ static void limits(void **state)
 	struct sx t;
 
 	iw_srq_start(&t, 5, 1);
-	assert_int_equal(iw_srq_new(t.x.pd, 0, 1, NULL, &srq), -EINVAL);
-	assert_int_equal(iw_srq_new(t.x.pd, IW_MAX_SRQ_WR + 1, 1, NULL, &srq), -EINVAL);
-	assert_int_equal(iw_srq_new(t.x.pd, 1, IW_MAX_SGE + 1, NULL, &srq), -EINVAL);
+	assert_int_equal(iw_srq_new(t.x.iw, t.x.pd, 0, 1, NULL, &srq), -EINVAL);
+	assert_int_equal(iw_srq_new(t.x.iw, t.x.pd, IW_MAX_SRQ_WR + 1, 1, NULL, &srq), -EINVAL);
+	assert_int_equal(iw_srq_new(t.x.iw, t.x.pd, 1, IW_MAX_SGE + 1, NULL, &srq), -EINVAL);
 	assert_int_equal(iw_srq_free(t.srq), -EBUSY);
 	assert_int_equal(t.end[0].qp->max_recv_sge, 2);
 	assert_null(iw_rq_slot(t.end[0].qp));
@@ -32,8 +32,8 @@ static void limits(void **state)
 	attr.pd = other;
 	attr.send_cq = attr.recv_cq = t.x.cq;
 	attr.srq = t.srq;
-	assert_int_equal(iw_qp_new(t.x.rnic, &attr, &qp), -EINVAL);
-	assert_int_equal(iw_srq_new(other, 1, 0, NULL, &srq), 0);
+	assert_int_equal(iw_qp_new(t.x.iw, &attr, &qp), -EINVAL);
+	assert_int_equal(iw_srq_new(t.x.iw, other, 1, 0, NULL, &srq), 0);
 	assert_int_equal(iw_pd_free(other), -EBUSY);
 	assert_int_equal(iw_srq_free(srq), 0);
 	assert_int_equal(iw_pd_free(other), 0);

@@ -22,15 +22,15 @@ static void receiver_not_ready(void **state)
 	send_one(&t, 0, 1);
 	send_one(&t, 0, 2);
 	t.x.now += 600 * MSEC;
-	iw_timers(t.x.rnic, t.x.now);
+	iw_timers(t.x.iw, t.x.now);
 	fx_no_event(&t.x);
 	iw_srq_post(&t, 1);
 	iw_srq_expect(&t, 0, 0, 1);
 	t.x.now += 600 * MSEC;
-	iw_timers(t.x.rnic, t.x.now);
+	iw_timers(t.x.iw, t.x.now);
 	fx_no_event(&t.x);
 	t.x.now += 60 * MSEC + IW_RNR_GRACE;
-	iw_timers(t.x.rnic, t.x.now);
+	iw_timers(t.x.iw, t.x.now);
 	fx_event(&t.x, IW_EVENT_QP_REQUEST);
 	fx_event(&t.x, IW_EVENT_QP_LAST_WQE);
 	fx_event(&t.x, IW_EVENT_CLOSED);
@@ -82,7 +82,7 @@ static void start_active(struct sx *t)
 {
 	memset(t, 0, sizeof(*t));
 	fx_start(&t->x, true);
-	assert_int_equal(iw_srq_new(t->x.pd, 4, 2, NULL, &t->srq), 0);
+	assert_int_equal(iw_srq_new(t->x.iw, t->x.pd, 4, 2, NULL, &t->srq), 0);
 	t->end[0].qp = iw_srq_new_qp(t);
 	iw_srq_post(t, 3);
 }
@@ -144,7 +144,7 @@ static void lost_before_the_answer(void **state)
 	assert_int_equal(ev.error, -ETIMEDOUT);
 	fx_no_event(&t.x);
 	expect_released(&t);
-	t.x.assoc = iw_assoc_new(t.x.rnic, &llp, &t.x, true, 64, 1452);
+	t.x.assoc = iw_assoc_new(t.x.iw, &llp, &t.x, true, 64, 1452);
 	initiate(&t);
 	fx_control(&t.x, SESSION_ENHANCED_ACCEPT, "\0\0\0\0", 4);
 	deselect(&t, 0);

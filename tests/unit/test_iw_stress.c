@@ -85,7 +85,7 @@ static void end_init(struct end *e, struct end *other, bool initiator, uint64_t 
 {
 	memset(e, 0, sizeof(*e));
 	iw_channel_start(&e->channel, &other->channel, initiator, 518 + rnd(4) * rnd(3000), s);
-	e->cq = iw_cq_new(e->channel.rnic, 4096, NULL);
+	e->cq = iw_cq_new(e->channel.iw, 4096, NULL);
 }
 
 static void side_init(struct end *e, struct side *s, struct side *peer)
@@ -103,7 +103,7 @@ static void side_init(struct end *e, struct side *s, struct side *peer)
 	s->peer = peer;
 	s->pd = iw_pd_new(e->channel.rnic, NULL);
 	attr.pd = s->pd;
-	assert_int_equal(iw_qp_new(e->channel.rnic, &attr, &s->qp), 0);
+	assert_int_equal(iw_qp_new(e->channel.iw, &attr, &s->qp), 0);
 	s->source = malloc(SOURCE);
 	for (unsigned int i = 0; i < SOURCE; i += 8) {
 		uint64_t v = fx_next(&seed);
@@ -448,7 +448,7 @@ static void events(struct end *e)
 {
 	struct iw_event ev;
 
-	while (iw_next_event(e->channel.rnic, &ev)) {
+	while (iw_next_event(e->channel.iw, &ev)) {
 		struct iw_session_param p = { .ird = 1 + rnd(4),
 					      .ord = 1 + rnd(4),
 					      .rnr_retry_count = 7 };
@@ -583,8 +583,8 @@ static void end_round(uint64_t *now)
 		step(1);
 		if (n % 16 == 0) {
 			*now += 100000;
-			iw_timers(ends[0].channel.rnic, *now);
-			iw_timers(ends[1].channel.rnic, *now);
+			iw_timers(ends[0].channel.iw, *now);
+			iw_timers(ends[1].channel.iw, *now);
 		}
 	}
 	assert_true(quiet());

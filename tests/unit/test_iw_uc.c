@@ -18,7 +18,7 @@ static void start(struct fx *x)
 	iw_qp_free(x->qp);
 	attr.pd = x->pd;
 	attr.send_cq = attr.recv_cq = x->cq;
-	assert_int_equal(iw_qp_new(x->rnic, &attr, &x->qp), 0);
+	assert_int_equal(iw_qp_new(x->iw, &attr, &x->qp), 0);
 	x->qp->oob = (void *)x;
 	assert_int_equal(iw_qp_modify(x->qp, IW_QPS_INIT), 0);
 	assert_int_equal(iw_qp_modify(x->qp, IW_QPS_RTR), 0);

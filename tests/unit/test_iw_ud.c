@@ -41,7 +41,7 @@ static void come(unsigned int n)
 	const struct wire_ud u = { .dst_qp = qp->num, .src_qp = 5, .qkey = QKEY };
 
 	while (n--) {
-		iw_ud_receive(x.rnic, &u, &here, &sender);
+		iw_ud_receive(x.iw, &u, &here, &sender);
 		assert_int_equal(fx_cqe(&x).status, IW_WC_SUCCESS);
 	}
 }
@@ -49,7 +49,7 @@ static void come(unsigned int n)
 static void pass(uint64_t ns)
 {
 	x.now += ns;
-	iw_set_now(x.rnic, x.now);
+	iw_set_now(x.iw, x.now);
 }
 
 static void start(bool shared)
@@ -63,11 +63,11 @@ static void start(bool shared)
 	fx_start(&x, false);
 	srq = NULL;
 	if (shared)
-		assert_int_equal(iw_srq_new(x.pd, size, 1, NULL, &srq), 0);
+		assert_int_equal(iw_srq_new(x.iw, x.pd, size, 1, NULL, &srq), 0);
 	attr.pd = x.pd;
 	attr.send_cq = attr.recv_cq = x.cq;
 	attr.srq = srq;
-	assert_int_equal(iw_qp_new(x.rnic, &attr, &qp), 0);
+	assert_int_equal(iw_qp_new(x.iw, &attr, &qp), 0);
 	iw_ud_set_qkey(qp, QKEY);
 	assert_int_equal(iw_qp_modify(qp, IW_QPS_INIT), 0);
 	assert_int_equal(iw_qp_modify(qp, IW_QPS_RTR), 0);
@@ -86,7 +86,7 @@ static void stop(void)
 static void round_of(unsigned int taken, int left)
 {
 	post(taken + (unsigned int)left);
-	iw_ud_begin_round(x.rnic);
+	iw_ud_begin_round(x.iw);
 	come(taken);
 }
 
@@ -95,30 +95,30 @@ static void low(bool shared)
 {
 	start(shared);
 	round_of(100, 64);
-	assert_false(iw_ud_is_low(x.rnic));
-	assert_false(iw_ud_awaits_receives(x.rnic, false));
+	assert_false(iw_ud_is_low(x.iw));
+	assert_false(iw_ud_awaits_receives(x.iw, false));
 	pass(IW_UD_BURSTS);
-	iw_ud_begin_round(x.rnic);
+	iw_ud_begin_round(x.iw);
 	come(7);
-	assert_false(iw_ud_is_low(x.rnic)); /* they are too few to show a burst */
+	assert_false(iw_ud_is_low(x.iw)); /* they are too few to show a burst */
 	come(1);
-	assert_true(iw_ud_is_low(x.rnic)); /* 56 are left */
-	assert_true(iw_ud_awaits_receives(x.rnic, false));
+	assert_true(iw_ud_is_low(x.iw)); /* 56 are left */
+	assert_true(iw_ud_awaits_receives(x.iw, false));
 	post(7);
-	assert_true(iw_ud_awaits_receives(x.rnic, false));
+	assert_true(iw_ud_awaits_receives(x.iw, false));
 	post(1);
-	assert_false(iw_ud_awaits_receives(x.rnic, false));
-	assert_false(iw_ud_is_low(x.rnic));
+	assert_false(iw_ud_awaits_receives(x.iw, false));
+	assert_false(iw_ud_is_low(x.iw));
 	/* It gets bursts, so that a single datagram is looked at as well, for a while. */
 	pass(IW_UD_BURSTS - 1);
-	iw_ud_begin_round(x.rnic);
+	iw_ud_begin_round(x.iw);
 	come(1);
-	assert_true(iw_ud_is_low(x.rnic));
+	assert_true(iw_ud_is_low(x.iw));
 	post(1);
 	pass(1);
-	iw_ud_begin_round(x.rnic);
+	iw_ud_begin_round(x.iw);
 	come(1);
-	assert_false(iw_ud_is_low(x.rnic));
+	assert_false(iw_ud_is_low(x.iw));
 	stop();
 }
 
@@ -138,11 +138,11 @@ static void short_queue(bool shared)
 	size = 32;
 	start(shared);
 	round_of(16, 16);
-	assert_false(iw_ud_is_low(x.rnic));
+	assert_false(iw_ud_is_low(x.iw));
 	come(1);
-	assert_true(iw_ud_awaits_receives(x.rnic, false));
+	assert_true(iw_ud_awaits_receives(x.iw, false));
 	post(1);
-	assert_false(iw_ud_awaits_receives(x.rnic, false));
+	assert_false(iw_ud_awaits_receives(x.iw, false));
 	stop();
 	size = RECVS;
 }
@@ -159,10 +159,10 @@ static void time_limits(void **state)
 	start(false);
 	round_of(10, 20);
 	pass(IW_UD_LOW_QUIET - 1);
-	assert_true(iw_ud_awaits_receives(x.rnic, false));
+	assert_true(iw_ud_awaits_receives(x.iw, false));
 	pass(1);
-	assert_false(iw_ud_awaits_receives(x.rnic, false));
-	assert_false(iw_ud_is_low(x.rnic));
+	assert_false(iw_ud_awaits_receives(x.iw, false));
+	assert_false(iw_ud_is_low(x.iw));
 	stop();
 
 	/* One receive is posted now and then. */
@@ -171,14 +171,14 @@ static void time_limits(void **state)
 	for (unsigned int i = 1; i < IW_UD_LOW_MAX / (IW_UD_LOW_QUIET / 2); i++) {
 		pass(IW_UD_LOW_QUIET / 2);
 		post(1);
-		assert_true(iw_ud_awaits_receives(x.rnic, false));
+		assert_true(iw_ud_awaits_receives(x.iw, false));
 	}
 	pass(IW_UD_LOW_QUIET / 2);
 	post(1);
-	assert_false(iw_ud_awaits_receives(x.rnic, false));
+	assert_false(iw_ud_awaits_receives(x.iw, false));
 	/* That has shown nothing of how few are enough. */
 	round_of(8, 1); /* 33 are left, of 64 */
-	assert_true(iw_ud_is_low(x.rnic));
+	assert_true(iw_ud_is_low(x.iw));
 	stop();
 }
 
@@ -187,16 +187,16 @@ static void in_vain(void **state)
 {
 	start(false);
 	round_of(10, 60);
-	assert_true(iw_ud_awaits_receives(x.rnic, false));
+	assert_true(iw_ud_awaits_receives(x.iw, false));
 	pass(IW_UD_LOW_QUIET);
-	assert_false(iw_ud_awaits_receives(x.rnic, false));
-	iw_ud_begin_round(x.rnic);
+	assert_false(iw_ud_awaits_receives(x.iw, false));
+	iw_ud_begin_round(x.iw);
 	come(50);
-	assert_false(iw_ud_is_low(x.rnic));
+	assert_false(iw_ud_is_low(x.iw));
 	round_of(8, 20); /* 30 are left */
-	assert_false(iw_ud_is_low(x.rnic));
+	assert_false(iw_ud_is_low(x.iw));
 	come(1);
-	assert_true(iw_ud_is_low(x.rnic));
+	assert_true(iw_ud_is_low(x.iw));
 	stop();
 }
 
@@ -204,9 +204,9 @@ static void in_vain(void **state)
 static void waits_for(uint64_t ns)
 {
 	pass(ns - 1);
-	assert_true(iw_ud_awaits_receives(x.rnic, true));
+	assert_true(iw_ud_awaits_receives(x.iw, true));
 	pass(1);
-	assert_false(iw_ud_awaits_receives(x.rnic, true));
+	assert_false(iw_ud_awaits_receives(x.iw, true));
 }
 
 /* Associations wait as well: the time is short, and what they have waited is made up for. */
@@ -216,33 +216,33 @@ static void with_associations(void **state)
 
 	start(false);
 	round_of(10, 60);
-	assert_true(iw_ud_awaits_receives(x.rnic, true));
+	assert_true(iw_ud_awaits_receives(x.iw, true));
 	pass(IW_UD_LOW_SHARED - 1);
-	assert_true(iw_ud_awaits_receives(x.rnic, true));
+	assert_true(iw_ud_awaits_receives(x.iw, true));
 	post(1);
 	pass(1);
-	assert_false(iw_ud_awaits_receives(x.rnic, true));
+	assert_false(iw_ud_awaits_receives(x.iw, true));
 	round_of(11, -10); /* one is posted, and 50 are left */
-	assert_false(iw_ud_is_low(x.rnic));
+	assert_false(iw_ud_is_low(x.iw));
 	pass(half - 1);
 	round_of(11, -10);
-	assert_false(iw_ud_is_low(x.rnic));
+	assert_false(iw_ud_is_low(x.iw));
 	pass(1);
 	round_of(11, -10);
-	assert_true(iw_ud_awaits_receives(x.rnic, true));
+	assert_true(iw_ud_awaits_receives(x.iw, true));
 	waits_for(half);
 	stop();
 
 	/* The program posts enough, but slowly. */
 	start(false);
 	round_of(10, 60);
-	assert_true(iw_ud_awaits_receives(x.rnic, true));
+	assert_true(iw_ud_awaits_receives(x.iw, true));
 	pass(half);
-	assert_true(iw_ud_awaits_receives(x.rnic, true));
+	assert_true(iw_ud_awaits_receives(x.iw, true));
 	post(10);
-	assert_false(iw_ud_awaits_receives(x.rnic, true));
+	assert_false(iw_ud_awaits_receives(x.iw, true));
 	round_of(20, -10);
-	assert_true(iw_ud_awaits_receives(x.rnic, true));
+	assert_true(iw_ud_awaits_receives(x.iw, true));
 	waits_for(half);
 	stop();
 
@@ -250,9 +250,9 @@ static void with_associations(void **state)
 	start(false);
 	round_of(10, 60);
 	pass(IW_UD_LOW_QUIET - 1);
-	assert_true(iw_ud_awaits_receives(x.rnic, false));
+	assert_true(iw_ud_awaits_receives(x.iw, false));
 	post(1);
-	assert_true(iw_ud_awaits_receives(x.rnic, true));
+	assert_true(iw_ud_awaits_receives(x.iw, true));
 	waits_for(IW_UD_LOW_SHARED);
 	stop();
 }
@@ -262,9 +262,9 @@ static void failed(void **state)
 {
 	start(false);
 	round_of(10, 20);
-	assert_true(iw_ud_awaits_receives(x.rnic, false));
+	assert_true(iw_ud_awaits_receives(x.iw, false));
 	assert_int_equal(iw_qp_modify(qp, IW_QPS_ERR), 0);
-	assert_false(iw_ud_awaits_receives(x.rnic, false));
+	assert_false(iw_ud_awaits_receives(x.iw, false));
 	stop();
 }
 
@@ -285,9 +285,9 @@ static void number_of_another(void **state)
 	attr.num = num;
 	attr.pd = x.pd;
 	attr.send_cq = attr.recv_cq = x.cq;
-	assert_int_equal(iw_qp_new(x.rnic, &attr, &qp), 0);
+	assert_int_equal(iw_qp_new(x.iw, &attr, &qp), 0);
 	assert_int_equal(qp->num, num);
-	assert_false(iw_ud_awaits_receives(x.rnic, false));
+	assert_false(iw_ud_awaits_receives(x.iw, false));
 	stop();
 }
 
@@ -296,9 +296,9 @@ static void freed(void **state)
 {
 	start(false);
 	round_of(10, 20);
-	assert_true(iw_ud_awaits_receives(x.rnic, false));
+	assert_true(iw_ud_awaits_receives(x.iw, false));
 	iw_qp_free(qp);
-	assert_false(iw_ud_awaits_receives(x.rnic, false));
+	assert_false(iw_ud_awaits_receives(x.iw, false));
 	fx_stop(&x);
 }
 

@@ -393,7 +393,7 @@ static void cq_full(void **state)
 	receipts_start(&x, RECEIPTS_WINDOW);
 	receipts_more(&y, &x, 2);
 	receipts_more(&z, &x, 4);
-	small = iw_cq_new(x.rnic, 2, NULL);
+	small = iw_cq_new(x.iw, 2, NULL);
 	small->limit = 1;
 	x.cq->refs--;
 	y.qp->send_cq = small;

@@ -530,7 +530,7 @@ static void lost(void **state)
 				fx_expect_cqes(&x, 3, 2, IW_WC_WR_FLUSH_ERR);
 			}
 			fx_no_cqe(&x);
-			x.assoc = iw_assoc_new(x.rnic,
+			x.assoc = iw_assoc_new(x.iw,
 					       &(struct iw_llp_ops){ .doorbell = fx_doorbell }, &x,
 					       false, 64, 1452);
 			fx_stop(&x);
@@ -579,7 +579,7 @@ static void lost_with_reads(void **state)
 		if (behind)
 			fx_expect_cqe(&x, 2, IW_WC_WR_FLUSH_ERR);
 		fx_no_cqe(&x);
-		x.assoc = iw_assoc_new(x.rnic, &(struct iw_llp_ops){ .doorbell = fx_doorbell }, &x,
+		x.assoc = iw_assoc_new(x.iw, &(struct iw_llp_ops){ .doorbell = fx_doorbell }, &x,
 				       false, 64, 1452);
 		fx_stop(&x);
 	}

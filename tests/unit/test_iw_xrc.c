@@ -39,7 +39,7 @@ static void start(struct fx *x, bool initiator)
 	x->stag = iw_mr_stag(x->mr);
 	attr.pd = x->pd;
 	attr.send_cq = attr.recv_cq = x->cq;
-	assert_int_equal(iw_qp_new(x->rnic, &attr, &x->qp), 0);
+	assert_int_equal(iw_qp_new(x->iw, &attr, &x->qp), 0);
 	assert_int_equal(iw_qp_modify(x->qp, IW_QPS_INIT), 0);
 	iw_qp_set_access(x->qp, IW_ACCESS_REMOTE);
 }
@@ -130,7 +130,7 @@ static void expect_events(struct fx *x)
 	unsigned int requests_refused = 0, closed = 0;
 	struct iw_event ev;
 
-	while (iw_next_event(x->rnic, &ev)) {
+	while (iw_next_event(x->iw, &ev)) {
 		requests_refused += ev.type == IW_EVENT_QP_REQUEST;
 		closed += ev.type == IW_EVENT_CLOSED && ev.error == -EPROTO;
 		assert_true(ev.type == IW_EVENT_ACCEPT || ev.qp == x->qp);
@@ -263,12 +263,12 @@ static void receiver_start(struct receiver *r)
 	iw_assoc_set_srq_numbers(x->assoc);
 	x->sid = FX_SID;
 	iw_qp_free(x->qp);
-	r->xrcd = iw_xrcd_new(x->rnic);
+	r->xrcd = iw_xrcd_new(x->iw);
 	assert_non_null(r->xrcd);
 	for (int i = 0; i < SRQS; i++)
 		assert_int_equal(iw_xrc_srq_new(r->xrcd, x->pd, x->cq, 16, 1, NULL, &r->srq[i]), 0);
 	attr.xrcd = r->xrcd;
-	assert_int_equal(iw_qp_new(x->rnic, &attr, &x->qp), 0);
+	assert_int_equal(iw_qp_new(x->iw, &attr, &x->qp), 0);
 	assert_int_equal(iw_qp_modify(x->qp, IW_QPS_INIT), 0);
 	fx_accept(x, 0, 4, 7);
 }

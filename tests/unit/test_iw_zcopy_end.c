@@ -22,7 +22,7 @@ static void drop_events(struct fx *x)
 {
 	struct iw_event ev;
 
-	while (iw_next_event(x->rnic, &ev))
+	while (iw_next_event(x->iw, &ev))
 		;
 }
 
@@ -40,7 +40,7 @@ static void start_elsewhere(struct fx *other, struct fx *x)
 
 	*other = *x;
 	other->qp = fx_qp_sized(x, x->pd, x->cq, 64);
-	other->assoc = iw_assoc_new(x->rnic, &llp, other, false, 64, 1452);
+	other->assoc = iw_assoc_new(x->iw, &llp, other, false, 64, 1452);
 	other->ssn = 0;
 	fx_control(other, SESSION_INITIATE, NULL, 0);
 	other->session = fx_event(other, IW_EVENT_INITIATE).session;
@@ -85,7 +85,7 @@ static void end_session(struct fx *x, enum end end)
 		break;
 	default:
 		iw_assoc_lost(x->assoc, -ECONNRESET);
-		x->assoc = iw_assoc_new(x->rnic, &(struct iw_llp_ops){ .doorbell = fx_doorbell }, x,
+		x->assoc = iw_assoc_new(x->iw, &(struct iw_llp_ops){ .doorbell = fx_doorbell }, x,
 					false, 64, 1452);
 	}
 }

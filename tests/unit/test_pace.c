@@ -254,7 +254,7 @@ static void forged_replies(void **state)
 	input_room(ep, 7, PORT, WIRE_DATAGRAM_ROOM_REPLY, &reply);
 	go_on(0);
 	assert_int_equal(packets_to(7), 100);
-	assert_int_equal(iw_ud_stats(conn.rnic)->malformed, 0);
+	assert_int_equal(iw_ud_stats(conn.iw)->malformed, 0);
 	qp_end(qp);
 }
 
@@ -424,7 +424,7 @@ static void not_answered(void **state)
 	assert_int_equal(answered, PACE_ANSWERS + 1);
 	ep->bound.multicast = true;
 	input_room(ep, 7, PORT, WIRE_DATAGRAM_ROOM_REQUEST, &request);
-	assert_int_equal(iw_ud_stats(conn.rnic)->malformed, 1);
+	assert_int_equal(iw_ud_stats(conn.iw)->malformed, 1);
 	ep->bound.multicast = false;
 	conn.datagrams.out = NULL;
 	input_room(ep, 7, PORT, WIRE_DATAGRAM_ROOM_REQUEST, &request);

@@ -82,8 +82,8 @@ void __wrap_user_sctp_icmp(struct endpoint *e, const struct carrier_error *err)
 	got.error = *err;
 }
 
-bool __wrap_iw_ud_is_low(const struct iw_rnic *rnic);
-bool __wrap_iw_ud_is_low(const struct iw_rnic *rnic)
+bool __wrap_iw_ud_is_low(const struct iw_shard *shard);
+bool __wrap_iw_ud_is_low(const struct iw_shard *shard)
 {
 	return false;
 }

@@ -46,15 +46,15 @@ void __wrap_conn_sctp_stats(const struct conn *c, struct sctp_stats *out)
 	*out = sctp;
 }
 
-const struct iw_stats *__wrap_iw_stats(const struct iw_rnic *rnic);
-const struct iw_stats *__wrap_iw_stats(const struct iw_rnic *rnic)
+const struct iw_stats *__wrap_iw_stats(const struct iw_shard *shard);
+const struct iw_stats *__wrap_iw_stats(const struct iw_shard *shard)
 {
 	shard_assert_locked(s);
 	return &stats;
 }
 
-struct iw_ud_stats *__wrap_iw_ud_stats(struct iw_rnic *rnic);
-struct iw_ud_stats *__wrap_iw_ud_stats(struct iw_rnic *rnic)
+struct iw_ud_stats *__wrap_iw_ud_stats(struct iw_shard *shard);
+struct iw_ud_stats *__wrap_iw_ud_stats(struct iw_shard *shard)
 {
 	shard_assert_locked(s);
 	return &ud_stats;

@@ -151,7 +151,7 @@ static void test_one(void **state)
 		assert_ptr_equal(got, r);
 	}
 	assert_ptr_equal(r->shard.rnic, r);
-	assert_ptr_equal(r->shard.conn.rnic, r->iw);
+	assert_ptr_equal(iw_shard_rnic(r->shard.conn.iw), r->iw);
 	assert_false(shard_is_dead(&r->shard));
 }
 

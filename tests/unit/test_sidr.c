@@ -177,7 +177,7 @@ static void host_start(struct host *h, uint16_t port, uint8_t last)
 		.transport = &transport,
 		.carrier = &carrier,
 		.random = &random_source,
-		.rnic = iw_rnic_new(&iw_config, &ops, &random_source),
+		.iw = iw_shard_new(iw_rnic_new(&iw_config, &ops, &random_source)),
 		.ids = cm_id_table_new(),
 	};
 
@@ -191,7 +191,8 @@ static void host_start(struct host *h, uint16_t port, uint8_t last)
 static void host_stop(struct host *h)
 {
 	struct cm_id_table *ids = h->conn.cm.ids;
-	struct iw_rnic *rnic = h->conn.rnic;
+	struct iw_shard *iw = h->conn.iw;
+	struct iw_rnic *rnic = iw_shard_rnic(iw);
 	struct cm_id *id;
 	uint32_t pos = 0;
 
@@ -199,6 +200,7 @@ static void host_stop(struct host *h)
 		cm_id_free(id);
 	conn_stop(&h->conn);
 	cm_id_table_free(ids, &conn_ops.events);
+	iw_shard_free(iw);
 	iw_rnic_free(rnic);
 }
 

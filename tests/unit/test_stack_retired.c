@@ -35,8 +35,8 @@ static void retire(struct fx *x)
 {
 	assert_int_equal(iw_assoc_sessions(x->assoc), 1);
 	x->now += 1000 * MSEC;
-	iw_set_now(x->rnic, x->now);
-	iw_timers(x->rnic, x->now);
+	iw_set_now(x->iw, x->now);
+	iw_timers(x->iw, x->now);
 	assert_int_equal(iw_assoc_sessions(x->assoc), 0);
 	if (iw_assoc_session(x->assoc, x->sid)) /* it costs no memory but its own */
 		assert_null(x->session->rx.order.slots);

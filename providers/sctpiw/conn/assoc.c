@@ -149,7 +149,7 @@ static void check_stranger(struct conn_assoc *a)
 
 static bool is_flooded(const struct conn *c)
 {
-	return c->strangers.count > CONN_STRANGERS_MAX || iw_turned_too_many_away(c->rnic);
+	return c->strangers.count > CONN_STRANGERS_MAX || iw_turned_too_many_away(c->iw);
 }
 
 static void end_flood(struct conn *c)
@@ -160,7 +160,7 @@ static void end_flood(struct conn *c)
 		a = list_entry(c->strangers.list.next, struct conn_assoc, stranger_node);
 		conn_assoc_abort(a, -ECONNABORTED);
 	}
-	while ((a = iw_worst_asker(c->rnic)))
+	while ((a = iw_worst_asker(c->iw)))
 		conn_assoc_abort(a, -ECONNABORTED);
 }
 
@@ -251,7 +251,7 @@ bool conn_assoc_up(struct conn_assoc *a, bool initiator, unsigned int streams, s
 	a->cm_messages = agreed && agreed->cm_messages;
 	a->max_msg = max_msg;
 	unanswered_up(a);
-	a->iw = iw_assoc_new(a->ep->conn->rnic, &ops, a, initiator, streams, max_msg);
+	a->iw = iw_assoc_new(a->ep->conn->iw, &ops, a, initiator, streams, max_msg);
 	if (!a->iw) {
 		conn_assoc_abort(a, -ENOMEM);
 		return false;

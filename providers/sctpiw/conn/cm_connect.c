@@ -40,7 +40,7 @@ static void take_param(struct cm_id *id, const struct rnic_conn_param *p)
  */
 static struct iw_qp *usable_qp(struct conn *c, uint32_t num, enum iw_qp_type other)
 {
-	struct iw_qp *qp = num ? iw_qp_by_num(c->rnic, num) : NULL;
+	struct iw_qp *qp = num ? conn_qp(c, num) : NULL;
 	uint32_t state;
 
 	if (qp && qp->type == IW_QPT_UC) {
@@ -282,7 +282,7 @@ static int accept_connection(struct cm_id *id, const struct rnic_conn_param *par
 	ret = choose_qp(id, param->qp_num, IW_QPT_XRC_SEND);
 	if (ret)
 		return ret;
-	qp = iw_qp_by_num(id->conn->rnic, id->qp_num);
+	qp = conn_qp(id->conn, id->qp_num);
 	told = told_param(id);
 	ret = iw_session_accept(id->session, qp, &told);
 	if (ret)

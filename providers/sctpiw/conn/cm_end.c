@@ -123,7 +123,7 @@ static bool find_unpolled(const struct iw_qp *qp, struct cm_ending *e)
 void cm_end(struct cm_id *id, int status)
 {
 	struct conn *c = id->conn;
-	struct iw_qp *qp = iw_qp_by_num(c->rnic, id->qp_num);
+	struct iw_qp *qp = conn_qp(c, id->qp_num);
 
 	if (!qp || !find_unpolled(qp, &id->ending)) {
 		post_end(id, status);
@@ -142,7 +142,7 @@ void cm_end(struct cm_id *id, int status)
  */
 static bool is_unpolled(struct cm_id *id)
 {
-	struct iw_qp *qp = iw_qp_by_num(id->conn->rnic, id->qp_num);
+	struct iw_qp *qp = conn_qp(id->conn, id->qp_num);
 	struct cm_ending *e = &id->ending;
 
 	return qp && (!iw_cq_is_past(e->in_send_cq ? qp->send_cq : qp->recv_cq, e->pos) ||

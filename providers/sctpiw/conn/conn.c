@@ -17,7 +17,7 @@ int conn_start(struct conn *c, const struct conn_param *param, struct config_err
 	c->transport = param->transport;
 	c->carrier = param->carrier;
 	c->net = param->net;
-	c->rnic = param->rnic;
+	c->iw = param->iw;
 	c->random = param->random;
 	endpoint_table_init(&c->endpoints);
 	list_init(&c->assocs);
@@ -39,12 +39,12 @@ enum conn_received conn_receive(struct conn *c, enum conn_depth depth)
 	bool room = c->datagrams.out && datagram_retry(c);
 	enum conn_received got;
 
-	c->datagrams.low = iw_ud_awaits_receives(c->rnic, c->n_assocs);
+	c->datagrams.low = iw_ud_awaits_receives(c->iw, c->n_assocs);
 	if (c->datagrams.low)
 		return room ? CONN_STIRRED : CONN_NOTHING;
-	iw_ud_begin_round(c->rnic);
+	iw_ud_begin_round(c->iw);
 	got = c->transport->receive(c, depth);
-	c->datagrams.low = iw_ud_is_low(c->rnic);
+	c->datagrams.low = iw_ud_is_low(c->iw);
 	return got == CONN_NOTHING && room ? CONN_STIRRED : got;
 }
 
@@ -66,11 +66,11 @@ static bool iwarp_events(struct conn *c, void (*raise)(void *ctx, const struct i
 	void *llp;
 	bool any = false;
 
-	while ((llp = iw_next_idle(c->rnic))) {
+	while ((llp = iw_next_idle(c->iw))) {
 		if (!to_self_is_llp(c, llp))
 			conn_assoc_check_idle(llp);
 	}
-	while (iw_next_event(c->rnic, &ev)) {
+	while (iw_next_event(c->iw, &ev)) {
 		any = true;
 		if (iw_event_is_of_session(ev.type))
 			session_event(c, &ev);
@@ -84,7 +84,7 @@ bool conn_events(struct conn *c, void (*raise)(void *ctx, const struct iw_event 
 {
 	bool any = c->transport->events(c);
 
-	if (iw_has_events(c->rnic))
+	if (iw_has_events(c->iw))
 		any |= iwarp_events(c, raise, ctx);
 	return any;
 }
@@ -132,7 +132,7 @@ uint64_t conn_next_timeout(const struct conn *c)
 {
 	uint64_t next = c->transport->next_timeout(c);
 
-	next = earlier(next, iw_next_timeout(c->rnic));
+	next = earlier(next, iw_next_timeout(c->iw));
 	next = earlier(next, conn_assoc_next_timeout(c));
 	next = earlier(next, unanswered_next_timeout(c));
 	next = earlier(next, cm_next_timeout(c));
@@ -145,7 +145,7 @@ uint64_t conn_next_timeout(const struct conn *c)
 void conn_timers(struct conn *c)
 {
 	c->transport->timers(c);
-	iw_timers(c->rnic, c->now);
+	iw_timers(c->iw, c->now);
 	conn_assoc_timers(c);
 	unanswered_timers(c);
 	cm_timers(c);

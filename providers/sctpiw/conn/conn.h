@@ -105,7 +105,7 @@ struct conn {
 	void *transport_state;	       /* the transport's own */
 	const struct carrier *carrier; /* of the packets of user_sctp; NULL with the kernel's SCTP */
 	struct net *net;	       /* the carrier's own: sockets, or a simulated network */
-	struct iw_rnic *rnic;
+	struct iw_shard *iw;
 	struct random_source *random;
 	uint64_t now;
 	bool closed; /* the sockets are gone: no new endpoint is opened */
@@ -137,7 +137,7 @@ struct conn_param {
 	const struct transport *transport;
 	const struct carrier *carrier; /* NULL with the kernel's SCTP */
 	struct net *net;
-	struct iw_rnic *rnic;
+	struct iw_shard *iw;
 	struct cm_id_table *ids;
 	struct random_source *random;
 };
@@ -198,6 +198,12 @@ bool conn_is_drained(const struct conn *c);
 void conn_abort_all(struct conn *c);
 /* In the child of a fork(): closes the descriptors of all endpoints and does nothing else. */
 void conn_forget(struct conn *c);
+
+/* The QP of this number; NULL: there is none. */
+static inline struct iw_qp *conn_qp(const struct conn *c, uint32_t num)
+{
+	return iw_qp_by_num(iw_shard_rnic(c->iw), num);
+}
 
 /* What SCTP has counted; all zero if the transport does not count. */
 void conn_sctp_stats(const struct conn *c, struct sctp_stats *stats);

@@ -65,10 +65,10 @@ int datagram_start(struct conn *c, const struct iw_qp *qp)
 /* A number tells a QP of ours from another host's only together with the address that it came from. */
 static void receive_copies(struct conn *c, const struct wire_ud *u, const struct path_addr *from)
 {
-	const struct iw_qp *source = iw_qp_by_num(c->rnic, u->src_qp);
+	const struct iw_qp *source = conn_qp(c, u->src_qp);
 	bool own = source && source->blocks_own && c->ops->is_own_address(c, &from->remote);
 
-	iw_mcast_receive(c->rnic, u, &from->local, &from->remote, own);
+	iw_mcast_receive(c->iw, u, &from->local, &from->remote, own);
 }
 
 /* What a receiver and its senders say of room. false: it is malformed. */
@@ -90,7 +90,7 @@ static bool room_input(struct endpoint *ep, const struct path_addr *from, uint16
 void datagram_input(struct endpoint *ep, const struct path_addr *from, const uint8_t *packet,
 		    size_t len)
 {
-	struct iw_ud_stats *stats = iw_ud_stats(ep->conn->rnic);
+	struct iw_ud_stats *stats = iw_ud_stats(ep->conn->iw);
 	const uint8_t *chunk = packet + WIRE_SCTP_COMMON_LEN;
 	enum wire_datagram_kind kind = wire_datagram_kind(chunk, len - WIRE_SCTP_COMMON_LEN);
 	struct wire_sctp_common h;
@@ -122,7 +122,7 @@ void datagram_input(struct endpoint *ep, const struct path_addr *from, const uin
 	if (ep->bound.multicast)
 		receive_copies(ep->conn, &u, from);
 	else
-		iw_ud_receive(ep->conn->rnic, &u, &from->local, &from->remote);
+		iw_ud_receive(ep->conn->iw, &u, &from->local, &from->remote);
 }
 
 /* ---- output ---- */
@@ -298,7 +298,7 @@ void datagram_output(struct conn *c)
 
 	if (o->blocked)
 		return;
-	while (sent < TURNS && paced < TURNS_PACED && (qp = iw_ud_next_ready(c->rnic))) {
+	while (sent < TURNS && paced < TURNS_PACED && (qp = iw_ud_next_ready(c->iw))) {
 		enum turn turn = output_qp(c, o, qp);
 
 		if (turn == TURN_FULL)
@@ -325,5 +325,5 @@ bool datagram_is_pending(const struct conn *c)
 {
 	const struct datagram_out *o = c->datagrams.out;
 
-	return o && !o->blocked && !o->paced_until && iw_ud_next_ready(c->rnic);
+	return o && !o->blocked && !o->paced_until && iw_ud_next_ready(c->iw);
 }

@@ -325,7 +325,7 @@ void oob_consider(struct conn *c, struct iw_session *s, const struct oob_message
 {
 	/* The session has an association: one that has lost it has said so before. */
 	struct conn_assoc *a = iw_assoc_llp(iw_session_assoc(s));
-	struct iw_qp *qp = iw_qp_by_num(c->rnic, m->dst);
+	struct iw_qp *qp = conn_qp(c, m->dst);
 	struct oob_qp *o = qp ? qp->oob : NULL;
 
 	if (!qp || qp->type == IW_QPT_UD || !a->ep->block ||

@@ -11,7 +11,7 @@ bool stand_in_is_meant(const struct conn *c, uint32_t qp_num)
 
 	if (!qp_num || c->config->personality == CONFIG_IWARP)
 		return false;
-	qp = iw_qp_by_num(c->rnic, qp_num);
+	qp = conn_qp(c, qp_num);
 	return !qp || qp->type == IW_QPT_UD;
 }
 
@@ -32,14 +32,14 @@ static struct iw_qp *make(struct conn *c, struct stand_ins *all)
 	struct iw_qp *qp;
 
 	if (!all->pd)
-		all->pd = iw_pd_new(c->rnic, NULL);
+		all->pd = iw_pd_new(iw_shard_rnic(c->iw), NULL);
 	if (!all->cq)
-		all->cq = iw_cq_new(c->rnic, 1, NULL);
+		all->cq = iw_cq_new(c->iw, 1, NULL);
 	if (!all->pd || !all->cq || qp_num_get(c, &attr.num))
 		return NULL;
 	attr.pd = all->pd;
 	attr.send_cq = attr.recv_cq = all->cq;
-	if (!iw_qp_new(c->rnic, &attr, &qp))
+	if (!iw_qp_new(c->iw, &attr, &qp))
 		return qp;
 	qp_num_put(c, attr.num);
 	return NULL;

@@ -39,12 +39,12 @@ struct iw_assoc *to_self_assoc(struct conn *c)
 	t = calloc(1, sizeof(*t));
 	if (!t)
 		return NULL;
-	t->iw = iw_assoc_new(c->rnic, &ops, t, true, STREAMS, sizeof(t->message));
+	t->iw = iw_assoc_new(c->iw, &ops, t, true, STREAMS, sizeof(t->message));
 	if (!t->iw) {
 		free(t);
 		return NULL;
 	}
-	iw_assoc_set_receipts(t->iw, iw_rnic_send_window(c->rnic));
+	iw_assoc_set_receipts(t->iw, iw_rnic_send_window(iw_shard_rnic(c->iw)));
 	iw_assoc_set_srq_numbers(t->iw);
 	c->to_self = t;
 	return t->iw;

@@ -151,7 +151,7 @@ static int user_sctp_start(struct conn *c, struct config_error *why)
 		.version = WIRE_SCTP_RECEIPTS_VERSION,
 		.srq_numbers = true,
 		.cm_messages = true,
-		.window = iw_rnic_send_window(c->rnic),
+		.window = iw_rnic_send_window(iw_shard_rnic(c->iw)),
 	};
 	config.asconf = true;
 	config.silent_limit = c->config->silent_limit;

@@ -18,14 +18,14 @@
 /* Sessions that were turned away and that the peer may leave unacknowledged: half a KiB each. */
 #define TURNED_AWAY_MAX 8192
 
-struct iw_assoc *iw_assoc_new(struct iw_rnic *rnic, const struct iw_llp_ops *ops, void *llp,
+struct iw_assoc *iw_assoc_new(struct iw_shard *shard, const struct iw_llp_ops *ops, void *llp,
 			      bool initiator, unsigned int streams, size_t max_msg)
 {
 	struct iw_assoc *assoc = calloc(1, sizeof(*assoc));
 
 	if (!assoc)
 		return NULL;
-	assoc->rnic = rnic;
+	assoc->shard = shard;
 	assoc->ops = *ops;
 	assoc->llp = llp;
 	iw_assoc_set_initiator(assoc, initiator);
@@ -33,7 +33,7 @@ struct iw_assoc *iw_assoc_new(struct iw_rnic *rnic, const struct iw_llp_ops *ops
 	list_init(&assoc->ready);
 	list_init(&assoc->idle);
 	list_init(&assoc->referencing);
-	list_add_tail(&rnic->shard.assocs, &assoc->all);
+	list_add_tail(&shard->assocs, &assoc->all);
 	iw_assoc_set_max_msg(assoc, max_msg);
 	return assoc;
 }
@@ -99,7 +99,7 @@ void iw_assoc_lost(struct iw_assoc *assoc, int error)
 			if (!s)
 				continue;
 			if (s->qp && !s->user.ctx)
-				iw_event_raise(s->rnic, &iw_qp_base(s->qp)->event,
+				iw_event_raise(s->shard, &iw_qp_base(s->qp)->event,
 					       IW_EVENT_QP_FATAL);
 			/* The connection manager may try again with the same QP. */
 			if (s->qp && s->user.ctx && s->state == IW_S_INITIATING)
@@ -119,9 +119,9 @@ void iw_assoc_lost(struct iw_assoc *assoc, int error)
 	free(assoc);
 }
 
-void *iw_next_idle(struct iw_rnic *rnic)
+void *iw_next_idle(struct iw_shard *shard)
 {
-	struct list_node *node = list_pop(&rnic->shard.idle);
+	struct list_node *node = list_pop(&shard->idle);
 
 	return node ? list_entry(node, struct iw_assoc, idle)->llp : NULL;
 }
@@ -238,7 +238,7 @@ static size_t pull_message(struct iw_session *s, uint8_t *buf, size_t limit, uin
 		if (n) {
 			s->tx.terminate_due = false;
 			s->tx.ended = true;
-			TRACE(session_sent, s->rnic->shard.now, .qp = iw_trace_qp(s), .sid = s->sid,
+			TRACE(session_sent, s->shard->now, .qp = iw_trace_qp(s), .sid = s->sid,
 			      .message = iw_trace_message(c.function));
 		}
 	}
@@ -260,7 +260,7 @@ static void stamp(struct iw_session *s, uint8_t *buf)
 static void count(struct iw_session *s, const uint8_t *ddp, size_t len)
 {
 	size_t header = ddp_is_tagged(ddp[0]) ? DDP_TAGGED_LEN : DDP_UNTAGGED_LEN;
-	struct iw_stats *stats = &s->rnic->shard.stats;
+	struct iw_stats *stats = &s->shard->stats;
 	uint8_t opcode = rdmap_opcode(ddp[1]);
 	bool last = ddp_is_last(ddp[0]);
 
@@ -378,15 +378,15 @@ static struct iw_assoc *worst(struct iw_shard *shard)
 	return most;
 }
 
-bool iw_turned_too_many_away(const struct iw_rnic *rnic)
+bool iw_turned_too_many_away(const struct iw_shard *shard)
 {
-	return rnic->shard.turned_away > IW_TURNED_AWAY_ALL;
+	return shard->turned_away > IW_TURNED_AWAY_ALL;
 }
 
-void *iw_worst_asker(struct iw_rnic *rnic)
+void *iw_worst_asker(struct iw_shard *shard)
 {
-	while (iw_turned_too_many_away(rnic)) {
-		struct iw_assoc *most = worst(&rnic->shard);
+	while (iw_turned_too_many_away(shard)) {
+		struct iw_assoc *most = worst(shard);
 		unsigned int before = most->turned_away;
 
 		settle_all(most);
@@ -405,7 +405,7 @@ static int receive_first(struct iw_assoc *assoc, struct iw_session *old, uint16_
 		if (old->ending.user_gone)
 			iw_session_bury(old);
 	}
-	iw_rnic_reap(assoc->rnic);
+	iw_shard_reap(assoc->shard);
 	if (is_flooded(assoc))
 		return -EPROTO;
 	iw_setup_first(assoc, sid, ppid, data, len);

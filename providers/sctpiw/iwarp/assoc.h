@@ -9,10 +9,10 @@
 #define IW_STREAM_PAGE 256 /* streams for which the table is allocated at once */
 
 struct iw_assoc {
-	struct iw_rnic *rnic;
+	struct iw_shard *shard;
 	struct iw_llp_ops ops;
 	void *llp;
-	struct list_node all; /* iw_rnic.assocs */
+	struct list_node all; /* iw_shard.assocs */
 	bool initiator;	      /* our sessions take even stream ids, else odd ones */
 	bool pulling;	      /* the LLP is pulling, and needs no doorbell; or it is gone */
 	unsigned int streams;

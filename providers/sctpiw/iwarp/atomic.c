@@ -66,7 +66,7 @@ int iw_atomic_respond(struct iw_session *s, const struct iw_inbound_read *in, ui
 	at = target(s, in, f);
 	if (!at)
 		return -EPROTO;
-	if (s->rnic->ops.atomic(at, iw_atomic_next, &in->a, &old))
+	if (s->shard->rnic->ops.atomic(at, iw_atomic_next, &in->a, &old))
 		return iw_fail_rec(f, TERM_RDMAP_BOUNDS, &in->rec);
 	ddp_put_untagged(buf + SESSION_SSN_LEN, true, rdmap_octet(RDMAP_ATOMIC_RESPONSE), 0,
 			 RDMAP_QN_ATOMIC_RESPONSE, iw_rc_of(s->qp)->irq.response_msn++, 0);

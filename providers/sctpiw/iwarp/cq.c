@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "iwarp/rnic.h"
+#include "iwarp/shard.h"
 #include "util/alloc.h"
 #include "util/trace.h"
 
@@ -18,11 +18,11 @@ static struct iw_cqe *new_ring(uint32_t entries, uint32_t *mask)
 	return calloc(size, sizeof(struct iw_cqe));
 }
 
-struct iw_cq *iw_cq_new(struct iw_rnic *rnic, uint32_t entries, void *ctx)
+struct iw_cq *iw_cq_new(struct iw_shard *shard, uint32_t entries, void *ctx)
 {
 	struct iw_cq_full *full;
 
-	if (!entries || entries > IW_MAX_CQE || rnic->cqs >= IW_MAX_CQ)
+	if (!entries || entries > IW_MAX_CQE || shard->rnic->cqs >= IW_MAX_CQ)
 		return NULL;
 	full = alloc_lines(sizeof(*full));
 	if (!full)
@@ -33,26 +33,26 @@ struct iw_cq *iw_cq_new(struct iw_rnic *rnic, uint32_t entries, void *ctx)
 		return NULL;
 	}
 	full->cq.limit = entries;
-	full->cq.rnic = rnic;
+	full->cq.shard = shard;
 	full->cq.ctx = ctx;
 	iw_event_init(&full->event, IW_OWNER_CQ);
-	list_add_tail(&rnic->all_cqs, &full->all);
-	rnic->cqs++;
+	list_add_tail(&shard->rnic->all_cqs, &full->all);
+	shard->rnic->cqs++;
 	return &full->cq;
 }
 
 static void forget_notify(struct iw_cq *cq)
 {
-	struct iw_rnic *rnic = cq->rnic;
+	struct iw_shard *shard = cq->shard;
 
 	if (!cq->notify_queued)
 		return;
-	for (struct iw_cq **at = &rnic->shard.notify_first; *at; at = &(*at)->notify_next) {
+	for (struct iw_cq **at = &shard->notify_first; *at; at = &(*at)->notify_next) {
 		if (*at != cq)
 			continue;
 		*at = cq->notify_next;
-		if (rnic->shard.notify_last == &cq->notify_next)
-			rnic->shard.notify_last = at;
+		if (shard->notify_last == &cq->notify_next)
+			shard->notify_last = at;
 		break;
 	}
 	cq->notify_queued = false;
@@ -65,10 +65,10 @@ int iw_cq_free(struct iw_cq *cq)
 	if (cq->refs)
 		return -EBUSY;
 	forget_notify(cq);
-	timerq_remove(&cq->rnic->shard.cq_timers, &full->timer);
+	timerq_remove(&cq->shard->cq_timers, &full->timer);
 	iw_event_clear(&full->event);
 	list_del(&full->all);
-	cq->rnic->cqs--;
+	cq->shard->rnic->cqs--;
 	free(cq->ring);
 	free(cq->stamps);
 	free(full);
@@ -188,8 +188,8 @@ static void queue_notify(struct iw_cq *cq)
 		return;
 	cq->notify_queued = true;
 	cq->notify_next = NULL;
-	*cq->rnic->shard.notify_last = cq;
-	cq->rnic->shard.notify_last = &cq->notify_next;
+	*cq->shard->notify_last = cq;
+	cq->shard->notify_last = &cq->notify_next;
 }
 
 void iw_cq_overrun(struct iw_cq *cq)
@@ -197,7 +197,7 @@ void iw_cq_overrun(struct iw_cq *cq)
 	struct iw_cq_full *full = list_entry(cq, struct iw_cq_full, cq);
 
 	cq->overflown = true;
-	iw_event_raise(cq->rnic, &full->event, IW_EVENT_CQ_ERROR);
+	iw_event_raise(cq->shard, &full->event, IW_EVENT_CQ_ERROR);
 }
 
 void iw_cq_notify(struct iw_cq *cq)
@@ -224,12 +224,12 @@ bool iw_cq_push(struct iw_cq *cq, const struct iw_cqe *cqe, bool solicited)
 	/* Acquire: pairs with the store of iw_cq_consume(). The consumer has read the old entry. */
 	if (tail - atomic_load_explicit(&cq->head, memory_order_acquire) >= cq->limit)
 		return overrun(cq);
-	TRACE(completion, cq->rnic->shard.now, .qp = cqe->qp_num, .wr_id = cqe->wr_id,
+	TRACE(completion, cq->shard->now, .qp = cqe->qp_num, .wr_id = cqe->wr_id,
 	      .opcode = cqe->opcode, .status = cqe->status, .bytes = cqe->byte_len);
 	cq->ring[tail & cq->mask] = *cqe;
 	if (cq->stamps)
-		cq->stamps[tail & cq->mask] = cq->rnic->ops.clock ? cq->rnic->ops.clock() :
-								    cq->rnic->shard.now;
+		cq->stamps[tail & cq->mask] =
+			cq->shard->rnic->ops.clock ? cq->shard->rnic->ops.clock() : cq->shard->now;
 	/* Release: pairs with the load of iw_cq_count(), which then sees entry and data. */
 	atomic_store_explicit(&cq->tail, tail + 1, memory_order_release);
 	cq->notify_solicited |= solicited;
@@ -249,8 +249,7 @@ static bool release(struct iw_cq_full *full)
 	if (!full->count || full->ripe || since >= full->count)
 		return true;
 	if (!full->postponed)
-		timerq_set(&cq->rnic->shard.cq_timers, &full->timer,
-			   cq->rnic->shard.now + full->period);
+		timerq_set(&cq->shard->cq_timers, &full->timer, cq->shard->now + full->period);
 	full->postponed = true;
 	return false;
 }
@@ -259,7 +258,7 @@ static bool release(struct iw_cq_full *full)
 static void end_wait(struct iw_cq_full *full)
 {
 	full->postponed = full->ripe = false;
-	timerq_remove(&full->cq.rnic->shard.cq_timers, &full->timer);
+	timerq_remove(&full->cq.shard->cq_timers, &full->timer);
 }
 
 void iw_cq_timer(struct iw_cq_full *full)
@@ -272,7 +271,7 @@ int iw_cq_moderate(struct iw_cq *cq, uint32_t count, uint64_t period)
 {
 	struct iw_cq_full *full = list_entry(cq, struct iw_cq_full, cq);
 
-	if (timerq_reserve(&cq->rnic->shard.cq_timers, cq->rnic->cqs))
+	if (timerq_reserve(&cq->shard->cq_timers, cq->shard->rnic->cqs))
 		return -ENOMEM;
 	full->count = period ? count : 0;
 	full->period = period;
@@ -281,22 +280,22 @@ int iw_cq_moderate(struct iw_cq *cq, uint32_t count, uint64_t period)
 	return 0;
 }
 
-struct iw_cq *iw_next_notify(struct iw_rnic *rnic)
+struct iw_cq *iw_next_notify(struct iw_shard *shard)
 {
 	struct iw_cq *cq;
 
-	if (!rnic->shard.notify_first)
+	if (!shard->notify_first)
 		return NULL;
 	atomic_thread_fence(memory_order_seq_cst); /* see iw_cq_arm() */
-	while ((cq = rnic->shard.notify_first)) {
+	while ((cq = shard->notify_first)) {
 		struct iw_cq_full *full = list_entry(cq, struct iw_cq_full, cq);
 		uint32_t armed = atomic_load(&cq->armed);
 		bool due = armed == IW_CQ_ARM_ANY || (armed == IW_CQ_ARM_SOLICITED &&
 						      (cq->notify_solicited || full->postponed));
 
-		rnic->shard.notify_first = cq->notify_next;
-		if (!rnic->shard.notify_first)
-			rnic->shard.notify_last = &rnic->shard.notify_first;
+		shard->notify_first = cq->notify_next;
+		if (!shard->notify_first)
+			shard->notify_last = &shard->notify_first;
 		cq->notify_queued = false;
 		cq->notify_solicited = false;
 		if (!due || !release(full))

@@ -17,7 +17,7 @@ struct iw_cq_full {
 	uint64_t period; /* ns that an event waits at most */
 	bool postponed;	 /* an event is due, and waits for more completions or for the timer */
 	bool ripe;	 /* it has waited long enough */
-	struct timerq_node timer; /* iw_rnic.cq_timers, while postponed */
+	struct timerq_node timer; /* iw_shard.cq_timers, while postponed */
 	struct list_node all;	  /* iw_rnic.all_cqs */
 };
 

@@ -17,11 +17,11 @@ void iw_event_init(struct iw_event_node *e, enum iw_event_owner owner)
 	e->bits = 0;
 }
 
-void iw_event_raise(struct iw_rnic *rnic, struct iw_event_node *e, enum iw_event_type type)
+void iw_event_raise(struct iw_shard *shard, struct iw_event_node *e, enum iw_event_type type)
 {
 	e->bits |= (uint16_t)(1 << type);
 	if (!list_linked(&e->node))
-		list_add_tail(&rnic->shard.events, &e->node);
+		list_add_tail(&shard->events, &e->node);
 }
 
 void iw_event_clear(struct iw_event_node *e)
@@ -52,25 +52,23 @@ static void session_event(struct iw_session *s, struct iw_event *ev)
 	iw_session_release(s);
 }
 
-bool iw_has_events(const struct iw_rnic *rnic)
+bool iw_has_events(const struct iw_shard *shard)
 {
-	const struct iw_shard *shard = &rnic->shard;
-
 	return !list_empty(&shard->events) || !list_empty(&shard->idle) ||
 	       !list_empty(&shard->srqs_due) || !list_empty(&shard->graveyard);
 }
 
-bool iw_next_event(struct iw_rnic *rnic, struct iw_event *ev)
+bool iw_next_event(struct iw_shard *shard, struct iw_event *ev)
 {
 	struct iw_event_node *e;
 	struct list_node *due;
 
-	while ((due = list_pop(&rnic->shard.srqs_due)))
+	while ((due = list_pop(&shard->srqs_due)))
 		iw_rc_srq_serve(&list_entry(due, struct iw_srq_full, due)->srq);
-	iw_rnic_reap(rnic);
-	if (list_empty(&rnic->shard.events))
+	iw_shard_reap(shard);
+	if (list_empty(&shard->events))
 		return false;
-	e = list_entry(rnic->shard.events.next, struct iw_event_node, node);
+	e = list_entry(shard->events.next, struct iw_event_node, node);
 	memset(ev, 0, sizeof(*ev));
 	/* Of several events of one object the first in the order of the enum is the oldest. */
 	ev->type = (enum iw_event_type)__builtin_ctz(e->bits);

@@ -15,13 +15,13 @@
 enum iw_event_owner { IW_OWNER_SESSION, IW_OWNER_QP, IW_OWNER_CQ, IW_OWNER_SRQ };
 
 struct iw_event_node {
-	struct list_node node; /* iw_rnic.events, if bits is not 0 */
+	struct list_node node; /* iw_shard.events, if bits is not 0 */
 	uint8_t owner;	       /* enum iw_event_owner: the kind of object that bears the node */
 	uint16_t bits;	       /* 1 << enum iw_event_type of each event that was not fetched yet */
 };
 
 void iw_event_init(struct iw_event_node *e, enum iw_event_owner owner);
-void iw_event_raise(struct iw_rnic *rnic, struct iw_event_node *e, enum iw_event_type type);
+void iw_event_raise(struct iw_shard *shard, struct iw_event_node *e, enum iw_event_type type);
 /* Takes back all events that were not fetched; to be called before the object is freed. */
 void iw_event_clear(struct iw_event_node *e);
 

@@ -167,7 +167,7 @@ static void add_rights(struct line *l, uint32_t access)
 /* What the STag stands for here. */
 static void add_stag(struct line *l, const struct iw_session *s, uint32_t stag)
 {
-	const struct iw_mr *mr = iw_mr_find(s->rnic, stag);
+	const struct iw_mr *mr = iw_mr_find(s->shard->rnic, stag);
 
 	if (!mr)
 		return;
@@ -211,12 +211,12 @@ static void add_error(struct line *l, uint16_t error)
 
 static bool is_heard(const struct iw_session *s, enum iw_say_level level)
 {
-	return s->rnic->ops.say && s->rnic->ops.hears(level);
+	return s->shard->rnic->ops.say && s->shard->rnic->ops.hears(level);
 }
 
 static void say(const struct iw_session *s, enum iw_say_level level, const struct line *l)
 {
-	s->rnic->ops.say(level, l->text);
+	s->shard->rnic->ops.say(level, l->text);
 }
 
 /* The line for the WQE that a failure blames, if it blames one. */
@@ -271,7 +271,7 @@ void iw_explain_received(const struct iw_session *s, const struct term_message *
 
 void iw_explain_fault(const struct iw_qp *qp, const struct iw_failure *f)
 {
-	const struct iw_rnic_ops *ops = &qp->rnic->ops;
+	const struct iw_rnic_ops *ops = &qp->shard->rnic->ops;
 	struct line l = { .len = 0 };
 
 	if (f->fault == IW_FAULT_NONE || !ops->say || !ops->hears(IW_SAY_ERROR))

@@ -6,6 +6,15 @@
 #include "iwarp/mr.h"
 #include "iwarp/rc.h"
 
+static unsigned int sessions(const struct iw_rnic *rnic)
+{
+	unsigned int n = 0;
+
+	list_for_each(node, &rnic->shards)
+		n += list_entry(node, struct iw_shard, node)->session_count;
+	return n;
+}
+
 void iw_count(const struct iw_rnic *rnic, struct iw_counts *counts)
 {
 	*counts = (struct iw_counts){
@@ -15,7 +24,7 @@ void iw_count(const struct iw_rnic *rnic, struct iw_counts *counts)
 		.pds = rnic->pds,
 		.mrs = rnic->mrs.count - rnic->mws,
 		.mws = rnic->mws,
-		.sessions = rnic->shard.session_count,
+		.sessions = sessions(rnic),
 	};
 }
 

@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 struct iw_assoc;
-struct iw_rnic;
+struct iw_shard;
 
 /* What an association asks of the LLP; llp is the LLP's association. */
 struct iw_llp_ops {
@@ -79,7 +79,7 @@ struct iw_msg {
  * (RFC 5043 6.1); a peer whose Initiates come on the same ones changes that. streams: in each
  * direction. max_msg: as of iw_assoc_set_max_msg(). ops are copied. NULL: out of memory.
  */
-struct iw_assoc *iw_assoc_new(struct iw_rnic *rnic, const struct iw_llp_ops *ops, void *llp,
+struct iw_assoc *iw_assoc_new(struct iw_shard *shard, const struct iw_llp_ops *ops, void *llp,
 			      bool initiator, unsigned int streams, size_t max_msg);
 /* The LLP's association, as iw_assoc_new() was told. */
 void *iw_assoc_llp(const struct iw_assoc *assoc);
@@ -103,17 +103,17 @@ unsigned int iw_assoc_sessions(const struct iw_assoc *assoc);
 unsigned int iw_assoc_wanted(const struct iw_assoc *assoc);
 /* Sessions that were turned away and that the peers may leave unacknowledged, all of them together. */
 #define IW_TURNED_AWAY_ALL 16384
-bool iw_turned_too_many_away(const struct iw_rnic *rnic);
+bool iw_turned_too_many_away(const struct iw_shard *shard);
 /*
  * If there are more of them, returns the LLP's association that has the most, which the LLP is to
  * abort, else NULL. Those that were acknowledged meanwhile do not count.
  */
-void *iw_worst_asker(struct iw_rnic *rnic);
+void *iw_worst_asker(struct iw_shard *shard);
 /*
  * Returns the LLP's associations whose last session has ended, or whose last wanted one has, each
  * once, then NULL. There may be new sessions on them by now.
  */
-void *iw_next_idle(struct iw_rnic *rnic);
+void *iw_next_idle(struct iw_shard *shard);
 
 /*
  * Writes the next message, of at most room bytes, to buf; the sessions take turns. Returns its

@@ -25,7 +25,7 @@
 
 #include "iwarp/iw_types.h"
 
-struct iw_rnic;
+struct iw_shard;
 
 struct iw_cqe {
 	uint64_t wr_id;
@@ -54,7 +54,7 @@ struct iw_cq {
 	_Alignas(64) _Atomic uint32_t tail; /* written by the RNIC */
 	_Atomic uint32_t armed;		    /* enum iw_cq_arm */
 	_Atomic uint32_t armed_at;	    /* tail at the time it was armed */
-	struct iw_rnic *rnic;
+	struct iw_shard *shard;
 	uint32_t refs;	     /* send and receive queues that complete here */
 	bool overflown;	     /* an async event was raised; what completes from now on is lost */
 	bool ignore_overrun; /* an entry that does not fit is lost, and nobody is told */
@@ -67,7 +67,7 @@ struct iw_cq {
 };
 
 /* NULL: no or too many entries, IW_MAX_CQ reached, or out of memory. */
-struct iw_cq *iw_cq_new(struct iw_rnic *rnic, uint32_t entries, void *ctx);
+struct iw_cq *iw_cq_new(struct iw_shard *shard, uint32_t entries, void *ctx);
 /* -EBUSY: a QP uses it. */
 int iw_cq_free(struct iw_cq *cq);
 /* From now on the CQ keeps the time at which each entry came. Called once. -ENOMEM. */
@@ -144,6 +144,6 @@ void iw_cq_notify(struct iw_cq *cq);
  * shard's lock is given up, after anything that may have completed a WR: `armed` is looked at here
  * and not for each completion.
  */
-struct iw_cq *iw_next_notify(struct iw_rnic *rnic);
+struct iw_cq *iw_next_notify(struct iw_shard *shard);
 
 #endif

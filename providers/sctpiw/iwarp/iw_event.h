@@ -12,7 +12,7 @@
 struct iw_assoc;
 struct iw_cq;
 struct iw_qp;
-struct iw_rnic;
+struct iw_shard;
 struct iw_srq;
 
 /* The order matters: of several events of one object the first in this list is the oldest. */
@@ -70,11 +70,11 @@ struct iw_event {
 };
 
 /* Whether iw_next_event() or iw_next_idle() has anything to tell, or to do before it tells. */
-bool iw_has_events(const struct iw_rnic *rnic);
+bool iw_has_events(const struct iw_shard *shard);
 /*
  * Fetches the next event; false: there is none. Once CLOSED or REJECT was fetched the session
  * pointer is dead. Events of a QP, CQ or SRQ that is freed vanish.
  */
-bool iw_next_event(struct iw_rnic *rnic, struct iw_event *ev);
+bool iw_next_event(struct iw_shard *shard, struct iw_event *ev);
 
 #endif

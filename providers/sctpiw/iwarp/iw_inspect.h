@@ -13,7 +13,7 @@
 #include <stdint.h>
 
 #include "iwarp/iw_qp.h"
-#include "iwarp/iw_rnic.h"
+#include "iwarp/iw_shard.h"
 #include "util/list.h"
 
 #define IW_PEER_TEXT 64 /* bytes of an address as text, with the final zero */

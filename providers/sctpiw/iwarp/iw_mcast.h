@@ -41,7 +41,7 @@ bool iw_mcast_detach_any(struct iw_qp *qp, struct ip_addr *group, bool *last);
  * A datagram to the group came from `remote`: each QP of the group gets a copy, as if it were for it alone.
  * own: it has come from this host, so that its source may be one of our QPs.
  */
-void iw_mcast_receive(struct iw_rnic *rnic, const struct wire_ud *u, const struct ip_addr *group,
+void iw_mcast_receive(struct iw_shard *shard, const struct wire_ud *u, const struct ip_addr *group,
 		      const struct ip_addr *remote, bool own);
 
 #endif

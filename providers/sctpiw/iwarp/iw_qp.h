@@ -14,6 +14,7 @@
 #include "iwarp/iw_srq.h"
 
 struct iw_rnic;
+struct iw_shard;
 
 struct iw_qp_attr {
 	enum iw_qp_type type;
@@ -44,7 +45,7 @@ struct iw_qp {
 	_Atomic bool rq_awaited; /* Sends wait for receives */
 	_Atomic bool imm_alone;	 /* its peer takes no Send with both payload and immediate data */
 	struct iw_doorbell doorbell;
-	struct iw_rnic *rnic;
+	struct iw_shard *shard;
 	struct iw_pd *pd;
 	struct iw_cq *send_cq, *recv_cq;
 	struct iw_srq *srq; /* or NULL */
@@ -70,7 +71,7 @@ struct iw_qp {
  * Creates a QP in RESET. max_inline in *qp may be more than was asked for.
  * -EINVAL: a limit exceeded, an SRQ of another PD or for UC, or a number that is taken; -ENOMEM.
  */
-int iw_qp_new(struct iw_rnic *rnic, const struct iw_qp_attr *attr, struct iw_qp **qp);
+int iw_qp_new(struct iw_shard *shard, const struct iw_qp_attr *attr, struct iw_qp **qp);
 /* Ends its session (the peer gets a session Terminate, RFC 5043 5.4). Always 0. */
 int iw_qp_free(struct iw_qp *qp);
 /* NULL: there is none. */

@@ -26,7 +26,7 @@
 
 struct iw_cq;
 struct iw_pd;
-struct iw_rnic;
+struct iw_shard;
 struct iw_xrcd;
 
 struct iw_srq {
@@ -45,7 +45,7 @@ struct iw_srq {
 	uint32_t refs;	      /* QPs */
 	_Atomic bool awaited; /* Sends wait for receives */
 	struct iw_doorbell doorbell;
-	struct iw_rnic *rnic;
+	struct iw_shard *shard;
 	struct iw_pd *pd;
 	void *ctx;    /* the verbs layer's */
 	uint32_t nth; /* how many the program had made, with this one; the verbs layer's */
@@ -56,7 +56,8 @@ struct iw_srq {
 };
 
 /* -EINVAL: max_wr is 0, or a limit is exceeded; -ENOMEM. ctx is the verbs layer's. */
-int iw_srq_new(struct iw_pd *pd, uint32_t max_wr, uint32_t max_sge, void *ctx, struct iw_srq **srq);
+int iw_srq_new(struct iw_shard *shard, struct iw_pd *pd, uint32_t max_wr, uint32_t max_sge,
+	       void *ctx, struct iw_srq **srq);
 /* -EBUSY: a QP uses it. */
 int iw_srq_free(struct iw_srq *srq);
 /*

@@ -44,7 +44,7 @@ struct iw_ud_stats {
 	uint64_t malformed;  /* dropped: what arrived is no datagram of ours */
 };
 
-struct iw_ud_stats *iw_ud_stats(struct iw_rnic *rnic);
+struct iw_ud_stats *iw_ud_stats(struct iw_shard *shard);
 
 /* The UD QP that has run low of receives last. */
 struct iw_ud_low {
@@ -81,25 +81,25 @@ struct iw_ud_low {
 #define IW_UD_ENOUGH 64u
 
 /* A round of receiving begins. */
-void iw_ud_begin_round(struct iw_rnic *rnic);
+void iw_ud_begin_round(struct iw_shard *shard);
 /*
  * Whether a UD QP that gets bursts has taken a receive in this round, and has fewer than enough left. Then the round
  * should end, and what comes next should stay where it is while iw_ud_awaits_receives(): without receives it would
  * have to be dropped.
  */
-bool iw_ud_is_low(const struct iw_rnic *rnic);
+bool iw_ud_is_low(const struct iw_shard *shard);
 /*
  * Whether the program is still to be given time to post receives, at the time of iw_set_now(). shared: there are
  * associations.
  */
-bool iw_ud_awaits_receives(struct iw_rnic *rnic, bool shared);
+bool iw_ud_awaits_receives(struct iw_shard *shard, bool shared);
 
 /* The Q_Key that datagrams to the QP have to have. */
 void iw_ud_set_qkey(struct iw_qp *qp, uint32_t qkey);
 uint32_t iw_ud_qkey(const struct iw_qp *qp);
 
 /* The UD QP whose turn it is to send; NULL: none has anything to send. */
-struct iw_qp *iw_ud_next_ready(struct iw_rnic *rnic);
+struct iw_qp *iw_ud_next_ready(struct iw_shard *shard);
 /* Where the QP's next datagram goes; NULL: it has none, and iw_ud_next_ready() names another one. */
 const struct iw_ud_dest *iw_ud_peek(struct iw_qp *qp, uint32_t *len);
 /* The other QPs that have something to send come first now. */
@@ -111,7 +111,7 @@ void iw_ud_end_turn(struct iw_qp *qp);
  */
 size_t iw_ud_pull(struct iw_qp *qp, uint8_t *buf);
 /* A datagram came from `remote` to `local`. */
-void iw_ud_receive(struct iw_rnic *rnic, const struct wire_ud *u, const struct ip_addr *local,
+void iw_ud_receive(struct iw_shard *shard, const struct wire_ud *u, const struct ip_addr *local,
 		   const struct ip_addr *remote);
 
 /* The same for a UD QP that is known: a copy of a datagram to the group `local`. */

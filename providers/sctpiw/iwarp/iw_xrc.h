@@ -13,12 +13,12 @@
 
 struct iw_cq;
 struct iw_pd;
-struct iw_rnic;
+struct iw_shard;
 struct iw_srq;
 struct iw_xrcd;
 
 /* A domain. NULL: out of memory, or of PDs, CQs or SRQs, of which it takes one each. */
-struct iw_xrcd *iw_xrcd_new(struct iw_rnic *rnic);
+struct iw_xrcd *iw_xrcd_new(struct iw_shard *shard);
 /* -EBUSY: an SRQ or a QP belongs to it. */
 int iw_xrcd_free(struct iw_xrcd *xrcd);
 /*

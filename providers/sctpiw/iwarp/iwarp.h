@@ -23,6 +23,7 @@
 #include "iwarp/iw_qp.h"
 #include "iwarp/iw_rnic.h"
 #include "iwarp/iw_session.h"
+#include "iwarp/iw_shard.h"
 #include "iwarp/iw_srq.h"
 #include "iwarp/iw_types.h"
 #include "iwarp/iw_mcast.h"

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "iwarp/iw_ud.h"
-#include "iwarp/rnic.h"
+#include "iwarp/shard.h"
 #include "wire/datagram.h"
 
 struct iw_mcast_group {
@@ -29,16 +29,16 @@ void iw_mcast_init(struct iw_mcast_table *t)
 }
 
 /* Programs choose groups that differ in their last octets. */
-static struct list_node *bucket_of(struct iw_rnic *rnic, const struct ip_addr *ip)
+static struct list_node *bucket_of(struct iw_shard *shard, const struct ip_addr *ip)
 {
 	unsigned int hash = ip->b[12] ^ ip->b[13] ^ ip->b[14] ^ ip->b[15];
 
-	return &rnic->shard.mcast.bucket[hash % IW_MCAST_BUCKETS];
+	return &shard->mcast.bucket[hash % IW_MCAST_BUCKETS];
 }
 
-static struct iw_mcast_group *find(struct iw_rnic *rnic, const struct ip_addr *ip)
+static struct iw_mcast_group *find(struct iw_shard *shard, const struct ip_addr *ip)
 {
-	list_for_each(node, bucket_of(rnic, ip)) {
+	list_for_each(node, bucket_of(shard, ip)) {
 		struct iw_mcast_group *g = list_entry(node, struct iw_mcast_group, node);
 
 		if (!memcmp(g->ip.b, ip->b, sizeof(ip->b)))
@@ -58,34 +58,34 @@ static struct member *find_member(const struct iw_mcast_group *g, const struct i
 	return NULL;
 }
 
-static struct iw_mcast_group *group_new(struct iw_rnic *rnic, const struct ip_addr *ip)
+static struct iw_mcast_group *group_new(struct iw_shard *shard, const struct ip_addr *ip)
 {
 	struct iw_mcast_group *g;
 
-	if (rnic->shard.mcast.groups >= IW_MAX_MCAST_GRP)
+	if (shard->mcast.groups >= IW_MAX_MCAST_GRP)
 		return NULL;
 	g = calloc(1, sizeof(*g));
 	if (!g)
 		return NULL;
 	g->ip = *ip;
 	list_init(&g->members);
-	list_add_tail(bucket_of(rnic, ip), &g->node);
-	rnic->shard.mcast.groups++;
+	list_add_tail(bucket_of(shard, ip), &g->node);
+	shard->mcast.groups++;
 	return g;
 }
 
-static void group_free_if_empty(struct iw_rnic *rnic, struct iw_mcast_group *g)
+static void group_free_if_empty(struct iw_shard *shard, struct iw_mcast_group *g)
 {
 	if (g->n)
 		return;
 	list_del(&g->node);
-	rnic->shard.mcast.groups--;
+	shard->mcast.groups--;
 	free(g);
 }
 
 int iw_mcast_attach(struct iw_qp *qp, const struct ip_addr *group, bool *first)
 {
-	struct iw_mcast_group *g = find(qp->rnic, group);
+	struct iw_mcast_group *g = find(qp->shard, group);
 	struct member *m;
 
 	*first = false;
@@ -99,7 +99,7 @@ int iw_mcast_attach(struct iw_qp *qp, const struct ip_addr *group, bool *first)
 	if (!m)
 		return -ENOMEM;
 	if (!g)
-		g = group_new(qp->rnic, group);
+		g = group_new(qp->shard, group);
 	if (!g) {
 		free(m);
 		return -ENOMEM;
@@ -113,7 +113,7 @@ int iw_mcast_attach(struct iw_qp *qp, const struct ip_addr *group, bool *first)
 
 int iw_mcast_detach(struct iw_qp *qp, const struct ip_addr *group, bool *last)
 {
-	struct iw_mcast_group *g = find(qp->rnic, group);
+	struct iw_mcast_group *g = find(qp->shard, group);
 	struct member *m = g ? find_member(g, qp) : NULL;
 
 	*last = false;
@@ -123,14 +123,14 @@ int iw_mcast_detach(struct iw_qp *qp, const struct ip_addr *group, bool *last)
 	free(m);
 	*last = !--g->n;
 	qp->groups--;
-	group_free_if_empty(qp->rnic, g);
+	group_free_if_empty(qp->shard, g);
 	return 0;
 }
 
 bool iw_mcast_detach_any(struct iw_qp *qp, struct ip_addr *group, bool *last)
 {
 	for (unsigned int i = 0; qp->groups && i < IW_MCAST_BUCKETS; i++) {
-		list_for_each(node, &qp->rnic->shard.mcast.bucket[i]) {
+		list_for_each(node, &qp->shard->mcast.bucket[i]) {
 			const struct iw_mcast_group *g =
 				list_entry(node, struct iw_mcast_group, node);
 
@@ -143,13 +143,13 @@ bool iw_mcast_detach_any(struct iw_qp *qp, struct ip_addr *group, bool *last)
 	return false;
 }
 
-void iw_mcast_receive(struct iw_rnic *rnic, const struct wire_ud *u, const struct ip_addr *group,
+void iw_mcast_receive(struct iw_shard *shard, const struct wire_ud *u, const struct ip_addr *group,
 		      const struct ip_addr *remote, bool own)
 {
-	const struct iw_mcast_group *g = find(rnic, group);
+	const struct iw_mcast_group *g = find(shard, group);
 
 	if (!g) {
-		iw_ud_stats(rnic)->no_qp++;
+		iw_ud_stats(shard)->no_qp++;
 		return;
 	}
 	list_for_each(node, &g->members) {

@@ -247,7 +247,7 @@ uint8_t *iw_mr_of_pd(const struct iw_pd *pd, uint32_t lkey, uint64_t addr, uint3
 enum iw_remote iw_mr_remote(const struct iw_qp *qp, uint32_t stag, uint64_t to, uint32_t len,
 			    uint32_t access, uint8_t **ptr)
 {
-	const struct iw_mr *mr = iw_mr_find(qp->rnic, stag);
+	const struct iw_mr *mr = iw_mr_find(qp->shard->rnic, stag);
 
 	if (!mr)
 		return IW_REMOTE_STAG;
@@ -261,7 +261,7 @@ enum iw_remote iw_mr_remote(const struct iw_qp *qp, uint32_t stag, uint64_t to, 
 	if (iw_mr_covers(mr, to, len))
 		*ptr = iw_mr_at(mr, to);
 	else if (mr->kind == IW_MR_NULL)
-		*ptr = null_at(qp->rnic, access & IW_ACCESS_REMOTE_WRITE);
+		*ptr = null_at(qp->shard->rnic, access & IW_ACCESS_REMOTE_WRITE);
 	else
 		return IW_REMOTE_BOUNDS;
 	return IW_REMOTE_OK;
@@ -275,7 +275,7 @@ static void invalidate(struct iw_mr *mr)
 
 int iw_mr_invalidate_local(const struct iw_qp *qp, uint32_t stag)
 {
-	struct iw_mr *mr = iw_table_find(&qp->rnic->mrs, stag >> 8);
+	struct iw_mr *mr = iw_table_find(&qp->shard->rnic->mrs, stag >> 8);
 
 	if (!mr || mr->stag != stag || mr->pd != qp->pd)
 		return -EINVAL;
@@ -295,7 +295,7 @@ int iw_mr_invalidate_local(const struct iw_qp *qp, uint32_t stag)
 
 int iw_mr_invalidate_remote(const struct iw_qp *qp, uint32_t stag)
 {
-	struct iw_mr *mr = iw_mr_find(qp->rnic, stag);
+	struct iw_mr *mr = iw_mr_find(qp->shard->rnic, stag);
 
 	if (mr && mr->scope == qp) {
 		iw_mw_unbind(list_entry(mr, struct iw_mw, key));

@@ -9,9 +9,8 @@
 #include <stddef.h>
 
 #include "iwarp/iw_mr.h"
-#include "iwarp/rnic.h"
-
-struct iw_qp;
+#include "iwarp/iw_qp.h"
+#include "iwarp/shard.h"
 
 struct iw_pd {
 	struct iw_rnic *rnic;

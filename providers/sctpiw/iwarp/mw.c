@@ -76,7 +76,7 @@ void iw_mw_free(struct iw_mw *mw)
 
 static struct iw_mw *find_window(const struct iw_qp *qp, uint32_t stag)
 {
-	struct iw_mr *mr = iw_table_find(&qp->rnic->mrs, stag >> 8);
+	struct iw_mr *mr = iw_table_find(&qp->shard->rnic->mrs, stag >> 8);
 
 	if (!mr || mr->pd != qp->pd || (mr->kind != IW_MR_WINDOW_1 && mr->kind != IW_MR_WINDOW_2))
 		return NULL;
@@ -86,7 +86,7 @@ static struct iw_mw *find_window(const struct iw_qp *qp, uint32_t stag)
 /* The region that the WR names, if a window may be bound to it as the WR says; or NULL. */
 static struct iw_mr *find_region(const struct iw_qp *qp, const struct iw_send_wqe *wqe)
 {
-	struct iw_mr *mr = iw_mr_find(qp->rnic, wqe->bind.lkey);
+	struct iw_mr *mr = iw_mr_find(qp->shard->rnic, wqe->bind.lkey);
 
 	if (!mr || mr->pd != qp->pd)
 		return NULL;

@@ -53,7 +53,7 @@ static const uint8_t *placed_at(const struct iw_session *s, const struct iw_rx_r
 
 	if (!ddp_is_tagged(rec->control) || !rec->len)
 		return NULL;
-	mr = iw_mr_find(s->rnic, rec->stag);
+	mr = iw_mr_find(s->shard->rnic, rec->stag);
 	return mr && iw_mr_covers(mr, iw_rec_to(rec), rec->len) ? iw_mr_at(mr, iw_rec_to(rec)) :
 								  NULL;
 }
@@ -91,11 +91,11 @@ int iw_overlap_copy(struct iw_session *s, uint8_t *to, const struct iw_segment *
 	int err = 0;
 
 	if (!mark_placed(s, seg->ssn, to, len, bits))
-		return s->rnic->ops.place(to, seg->payload, len);
+		return s->shard->rnic->ops.place(to, seg->payload, len);
 	for (from = find(bits, 0, len, false); from < len && !err;
 	     from = find(bits, end, len, false)) {
 		end = find(bits, from, len, true);
-		err = s->rnic->ops.place(to + from, seg->payload + from, end - from);
+		err = s->shard->rnic->ops.place(to + from, seg->payload + from, end - from);
 	}
 	return err;
 }

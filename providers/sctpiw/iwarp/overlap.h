@@ -20,7 +20,7 @@ static inline int iw_tagged_copy(struct iw_session *s, uint8_t *to, const struct
 {
 	if (s->rx.order.used)
 		return iw_overlap_copy(s, to, seg);
-	return s->rnic->ops.place(to, seg->payload, seg->payload_len);
+	return s->shard->rnic->ops.place(to, seg->payload, seg->payload_len);
 }
 
 #endif

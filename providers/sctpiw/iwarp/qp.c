@@ -91,12 +91,12 @@ static void free_memory(struct iw_qp *qp)
 	iw_qp_base(qp)->ops->free(qp);
 }
 
-static void init(struct iw_qp *qp, struct iw_rnic *rnic, const struct iw_qp_attr *attr,
+static void init(struct iw_qp *qp, struct iw_shard *shard, const struct iw_qp_attr *attr,
 		 const struct iw_qp_ops *ops)
 {
 	struct iw_qp_base *base = iw_qp_base(qp);
 
-	qp->num = attr->num ? attr->num : new_num(rnic);
+	qp->num = attr->num ? attr->num : new_num(shard->rnic);
 	qp->type = attr->type;
 	qp->max_msg = ops->max_msg;
 	qp->wr_opcodes = ops->wr_opcodes;
@@ -105,7 +105,7 @@ static void init(struct iw_qp *qp, struct iw_rnic *rnic, const struct iw_qp_attr
 	qp->max_send_sge = attr->max_send_sge;
 	qp->max_recv_sge = attr->srq ? attr->srq->max_sge : attr->max_recv_sge;
 	qp->sq_sig_all = attr->sq_sig_all;
-	qp->rnic = rnic;
+	qp->shard = shard;
 	qp->pd = attr->pd;
 	qp->send_cq = attr->send_cq;
 	qp->recv_cq = attr->recv_cq;
@@ -117,9 +117,10 @@ static void init(struct iw_qp *qp, struct iw_rnic *rnic, const struct iw_qp_attr
 	list_init(&base->windows);
 }
 
-int iw_qp_new(struct iw_rnic *rnic, const struct iw_qp_attr *attr, struct iw_qp **out)
+int iw_qp_new(struct iw_shard *shard, const struct iw_qp_attr *attr, struct iw_qp **out)
 {
 	const struct iw_qp_ops *ops = type_ops(attr->type);
+	struct iw_rnic *rnic = shard->rnic;
 	struct iw_qp_attr of_xrcd;
 	struct iw_qp *qp;
 	int err;
@@ -138,7 +139,7 @@ int iw_qp_new(struct iw_rnic *rnic, const struct iw_qp_attr *attr, struct iw_qp 
 	qp = ops->alloc();
 	if (!qp)
 		return -ENOMEM;
-	init(qp, rnic, attr, ops);
+	init(qp, shard, attr, ops);
 	err = init_rings(qp, attr);
 	if (!err)
 		err = iw_table_insert(&rnic->qps, qp->num, qp);
@@ -174,7 +175,7 @@ static void reset(struct iw_qp *qp)
 int iw_qp_free(struct iw_qp *qp)
 {
 	reset(qp);
-	iw_table_remove(&qp->rnic->qps, qp->num);
+	iw_table_remove(&qp->shard->rnic->qps, qp->num);
 	list_del(&iw_qp_base(qp)->all);
 	qp->pd->refs--;
 	qp->pd->qps--;
@@ -246,7 +247,7 @@ void iw_qp_notify_drained(struct iw_qp *qp)
 
 	base->notify_drained = iw_qp_is_draining(qp);
 	if (!base->notify_drained)
-		iw_event_raise(qp->rnic, &base->event, IW_EVENT_SQ_DRAINED);
+		iw_event_raise(qp->shard, &base->event, IW_EVENT_SQ_DRAINED);
 }
 
 void iw_qp_enter_error(struct iw_qp *qp, const struct iw_failure *f)
@@ -257,7 +258,7 @@ void iw_qp_enter_error(struct iw_qp *qp, const struct iw_failure *f)
 		return;
 	if (f) {
 		base->error = iw_explain_words(f);
-		qp->rnic->shard.stats.errors++;
+		qp->shard->stats.errors++;
 	}
 	iw_qp_set_state(qp, IW_QPS_ERR);
 	atomic_thread_fence(memory_order_seq_cst); /* see iw_rq_is_awaited() */
@@ -267,13 +268,13 @@ void iw_qp_enter_error(struct iw_qp *qp, const struct iw_failure *f)
 		return;
 	}
 	base->ops->flush_receives(qp, f);
-	iw_event_raise(qp->rnic, &base->event, IW_EVENT_QP_LAST_WQE);
+	iw_event_raise(qp->shard, &base->event, IW_EVENT_QP_LAST_WQE);
 }
 
 void iw_qp_enter_sq_error(struct iw_qp *qp, const struct iw_failure *f)
 {
 	iw_qp_base(qp)->error = iw_explain_words(f);
-	qp->rnic->shard.stats.errors++;
+	qp->shard->stats.errors++;
 	iw_qp_set_state(qp, IW_QPS_SQE);
 	iw_sq_flush(qp, f);
 }
@@ -292,7 +293,7 @@ void iw_qp_set_ord(struct iw_qp *qp, uint32_t ord)
 
 void iw_qp_tell_migrated(struct iw_qp *qp)
 {
-	iw_event_raise(qp->rnic, &iw_qp_base(qp)->event, IW_EVENT_QP_PATH_MIG);
+	iw_event_raise(qp->shard, &iw_qp_base(qp)->event, IW_EVENT_QP_PATH_MIG);
 }
 
 void iw_qp_give_up(struct iw_qp *qp)

@@ -29,7 +29,7 @@ void iw_qp_terminate(struct iw_qp *qp, uint16_t error)
 		return;
 	iw_fail(&f, error, NULL, 0);
 	f.quiet = true;
-	iw_event_raise(qp->rnic, &iw_qp_base(qp)->event, event_of(&f));
+	iw_event_raise(qp->shard, &iw_qp_base(qp)->event, event_of(&f));
 	if (s)
 		iw_session_fail(s, &f);
 	else

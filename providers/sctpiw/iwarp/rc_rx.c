@@ -114,7 +114,7 @@ const struct iw_unexpected *iw_rc_rx_late(const struct iw_rc *rc)
 void iw_rc_rx_start_timer(struct iw_session *s)
 {
 	if (s->rnr_retry_count < IW_RNR_FOREVER)
-		iw_session_set_timer(s, s->rnic->shard.now + IW_RNR_GRACE +
+		iw_session_set_timer(s, s->shard->now + IW_RNR_GRACE +
 						s->rnr_retry_count * IW_RNR_UNIT);
 }
 
@@ -143,9 +143,9 @@ int iw_rc_rx_keep(struct iw_session *s, uint32_t index, const struct iw_rx_rec *
 {
 	struct iw_rc *rc = iw_rc_of(s->qp);
 
-	s->rnic->shard.stats.unexpected++;
+	s->shard->stats.unexpected++;
 	switch (iw_unexpected_keep(&rc->rx.unexpected, index, rec, ssn, payload,
-				   s->rnic->config.unexpected_bytes_per_qp)) {
+				   s->shard->rnic->config.unexpected_bytes_per_qp)) {
 	case IW_UNEXPECTED_NO_BUDGET:
 		return iw_fail_rec(f, TERM_DDP_NO_BUFFER, rec);
 	case IW_UNEXPECTED_NO_MEMORY:

@@ -163,9 +163,9 @@ static inline uint32_t gather(struct iw_rc *rc, const struct iw_send_wqe *wqe, u
 
 		if (status)
 			return status;
-		if (!(part == n && iw_zcopy_pays(qp->rnic, part) &&
+		if (!(part == n && iw_zcopy_pays(qp->shard->rnic, part) &&
 		      iw_zcopy_reference(rc, from, part)) &&
-		    qp->rnic->ops.copy(to, from, part))
+		    qp->shard->rnic->ops.copy(to, from, part))
 			return IW_WC_LOC_PROT_ERR;
 		to += part;
 		n -= part;
@@ -318,7 +318,7 @@ static size_t pull_read(struct iw_session *s, struct iw_send_wqe *wqe, uint8_t *
 		return 0;
 	}
 	if (scattered) {
-		r.sink_stag = iw_mr_read_stag(s->rnic, rc->reads.stag++);
+		r.sink_stag = iw_mr_read_stag(s->shard->rnic, rc->reads.stag++);
 	} else if (wqe->num_sge) {
 		r.sink_stag = wqe->sge[0].lkey;
 		r.sink_to = wqe->sge[0].addr;
@@ -402,7 +402,7 @@ static bool begin_wqe(struct iw_session *s)
 		const struct iw_wr_info *info = iw_wr_info(wqe->opcode);
 
 		wqe->progress = IW_WQE_STARTED;
-		TRACE(wqe_started, s->rnic->shard.now, .qp = s->qp->num, .wr_id = wqe->wr_id,
+		TRACE(wqe_started, s->shard->now, .qp = s->qp->num, .wr_id = wqe->wr_id,
 		      .opcode = wqe->opcode, .bytes = wqe->length);
 		sq->offset = sq->sge = sq->sge_offset = 0;
 		rc->tx.imm_due = is_immediate_alone(s, info);

@@ -24,7 +24,7 @@ int iw_write_deliver(struct iw_session *s, const struct iw_rx_rec *rec, struct i
 
 int iw_rdmap_deliver(struct iw_session *s, const struct iw_rx_rec *rec, struct iw_failure *f)
 {
-	struct iw_stats *stats = &s->rnic->shard.stats;
+	struct iw_stats *stats = &s->shard->stats;
 	uint8_t opcode = rdmap_opcode(rec->rdmap);
 	bool last = ddp_is_last(rec->control);
 

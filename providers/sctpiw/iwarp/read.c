@@ -306,8 +306,9 @@ static size_t pull_read(struct iw_session *s, uint8_t *buf, size_t limit)
 	if (n) {
 		int err = check_source(s, in, q->sent, n, &from, &f);
 
-		if (!err && !(iw_zcopy_pays(s->rnic, n) && iw_zcopy_reference(rc, from, n)) &&
-		    s->rnic->ops.copy(buf + header, from, n))
+		if (!err &&
+		    !(iw_zcopy_pays(s->shard->rnic, n) && iw_zcopy_reference(rc, from, n)) &&
+		    s->shard->rnic->ops.copy(buf + header, from, n))
 			err = fail_request(in, TERM_RDMAP_BOUNDS, q->sent, &f);
 		if (err) {
 			iw_session_fail(s, &f);

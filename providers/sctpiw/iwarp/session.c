@@ -21,24 +21,24 @@
 
 struct iw_session *iw_session_new(struct iw_assoc *assoc, bool active)
 {
-	struct iw_rnic *rnic = assoc->rnic;
+	struct iw_shard *shard = assoc->shard;
 	struct iw_session *s;
 
-	if (timerq_reserve(&rnic->shard.timers, rnic->shard.session_count + 1))
+	if (timerq_reserve(&shard->timers, shard->session_count + 1))
 		return NULL;
 	s = calloc(1, sizeof(*s));
 	if (!s)
 		return NULL;
-	s->rnic = rnic;
+	s->shard = shard;
 	s->assoc = assoc;
 	s->active = active;
-	s->in_order = rnic->config.in_order;
+	s->in_order = shard->rnic->config.in_order;
 	s->rnr_retry_count = IW_RNR_FOREVER;
 	s->ending.ack_poll = ACK_POLL_MIN;
 	list_init(&s->ready);
 	iw_event_init(&s->event, IW_OWNER_SESSION);
-	list_add_tail(&rnic->shard.sessions, &s->all);
-	rnic->shard.session_count++;
+	list_add_tail(&shard->sessions, &s->all);
+	shard->session_count++;
 	return s;
 }
 
@@ -56,7 +56,7 @@ void iw_session_bury(struct iw_session *s)
 	iw_session_leave(s);
 	iw_event_clear(&s->event);
 	list_del(&s->all);
-	list_add_tail(&s->rnic->shard.graveyard, &s->all);
+	list_add_tail(&s->shard->graveyard, &s->all);
 }
 
 void iw_session_release(struct iw_session *s)
@@ -70,7 +70,7 @@ void iw_session_release(struct iw_session *s)
 static void tell_idle(struct iw_assoc *assoc)
 {
 	if (!list_linked(&assoc->idle))
-		list_add_tail(&assoc->rnic->shard.idle, &assoc->idle);
+		list_add_tail(&assoc->shard->idle, &assoc->idle);
 }
 
 static void unwant(struct iw_assoc *assoc)
@@ -96,7 +96,7 @@ void iw_session_turn_away(struct iw_session *s)
 {
 	s->setup.turned_away = true;
 	s->assoc->turned_away++;
-	s->rnic->shard.turned_away++;
+	s->shard->turned_away++;
 	if (s->counted)
 		unwant(s->assoc);
 }
@@ -109,9 +109,9 @@ void iw_session_leave(struct iw_session *s)
 	iw_receipt_count(s);
 	if (s->setup.turned_away) {
 		s->assoc->turned_away--;
-		s->rnic->shard.turned_away--;
+		s->shard->turned_away--;
 	}
-	timerq_remove(&s->rnic->shard.timers, &s->timer);
+	timerq_remove(&s->shard->timers, &s->timer);
 	list_del(&s->ready);
 	iw_session_uncount(s);
 	iw_assoc_unlink(s);
@@ -122,9 +122,9 @@ void iw_session_leave(struct iw_session *s)
 void iw_session_set_timer(struct iw_session *s, uint64_t when)
 {
 	if (when == UINT64_MAX)
-		timerq_remove(&s->rnic->shard.timers, &s->timer);
+		timerq_remove(&s->shard->timers, &s->timer);
 	else
-		timerq_set(&s->rnic->shard.timers, &s->timer, when);
+		timerq_set(&s->shard->timers, &s->timer, when);
 }
 
 /* ---- while it closes ---- */
@@ -138,7 +138,7 @@ static void arm_closing(struct iw_session *s)
 		iw_session_set_timer(s, s->counted ? e->give_up_at : UINT64_MAX);
 		return;
 	}
-	iw_session_set_timer(s, s->rnic->shard.now + e->ack_poll);
+	iw_session_set_timer(s, s->shard->now + e->ack_poll);
 	if (e->ack_poll < ACK_POLL_MAX)
 		e->ack_poll *= 2;
 }
@@ -157,7 +157,7 @@ void iw_session_settle(struct iw_session *s)
 			return;
 		}
 	} else if (s->tx.ended && !s->ending.give_up_at) {
-		s->ending.give_up_at = s->rnic->shard.now + CLOSE_WAIT;
+		s->ending.give_up_at = s->shard->now + CLOSE_WAIT;
 	}
 	arm_closing(s);
 }
@@ -172,7 +172,7 @@ void iw_session_timer(struct iw_session *s)
 	}
 	if (s->state != IW_S_CLOSING)
 		return;
-	if (e->give_up_at && e->give_up_at <= s->rnic->shard.now && !s->rx.ended && s->counted) {
+	if (e->give_up_at && e->give_up_at <= s->shard->now && !s->rx.ended && s->counted) {
 		/* The peer does not end its side: the stream is retired until it does. */
 		iw_session_uncount(s);
 		iw_session_loosen(s);
@@ -212,7 +212,7 @@ static void notify_closed(struct iw_session *s, int error)
 		return;
 	}
 	s->ending.error = error;
-	iw_event_raise(s->rnic, &s->event, IW_EVENT_CLOSED);
+	iw_event_raise(s->shard, &s->event, IW_EVENT_CLOSED);
 }
 
 /*
@@ -298,8 +298,8 @@ static void end(struct iw_session *s, enum iw_end_reason why, int error, const s
 	if (s->state == IW_S_PENDING)
 		iw_session_turn_away(s);
 	if (established)
-		s->rnic->shard.stats.last_session = s->rnic->shard.now;
-	TRACE(session_closed, s->rnic->shard.now, .qp = iw_trace_qp(s), .sid = s->sid,
+		s->shard->stats.last_session = s->shard->now;
+	TRACE(session_closed, s->shard->now, .qp = iw_trace_qp(s), .sid = s->sid,
 	      .why = iw_trace_reason(why), .error = (uint64_t)-error);
 	s->state = IW_S_CLOSING;
 	s->tx.rtr_due = false;
@@ -357,7 +357,7 @@ void iw_session_fail(struct iw_session *s, const struct iw_failure *f)
 	}
 	iw_explain_sent(s, f);
 	if (s->qp && !f->quiet)
-		iw_event_raise(s->rnic, &iw_qp_base(s->qp)->event, iw_term_event(f));
+		iw_event_raise(s->shard, &iw_qp_base(s->qp)->event, iw_term_event(f));
 	iw_session_end(s, IW_END_FAILED, f);
 }
 

@@ -6,7 +6,7 @@
 #include "iwarp/event.h"
 #include "iwarp/in_order.h"
 #include "iwarp/iw_session.h"
-#include "iwarp/rnic.h"
+#include "iwarp/shard.h"
 #include "iwarp/segment.h"
 #include "iwarp/terminate.h"
 #include "util/list.h"
@@ -111,9 +111,9 @@ struct iw_session_ending {
 };
 
 struct iw_session {
-	struct iw_rnic *rnic;
+	struct iw_shard *shard;
 	struct iw_assoc *assoc; /* NULL once that is lost */
-	struct list_node all;	/* iw_rnic.sessions or .graveyard */
+	struct list_node all;	/* iw_shard.sessions or .graveyard */
 	struct list_node ready; /* iw_assoc.ready */
 	struct iw_event_node event;
 	struct timerq_node timer;
@@ -154,7 +154,7 @@ struct iw_session *iw_session_new(struct iw_assoc *assoc, bool active);
  * Ends a session: the QP is unbound, and what the reason says becomes of it; an RDMAP Terminate as
  * f says and a session Terminate go out behind what was sent; IW_EVENT_CLOSED unless the user ends
  * it. f: with FAILED, TERMINATE and ABANDONED, else NULL; it is passed to iw_qp_enter_error(). Does
- * nothing if the session has ended. Sessions are freed by iw_rnic_reap() only.
+ * nothing if the session has ended. Sessions are freed by iw_shard_reap() only.
  */
 void iw_session_end(struct iw_session *s, enum iw_end_reason why, const struct iw_failure *f);
 /* The same because the association is gone; error: -errno for IW_EVENT_CLOSED. */

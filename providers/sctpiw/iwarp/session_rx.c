@@ -78,7 +78,7 @@ static void first_segment(struct iw_session *s, const struct iw_rx_rec *rec)
 	s->rx.begun = s->tx.answered = true;
 	if (s->qp->oob && iw_qp_state(s->qp) == IW_QPS_RTR &&
 	    rdmap_opcode(rec->rdmap) != RDMAP_TERMINATE)
-		iw_event_raise(s->rnic, &iw_qp_base(s->qp)->event, IW_EVENT_QP_COMM_EST);
+		iw_event_raise(s->shard, &iw_qp_base(s->qp)->event, IW_EVENT_QP_COMM_EST);
 }
 
 static void fail_delivery(struct iw_session *s, const struct iw_failure *f)
@@ -284,7 +284,7 @@ static void receive_control(struct iw_session *s, uint16_t ssn, const uint8_t *d
 	struct iw_failure f;
 	int err = session_decode(&c, data, len);
 
-	TRACE(session_received, s->rnic->shard.now, .qp = iw_trace_qp(s), .sid = s->sid,
+	TRACE(session_received, s->shard->now, .qp = iw_trace_qp(s), .sid = s->sid,
 	      .message = iw_trace_message(c.function));
 	if (s->state == IW_S_INITIATING && ssn == s->rx.ssn) {
 		if (!s->tx.ssn && session_is_initiate(c.function)) {

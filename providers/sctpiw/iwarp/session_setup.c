@@ -88,7 +88,7 @@ int iw_session_initiate(struct iw_assoc *assoc, struct iw_qp *qp, const struct i
 
 	if (p->private_data_len > IW_MAX_PRIVATE_DATA - SESSION_ENHANCED_LEN)
 		return -EINVAL;
-	iw_rnic_reap(assoc->rnic);
+	iw_shard_reap(assoc->shard);
 	s = iw_session_new(assoc, true);
 	if (!s)
 		return -ENOMEM;
@@ -162,9 +162,9 @@ static int negotiate_answer(struct iw_session *s, const struct session_enhanced 
 static void establish(struct iw_session *s)
 {
 	s->state = IW_S_ESTABLISHED;
-	if (!s->rnic->shard.stats.sessions++)
-		s->rnic->shard.stats.first_session = s->rnic->shard.now;
-	TRACE(session_established, s->rnic->shard.now, .qp = iw_trace_qp(s), .sid = s->sid,
+	if (!s->shard->stats.sessions++)
+		s->shard->stats.first_session = s->shard->now;
+	TRACE(session_established, s->shard->now, .qp = iw_trace_qp(s), .sid = s->sid,
 	      .active = s->active);
 	iw_receipt_update(s); /* Sends may have come early */
 }
@@ -185,7 +185,7 @@ int iw_session_to_self(struct iw_assoc *assoc, struct iw_qp *qp, const struct iw
 
 	if (sid < 0)
 		return sid;
-	iw_rnic_reap(assoc->rnic);
+	iw_shard_reap(assoc->shard);
 	s = iw_session_new(assoc, true);
 	if (!s)
 		return -ENOMEM;
@@ -227,7 +227,7 @@ static void accepted(struct iw_session *s, const struct session_control *c)
 	s->setup.local = NULL;
 	establish(s);
 	enter_rts(s->qp);
-	iw_event_raise(s->rnic, &s->event, IW_EVENT_ACCEPT);
+	iw_event_raise(s->shard, &s->event, IW_EVENT_ACCEPT);
 	iw_session_wake(s);
 }
 
@@ -250,7 +250,7 @@ static void rejected(struct iw_session *s, const struct session_control *c)
 	iw_setup_release_qp(s);
 	free(s->setup.local);
 	s->setup.local = NULL;
-	iw_event_raise(s->rnic, &s->event, IW_EVENT_REJECT);
+	iw_event_raise(s->shard, &s->event, IW_EVENT_REJECT);
 	iw_session_settle(s);
 }
 
@@ -292,7 +292,7 @@ static void crossed(struct iw_session *s, const struct session_control *c)
 	if (!order && c->private_len)
 		order = memcmp(ours->private_data, c->private_data, c->private_len);
 	if (!order)
-		order = random_u32(s->rnic->random) & 1 ? 1 : -1;
+		order = random_u32(s->shard->rnic->random) & 1 ? 1 : -1;
 	iw_assoc_set_initiator(s->assoc, order > 0);
 	iw_setup_release_qp(s);
 	iw_session_end(s, IW_END_CROSSED, NULL);
@@ -388,7 +388,7 @@ void iw_setup_first(struct iw_assoc *assoc, uint16_t sid, uint32_t ppid, const u
 		refuse_first(s);
 		return;
 	}
-	TRACE(session_received, s->rnic->shard.now, .qp = TRACE_NONE, .sid = sid,
+	TRACE(session_received, s->shard->now, .qp = TRACE_NONE, .sid = sid,
 	      .message = iw_trace_message(c.function));
 	s->setup.enhanced = c.function == SESSION_ENHANCED_INITIATE;
 	assoc->peer_enhanced |= s->setup.enhanced;
@@ -402,7 +402,7 @@ void iw_setup_first(struct iw_assoc *assoc, uint16_t sid, uint32_t ppid, const u
 		return;
 	}
 	s->state = IW_S_PENDING;
-	iw_event_raise(s->rnic, &s->event, IW_EVENT_INITIATE);
+	iw_event_raise(s->shard, &s->event, IW_EVENT_INITIATE);
 }
 
 /* RFC 6581 9.1: our ORD at most the initiator's IRD, our IRD at least its ORD. */
@@ -498,12 +498,12 @@ bool iw_rtr_deliver(struct iw_session *s, const struct iw_rx_rec *rec)
 	if (rdmap_opcode(rec->rdmap) == RDMAP_TERMINATE)
 		return false;
 	establish(s);
-	iw_event_raise(s->rnic, &s->event, IW_EVENT_RTR);
+	iw_event_raise(s->shard, &s->event, IW_EVENT_RTR);
 	iw_session_wake(s);
 	if (!iw_rtr_is_send(s) && !is_rtr_write(rec))
 		return false;
 	s->tx.answered = true;
-	s->rnic->shard.stats.in[rdmap_opcode(rec->rdmap)]++;
+	s->shard->stats.in[rdmap_opcode(rec->rdmap)]++;
 	return true;
 }
 
@@ -587,7 +587,7 @@ size_t iw_setup_encode(struct iw_session *s, uint8_t *buf, size_t limit)
 	n = session_encode(&c, buf, limit);
 	if (!n)
 		return 0;
-	TRACE(session_sent, s->rnic->shard.now, .qp = iw_trace_qp(s), .sid = s->sid,
+	TRACE(session_sent, s->shard->now, .qp = iw_trace_qp(s), .sid = s->sid,
 	      .message = iw_trace_message(c.function));
 	s->tx.control = 0;
 	s->tx.ended = c.function == SESSION_TERMINATE || c.function == SESSION_REJECT ||

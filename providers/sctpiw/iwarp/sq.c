@@ -52,7 +52,7 @@ bool iw_sq_complete(struct iw_qp *qp)
 
 		if (wqe->progress != IW_WQE_DONE)
 			break;
-		TRACE(wqe_completed, qp->rnic->shard.now, .qp = qp->num, .wr_id = wqe->wr_id);
+		TRACE(wqe_completed, qp->shard->now, .qp = qp->num, .wr_id = wqe->wr_id);
 		if (qp->sq_sig_all || (wqe->flags & IW_SEND_SIGNALED))
 			lost = !push(qp, wqe, head, IW_WC_SUCCESS, 0);
 		head++;
@@ -82,7 +82,7 @@ void iw_sq_flush(struct iw_qp *qp, const struct iw_failure *f)
 		const struct iw_send_wqe *wqe = iw_sq_at(qp, head);
 		uint32_t status = fault ? fault->status : IW_WC_WR_FLUSH_ERR;
 
-		TRACE(wqe_completed, qp->rnic->shard.now, .qp = qp->num, .wr_id = wqe->wr_id,
+		TRACE(wqe_completed, qp->shard->now, .qp = qp->num, .wr_id = wqe->wr_id,
 		      .status = status);
 		push(qp, wqe, head, status, fault ? fault->term.error : 0);
 	}

@@ -54,7 +54,8 @@ static void free_arrays(struct iw_srq *srq)
 	free(srq->freed);
 }
 
-int iw_srq_new(struct iw_pd *pd, uint32_t max_wr, uint32_t max_sge, void *ctx, struct iw_srq **out)
+int iw_srq_new(struct iw_shard *shard, struct iw_pd *pd, uint32_t max_wr, uint32_t max_sge,
+	       void *ctx, struct iw_srq **out)
 {
 	size_t stride = sizeof(struct iw_recv_wqe) + max_sge * sizeof(struct iw_sge);
 	struct iw_srq_full *full;
@@ -81,7 +82,7 @@ int iw_srq_new(struct iw_pd *pd, uint32_t max_wr, uint32_t max_sge, void *ctx, s
 	srq->max_wr = max_wr;
 	srq->max_sge = max_sge;
 	srq->doorbell.is_srq = true;
-	srq->rnic = pd->rnic;
+	srq->shard = shard;
 	srq->pd = pd;
 	srq->ctx = ctx;
 	iw_event_init(&full->event, IW_OWNER_SRQ);
@@ -103,7 +104,7 @@ int iw_srq_free(struct iw_srq *srq)
 	iw_event_clear(&full_of(srq)->event);
 	list_del(&full_of(srq)->due);
 	srq->pd->refs--;
-	srq->rnic->srqs--;
+	srq->pd->rnic->srqs--;
 	free_arrays(srq);
 	free(full_of(srq));
 	return 0;
@@ -155,7 +156,7 @@ int iw_srq_resize(struct iw_srq *srq, uint32_t max_wr)
 static void limit_reached(struct iw_srq *srq)
 {
 	srq->limit = 0;
-	iw_event_raise(srq->rnic, &full_of(srq)->event, IW_EVENT_SRQ_LIMIT);
+	iw_event_raise(srq->shard, &full_of(srq)->event, IW_EVENT_SRQ_LIMIT);
 }
 
 int iw_srq_arm(struct iw_srq *srq, uint32_t limit)
@@ -211,5 +212,5 @@ void iw_srq_serve_later(struct iw_srq *srq)
 	struct iw_srq_full *full = full_of(srq);
 
 	if (!list_empty(&full->waiting) && !list_linked(&full->due))
-		list_add_tail(&srq->rnic->shard.srqs_due, &full->due);
+		list_add_tail(&srq->shard->srqs_due, &full->due);
 }

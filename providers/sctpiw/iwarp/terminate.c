@@ -97,7 +97,7 @@ size_t iw_term_pull(struct iw_session *s, uint8_t *buf, size_t limit)
 	ddp_put_untagged(buf + SESSION_SSN_LEN, true, rdmap_octet(RDMAP_TERMINATE), 0,
 			 RDMAP_QN_TERMINATE, 1, 0);
 	s->tx.term_due = false;
-	TRACE(terminate_sent, s->rnic->shard.now, .qp = iw_trace_qp(s), .sid = s->sid,
+	TRACE(terminate_sent, s->shard->now, .qp = iw_trace_qp(s), .sid = s->sid,
 	      .layer = TERM_LAYER(s->tx.term.error), .type = TERM_TYPE(s->tx.term.error),
 	      .code = TERM_CODE(s->tx.term.error));
 	return header + term_encode(&s->tx.term, buf + header);
@@ -129,7 +129,7 @@ int iw_term_deliver(struct iw_session *s, const struct iw_rx_rec *rec, struct iw
 	iw_fail_illegal(f);
 	if (term_decode(&t, s->rx.term_buf, (size_t)rec->mo + rec->len))
 		t.has_header = false;
-	TRACE(terminate_received, s->rnic->shard.now, .qp = iw_trace_qp(s), .sid = s->sid,
+	TRACE(terminate_received, s->shard->now, .qp = iw_trace_qp(s), .sid = s->sid,
 	      .layer = TERM_LAYER(t.error), .type = TERM_TYPE(t.error), .code = TERM_CODE(t.error));
 	iw_rc_tx_blame(iw_rc_of(s->qp), &t, f);
 	/* Without a header it is about the first message that the last receipt does not cover. */
@@ -139,7 +139,7 @@ int iw_term_deliver(struct iw_session *s, const struct iw_rx_rec *rec, struct iw
 	f->term.error = t.error;
 	/* Else there was no connection yet, or the application learns it by the WR at fault. */
 	if (s->state == IW_S_ESTABLISHED && f->fault == IW_FAULT_NONE)
-		iw_event_raise(s->rnic, &iw_qp_base(s->qp)->event, IW_EVENT_QP_FATAL);
+		iw_event_raise(s->shard, &iw_qp_base(s->qp)->event, IW_EVENT_QP_FATAL);
 	iw_session_end(s, IW_END_TERMINATE, f);
 	return 0;
 }

@@ -50,7 +50,7 @@ static bool is_established(const struct iw_session *s)
 /* Counts a message that is dropped. */
 static void count(struct iw_session *s, uint16_t error)
 {
-	struct iw_uc_drops *all = &s->rnic->shard.stats.uc;
+	struct iw_uc_drops *all = &s->shard->stats.uc;
 
 	iw_qp_base(s->qp)->dropped++;
 	switch (error) {

@@ -8,7 +8,7 @@
 #include "iwarp/explain.h"
 #include "iwarp/qp.h"
 #include "iwarp/recv.h"
-#include "iwarp/rnic.h"
+#include "iwarp/shard.h"
 #include "iwarp/sq.h"
 #include "iwarp/srq.h"
 #include "iwarp/terminate.h"
@@ -37,9 +37,9 @@ static struct iw_ud *ud_of(const struct iw_qp *qp)
 	return (struct iw_ud *)(uintptr_t)qp;
 }
 
-struct iw_ud_stats *iw_ud_stats(struct iw_rnic *rnic)
+struct iw_ud_stats *iw_ud_stats(struct iw_shard *shard)
 {
-	return &rnic->shard.ud_stats;
+	return &shard->ud_stats;
 }
 
 void iw_ud_set_qkey(struct iw_qp *qp, uint32_t qkey)
@@ -105,7 +105,7 @@ static void ud_doorbell(struct iw_qp *qp)
 	struct iw_ud *ud = ud_of(qp);
 
 	if (iw_qp_state(qp) == IW_QPS_RTS && !list_linked(&ud->ready))
-		list_add_tail(&qp->rnic->shard.ud_ready, &ud->ready);
+		list_add_tail(&qp->shard->ud_ready, &ud->ready);
 }
 
 /* A datagram holds no receive, reads no memory of peers and has no ORD. */
@@ -138,9 +138,9 @@ const struct iw_qp_ops iw_ud_ops = {
 
 /* ---- sending ---- */
 
-struct iw_qp *iw_ud_next_ready(struct iw_rnic *rnic)
+struct iw_qp *iw_ud_next_ready(struct iw_shard *shard)
 {
-	struct list_node *ready = &rnic->shard.ud_ready;
+	struct list_node *ready = &shard->ud_ready;
 
 	return list_empty(ready) ? NULL : &list_entry(ready->next, struct iw_ud, ready)->base.qp;
 }
@@ -152,7 +152,7 @@ void iw_ud_end_turn(struct iw_qp *qp)
 	if (!list_linked(&ud->ready))
 		return;
 	list_del(&ud->ready);
-	list_add_tail(&qp->rnic->shard.ud_ready, &ud->ready);
+	list_add_tail(&qp->shard->ud_ready, &ud->ready);
 }
 
 const struct iw_ud_dest *iw_ud_peek(struct iw_qp *qp, uint32_t *len)
@@ -187,7 +187,7 @@ static uint32_t gather(struct iw_qp *qp, const struct iw_send_wqe *wqe, uint8_t 
 
 		if (status)
 			return status;
-		if (qp->rnic->ops.copy(to, from, part))
+		if (qp->shard->rnic->ops.copy(to, from, part))
 			return IW_WC_LOC_PROT_ERR;
 		to += part;
 		left -= part;
@@ -233,8 +233,8 @@ size_t iw_ud_pull(struct iw_qp *qp, uint8_t *buf)
 	wire_ud_put(buf, &u);
 	ud->base.out.messages++;
 	ud->base.out.bytes += u.len;
-	qp->rnic->shard.stats.out_bytes += u.len;
-	qp->rnic->shard.ud_stats.sent++;
+	qp->shard->stats.out_bytes += u.len;
+	qp->shard->ud_stats.sent++;
 	wqe->progress = IW_WQE_DONE;
 	ud->base.send.next++;
 	if (!iw_sq_complete(qp))
@@ -279,7 +279,7 @@ static uint64_t owed(const struct iw_ud_low *low, uint64_t now)
 /* Counts a receive that was taken in this round, and looks at what is left. */
 static void note_taken(struct iw_qp *qp)
 {
-	struct iw_shard *shard = &qp->rnic->shard;
+	struct iw_shard *shard = qp->shard;
 	struct iw_ud_low *low = &shard->ud_low;
 	struct iw_ud *ud = ud_of(qp);
 
@@ -306,15 +306,15 @@ static void note_taken(struct iw_qp *qp)
 	};
 }
 
-void iw_ud_begin_round(struct iw_rnic *rnic)
+void iw_ud_begin_round(struct iw_shard *shard)
 {
-	rnic->shard.ud_round++;
-	rnic->shard.ud_low.is = false;
+	shard->ud_round++;
+	shard->ud_low.is = false;
 }
 
-bool iw_ud_is_low(const struct iw_rnic *rnic)
+bool iw_ud_is_low(const struct iw_shard *shard)
 {
-	return rnic->shard.ud_low.is;
+	return shard->ud_low.is;
 }
 
 /* Whether the QP that is low is still to be given time. */
@@ -335,10 +335,10 @@ static bool awaits(struct iw_ud_low *low, struct iw_qp *qp, bool over, uint64_t 
 	return false;
 }
 
-bool iw_ud_awaits_receives(struct iw_rnic *rnic, bool shared)
+bool iw_ud_awaits_receives(struct iw_shard *shard, bool shared)
 {
-	struct iw_ud_low *low = &rnic->shard.ud_low;
-	uint64_t now = rnic->shard.now, before = owed(low, low->since), waited;
+	struct iw_ud_low *low = &shard->ud_low;
+	uint64_t now = shard->now, before = owed(low, low->since), waited;
 
 	if (!low->is)
 		return false;
@@ -346,8 +346,8 @@ bool iw_ud_awaits_receives(struct iw_rnic *rnic, bool shared)
 		low->shared = now;
 	waited = low->shared ? now - low->shared : 0;
 	/* The number may be another QP's by now. */
-	low->is =
-		awaits(low, iw_qp_by_num(rnic, low->qp), before + waited >= IW_UD_LOW_SHARED, now);
+	low->is = awaits(low, iw_qp_by_num(shard->rnic, low->qp),
+			 before + waited >= IW_UD_LOW_SHARED, now);
 	if (!low->is && waited)
 		low->paid = now + before + waited;
 	return low->is;
@@ -438,7 +438,7 @@ static void fail_receive(struct iw_qp *qp, struct iw_recv r, uint32_t status)
 static void receive(struct iw_qp *qp, const struct wire_ud *u, const struct ip_addr *local,
 		    const struct ip_addr *remote)
 {
-	struct iw_ud_stats *stats = iw_ud_stats(qp->rnic);
+	struct iw_ud_stats *stats = iw_ud_stats(qp->shard);
 	struct iw_cqe cqe = {
 		.opcode = IW_WC_RECV,
 		.byte_len = (uint32_t)(IW_UD_GRH + u->len),
@@ -470,7 +470,7 @@ static void receive(struct iw_qp *qp, const struct wire_ud *u, const struct ip_a
 	stats->received++;
 	iw_qp_base(qp)->in.messages++;
 	iw_qp_base(qp)->in.bytes += u->len;
-	qp->rnic->shard.stats.in_bytes += u->len;
+	qp->shard->stats.in_bytes += u->len;
 	if (!iw_recv_complete(qp, r, &cqe, u->flags & WIRE_UD_SOLICITED))
 		iw_qp_enter_error(qp, NULL);
 	else
@@ -481,20 +481,20 @@ void iw_ud_offer(struct iw_qp *qp, const struct wire_ud *u, const struct ip_addr
 		 const struct ip_addr *remote)
 {
 	if (!receives(qp))
-		iw_ud_stats(qp->rnic)->no_qp++;
+		iw_ud_stats(qp->shard)->no_qp++;
 	else if (u->qkey != ud_of(qp)->qkey)
-		iw_ud_stats(qp->rnic)->bad_qkey++;
+		iw_ud_stats(qp->shard)->bad_qkey++;
 	else
 		receive(qp, u, local, remote);
 }
 
-void iw_ud_receive(struct iw_rnic *rnic, const struct wire_ud *u, const struct ip_addr *local,
+void iw_ud_receive(struct iw_shard *shard, const struct wire_ud *u, const struct ip_addr *local,
 		   const struct ip_addr *remote)
 {
-	struct iw_qp *qp = iw_qp_by_num(rnic, u->dst_qp);
+	struct iw_qp *qp = iw_qp_by_num(shard->rnic, u->dst_qp);
 
 	if (!qp || qp->type != IW_QPT_UD)
-		rnic->shard.ud_stats.no_qp++;
+		shard->ud_stats.no_qp++;
 	else
 		iw_ud_offer(qp, u, local, remote);
 }

@@ -10,7 +10,7 @@
 #include "iwarp/srq.h"
 
 struct iw_xrcd {
-	struct iw_rnic *rnic;
+	struct iw_shard *shard; /* of its QPs and SRQs */
 	/* What its QPs have instead of their own: a PD without memory, a CQ and an SRQ that stay empty. */
 	struct iw_pd *pd;
 	struct iw_cq *cq;
@@ -29,17 +29,18 @@ static void free_parts(struct iw_xrcd *xrcd)
 	free(xrcd);
 }
 
-struct iw_xrcd *iw_xrcd_new(struct iw_rnic *rnic)
+struct iw_xrcd *iw_xrcd_new(struct iw_shard *shard)
 {
 	struct iw_xrcd *xrcd = calloc(1, sizeof(*xrcd));
 
 	if (!xrcd)
 		return NULL;
-	xrcd->rnic = rnic;
+	xrcd->shard = shard;
 	list_init(&xrcd->srqs);
-	xrcd->pd = iw_pd_new(rnic, NULL);
-	xrcd->cq = iw_cq_new(rnic, 1, NULL);
-	if (!xrcd->pd || !xrcd->cq || iw_srq_new(xrcd->pd, 1, IW_MAX_SGE, NULL, &xrcd->srq)) {
+	xrcd->pd = iw_pd_new(shard->rnic, NULL);
+	xrcd->cq = iw_cq_new(shard, 1, NULL);
+	if (!xrcd->pd || !xrcd->cq ||
+	    iw_srq_new(shard, xrcd->pd, 1, IW_MAX_SGE, NULL, &xrcd->srq)) {
 		free_parts(xrcd);
 		return NULL;
 	}
@@ -81,12 +82,12 @@ static uint16_t new_num(struct iw_rnic *rnic)
 int iw_xrc_srq_new(struct iw_xrcd *xrcd, struct iw_pd *pd, struct iw_cq *cq, uint32_t max_wr,
 		   uint32_t max_sge, void *ctx, struct iw_srq **out)
 {
-	struct iw_rnic *rnic = xrcd->rnic;
+	struct iw_rnic *rnic = xrcd->shard->rnic;
 	struct iw_srq *srq;
 	uint32_t num;
 	int err;
 
-	err = iw_srq_new(pd, max_wr, max_sge, ctx, &srq);
+	err = iw_srq_new(xrcd->shard, pd, max_wr, max_sge, ctx, &srq);
 	if (err)
 		return err;
 	num = new_num(rnic); /* one is free: there are fewer SRQs than numbers */
@@ -136,7 +137,7 @@ static void fail_message(struct iw_session *s, const struct iw_srq *srq,
 
 void iw_xrc_srq_leave(struct iw_srq *srq)
 {
-	struct iw_rnic *rnic = srq->rnic;
+	struct iw_rnic *rnic = srq->shard->rnic;
 
 	iw_table_remove(&rnic->xrc_srqs, srq->num);
 	list_for_each(node, &rnic->all_qps) {
@@ -165,7 +166,7 @@ struct iw_srq *iw_xrc_lookup(const struct iw_qp *qp, uint32_t qn)
 	struct iw_srq *srq = NULL;
 
 	if (rdmap_qn_is_srq(qn))
-		srq = iw_table_find(&qp->rnic->xrc_srqs, rdmap_qn_srq_num(qn));
+		srq = iw_table_find(&qp->shard->rnic->xrc_srqs, rdmap_qn_srq_num(qn));
 	return srq && srq->xrcd == qp->srq->xrcd ? srq : NULL;
 }
 

@@ -173,7 +173,7 @@ static enum conn_received read_socket(struct conn *c, struct endpoint *ep, struc
 		total += n;
 		if (n < ops->rx_batch)
 			return total ? CONN_SOME : CONN_NOTHING;
-		if ((ops->rx_batch == 1 && dgrams[0].len < SMALL_DATAGRAM) || iw_ud_is_low(c->rnic))
+		if ((ops->rx_batch == 1 && dgrams[0].len < SMALL_DATAGRAM) || iw_ud_is_low(c->iw))
 			return CONN_SOME;
 	}
 	return CONN_MORE;

@@ -93,8 +93,8 @@ static void collect(struct shard *s, struct counts *c)
 	port_query(&c->port);
 	shard_lock(s);
 	c->traffic = s->conn.traffic;
-	c->iw = *iw_stats(s->conn.rnic);
-	c->ud = *iw_ud_stats(s->conn.rnic);
+	c->iw = *iw_stats(s->conn.iw);
+	c->ud = *iw_ud_stats(s->conn.iw);
 	conn_sctp_stats(&s->conn, &c->sctp);
 	shard_unlock(s);
 	c->words_in = c->traffic.bytes_in / 4;

@@ -16,7 +16,7 @@ static void notify(struct shard *s)
 {
 	struct iw_cq *cq;
 
-	while ((cq = iw_next_notify(s->conn.rnic))) {
+	while ((cq = iw_next_notify(s->conn.iw))) {
 		struct object *obj = cq->ctx;
 
 		if (obj)

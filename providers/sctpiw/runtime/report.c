@@ -58,10 +58,10 @@ struct report_part {
 
 static void copy_process(struct shard *s, struct process *p)
 {
-	iw_count(s->conn.rnic, &p->objects);
-	p->iw = *iw_stats(s->conn.rnic);
-	p->sent = iw_messages(p->iw.out) + iw_ud_stats(s->conn.rnic)->sent;
-	p->received = iw_messages(p->iw.in) + iw_ud_stats(s->conn.rnic)->received;
+	iw_count(s->rnic->iw, &p->objects);
+	p->iw = *iw_stats(s->conn.iw);
+	p->sent = iw_messages(p->iw.out) + iw_ud_stats(s->conn.iw)->sent;
+	p->received = iw_messages(p->iw.in) + iw_ud_stats(s->conn.iw)->received;
 	p->traffic = s->conn.traffic;
 	p->has_sctp = s->conn.transport->stats;
 	conn_sctp_stats(&s->conn, &p->sctp);
@@ -112,7 +112,7 @@ static void write_process(const struct shard *s, const union object *o, struct l
 
 static bool next_qp(struct report *r, struct shard *s, union object *o)
 {
-	return iw_next_qp(s->conn.rnic, &r->mark, &o->qp);
+	return iw_next_qp(s->rnic->iw, &r->mark, &o->qp);
 }
 
 static void write_qp(const struct shard *s, const union object *o, struct line *l)
@@ -236,7 +236,7 @@ static void write_path(const struct shard *s, const union object *o, struct line
 
 static bool next_cq(struct report *r, struct shard *s, union object *o)
 {
-	return iw_next_cq(s->conn.rnic, &r->mark, &o->cq);
+	return iw_next_cq(s->rnic->iw, &r->mark, &o->cq);
 }
 
 static void write_cq(const struct shard *s, const union object *o, struct line *l)
@@ -252,7 +252,7 @@ static void write_cq(const struct shard *s, const union object *o, struct line *
 
 static bool next_mr(struct report *r, struct shard *s, union object *o)
 {
-	return iw_next_mr(s->conn.rnic, &r->mark, &o->mr);
+	return iw_next_mr(s->rnic->iw, &r->mark, &o->mr);
 }
 
 /* The rights as letters, in the order of enum iw_access. */

@@ -228,12 +228,18 @@ static int start_conn(struct rnic *r, struct config_error *why)
 		.transport = carrier ? &transport_user_sctp : &transport_kernel_sctp,
 		.carrier = carrier,
 		.net = &r->shard.net,
-		.rnic = r->iw,
+		.iw = iw_shard_new(r->iw),
 		.ids = r->ids,
 		.random = &r->random,
 	};
+	int ret;
 
-	return conn_start(&r->shard.conn, &param, why);
+	if (!param.iw)
+		return -ENOMEM;
+	ret = conn_start(&r->shard.conn, &param, why);
+	if (ret)
+		iw_shard_free(param.iw);
+	return ret;
 }
 
 /* -errno; why is set if a user can do something about it. */
@@ -321,7 +327,7 @@ static void forget(struct rnic *r)
 	atomic_store(&s->dead, true);
 	faults_forget(&r->faults);
 	conn_forget(&s->conn);
-	iw_rnic_forget(r->iw);
+	iw_shard_forget(s->conn.iw);
 	control_forget(&s->control);
 	progress_fini(s);
 	capture_free(s->net.capture);

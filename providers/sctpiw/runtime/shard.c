@@ -21,7 +21,7 @@ static int self(void)
 static void set_clock(struct shard *s, uint64_t now)
 {
 	s->conn.now = now;
-	iw_set_now(s->conn.rnic, now);
+	iw_set_now(s->conn.iw, now);
 }
 
 void shard_read_clock(struct shard *s)

@@ -54,7 +54,7 @@ static struct sctpiw_cq *new_cq(struct sctpiw_context *ctx, uint32_t cqe,
 	sctpiw_lock_init(&cq->lock);
 
 	shard_lock(ctx->shard);
-	cq->iw = iw_cq_new(ctx->shard->rnic->iw, cqe, &cq->obj);
+	cq->iw = iw_cq_new(ctx->shard->conn.iw, cqe, &cq->obj);
 	if (cq->iw) {
 		cq->iw->nth = ++made;
 		list_add_tail(&ctx->cqs, &cq->node);

@@ -219,7 +219,7 @@ static enum fault_site site_of(uint16_t opcode)
 /* The QP may be gone already; then its number is all that is known. Shard lock. */
 static void fill_attrs(struct sctpiw_cq *cq, const struct iw_cqe *e, struct fault_attrs *attrs)
 {
-	const struct iw_qp *qp = iw_qp_by_num(cq->iw->rnic, e->qp_num);
+	const struct iw_qp *qp = conn_qp(&cq->shard->conn, e->qp_num);
 
 	*attrs = (struct fault_attrs){
 		.known = 1u << FAULT_SELECT_qp | 1u << FAULT_SELECT_cq,
@@ -247,7 +247,7 @@ static void complete(struct sctpiw_cq *cq, uint32_t i, const struct fault_action
 {
 	struct iw_cq *iw = cq->iw;
 	struct iw_cqe *e = &iw->ring[iw_cq_slot(iw, i)];
-	struct iw_qp *qp = iw_qp_by_num(iw->rnic, e->qp_num);
+	struct iw_qp *qp = conn_qp(&cq->shard->conn, e->qp_num);
 
 	e->status = (uint16_t)a->arg[fault_complete_status];
 	e->vendor_err = (uint16_t)a->arg[fault_complete_vendor];

@@ -155,7 +155,7 @@ static int new_iw_qp(struct sctpiw_context *ctx, struct sctpiw_pd *pd, struct sc
 	shard_lock(ctx->shard);
 	err = qp_num_get(&ctx->shard->conn, &iw_attr.num);
 	if (!err) {
-		err = iw_qp_new(ctx->shard->rnic->iw, &iw_attr, &qp->iw);
+		err = iw_qp_new(ctx->shard->conn.iw, &iw_attr, &qp->iw);
 		if (err)
 			qp_num_put(&ctx->shard->conn, iw_attr.num);
 	}

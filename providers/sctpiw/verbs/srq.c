@@ -28,7 +28,8 @@ static int new_iw_srq(struct sctpiw_context *ctx, struct sctpiw_pd *pd, struct s
 		err = iw_xrc_srq_new(srq->xrcd->domain->iw, pd->iw, to_cq(cq)->iw, attr->max_wr,
 				     attr->max_sge, &srq->obj, &srq->iw);
 	else
-		err = iw_srq_new(pd->iw, attr->max_wr, attr->max_sge, &srq->obj, &srq->iw);
+		err = iw_srq_new(srq->shard->conn.iw, pd->iw, attr->max_wr, attr->max_sge,
+				 &srq->obj, &srq->iw);
 	if (!err) {
 		srq->iw->nth = ++made;
 		sctpiw_pd_hold(pd);

@@ -65,7 +65,7 @@ static struct sctpiw_xrc_domain *new_domain(struct shard *shard, int fd, const s
 
 	if (!d)
 		return NULL;
-	d->iw = iw_xrcd_new(shard->rnic->iw);
+	d->iw = iw_xrcd_new(shard->conn.iw);
 	if (!d->iw) {
 		free(d);
 		return NULL;

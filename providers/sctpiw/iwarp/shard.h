@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * What one thread at a time moves on: sessions, their timers and what they have to tell. Needs the lock
+ * of the shard.
+ */
+#ifndef SCTPIW_IWARP_SHARD_H
+#define SCTPIW_IWARP_SHARD_H
+
+#include "iwarp/iw_mcast.h"
+#include "iwarp/iw_shard.h"
+#include "iwarp/iw_ud.h"
+#include "iwarp/rnic.h"
+#include "util/list.h"
+#include "util/timerq.h"
+
+struct iw_cq;
+
+struct iw_shard {
+	struct iw_rnic *rnic;
+	struct list_node node; /* iw_rnic.shards */
+	uint64_t now;	       /* ns, as iw_set_now() and iw_timers() said last */
+	struct iw_stats stats;
+
+	struct list_node assocs;
+	struct list_node idle; /* iw_assoc.idle: what iw_next_idle() returns */
+	struct list_node sessions;
+	struct list_node graveyard;   /* sessions that wait for iw_shard_reap() */
+	unsigned int session_count;   /* sessions that are not freed */
+	unsigned int turned_away;     /* iw_assoc.turned_away of all associations */
+	struct timerq timers;	      /* of the sessions, one each */
+	struct timerq cq_timers;      /* of CQs with moderation, one each */
+	struct list_node referencing; /* iw_assoc.referencing */
+
+	struct list_node ud_ready; /* struct iw_ud: datagrams to send */
+	struct iw_ud_stats ud_stats;
+	uint32_t ud_round; /* counts iw_ud_begin_round() */
+	struct iw_ud_low ud_low;
+	struct iw_mcast_table mcast;
+
+	struct list_node events;   /* struct iw_event_node */
+	struct list_node srqs_due; /* iw_srq_full.due */
+	struct iw_cq *notify_first; /* CQs with completions that iw_next_notify() has not looked at */
+	struct iw_cq **notify_last; /* where the next one is to be linked */
+};
+
+/* Frees the sessions that are over. Only to be called where no caller holds a session. */
+void iw_shard_reap(struct iw_shard *shard);
+
+#endif
