@@ -102,7 +102,7 @@ static void purge_another(struct end *end)
 
 	shard_lock(s);
 	for (int i = 0; i < 3; i++)
-		assert_true(iw_cq_push(end->cq, &cqe, false));
+		assert_true(iw_cq_push(end->cq, end->cq->shard, &cqe, false));
 	iw_cq_purge(end->cq, cqe.qp_num);
 	shard_unlock(s);
 }

@@ -11,7 +11,7 @@ static bool push(struct iw_cq *cq, uint64_t wr_id, uint32_t qp_num, bool solicit
 {
 	struct iw_cqe cqe = { .wr_id = wr_id, .qp_num = qp_num };
 
-	return iw_cq_push(cq, &cqe, solicited);
+	return iw_cq_push(cq, cq->shard, &cqe, solicited);
 }
 
 static void poll_in_order_and_overflow(void **state)
@@ -280,6 +280,138 @@ static void arm_races_with_completions(void **state)
 	fx_stop(&x);
 }
 
+/* Two shards complete on one CQ, each in a thread of its own, and nothing is lost of either. */
+struct two {
+	struct iw_cq *cq;
+	unsigned int total; /* completions of each shard */
+	_Atomic unsigned int notifications;
+	_Atomic unsigned int got;
+	_Atomic bool stop;
+};
+
+struct shard_thread {
+	struct two *two;
+	struct iw_shard *shard;
+	uint32_t qp_num;
+};
+
+static void *complete(void *arg)
+{
+	const struct shard_thread *t = arg;
+	unsigned int done = 0;
+
+	while (done < t->two->total && !t->two->stop) {
+		struct iw_cqe cqe = { .wr_id = done, .qp_num = t->qp_num };
+
+		/* The ring never fills, so that nothing overruns it. */
+		if (2 * done > t->two->got + 64) {
+			sched_yield();
+			continue;
+		}
+		if (!iw_cq_push(t->two->cq, t->shard, &cqe, false))
+			t->two->stop = true;
+		done++;
+		while (iw_next_notify(t->shard))
+			t->two->notifications++;
+	}
+	return NULL;
+}
+
+/* Takes completions as a program does that sleeps, and checks the order of each QP's. false: one is missing. */
+static bool consume(struct two *two)
+{
+	unsigned int next[2] = { 0, 0 }, seen = 0;
+	struct iw_cqe cqe[4];
+
+	while (two->got < 2 * two->total) {
+		unsigned int n = iw_cq_poll(two->cq, 4, cqe);
+
+		for (unsigned int i = 0; i < n; i++)
+			if (cqe[i].qp_num > 1 || cqe[i].wr_id != next[cqe[i].qp_num]++)
+				return false;
+		two->got += n;
+		if (n)
+			continue;
+		iw_cq_arm(two->cq, false);
+		if (!iw_cq_is_empty(two->cq))
+			continue;
+		for (unsigned int spins = 0; two->notifications == seen; spins++) {
+			sched_yield();
+			if (spins > 20000000 || two->stop)
+				return false;
+		}
+		seen = two->notifications;
+	}
+	return true;
+}
+
+static void two_shards(void **state)
+{
+	struct two two = { .total = 100000 };
+	struct shard_thread threads[2];
+	pthread_t thread[2];
+	bool whole;
+	struct fx x;
+
+	fx_start(&x, false);
+	two.cq = iw_cq_new(x.iw, 256, NULL);
+	iw_cq_share(two.cq);
+	threads[0] = (struct shard_thread){ &two, x.iw, 0 };
+	threads[1] = (struct shard_thread){ &two, iw_shard_new(x.rnic), 1 };
+	for (int i = 0; i < 2; i++)
+		pthread_create(&thread[i], NULL, complete, &threads[i]);
+	whole = consume(&two);
+	two.stop = true;
+	for (int i = 0; i < 2; i++)
+		pthread_join(thread[i], NULL);
+	assert_true(whole);
+	assert_int_equal(iw_cq_free(two.cq), 0);
+	iw_shard_free(threads[1].shard);
+	fx_stop(&x);
+}
+
+/* An event that one shard has postponed comes with a completion of the other, or with the first one's timer. */
+static void two_shards_moderate(void **state)
+{
+	struct iw_shard *other;
+	struct iw_cq *cq;
+	struct fx x;
+
+	fx_start(&x, false);
+	other = iw_shard_new(x.rnic);
+	cq = iw_cq_new(x.iw, 16, NULL);
+	iw_cq_share(cq);
+	iw_set_now(other, x.now);
+	assert_int_equal(iw_cq_moderate(cq, 2, 1000), 0);
+	iw_cq_arm(cq, false);
+	push(cq, 1, 1, false);
+	assert_null(iw_next_notify(x.iw));
+	assert_int_equal(iw_next_timeout(x.iw), x.now + 1000);
+	assert_true(iw_cq_push(cq, other, &(struct iw_cqe){ .wr_id = 2 }, false));
+	assert_ptr_equal(iw_next_notify(other), cq);
+	assert_int_equal(iw_next_timeout(other), UINT64_MAX);
+	/* The timer of the first shard runs on, and is no event of its own. */
+	iw_timers(x.iw, x.now + 500);
+	iw_cq_arm(cq, false);
+	iw_timers(x.iw, x.now + 1000);
+	assert_null(iw_next_notify(x.iw));
+	/* What the other shard postpones, its own timer ends. */
+	assert_true(iw_cq_push(cq, other, &(struct iw_cqe){ .wr_id = 3 }, false));
+	assert_null(iw_next_notify(other));
+	iw_timers(other, x.now + 1000);
+	assert_ptr_equal(iw_next_notify(other), cq);
+	/* A CQ that goes takes its timer and its place in a list with it, whoever has them. */
+	iw_cq_arm(cq, false);
+	assert_true(iw_cq_push(cq, other, &(struct iw_cqe){ .wr_id = 4 }, false));
+	assert_null(iw_next_notify(other));
+	assert_true(iw_cq_push(cq, other, &(struct iw_cqe){ .wr_id = 5 }, false));
+	assert_int_equal(iw_cq_free(cq), 0);
+	assert_null(iw_next_notify(other));
+	assert_int_equal(iw_next_timeout(other), UINT64_MAX);
+	iw_shard_free(other);
+	fx_stop(&x);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -290,6 +422,8 @@ int main(void)
 		cmocka_unit_test(arm_races_with_completions),
 		cmocka_unit_test(moderation),
 		cmocka_unit_test(time_stamps),
+		cmocka_unit_test(two_shards),
+		cmocka_unit_test(two_shards_moderate),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -41,9 +41,35 @@ struct iw_cq *iw_cq_new(struct iw_shard *shard, uint32_t entries, void *ctx)
 	return &full->cq;
 }
 
+/* ---- several shards ---- */
+
+void iw_cq_share(struct iw_cq *cq)
+{
+	cq->shared = true;
+}
+
+/* Acquire and release: pair with each other, so that each shard sees what the one before has done. */
+static void enter(struct iw_cq *cq)
+{
+	if (!cq->shared)
+		return;
+	while (atomic_exchange_explicit(&cq->locked, true, memory_order_acquire)) {
+		while (atomic_load_explicit(&cq->locked, memory_order_relaxed))
+			;
+	}
+}
+
+static void leave(struct iw_cq *cq)
+{
+	if (cq->shared)
+		atomic_store_explicit(&cq->locked, false, memory_order_release);
+}
+
+/* ---- the end ---- */
+
 static void forget_notify(struct iw_cq *cq)
 {
-	struct iw_shard *shard = cq->shard;
+	struct iw_shard *shard = cq->notify_shard;
 
 	if (!cq->notify_queued)
 		return;
@@ -65,7 +91,8 @@ int iw_cq_free(struct iw_cq *cq)
 	if (cq->refs)
 		return -EBUSY;
 	forget_notify(cq);
-	timerq_remove(&cq->shard->cq_timers, &full->timer);
+	if (full->timing)
+		timerq_remove(&full->timing->cq_timers, &full->timer);
 	iw_event_clear(&full->event);
 	list_del(&full->all);
 	cq->shard->rnic->cqs--;
@@ -182,40 +209,51 @@ void iw_cq_arm(struct iw_cq *cq, bool solicited_only)
 	atomic_thread_fence(memory_order_seq_cst);
 }
 
-static void queue_notify(struct iw_cq *cq)
+static void queue_notify(struct iw_cq *cq, struct iw_shard *shard)
 {
 	if (cq->notify_queued)
 		return;
 	cq->notify_queued = true;
+	cq->notify_shard = shard;
 	cq->notify_next = NULL;
-	*cq->shard->notify_last = cq;
-	cq->shard->notify_last = &cq->notify_next;
+	*shard->notify_last = cq;
+	shard->notify_last = &cq->notify_next;
 }
 
-void iw_cq_overrun(struct iw_cq *cq)
+static void fail(struct iw_cq *cq, struct iw_shard *shard)
 {
 	struct iw_cq_full *full = list_entry(cq, struct iw_cq_full, cq);
 
 	cq->overflown = true;
-	iw_event_raise(cq->shard, &full->event, IW_EVENT_CQ_ERROR);
+	iw_event_raise(shard, &full->event, IW_EVENT_CQ_ERROR);
+}
+
+void iw_cq_overrun(struct iw_cq *cq)
+{
+	enter(cq);
+	if (!cq->overflown)
+		fail(cq, cq->shard);
+	leave(cq);
 }
 
 void iw_cq_notify(struct iw_cq *cq)
 {
+	enter(cq);
 	cq->notify_solicited = true;
-	queue_notify(cq);
+	queue_notify(cq, cq->shard);
+	leave(cq);
 }
 
 /* There is no room for an entry. true: it is lost, and nobody needs to be told. */
-static bool overrun(struct iw_cq *cq)
+static bool overrun(struct iw_cq *cq, struct iw_shard *shard)
 {
 	if (cq->ignore_overrun)
 		return true;
-	iw_cq_overrun(cq);
+	fail(cq, shard);
 	return false;
 }
 
-bool iw_cq_push(struct iw_cq *cq, const struct iw_cqe *cqe, bool solicited)
+static bool push(struct iw_cq *cq, struct iw_shard *shard, const struct iw_cqe *cqe, bool solicited)
 {
 	uint32_t tail = atomic_load_explicit(&cq->tail, memory_order_relaxed);
 
@@ -223,24 +261,36 @@ bool iw_cq_push(struct iw_cq *cq, const struct iw_cqe *cqe, bool solicited)
 		return false;
 	/* Acquire: pairs with the store of iw_cq_consume(). The consumer has read the old entry. */
 	if (tail - atomic_load_explicit(&cq->head, memory_order_acquire) >= cq->limit)
-		return overrun(cq);
-	TRACE(completion, cq->shard->now, .qp = cqe->qp_num, .wr_id = cqe->wr_id,
-	      .opcode = cqe->opcode, .status = cqe->status, .bytes = cqe->byte_len);
+		return overrun(cq, shard);
+	TRACE(completion, shard->now, .qp = cqe->qp_num, .wr_id = cqe->wr_id, .opcode = cqe->opcode,
+	      .status = cqe->status, .bytes = cqe->byte_len);
 	cq->ring[tail & cq->mask] = *cqe;
 	if (cq->stamps)
-		cq->stamps[tail & cq->mask] =
-			cq->shard->rnic->ops.clock ? cq->shard->rnic->ops.clock() : cq->shard->now;
+		cq->stamps[tail & cq->mask] = shard->rnic->ops.clock ? shard->rnic->ops.clock() :
+								       shard->now;
 	/* Release: pairs with the load of iw_cq_count(), which then sees entry and data. */
 	atomic_store_explicit(&cq->tail, tail + 1, memory_order_release);
 	cq->notify_solicited |= solicited;
-	queue_notify(cq);
+	queue_notify(cq, shard);
 	return true;
+}
+
+bool iw_cq_push(struct iw_cq *cq, struct iw_shard *shard, const struct iw_cqe *cqe, bool solicited)
+{
+	bool pushed;
+
+	if (!cq->shared)
+		return push(cq, shard, cqe, solicited);
+	enter(cq);
+	pushed = push(cq, shard, cqe, solicited);
+	leave(cq);
+	return pushed;
 }
 
 /* ---- moderation: an event that is due may have to wait (iw_cq_moderate()) ---- */
 
 /* May the event that is due come now? If not, it is postponed. */
-static bool release(struct iw_cq_full *full)
+static bool release(struct iw_cq_full *full, struct iw_shard *shard)
 {
 	struct iw_cq *cq = &full->cq;
 	uint32_t since = atomic_load_explicit(&cq->tail, memory_order_relaxed) -
@@ -248,61 +298,90 @@ static bool release(struct iw_cq_full *full)
 
 	if (!full->count || full->ripe || since >= full->count)
 		return true;
-	if (!full->postponed)
-		timerq_set(&cq->shard->cq_timers, &full->timer, cq->shard->now + full->period);
+	/* A timer of another shard that was not needed any more runs on: the event then comes a little early. */
+	if (!full->timing) {
+		full->timing = shard;
+		timerq_set(&shard->cq_timers, &full->timer, shard->now + full->period);
+	}
 	full->postponed = true;
 	return false;
 }
 
 /* The event comes now. */
-static void end_wait(struct iw_cq_full *full)
+static void end_wait(struct iw_cq_full *full, struct iw_shard *shard)
 {
 	full->postponed = full->ripe = false;
-	timerq_remove(&full->cq.shard->cq_timers, &full->timer);
+	if (full->timing != shard)
+		return;
+	timerq_remove(&shard->cq_timers, &full->timer);
+	full->timing = NULL;
 }
 
-void iw_cq_timer(struct iw_cq_full *full)
+static void ripen(struct iw_cq_full *full, struct iw_shard *shard)
 {
 	full->ripe = true;
-	queue_notify(&full->cq);
+	queue_notify(&full->cq, shard);
+}
+
+void iw_cq_timer(struct iw_cq_full *full, struct iw_shard *shard)
+{
+	enter(&full->cq);
+	full->timing = NULL;
+	if (full->postponed)
+		ripen(full, shard);
+	leave(&full->cq);
 }
 
 int iw_cq_moderate(struct iw_cq *cq, uint32_t count, uint64_t period)
 {
 	struct iw_cq_full *full = list_entry(cq, struct iw_cq_full, cq);
 
-	if (timerq_reserve(&cq->shard->cq_timers, cq->shard->rnic->cqs))
-		return -ENOMEM;
+	list_for_each(node, &cq->shard->rnic->shards) {
+		struct iw_shard *shard = list_entry(node, struct iw_shard, node);
+
+		if (timerq_reserve(&shard->cq_timers, shard->rnic->cqs))
+			return -ENOMEM;
+	}
 	full->count = period ? count : 0;
 	full->period = period;
 	if (full->postponed) /* by limits that do not hold any more */
-		iw_cq_timer(full);
+		ripen(full, cq->shard);
 	return 0;
+}
+
+/* Whether the event of a CQ comes now, of which completions have come. */
+static bool comes(struct iw_cq_full *full, struct iw_shard *shard)
+{
+	struct iw_cq *cq = &full->cq;
+	uint32_t armed;
+	bool due;
+
+	/* See iw_cq_arm(). An entry may be another shard's, which has left the lock before. */
+	atomic_thread_fence(memory_order_seq_cst);
+	armed = atomic_load(&cq->armed);
+	due = armed == IW_CQ_ARM_ANY ||
+	      (armed == IW_CQ_ARM_SOLICITED && (cq->notify_solicited || full->postponed));
+	cq->notify_queued = false;
+	cq->notify_solicited = false;
+	if (!due || !release(full, shard))
+		return false;
+	end_wait(full, shard);
+	return atomic_exchange(&cq->armed, IW_CQ_UNARMED) != IW_CQ_UNARMED;
 }
 
 struct iw_cq *iw_next_notify(struct iw_shard *shard)
 {
 	struct iw_cq *cq;
+	bool found = false;
 
-	if (!shard->notify_first)
-		return NULL;
-	atomic_thread_fence(memory_order_seq_cst); /* see iw_cq_arm() */
-	while ((cq = shard->notify_first)) {
-		struct iw_cq_full *full = list_entry(cq, struct iw_cq_full, cq);
-		uint32_t armed = atomic_load(&cq->armed);
-		bool due = armed == IW_CQ_ARM_ANY || (armed == IW_CQ_ARM_SOLICITED &&
-						      (cq->notify_solicited || full->postponed));
-
+	while (!found && (cq = shard->notify_first)) {
+		/* Under its lock: from then on another shard may put it on its list. */
+		enter(cq);
 		shard->notify_first = cq->notify_next;
 		if (!shard->notify_first)
 			shard->notify_last = &shard->notify_first;
-		cq->notify_queued = false;
-		cq->notify_solicited = false;
-		if (!due || !release(full))
-			continue;
-		end_wait(full);
-		if (atomic_exchange(&cq->armed, IW_CQ_UNARMED) != IW_CQ_UNARMED)
-			return cq;
+		found = comes(list_entry(cq, struct iw_cq_full, cq), shard);
+		leave(cq);
 	}
-	return NULL;
+	return found ? cq : NULL;
 }

@@ -15,6 +15,9 @@
  *	      iw_cq_is_past() load it, and the RNIC writes the entry anew behind that
  *
  * Beside them stands a pair of fences: iw_cq_arm() and iw_next_notify().
+ *
+ * A CQ belongs to a shard. Queues of other shards may complete on it as well, once iw_cq_share() was called:
+ * from then on a lock of its own orders what the shards do with it.
  */
 #ifndef SCTPIW_IWARP_IW_CQ_H
 #define SCTPIW_IWARP_IW_CQ_H
@@ -55,12 +58,15 @@ struct iw_cq {
 	_Atomic uint32_t armed;		    /* enum iw_cq_arm */
 	_Atomic uint32_t armed_at;	    /* tail at the time it was armed */
 	struct iw_shard *shard;
+	bool shared;	     /* several shards complete here; read by whoever has a shard's lock */
+	_Atomic bool locked; /* by a shard, if it is shared */
 	uint32_t refs;	     /* send and receive queues that complete here */
 	bool overflown;	     /* an async event was raised; what completes from now on is lost */
 	bool ignore_overrun; /* an entry that does not fit is lost, and nobody is told */
 	/* Completions came since iw_next_notify() last looked at armed: */
 	bool notify_queued;
-	bool notify_solicited; /* one of them counts for IW_CQ_ARM_SOLICITED */
+	bool notify_solicited;	       /* one of them counts for IW_CQ_ARM_SOLICITED */
+	struct iw_shard *notify_shard; /* whose iw_next_notify() looks, if notify_queued */
 	struct iw_cq *notify_next;
 	void *ctx;    /* the verbs layer's */
 	uint32_t nth; /* how many the program had made, with this one; the verbs layer's */
@@ -70,6 +76,8 @@ struct iw_cq {
 struct iw_cq *iw_cq_new(struct iw_shard *shard, uint32_t entries, void *ctx);
 /* -EBUSY: a QP uses it. */
 int iw_cq_free(struct iw_cq *cq);
+/* From now on queues of several shards may complete on it. The locks of all shards are held. */
+void iw_cq_share(struct iw_cq *cq);
 /* From now on the CQ keeps the time at which each entry came. Called once. -ENOMEM. */
 int iw_cq_stamp(struct iw_cq *cq);
 /*
@@ -140,7 +148,7 @@ void iw_cq_overrun(struct iw_cq *cq);
 void iw_cq_notify(struct iw_cq *cq);
 
 /*
- * Returns the CQs whose armed completion has come, each once; then NULL. To be called before the
+ * Returns the CQs whose armed completion has come from this shard, each once; then NULL. To be called before the
  * shard's lock is given up, after anything that may have completed a WR: `armed` is looked at here
  * and not for each completion.
  */

@@ -74,7 +74,7 @@ bool iw_recv_complete(struct iw_qp *qp, struct iw_recv r, struct iw_cqe *cqe, bo
 	} else {
 		iw_ring_release(&qp->rq, r.at + 1);
 	}
-	return iw_cq_push(cq, cqe, solicited);
+	return iw_cq_push(cq, qp->shard, cqe, solicited);
 }
 
 void iw_recv_flush(struct iw_qp *qp, struct iw_recv r, uint32_t index, const struct iw_failure *f)

@@ -98,7 +98,7 @@ void iw_timers(struct iw_shard *shard, uint64_t now)
 	}
 	while ((first = timerq_first(&shard->cq_timers)) && first->when <= now) {
 		timerq_remove(&shard->cq_timers, first);
-		iw_cq_timer(list_entry(first, struct iw_cq_full, timer));
+		iw_cq_timer(list_entry(first, struct iw_cq_full, timer), shard);
 	}
 	iw_shard_reap(shard);
 }

@@ -37,7 +37,7 @@ static inline bool push(struct iw_qp *qp, const struct iw_send_wqe *wqe, uint32_
 	};
 
 	iw_ring_release(&qp->sq, head + 1);
-	return iw_cq_push(qp->send_cq, &cqe, status != IW_WC_SUCCESS);
+	return iw_cq_push(qp->send_cq, qp->shard, &cqe, status != IW_WC_SUCCESS);
 }
 
 bool iw_sq_complete(struct iw_qp *qp)
