@@ -238,7 +238,7 @@ static void open_qp(void)
 				   .max_send_sge = 1,
 				   .max_recv_sge = 1 };
 
-	iw = iw_shard_new(iw_rnic_new(&config, &ops, &random));
+	iw = iw_shard_new(iw_rnic_new(&config, &ops, &random), &random);
 	must(iw);
 	iw_pd = iw_pd_new(iw_shard_rnic(iw), NULL);
 	cq = iw_cq_new(iw, 4, NULL);

@@ -117,7 +117,7 @@ void stack_node_start(struct stack_node *n)
 	list_init(&n->chan.events);
 	n->rnic = iw_rnic_new(&n->iw_config, &stack_rnic_ops, &n->random.source);
 	n->ids = param.ids = cm_id_table_new();
-	n->iw = param.iw = iw_shard_new(n->rnic);
+	n->iw = param.iw = iw_shard_new(n->rnic, &n->random.source);
 	assert_true(n->iw && n->ids);
 	n->carrier = stack_carrier;
 	if (n->w->layer) {

@@ -367,7 +367,7 @@ static void unknown_name(void **state)
 	assert_string_equal(
 		err.text,
 		"X: there is no setting lpp; there are llp, encap-port, in-order, "
-		"share, paths, multipath, silent-limit, request-limit, capture, "
+		"share, engines, paths, multipath, silent-limit, request-limit, capture, "
 		"capture-snaplen, capture-size, capture-files, trace, key, cert, cert-key, ca, cert-names, key-optional, peer-to-peer, personality, node-type, "
 		"faults, fault-seed, summary, log");
 }

@@ -357,7 +357,7 @@ static void two_shards(void **state)
 	two.cq = iw_cq_new(x.iw, 256, NULL);
 	iw_cq_share(two.cq);
 	threads[0] = (struct shard_thread){ &two, x.iw, 0 };
-	threads[1] = (struct shard_thread){ &two, iw_shard_new(x.rnic), 1 };
+	threads[1] = (struct shard_thread){ &two, iw_shard_new(x.rnic, &x.random.source), 1 };
 	for (int i = 0; i < 2; i++)
 		pthread_create(&thread[i], NULL, complete, &threads[i]);
 	whole = consume(&two);
@@ -378,7 +378,7 @@ static void two_shards_moderate(void **state)
 	struct fx x;
 
 	fx_start(&x, false);
-	other = iw_shard_new(x.rnic);
+	other = iw_shard_new(x.rnic, &x.random.source);
 	cq = iw_cq_new(x.iw, 16, NULL);
 	iw_cq_share(cq);
 	iw_set_now(other, x.now);

@@ -99,7 +99,7 @@ static void both_say_the_same(void **state)
 		struct fx x;
 
 		fx_start(&x, true);
-		random_bytes(x.rnic->random, &(uint8_t[3]){ 0 }, 1 + i % 3);
+		random_bytes(x.iw->random, &(uint8_t[3]){ 0 }, 1 + i % 3);
 		initiate(&x, "m");
 		expect(&x, SESSION_ENHANCED_INITIATE, 0);
 		peer_initiates(&x, 0, "m");

@@ -27,7 +27,7 @@ static void states(void **state)
 	assert_int_equal(atomic_load(&qp->state), IW_QPS_RESET);
 	assert_in_range(qp->num, 2, 0xffffff);
 	assert_int_not_equal(qp->num, x.qp->num);
-	assert_ptr_equal(iw_qp_by_num(x.rnic, qp->num), qp);
+	assert_ptr_equal(iw_qp_by_num(x.iw, qp->num), qp);
 	assert_int_equal(iw_qp_modify(qp, IW_QPS_RTR), -EINVAL);
 	assert_int_equal(iw_qp_modify(qp, IW_QPS_RTS), -EINVAL);
 	assert_int_equal(iw_qp_modify(qp, IW_QPS_SQD), -EINVAL);

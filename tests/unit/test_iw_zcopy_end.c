@@ -499,7 +499,7 @@ static void not_revoked(void **state)
 			assert_int_equal(iw_mr_invalidate_local(x.qp, iw_mr_stag(r.mr)), -EBUSY);
 			assert_int_equal(iw_mr_invalidate_remote(x.qp, iw_mr_stag(r.mr)), -EACCES);
 			assert_int_equal(n_copy_outs, 0);
-			iw_zcopy_copy_out(x.rnic);
+			iw_zcopy_copy_out(x.iw);
 			n_copy_outs = 0;
 		}
 		revoke(&x, &r, how);

@@ -27,7 +27,7 @@
 #include "util/sockaddr.h"
 #include "wire/rdmap.h"
 
-static struct shard *const s = &fake.shard;
+static struct shard *const s = &fake.rnic.shard;
 static struct iw_stats stats;
 static struct iw_ud_stats ud_stats;
 static struct sctp_stats sctp;

@@ -19,7 +19,7 @@
 #include "runtime/object.h"
 #include "sys/sys.h"
 
-static struct shard *const s = &fake.shard;
+static struct shard *const s = &fake.rnic.shard;
 
 static void (*before_unlock)(void);
 

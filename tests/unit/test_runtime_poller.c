@@ -19,7 +19,7 @@
 
 #define SENT_ALL "events output events reap"
 
-static struct shard *const s = &fake.shard;
+static struct shard *const s = &fake.rnic.shard;
 
 static int setup(void **state)
 {

@@ -21,7 +21,7 @@
 #include "runtime/object.h"
 #include "runtime/port_events.h"
 
-static struct shard *const s = &fake.shard;
+static struct shard *const s = &fake.rnic.shard;
 static int start_error;
 
 /* ---- what it asks of others ---- */

@@ -9,7 +9,7 @@
 /* The progress thread: how it starts and ends, sleeps, and sets its timer; descriptors that are gone. */
 #include "fixture/fake_progress.h"
 
-static struct shard *const s = &fake.shard;
+static struct shard *const s = &fake.rnic.shard;
 
 /* ---- start and end ---- */
 

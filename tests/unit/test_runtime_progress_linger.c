@@ -9,7 +9,7 @@
 /* The progress thread lingers after a message, so that a quick answer finds it awake. */
 #include "fixture/fake_progress.h"
 
-static struct shard *const s = &fake.shard;
+static struct shard *const s = &fake.rnic.shard;
 
 static unsigned int short_sleeps;
 static uint64_t yield_takes;

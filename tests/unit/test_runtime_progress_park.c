@@ -9,7 +9,7 @@
 /* The progress thread is parked while the application polls, and takes naps meanwhile. */
 #include "fixture/fake_progress.h"
 
-static struct shard *const s = &fake.shard;
+static struct shard *const s = &fake.rnic.shard;
 
 static unsigned int busy_naps; /* naps during which the application polls */
 

@@ -177,7 +177,7 @@ static void host_start(struct host *h, uint16_t port, uint8_t last)
 		.transport = &transport,
 		.carrier = &carrier,
 		.random = &random_source,
-		.iw = iw_shard_new(iw_rnic_new(&iw_config, &ops, &random_source)),
+		.iw = iw_shard_new(iw_rnic_new(&iw_config, &ops, &random_source), &random_source),
 		.ids = cm_id_table_new(),
 	};
 

@@ -137,6 +137,16 @@ static bool set_silent_limit(struct config *c, const char *value)
 	return true;
 }
 
+static bool set_engines(struct config *c, const char *value)
+{
+	unsigned long engines;
+
+	if (!number(value, 1, CONFIG_ENGINES_MAX, &engines))
+		return false;
+	c->engines = (unsigned int)engines;
+	return true;
+}
+
 static bool set_request_limit(struct config *c, const char *value)
 {
 	unsigned long requests;
@@ -305,6 +315,7 @@ enum {
 	ENCAP_PORT,
 	IN_ORDER,
 	SHARE,
+	ENGINES,
 	PATHS,
 	MULTIPATH,
 	SILENT,
@@ -373,6 +384,16 @@ static const struct setting {
 			.dflt = "yes",
 			.help = "queue pairs between two processes share an association",
 			.flag = true,
+		},
+	},
+	[ENGINES] = {
+		.set = set_engines,
+		.n = {
+			.name = "engines",
+			.env = "SCTPIW_ENGINES",
+			.allowed = "1 to 16",
+			.dflt = "1",
+			.help = "so many threads of the program can be served at once",
 		},
 	},
 	[PATHS] = {

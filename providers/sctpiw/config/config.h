@@ -41,6 +41,8 @@ enum config_rtr {
 	CONFIG_RTR_ANY = 7,
 };
 
+#define CONFIG_ENGINES_MAX 16u
+
 struct config {
 	enum config_carrier carrier;
 	/*
@@ -50,6 +52,7 @@ struct config {
 	int encap_port;
 	bool in_order; /* RDMA Writes are placed in order also after losses (struct iw_config) */
 	bool share;    /* one association for all QPs between two processes */
+	unsigned int engines;	   /* shards of the RNIC: 1 to CONFIG_ENGINES_MAX */
 	struct config_paths paths; /* which further addresses of ours peers are told of */
 	bool spread; /* the setting multipath is spread: data takes all disjoint paths at once */
 	uint64_t silent_limit;		/* ns; a peer that is silent for longer is given up */
@@ -118,7 +121,7 @@ struct config_name {
 const struct config_name *config_names(unsigned int i);
 
 /* The settings while they are put together, and where each comes from. */
-enum { CONFIG_SETTINGS = 26 };
+enum { CONFIG_SETTINGS = 27 };
 
 struct config_builder {
 	struct config config;

@@ -16,6 +16,7 @@ void config_init(struct config_builder *b)
 		.carrier = CONFIG_CARRIER_UDP,
 		.encap_port = CONFIG_ENCAP_UNSET,
 		.share = true,
+		.engines = 1,
 		.silent_limit = SILENT_LIMIT * NSEC_PER_SEC,
 		.request_limit = REQUEST_LIMIT,
 		.personality = CONFIG_ROCE,
@@ -61,6 +62,24 @@ static bool certificate_is_whole(const struct config_builder *b, struct config_e
 	return true;
 }
 
+/* What one engine alone can do. */
+static bool engines_go_with_the_rest(const struct config_builder *b, struct config_error *err)
+{
+	const struct config *c = &b->config;
+	const char *which = c->carrier != CONFIG_CARRIER_UDP ? "llp" :
+			    config_is_sealed(c)		     ? (*c->key ? "key" : "cert") :
+			    *c->capture			     ? "capture" :
+			    *c->trace			     ? "trace" :
+			    *c->faults			     ? "faults" :
+							       NULL;
+
+	if (c->engines == 1 || !which)
+		return true;
+	return config_refuse(err, "%s: engines = %u does not go with %s of %.300s",
+			     config_origin(b, "engines"), c->engines, which,
+			     config_origin(b, which));
+}
+
 bool config_finish(struct config_builder *b, struct config_error *err)
 {
 	struct config *c = &b->config;
@@ -97,6 +116,8 @@ bool config_finish(struct config_builder *b, struct config_error *err)
 		return config_refuse(err,
 				     "%s: capture-files needs capture-size, of which one file is",
 				     config_origin(b, "capture-files"));
+	if (!engines_go_with_the_rest(b, err))
+		return false;
 	if (*c->trace && !strcmp(c->trace, c->capture))
 		return config_refuse(
 			err,

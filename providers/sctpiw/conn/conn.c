@@ -89,16 +89,16 @@ bool conn_events(struct conn *c, void (*raise)(void *ctx, const struct iw_event 
 	return any;
 }
 
-void conn_doorbell(struct conn *c, struct iw_doorbell *doorbell)
+bool conn_doorbell(struct conn *c, struct iw_doorbell *doorbell)
 {
-	struct iw_qp *qp;
+	struct iw_qp *qp = doorbell->is_srq ? NULL : list_entry(doorbell, struct iw_qp, doorbell);
 
+	if (qp && qp->shard != c->iw)
+		return false;
 	iw_doorbell_serve(doorbell);
-	if (doorbell->is_srq)
-		return;
-	qp = list_entry(doorbell, struct iw_qp, doorbell);
-	if (qp->oob)
+	if (qp && qp->oob)
 		oob_doorbell(qp);
+	return true;
 }
 
 uint32_t conn_in_flight(const struct conn *c)

@@ -160,8 +160,8 @@ enum conn_received conn_receive(struct conn *c, enum conn_depth depth);
  * or SRQ instead of a session, with ctx. Returns whether anything happened; then there may be more.
  */
 bool conn_events(struct conn *c, void (*raise)(void *ctx, const struct iw_event *ev), void *ctx);
-/* The QP or SRQ of this doorbell has new work requests. */
-void conn_doorbell(struct conn *c, struct iw_doorbell *doorbell);
+/* The QP or SRQ of this doorbell has new work requests. false: the QP is another shard's, and nothing was done. */
+bool conn_doorbell(struct conn *c, struct iw_doorbell *doorbell);
 /*
  * Has conn_output() send the acknowledgements that peers have asked for and that wait for a message to ride
  * on: the application has had its chance to post one. Returns whether there are any.
@@ -199,10 +199,10 @@ void conn_abort_all(struct conn *c);
 /* In the child of a fork(): closes the descriptors of all endpoints and does nothing else. */
 void conn_forget(struct conn *c);
 
-/* The QP of this number; NULL: there is none. */
+/* The shard's QP of this number; NULL: there is none. */
 static inline struct iw_qp *conn_qp(const struct conn *c, uint32_t num)
 {
-	return iw_qp_by_num(iw_shard_rnic(c->iw), num);
+	return iw_qp_by_num(c->iw, num);
 }
 
 /* What SCTP has counted; all zero if the transport does not count. */

@@ -6,26 +6,21 @@
 #include "iwarp/mr.h"
 #include "iwarp/rc.h"
 
-static unsigned int sessions(const struct iw_rnic *rnic)
-{
-	unsigned int n = 0;
-
-	list_for_each(node, &rnic->shards)
-		n += list_entry(node, struct iw_shard, node)->session_count;
-	return n;
-}
-
 void iw_count(const struct iw_rnic *rnic, struct iw_counts *counts)
 {
 	*counts = (struct iw_counts){
-		.qps = rnic->qps.count,
 		.cqs = rnic->cqs,
 		.srqs = rnic->srqs,
 		.pds = rnic->pds,
 		.mrs = rnic->mrs.count - rnic->mws,
 		.mws = rnic->mws,
-		.sessions = sessions(rnic),
 	};
+	list_for_each(node, &rnic->shards) {
+		const struct iw_shard *shard = list_entry(node, struct iw_shard, node);
+
+		counts->qps += shard->qps.count;
+		counts->sessions += shard->session_count;
+	}
 }
 
 uint64_t iw_messages(const uint64_t by_opcode[IW_OPCODES])
@@ -56,9 +51,9 @@ static void inspect_session(const struct iw_rc *rc, struct iw_qp_info *info)
 		s->assoc->ops.describe(s->assoc->llp, info->peer, sizeof(info->peer));
 }
 
-bool iw_next_qp(struct iw_rnic *rnic, struct list_node *mark, struct iw_qp_info *info)
+bool iw_next_qp(struct iw_shard *shard, struct list_node *mark, struct iw_qp_info *info)
 {
-	struct list_node *node = list_step(&rnic->all_qps, mark);
+	struct list_node *node = list_step(&shard->all_qps, mark);
 	const struct iw_qp_base *base;
 	const struct iw_rc *rc;
 
@@ -126,7 +121,7 @@ bool iw_next_mr(struct iw_rnic *rnic, struct list_node *mark, struct iw_mr_info 
 		.iova = mr->iova,
 		.length = mr->length,
 		.access = mr->access & ~IW_MR_LOCAL,
-		.invalid = mr->invalid,
+		.invalid = iw_mr_is_invalid(mr),
 	};
 	return true;
 }

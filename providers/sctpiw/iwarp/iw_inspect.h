@@ -68,7 +68,7 @@ struct iw_mr_info {
  * mark, which is list_init()ed, marks the place; from the first call to the one that returns false
  * it is on a list of the RNIC's. list_del() of it ends the walk early.
  */
-bool iw_next_qp(struct iw_rnic *rnic, struct list_node *mark, struct iw_qp_info *info);
+bool iw_next_qp(struct iw_shard *shard, struct list_node *mark, struct iw_qp_info *info);
 bool iw_next_cq(struct iw_rnic *rnic, struct list_node *mark, struct iw_cq_info *info);
 bool iw_next_mr(struct iw_rnic *rnic, struct list_node *mark, struct iw_mr_info *info);
 

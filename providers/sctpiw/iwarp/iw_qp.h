@@ -13,7 +13,6 @@
 #include "iwarp/iw_ring.h"
 #include "iwarp/iw_srq.h"
 
-struct iw_rnic;
 struct iw_shard;
 
 struct iw_qp_attr {
@@ -74,8 +73,14 @@ struct iw_qp {
 int iw_qp_new(struct iw_shard *shard, const struct iw_qp_attr *attr, struct iw_qp **qp);
 /* Ends its session (the peer gets a session Terminate, RFC 5043 5.4). Always 0. */
 int iw_qp_free(struct iw_qp *qp);
-/* NULL: there is none. */
-struct iw_qp *iw_qp_by_num(struct iw_rnic *rnic, uint32_t num);
+/* The shard's QP of that number. NULL: there is none. */
+struct iw_qp *iw_qp_by_num(const struct iw_shard *shard, uint32_t num);
+/*
+ * Moves a QP that is not connected to another shard, and lets it complete on its CQs from there. -EBUSY: it is
+ * connected, or was so a moment ago, or belongs where it is, as UD QPs and those of an SRQ do; -ENOMEM. Locks of all
+ * shards.
+ */
+int iw_qp_move(struct iw_qp *qp, struct iw_shard *to);
 
 /*
  * The state changes of the verbs: RESET->INIT, INIT->RTR, any->ERR (flushes, and ends the session),
@@ -97,8 +102,8 @@ void iw_qp_terminate(struct iw_qp *qp, uint16_t error);
 void iw_qp_fail_sends(struct iw_qp *qp, uint32_t status);
 /* The llp of iw_assoc_new() of the association that its session is on; NULL: it has none, or is its own peer. */
 void *iw_qp_llp(const struct iw_qp *qp);
-/* The QP that follows this one, of all; qp NULL: the first. NULL: there is none. */
-struct iw_qp *iw_qp_next(const struct iw_rnic *rnic, const struct iw_qp *qp);
+/* The QP that follows this one, of all of the shard; qp NULL: the first. NULL: there is none. */
+struct iw_qp *iw_qp_next(const struct iw_shard *shard, const struct iw_qp *qp);
 /* In SQD: are there WRs that were begun before and are not complete? */
 bool iw_qp_is_draining(const struct iw_qp *qp);
 /*

@@ -175,14 +175,14 @@ int iw_mr_change(struct iw_mr *mr, const struct iw_mr_attr *attr)
 		return err;
 	if (mr->windows)
 		return -EBUSY;
-	iw_zcopy_copy_out(mr->pd->rnic);
-	if (mr->invalid || mr->addr != (uint8_t *)(uintptr_t)attr->addr ||
+	iw_zcopy_copy_out_all(mr->pd->rnic);
+	if (iw_mr_is_invalid(mr) || mr->addr != (uint8_t *)(uintptr_t)attr->addr ||
 	    mr->length != attr->length || mr->iova != attr->iova) {
 		err = iw_mr_enter(mr->pd->rnic, mr);
 		if (err)
 			return err;
 		iw_table_remove(&mr->pd->rnic->mrs, old >> 8);
-		mr->invalid = false;
+		iw_mr_set_invalid(mr, false);
 	}
 	mr->pd->refs--;
 	set_attr(mr, attr);
@@ -215,7 +215,7 @@ int iw_mr_free(struct iw_mr *mr)
 	 * The STag is looked up anew for each segment; only what is referenced outlives the
 	 * look-up.
 	 */
-	iw_zcopy_copy_out(mr->pd->rnic);
+	iw_zcopy_copy_out_all(mr->pd->rnic);
 	iw_table_remove(&mr->pd->rnic->mrs, mr->stag >> 8);
 	list_del(&mr->all);
 	mr->pd->refs--;
@@ -267,10 +267,11 @@ enum iw_remote iw_mr_remote(const struct iw_qp *qp, uint32_t stag, uint64_t to, 
 	return IW_REMOTE_OK;
 }
 
-static void invalidate(struct iw_mr *mr)
+/* The QP's shard is the only one that can have referenced it: see the callers. */
+static void invalidate(const struct iw_qp *qp, struct iw_mr *mr)
 {
-	iw_zcopy_copy_out(mr->pd->rnic);
-	mr->invalid = true;
+	iw_zcopy_copy_out(qp->shard);
+	iw_mr_set_invalid(mr, true);
 }
 
 int iw_mr_invalidate_local(const struct iw_qp *qp, uint32_t stag)
@@ -280,16 +281,16 @@ int iw_mr_invalidate_local(const struct iw_qp *qp, uint32_t stag)
 	if (!mr || mr->stag != stag || mr->pd != qp->pd)
 		return -EINVAL;
 	if (mr->kind == IW_MR_WINDOW_2) {
-		if (!mr->invalid && mr->scope != qp)
+		if (!iw_mr_is_invalid(mr) && mr->scope != qp)
 			return -EINVAL;
 		iw_mw_unbind(list_entry(mr, struct iw_mw, key));
 		return 0;
 	}
-	if (mr->invalid || mr->kind != IW_MR_REGION)
+	if (iw_mr_is_invalid(mr) || mr->kind != IW_MR_REGION)
 		return -EINVAL;
 	if (mr->windows)
 		return -EBUSY;
-	invalidate(mr);
+	invalidate(qp, mr);
 	return 0;
 }
 
@@ -305,6 +306,6 @@ int iw_mr_invalidate_remote(const struct iw_qp *qp, uint32_t stag)
 		return -EINVAL;
 	if (mr->pd->qps > 1 || mr->windows || !(mr->access & IW_ACCESS_REMOTE))
 		return -EACCES;
-	invalidate(mr);
+	invalidate(qp, mr);
 	return 0;
 }

@@ -6,6 +6,7 @@
 #ifndef SCTPIW_IWARP_MR_H
 #define SCTPIW_IWARP_MR_H
 
+#include <stdatomic.h>
 #include <stddef.h>
 
 #include "iwarp/iw_mr.h"
@@ -35,8 +36,12 @@ struct iw_mr {
 	uint64_t iova;	   /* the TO of its first byte */
 	uint64_t length;   /* bytes */
 	uint8_t *addr;	   /* of its first byte in the application's memory */
-	bool invalid; /* by LOCAL_INV or a Send with Invalidate; or a window that is not bound */
-	uint8_t kind; /* enum iw_mr_kind */
+	/*
+	 * By LOCAL_INV or a Send with Invalidate; or a window that is not bound. Any shard may look; who else could use
+	 * the STag is the caller's to know.
+	 */
+	_Atomic bool invalid;
+	uint8_t kind;	  /* enum iw_mr_kind */
 	uint32_t windows; /* bound to this region */
 	struct iw_pd *pd;
 	void *ctx;	      /* the verbs layer's */
@@ -46,12 +51,22 @@ struct iw_mr {
 /* Gives mr an STag with a free index, and enters it into the table. -ENOMEM. */
 int iw_mr_enter(struct iw_rnic *rnic, struct iw_mr *mr);
 
+static inline bool iw_mr_is_invalid(const struct iw_mr *mr)
+{
+	return atomic_load_explicit(&mr->invalid, memory_order_relaxed);
+}
+
+static inline void iw_mr_set_invalid(struct iw_mr *mr, bool invalid)
+{
+	atomic_store_explicit(&mr->invalid, invalid, memory_order_relaxed);
+}
+
 /* NULL: there is no such STag, it has another key, or it is invalid. */
 static inline struct iw_mr *iw_mr_find(const struct iw_rnic *rnic, uint32_t stag)
 {
 	struct iw_mr *mr = iw_table_find(&rnic->mrs, stag >> 8);
 
-	return mr && mr->stag == stag && !mr->invalid ? mr : NULL;
+	return mr && mr->stag == stag && !iw_mr_is_invalid(mr) ? mr : NULL;
 }
 
 /* Do the len > 0 bytes from to on lie inside mr? */

@@ -16,6 +16,8 @@ int iw_mw_new(struct iw_pd *pd, enum iw_mw_type type, struct iw_mw **out)
 
 	if (type != IW_MW_TYPE_1 && type != IW_MW_TYPE_2)
 		return -EINVAL;
+	if (iw_rnic_is_shared(rnic))
+		return -EOPNOTSUPP;
 	if (rnic->mws >= IW_MAX_MW)
 		return -ENOMEM;
 	mw = calloc(1, sizeof(*mw));
@@ -24,7 +26,7 @@ int iw_mw_new(struct iw_pd *pd, enum iw_mw_type type, struct iw_mw **out)
 	list_init(&mw->node);
 	mw->key.kind = type == IW_MW_TYPE_1 ? IW_MR_WINDOW_1 : IW_MR_WINDOW_2;
 	mw->key.pd = pd;
-	mw->key.invalid = true;
+	iw_mr_set_invalid(&mw->key, true);
 	err = iw_mr_enter(rnic, &mw->key);
 	if (err) {
 		free(mw);
@@ -46,11 +48,11 @@ void iw_mw_unbind(struct iw_mw *mw)
 {
 	if (mw->region) {
 		if (mw->key.access & IW_ACCESS_REMOTE_READ)
-			iw_zcopy_copy_out(mw->key.pd->rnic);
+			iw_zcopy_copy_out_all(mw->key.pd->rnic);
 		mw->region->windows--;
 	}
 	mw->region = NULL;
-	mw->key.invalid = true;
+	iw_mr_set_invalid(&mw->key, true);
 	list_del(&mw->node);
 }
 
@@ -134,7 +136,7 @@ int iw_mw_bind(struct iw_qp *qp, const struct iw_send_wqe *wqe)
 	key->iova = wqe->bind.access & IW_ACCESS_ZERO_BASED ? 0 : wqe->remote_to;
 	key->length = wqe->bind.length;
 	key->addr = iw_mr_at(region, wqe->remote_to);
-	key->invalid = false;
+	iw_mr_set_invalid(key, false);
 	mw->region = region;
 	region->windows++;
 	if (one_stream)

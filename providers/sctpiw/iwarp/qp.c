@@ -54,13 +54,13 @@ static bool attr_ok(const struct iw_qp_attr *a)
 	return a->max_recv_wr <= IW_MAX_QP_WR && a->max_recv_sge <= IW_MAX_SGE;
 }
 
-static uint32_t new_num(struct iw_rnic *rnic)
+static uint32_t new_num(struct iw_shard *shard)
 {
 	uint32_t num;
 
 	do /* 0 and 1 are special QPs elsewhere, and mean something to some programs */
-		num = rnic->next_qp_num++ & 0xffffff;
-	while (num < 2 || iw_table_find(&rnic->qps, num));
+		num = shard->rnic->next_qp_num++ & 0xffffff;
+	while (num < 2 || iw_table_find(&shard->qps, num));
 	return num;
 }
 
@@ -91,15 +91,21 @@ static void free_memory(struct iw_qp *qp)
 	iw_qp_base(qp)->ops->free(qp);
 }
 
+/*
+ * What changes the meaning of an STag on the data path: other shards may be about to use it, of which this one knows
+ * nothing.
+ */
+#define OF_ONE_SHARD (1u << IW_WR_LOCAL_INV | 1u << IW_WR_BIND_MW)
+
 static void init(struct iw_qp *qp, struct iw_shard *shard, const struct iw_qp_attr *attr,
 		 const struct iw_qp_ops *ops)
 {
 	struct iw_qp_base *base = iw_qp_base(qp);
 
-	qp->num = attr->num ? attr->num : new_num(shard->rnic);
+	qp->num = attr->num ? attr->num : new_num(shard);
 	qp->type = attr->type;
 	qp->max_msg = ops->max_msg;
-	qp->wr_opcodes = ops->wr_opcodes;
+	qp->wr_opcodes = ops->wr_opcodes & ~(iw_rnic_is_shared(shard->rnic) ? OF_ONE_SHARD : 0);
 	qp->to_srqs = attr->type == IW_QPT_XRC_SEND;
 	qp->doorbell.is_ud = attr->type == IW_QPT_UD;
 	qp->max_send_sge = attr->max_send_sge;
@@ -120,7 +126,6 @@ static void init(struct iw_qp *qp, struct iw_shard *shard, const struct iw_qp_at
 int iw_qp_new(struct iw_shard *shard, const struct iw_qp_attr *attr, struct iw_qp **out)
 {
 	const struct iw_qp_ops *ops = type_ops(attr->type);
-	struct iw_rnic *rnic = shard->rnic;
 	struct iw_qp_attr of_xrcd;
 	struct iw_qp *qp;
 	int err;
@@ -132,9 +137,9 @@ int iw_qp_new(struct iw_shard *shard, const struct iw_qp_attr *attr, struct iw_q
 		attr = &of_xrcd;
 	}
 
-	if (!ops || !attr_ok(attr) || (attr->num && iw_table_find(&rnic->qps, attr->num)))
+	if (!ops || !attr_ok(attr) || (attr->num && iw_table_find(&shard->qps, attr->num)))
 		return -EINVAL;
-	if (rnic->qps.count >= IW_MAX_QP)
+	if (shard->qps.count >= IW_MAX_QP)
 		return -ENOMEM;
 	qp = ops->alloc();
 	if (!qp)
@@ -142,12 +147,12 @@ int iw_qp_new(struct iw_shard *shard, const struct iw_qp_attr *attr, struct iw_q
 	init(qp, shard, attr, ops);
 	err = init_rings(qp, attr);
 	if (!err)
-		err = iw_table_insert(&rnic->qps, qp->num, qp);
+		err = iw_table_insert(&shard->qps, qp->num, qp);
 	if (err) {
 		free_memory(qp);
 		return err;
 	}
-	list_add_tail(&rnic->all_qps, &iw_qp_base(qp)->all);
+	list_add_tail(&shard->all_qps, &iw_qp_base(qp)->all);
 	qp->pd->refs++;
 	qp->pd->qps++;
 	qp->send_cq->refs++;
@@ -175,7 +180,7 @@ static void reset(struct iw_qp *qp)
 int iw_qp_free(struct iw_qp *qp)
 {
 	reset(qp);
-	iw_table_remove(&qp->shard->rnic->qps, qp->num);
+	iw_table_remove(&qp->shard->qps, qp->num);
 	list_del(&iw_qp_base(qp)->all);
 	qp->pd->refs--;
 	qp->pd->qps--;
@@ -189,9 +194,28 @@ int iw_qp_free(struct iw_qp *qp)
 	return 0;
 }
 
-struct iw_qp *iw_qp_by_num(struct iw_rnic *rnic, uint32_t num)
+struct iw_qp *iw_qp_by_num(const struct iw_shard *shard, uint32_t num)
 {
-	return iw_table_find(&rnic->qps, num);
+	return iw_table_find(&shard->qps, num);
+}
+
+int iw_qp_move(struct iw_qp *qp, struct iw_shard *to)
+{
+	struct iw_qp_base *base = iw_qp_base(qp);
+	int err;
+
+	if (qp->srq || qp->oob || base->event.bits || !base->ops->may_leave(qp))
+		return -EBUSY;
+	err = iw_table_insert(&to->qps, qp->num, qp);
+	if (err)
+		return err;
+	iw_table_remove(&qp->shard->qps, qp->num);
+	list_del(&base->all);
+	list_add_tail(&to->all_qps, &base->all);
+	qp->shard = to;
+	iw_cq_share(qp->send_cq);
+	iw_cq_share(qp->recv_cq);
+	return 0;
 }
 
 void iw_qp_set_state(struct iw_qp *qp, enum iw_qp_state state)

@@ -47,6 +47,8 @@ struct iw_qp_ops {
 	void (*flush_receives)(struct iw_qp *qp, const struct iw_failure *f);
 	/* In RESET: receives that were taken from an SRQ go back to it. */
 	void (*drop_receives)(struct iw_qp *qp);
+	/* May the QP go to another shard? Not if anything else of its shard knows it, such as a session. */
+	bool (*may_leave)(const struct iw_qp *qp);
 };
 
 /* The first member of each type's struct. */

@@ -64,9 +64,9 @@ void *iw_qp_llp(const struct iw_qp *qp)
 	return s && !s->to_self && s->assoc ? s->assoc->llp : NULL;
 }
 
-struct iw_qp *iw_qp_next(const struct iw_rnic *rnic, const struct iw_qp *qp)
+struct iw_qp *iw_qp_next(const struct iw_shard *shard, const struct iw_qp *qp)
 {
-	const struct list_node *next = qp ? iw_qp_base(qp)->all.next : rnic->all_qps.next;
+	const struct list_node *next = qp ? iw_qp_base(qp)->all.next : shard->all_qps.next;
 
-	return next == &rnic->all_qps ? NULL : &list_entry(next, struct iw_qp_base, all)->qp;
+	return next == &shard->all_qps ? NULL : &list_entry(next, struct iw_qp_base, all)->qp;
 }

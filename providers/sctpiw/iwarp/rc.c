@@ -101,7 +101,14 @@ void iw_rc_doorbell(struct iw_qp *qp)
 void iw_rc_end_remote_read(struct iw_qp *qp)
 {
 	if (iw_rc_of(qp)->session)
-		iw_zcopy_copy_out(qp->shard->rnic);
+		iw_zcopy_copy_out(qp->shard);
+}
+
+bool iw_rc_may_leave(const struct iw_qp *qp)
+{
+	const struct iw_rc *rc = iw_rc_of(qp);
+
+	return !rc->session && !rc->closed;
 }
 
 void iw_rc_set_ord(struct iw_qp *qp, uint32_t ord)
@@ -158,7 +165,7 @@ int iw_rc_bind(struct iw_qp *qp, struct iw_session *s, uint32_t ird, uint32_t or
 		.ord_max = IW_MAX_ORD,
 		.msn = 1,
 		/* STags are of no use on another session, but begin far from those of all others. */
-		.stag = qp->shard->rnic->read_stags,
+		.stag = qp->shard->read_stags,
 		.atomic_msn = 1,
 	};
 
@@ -170,7 +177,7 @@ int iw_rc_bind(struct iw_qp *qp, struct iw_session *s, uint32_t ird, uint32_t or
 	}
 	if (iw_unplaced_reserve(s->assoc) || iw_reads_reserve(&reads, 1))
 		return -ENOMEM;
-	qp->shard->rnic->read_stags += READ_STAGS_STEP;
+	qp->shard->read_stags += READ_STAGS_STEP;
 	rc->base.send = (struct iw_sq){ .next = sq_head, .tail = sq_head };
 	rc->tx = (struct iw_rc_tx){ .msn = 1, .to_srqs = qp->to_srqs };
 	rc->rx = (struct iw_rc_rx){

@@ -62,12 +62,14 @@ void iw_rc_set_ord(struct iw_qp *qp, uint32_t ord);
 void iw_rc_doorbell(struct iw_qp *qp);
 void iw_rc_flush_receives(struct iw_qp *qp, const struct iw_failure *f);
 void iw_rc_drop_receives(struct iw_qp *qp);
+bool iw_rc_may_leave(const struct iw_qp *qp);
 
 /* What the types whose messages go over a session have in common. */
 #define IW_RC_LIFE                                                                                 \
 	.max_msg = IW_MAX_MSG, .free = iw_rc_free, .move = iw_rc_move,                             \
 	.disconnect = iw_rc_disconnect, .end_remote_read = iw_rc_end_remote_read,                  \
 	.set_ord = iw_rc_set_ord, .doorbell = iw_rc_doorbell,                                      \
-	.flush_receives = iw_rc_flush_receives, .drop_receives = iw_rc_drop_receives
+	.flush_receives = iw_rc_flush_receives, .drop_receives = iw_rc_drop_receives,              \
+	.may_leave = iw_rc_may_leave
 
 #endif

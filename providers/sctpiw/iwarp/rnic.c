@@ -12,11 +12,9 @@ struct iw_rnic *iw_rnic_new(const struct iw_config *config, const struct iw_rnic
 		return NULL;
 	rnic->config = *config;
 	rnic->ops = *ops;
-	rnic->random = random;
 	rnic->next_qp_num = random_u32(random);
 	rnic->stag_counter = random_u32(random);
 	random_bytes(random, rnic->stag_keys, sizeof(rnic->stag_keys));
-	list_init(&rnic->all_qps);
 	list_init(&rnic->all_cqs);
 	list_init(&rnic->all_mrs);
 	list_init(&rnic->shards);
@@ -25,7 +23,6 @@ struct iw_rnic *iw_rnic_new(const struct iw_config *config, const struct iw_rnic
 
 void iw_rnic_free(struct iw_rnic *rnic)
 {
-	iw_table_fini(&rnic->qps);
 	iw_table_fini(&rnic->mrs);
 	iw_table_fini(&rnic->xrc_srqs);
 	free(rnic->null_memory);
@@ -35,6 +32,11 @@ void iw_rnic_free(struct iw_rnic *rnic)
 void iw_rnic_set_place(struct iw_rnic *rnic, int (*place)(void *dst, const void *src, size_t len))
 {
 	rnic->ops.place = place;
+}
+
+bool iw_rnic_is_shared(const struct iw_rnic *rnic)
+{
+	return rnic->shards.next != rnic->shards.prev;
 }
 
 uint32_t iw_rnic_send_window(const struct iw_rnic *rnic)

@@ -15,21 +15,18 @@
 struct iw_rnic {
 	struct iw_config config;
 	struct iw_rnic_ops ops;
-	struct random_source *random;
 
-	struct iw_table qps; /* struct iw_qp, by number */
 	uint32_t next_qp_num;
 	struct iw_table xrc_srqs; /* struct iw_srq, by number */
 	uint16_t next_srq_num;
 	unsigned int pds, cqs, srqs; /* that exist */
-	/* What iw_inspect.h walks through: iw_qp_base.all, iw_cq_full.all, iw_mr.all. */
-	struct list_node all_qps, all_cqs, all_mrs;
+	/* What iw_inspect.h walks through: iw_cq_full.all, iw_mr.all. */
+	struct list_node all_cqs, all_mrs;
 
 	struct iw_table mrs; /* struct iw_mr, and those in struct iw_mw, by the STag's 24-bit index */
 	uint32_t mws;	     /* windows among them */
 	uint64_t stag_keys[6];
 	uint32_t stag_counter; /* for the next STag of an MR or window */
-	uint32_t read_stags;   /* iw_reads.stag of the next session */
 	/*
 	 * What null MRs show: IW_SEGMENT_MAX zeros, then as much room for what is lost. NULL before
 	 * there is one.

@@ -292,7 +292,7 @@ static void crossed(struct iw_session *s, const struct session_control *c)
 	if (!order && c->private_len)
 		order = memcmp(ours->private_data, c->private_data, c->private_len);
 	if (!order)
-		order = random_u32(s->shard->rnic->random) & 1 ? 1 : -1;
+		order = random_u32(s->shard->random) & 1 ? 1 : -1;
 	iw_assoc_set_initiator(s->assoc, order > 0);
 	iw_setup_release_qp(s);
 	iw_session_end(s, IW_END_CROSSED, NULL);

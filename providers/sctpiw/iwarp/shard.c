@@ -7,14 +7,16 @@
 #include "iwarp/assoc.h"
 #include "iwarp/cq.h"
 
-struct iw_shard *iw_shard_new(struct iw_rnic *rnic)
+struct iw_shard *iw_shard_new(struct iw_rnic *rnic, struct random_source *random)
 {
 	struct iw_shard *shard = calloc(1, sizeof(*shard));
 
 	if (!shard)
 		return NULL;
 	shard->rnic = rnic;
+	shard->random = random;
 	shard->notify_last = &shard->notify_first;
+	list_init(&shard->all_qps);
 	list_init(&shard->ud_ready);
 	iw_mcast_init(&shard->mcast);
 	list_init(&shard->events);
@@ -37,6 +39,7 @@ void iw_shard_free(struct iw_shard *shard)
 	while (!list_empty(&shard->sessions))
 		iw_session_bury(list_entry(shard->sessions.next, struct iw_session, all));
 	iw_shard_reap(shard);
+	iw_table_fini(&shard->qps);
 	timerq_fini(&shard->timers);
 	timerq_fini(&shard->cq_timers);
 	list_del(&shard->node);

@@ -10,6 +10,7 @@
 #include "iwarp/iw_shard.h"
 #include "iwarp/iw_ud.h"
 #include "iwarp/rnic.h"
+#include "iwarp/table.h"
 #include "util/list.h"
 #include "util/timerq.h"
 
@@ -17,9 +18,14 @@ struct iw_cq;
 
 struct iw_shard {
 	struct iw_rnic *rnic;
+	struct random_source *random;
+	uint32_t read_stags;   /* iw_reads.stag of the next session */
 	struct list_node node; /* iw_rnic.shards */
 	uint64_t now;	       /* ns, as iw_set_now() and iw_timers() said last */
 	struct iw_stats stats;
+
+	struct iw_table qps;	  /* struct iw_qp, by number */
+	struct list_node all_qps; /* iw_qp_base.all */
 
 	struct list_node assocs;
 	struct list_node idle; /* iw_assoc.idle: what iw_next_idle() returns */

@@ -121,6 +121,12 @@ static void no_receives_held(struct iw_qp *qp, const struct iw_failure *f)
 {
 }
 
+/* Its number is its port's, where datagrams come. */
+static bool stays(const struct iw_qp *qp)
+{
+	return false;
+}
+
 const struct iw_qp_ops iw_ud_ops = {
 	.wr_opcodes = 1u << IW_WR_SEND | 1u << IW_WR_SEND_WITH_IMM,
 	.max_msg = IW_UD_MAX_MSG,
@@ -134,6 +140,7 @@ const struct iw_qp_ops iw_ud_ops = {
 	.doorbell = ud_doorbell,
 	.flush_receives = no_receives_held,
 	.drop_receives = nothing_to_end,
+	.may_leave = stays,
 };
 
 /* ---- sending ---- */
@@ -346,8 +353,8 @@ bool iw_ud_awaits_receives(struct iw_shard *shard, bool shared)
 		low->shared = now;
 	waited = low->shared ? now - low->shared : 0;
 	/* The number may be another QP's by now. */
-	low->is = awaits(low, iw_qp_by_num(shard->rnic, low->qp),
-			 before + waited >= IW_UD_LOW_SHARED, now);
+	low->is =
+		awaits(low, iw_qp_by_num(shard, low->qp), before + waited >= IW_UD_LOW_SHARED, now);
 	if (!low->is && waited)
 		low->paid = now + before + waited;
 	return low->is;
@@ -491,7 +498,7 @@ void iw_ud_offer(struct iw_qp *qp, const struct wire_ud *u, const struct ip_addr
 void iw_ud_receive(struct iw_shard *shard, const struct wire_ud *u, const struct ip_addr *local,
 		   const struct ip_addr *remote)
 {
-	struct iw_qp *qp = iw_qp_by_num(shard->rnic, u->dst_qp);
+	struct iw_qp *qp = iw_qp_by_num(shard, u->dst_qp);
 
 	if (!qp || qp->type != IW_QPT_UD)
 		shard->ud_stats.no_qp++;

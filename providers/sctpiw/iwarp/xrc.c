@@ -137,10 +137,8 @@ static void fail_message(struct iw_session *s, const struct iw_srq *srq,
 
 void iw_xrc_srq_leave(struct iw_srq *srq)
 {
-	struct iw_rnic *rnic = srq->shard->rnic;
-
-	iw_table_remove(&rnic->xrc_srqs, srq->num);
-	list_for_each(node, &rnic->all_qps) {
+	iw_table_remove(&srq->shard->rnic->xrc_srqs, srq->num);
+	list_for_each(node, &srq->shard->all_qps) {
 		struct iw_qp *qp = &list_entry(node, struct iw_qp_base, all)->qp;
 		const struct iw_unexpected *m;
 

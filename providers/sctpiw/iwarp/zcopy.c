@@ -18,7 +18,7 @@ bool iw_zcopy_reference(struct iw_rc *rc, const uint8_t *from, uint32_t len)
 	return true;
 }
 
-static void copy_out(struct iw_shard *shard)
+void iw_zcopy_copy_out(struct iw_shard *shard)
 {
 	struct list_node *node;
 
@@ -29,10 +29,10 @@ static void copy_out(struct iw_shard *shard)
 	}
 }
 
-void iw_zcopy_copy_out(struct iw_rnic *rnic)
+void iw_zcopy_copy_out_all(struct iw_rnic *rnic)
 {
 	list_for_each(node, &rnic->shards)
-		copy_out(list_entry(node, struct iw_shard, node));
+		iw_zcopy_copy_out(list_entry(node, struct iw_shard, node));
 }
 
 void iw_poison(uint8_t *message)

@@ -16,7 +16,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "iwarp/rnic.h"
+#include "iwarp/shard.h"
 
 struct iw_rc;
 
@@ -31,7 +31,9 @@ static inline bool iw_zcopy_pays(const struct iw_rnic *rnic, uint32_t len)
  * copy them.
  */
 bool iw_zcopy_reference(struct iw_rc *rc, const uint8_t *from, uint32_t len);
-/* Copies out all that is referenced: the right to read some memory is about to end. */
-void iw_zcopy_copy_out(struct iw_rnic *rnic);
+/* Copies out all that the shard has referenced: the right to read some memory is about to end. */
+void iw_zcopy_copy_out(struct iw_shard *shard);
+/* The same for all shards, whose locks are held. */
+void iw_zcopy_copy_out_all(struct iw_rnic *rnic);
 
 #endif

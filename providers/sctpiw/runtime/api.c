@@ -333,9 +333,35 @@ static int api_cm_query(uint32_t handle, struct rnic_addr_info *info)
 	WITH_ID(handle, id, "be asked", NULL, query(id, info));
 }
 
+/*
+ * As WITH_ID(), for calls that connect a QP, which may be another shard's until then, and with the locks of all shards.
+ */
+static int connect_qp(uint32_t handle, const char *what, const struct rnic_conn_param *param,
+		      int (*call)(struct cm_id *id, const void *arg), const void *arg)
+{
+	struct shard *s = get_shard();
+	struct cm_id *id;
+	int ret;
+
+	if (!s)
+		return -ENOENT;
+	rnic_lock(s->rnic);
+	id = cm_id_get(&s->conn, handle);
+	ret = id ? rnic_claim_qp(s->rnic, param ? param->qp_num : 0) : -ENOENT;
+	if (id)
+		ret = log_refusal(id, what, NULL, ret ? ret : call(id, arg));
+	rnic_unlock(s->rnic);
+	return ret;
+}
+
+static int connect_id(struct cm_id *id, const void *arg)
+{
+	return cm_connect(id, arg);
+}
+
 static int api_cm_connect(uint32_t handle, const struct rnic_conn_param *param)
 {
-	WITH_ID(handle, id, "connect", NULL, cm_connect(id, param));
+	return connect_qp(handle, "connect", param, connect_id, param);
 }
 
 static int api_cm_listen(uint32_t handle, int backlog)
@@ -343,10 +369,25 @@ static int api_cm_listen(uint32_t handle, int backlog)
 	WITH_ID(handle, id, "listen", NULL, cm_listen(id, backlog));
 }
 
+struct acceptance {
+	const struct rnic_conn_param *param;
+	bool has_uid;
+	uint64_t uid;
+};
+
+static int accept_id(struct cm_id *id, const void *arg)
+{
+	const struct acceptance *a = arg;
+
+	return cm_accept(id, a->param, a->has_uid, a->uid);
+}
+
 static int api_cm_accept(uint32_t handle, const struct rnic_conn_param *param, bool has_uid,
 			 uint64_t uid)
 {
-	WITH_ID(handle, id, "accept", NULL, cm_accept(id, param, has_uid, uid));
+	const struct acceptance acceptance = { .param = param, .has_uid = has_uid, .uid = uid };
+
+	return connect_qp(handle, "accept", param, accept_id, &acceptance);
 }
 
 static int api_cm_reject(uint32_t handle, const void *private_data, uint8_t len)

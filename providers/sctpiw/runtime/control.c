@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "runtime/shard.h"
+#include "runtime/rnic.h"
 #include "sys/sys.h"
 
 #define PATIENCE NSEC_PER_SEC /* with a client that neither asks nor reads */
@@ -50,9 +50,9 @@ static void drop_client(struct shard *s)
 {
 	struct control *c = &s->control;
 
-	shard_enter(s);
+	rnic_enter(s->rnic);
 	report_drop(&c->report);
-	shard_leave(s);
+	rnic_leave(s->rnic);
 	sys_close(c->client_fd);
 	c->client_fd = -1;
 }

@@ -5,17 +5,14 @@
 #include <errno.h>
 #include <string.h>
 
+#include "conn/inspect.h"
 #include "net/port.h"
-#include "runtime/shard.h"
-#include "sctp/sctp.h"
+#include "runtime/rnic.h"
 #include "wire/rdmap.h"
 
 struct counts {
-	struct conn_traffic traffic;
+	struct counters_sum sum;
 	struct port_attr port;
-	struct sctp_stats sctp;
-	struct iw_stats iw;
-	struct iw_ud_stats ud;
 	uint64_t words_in, words_out; /* of 4 bytes, the unit of port_rcv_data and port_xmit_data */
 	uint64_t sends_in, sends_out;
 };
@@ -32,51 +29,51 @@ static const struct {
 } counters[] = {
 	{ "link_downed", AT(port.downs) },
 	{ "port_rcv_data", AT(words_in) },
-	{ "port_rcv_errors", AT(sctp.bad_packets) },
-	{ "port_rcv_packets", AT(traffic.packets_in) },
+	{ "port_rcv_errors", AT(sum.sctp.bad_packets) },
+	{ "port_rcv_packets", AT(sum.traffic.packets_in) },
 	{ "port_xmit_data", AT(words_out) },
-	{ "port_xmit_packets", AT(traffic.packets_out) },
-	{ "port_xmit_wait", AT(traffic.waits) },
-	{ "unicast_rcv_packets", AT(traffic.packets_in) },
-	{ "unicast_xmit_packets", AT(traffic.packets_out) },
+	{ "port_xmit_packets", AT(sum.traffic.packets_out) },
+	{ "port_xmit_wait", AT(sum.traffic.waits) },
+	{ "unicast_rcv_packets", AT(sum.traffic.packets_in) },
+	{ "unicast_xmit_packets", AT(sum.traffic.packets_out) },
 
-	{ "rcvd_pkts", AT(traffic.packets_in) },
-	{ "sent_pkts", AT(traffic.packets_out) },
-	{ "iwInRdmaReads", AT(iw.in[RDMAP_READ_REQUEST]) },
+	{ "rcvd_pkts", AT(sum.traffic.packets_in) },
+	{ "sent_pkts", AT(sum.traffic.packets_out) },
+	{ "iwInRdmaReads", AT(sum.iw.in[RDMAP_READ_REQUEST]) },
 	{ "iwInRdmaSends", AT(sends_in) },
-	{ "iwInRdmaWrites", AT(iw.in[RDMAP_WRITE]) },
-	{ "iwOutRdmaReads", AT(iw.out[RDMAP_READ_REQUEST]) },
+	{ "iwInRdmaWrites", AT(sum.iw.in[RDMAP_WRITE]) },
+	{ "iwOutRdmaReads", AT(sum.iw.out[RDMAP_READ_REQUEST]) },
 	{ "iwOutRdmaSends", AT(sends_out) },
-	{ "iwOutRdmaWrites", AT(iw.out[RDMAP_WRITE]) },
-	{ "sessions", AT(iw.sessions) },
-	{ "sends_held", AT(iw.unexpected) },
-	{ "uc_dropped_access", AT(iw.uc.access) },
-	{ "uc_dropped_no_receive", AT(iw.uc.no_receive) },
-	{ "uc_dropped_opcode", AT(iw.uc.bad_opcode) },
-	{ "uc_dropped_too_long", AT(iw.uc.too_long) },
-	{ "ud_bad_qkey", AT(ud.bad_qkey) },
-	{ "ud_malformed", AT(ud.malformed) },
-	{ "ud_no_qp", AT(ud.no_qp) },
-	{ "ud_no_receive", AT(ud.no_receive) },
-	{ "ud_received", AT(ud.received) },
-	{ "ud_sent", AT(ud.sent) },
-	{ "ud_too_long", AT(ud.too_long) },
-	{ "path_sockets", AT(traffic.path_sockets) },
-	{ "path_sends", AT(traffic.path_sends) },
-	{ "dtls_handshakes", AT(traffic.dtls.handshakes) },
-	{ "dtls_refused", AT(traffic.dtls.refused) },
-	{ "dtls_bad_records", AT(traffic.dtls.bad_records) },
-	{ "dtls_replays", AT(traffic.dtls.replays) },
-	{ "terminates_rcvd", AT(iw.in[RDMAP_TERMINATE]) },
-	{ "terminates_sent", AT(iw.out[RDMAP_TERMINATE]) },
-	{ "sctp_aborts_rcvd", AT(sctp.aborts_in) },
-	{ "sctp_aborts_sent", AT(sctp.aborts_out) },
-	{ "sctp_associations", AT(sctp.up) },
-	{ "sctp_bad_packets", AT(sctp.bad_packets) },
-	{ "sctp_duplicates", AT(sctp.duplicates) },
-	{ "sctp_probes", AT(sctp.probes) },
-	{ "sctp_retransmissions", AT(sctp.resent) },
-	{ "sctp_timeouts", AT(sctp.timeouts) },
+	{ "iwOutRdmaWrites", AT(sum.iw.out[RDMAP_WRITE]) },
+	{ "sessions", AT(sum.iw.sessions) },
+	{ "sends_held", AT(sum.iw.unexpected) },
+	{ "uc_dropped_access", AT(sum.iw.uc.access) },
+	{ "uc_dropped_no_receive", AT(sum.iw.uc.no_receive) },
+	{ "uc_dropped_opcode", AT(sum.iw.uc.bad_opcode) },
+	{ "uc_dropped_too_long", AT(sum.iw.uc.too_long) },
+	{ "ud_bad_qkey", AT(sum.ud.bad_qkey) },
+	{ "ud_malformed", AT(sum.ud.malformed) },
+	{ "ud_no_qp", AT(sum.ud.no_qp) },
+	{ "ud_no_receive", AT(sum.ud.no_receive) },
+	{ "ud_received", AT(sum.ud.received) },
+	{ "ud_sent", AT(sum.ud.sent) },
+	{ "ud_too_long", AT(sum.ud.too_long) },
+	{ "path_sockets", AT(sum.traffic.path_sockets) },
+	{ "path_sends", AT(sum.traffic.path_sends) },
+	{ "dtls_handshakes", AT(sum.traffic.dtls.handshakes) },
+	{ "dtls_refused", AT(sum.traffic.dtls.refused) },
+	{ "dtls_bad_records", AT(sum.traffic.dtls.bad_records) },
+	{ "dtls_replays", AT(sum.traffic.dtls.replays) },
+	{ "terminates_rcvd", AT(sum.iw.in[RDMAP_TERMINATE]) },
+	{ "terminates_sent", AT(sum.iw.out[RDMAP_TERMINATE]) },
+	{ "sctp_aborts_rcvd", AT(sum.sctp.aborts_in) },
+	{ "sctp_aborts_sent", AT(sum.sctp.aborts_out) },
+	{ "sctp_associations", AT(sum.sctp.up) },
+	{ "sctp_bad_packets", AT(sum.sctp.bad_packets) },
+	{ "sctp_duplicates", AT(sum.sctp.duplicates) },
+	{ "sctp_probes", AT(sum.sctp.probes) },
+	{ "sctp_retransmissions", AT(sum.sctp.resent) },
+	{ "sctp_timeouts", AT(sum.sctp.timeouts) },
 };
 
 #define N_COUNTERS (sizeof(counters) / sizeof(counters[0]))
@@ -87,20 +84,53 @@ static uint64_t sends(const uint64_t *by_opcode)
 	       by_opcode[RDMAP_SEND_SE_INV];
 }
 
+/* Adds the numbers of 64 bits that a struct consists of. */
+static void add(void *to, const void *what, size_t len)
+{
+	uint64_t *sum = to;
+	const uint64_t *more = what;
+
+	for (size_t i = 0; i < len / sizeof(*sum); i++)
+		sum[i] += more[i];
+}
+
+static void add_shard(struct shard *s, struct counters_sum *sum)
+{
+	uint64_t first = sum->iw.first_session, last = sum->iw.last_session;
+	const struct iw_stats *iw = iw_stats(s->conn.iw);
+	struct sctp_stats sctp;
+
+	conn_sctp_stats(&s->conn, &sctp);
+	add(&sum->traffic, &s->conn.traffic, sizeof(sum->traffic));
+	add(&sum->sctp, &sctp, sizeof(sum->sctp));
+	add(&sum->iw, iw, sizeof(sum->iw));
+	add(&sum->ud, iw_ud_stats(s->conn.iw), sizeof(sum->ud));
+	/* These are times. */
+	sum->iw.first_session = first && (!iw->first_session || first < iw->first_session) ?
+					first :
+					iw->first_session;
+	sum->iw.last_session = last > iw->last_session ? last : iw->last_session;
+	sum->assocs += conn_count_assocs(&s->conn);
+}
+
+void counters_add(struct rnic *r, struct counters_sum *sum)
+{
+	memset(sum, 0, sizeof(*sum));
+	for (unsigned int i = 0; i < r->n_shards; i++)
+		add_shard(rnic_shard(r, i), sum);
+}
+
 static void collect(struct shard *s, struct counts *c)
 {
 	memset(c, 0, sizeof(*c));
 	port_query(&c->port);
-	shard_lock(s);
-	c->traffic = s->conn.traffic;
-	c->iw = *iw_stats(s->conn.iw);
-	c->ud = *iw_ud_stats(s->conn.iw);
-	conn_sctp_stats(&s->conn, &c->sctp);
-	shard_unlock(s);
-	c->words_in = c->traffic.bytes_in / 4;
-	c->words_out = c->traffic.bytes_out / 4;
-	c->sends_in = sends(c->iw.in);
-	c->sends_out = sends(c->iw.out);
+	rnic_lock(s->rnic);
+	counters_add(s->rnic, &c->sum);
+	rnic_unlock(s->rnic);
+	c->words_in = c->sum.traffic.bytes_in / 4;
+	c->words_out = c->sum.traffic.bytes_out / 4;
+	c->sends_in = sends(c->sum.iw.in);
+	c->sends_out = sends(c->sum.iw.out);
 }
 
 static uint64_t value_of(const struct counts *c, size_t i)

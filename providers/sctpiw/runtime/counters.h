@@ -5,15 +5,33 @@
 
 #include <stdint.h>
 
+#include "conn/conn.h"
+#include "iwarp/iw_shard.h"
+#include "iwarp/iw_ud.h"
+#include "sctp/sctp.h"
+
+struct rnic;
 struct shard;
+
+/* What all shards have counted. */
+struct counters_sum {
+	struct conn_traffic traffic;
+	struct sctp_stats sctp;
+	struct iw_stats iw;
+	struct iw_ud_stats ud;
+	unsigned int assocs; /* that there are now */
+};
+
+/* Sets *sum. Locks of all shards. */
+void counters_add(struct rnic *r, struct counters_sum *sum);
 
 /*
  * Sets *value to the counter of that name, which is the name of its file in ports/1/counters or
  * ports/1/hw_counters. It counts what this process has done since it opened the device. 0, or
- * -ENOENT if there is no such counter. Takes the shard's lock itself.
+ * -ENOENT if there is no such counter. Takes the locks of all shards itself.
  */
 int counters_get(struct shard *s, const char *name, uint64_t *value);
-/* Calls each with every counter in turn, as they are at one moment. Takes the lock as above. */
+/* Calls each with every counter in turn, as they are at one moment. Takes the locks as above. */
 void counters_all(struct shard *s, void (*each)(void *ctx, const char *name, uint64_t value),
 		  void *ctx);
 

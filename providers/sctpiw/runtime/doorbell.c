@@ -3,6 +3,8 @@
 
 #include "conn/conn.h"
 #include "iwarp/iwarp.h"
+#include "runtime/object.h"
+#include "runtime/shard.h"
 
 bool doorbell_ring(struct doorbell_list *list, struct iw_doorbell *doorbell)
 {
@@ -44,6 +46,15 @@ static struct iw_doorbell *take_in_order(struct doorbell_list *list)
 	return oldest;
 }
 
+/* The QP has moved to another shard behind the poster's back. Shard lock, which keeps it from moving on. */
+static void pass_on(struct iw_doorbell *doorbell)
+{
+	struct shard *s = object_shard(list_entry(doorbell, struct iw_qp, doorbell)->ctx);
+
+	doorbell_ring(&s->doorbells, doorbell);
+	progress_wake(s);
+}
+
 bool doorbell_serve(struct doorbell_list *list, struct conn *c)
 {
 	struct iw_doorbell *fifo;
@@ -60,7 +71,8 @@ bool doorbell_serve(struct doorbell_list *list, struct conn *c)
 		 */
 		fifo = doorbell->next;
 		atomic_exchange_explicit(&doorbell->pending, false, memory_order_acq_rel);
-		conn_doorbell(c, doorbell);
+		if (!conn_doorbell(c, doorbell))
+			pass_on(doorbell);
 	}
 	return true;
 }

@@ -439,6 +439,8 @@ static bool add(struct faults *f, const char *text, struct faults_result *result
 {
 	bool has_packets = f->shard->conn.carrier;
 
+	if (f->shard->rnic->config.engines > 1)
+		return refuse(result, "rules need a process of one engine: engines = 1");
 	if (!read_all(text, has_packets, NULL, 0, result))
 		return false;
 	if (!result->n)

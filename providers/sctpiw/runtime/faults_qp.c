@@ -126,8 +126,7 @@ static struct iw_qp *find_qp(const struct shard *s, const struct fault_attrs *at
 {
 	struct iw_qp *found = NULL;
 
-	for (struct iw_qp *qp = iw_qp_next(s->rnic->iw, NULL); qp;
-	     qp = iw_qp_next(s->rnic->iw, qp)) {
+	for (struct iw_qp *qp = iw_qp_next(s->conn.iw, NULL); qp; qp = iw_qp_next(s->conn.iw, qp)) {
 		if (qp->nth > nth && (!found || qp->nth < found->nth) &&
 		    faults_qp_is_meant(s, qp, attrs))
 			found = qp;

@@ -11,17 +11,42 @@
 #ifndef SCTPIW_RUNTIME_OBJECT_H
 #define SCTPIW_RUNTIME_OBJECT_H
 
+#include <stdatomic.h>
 #include <stdint.h>
 
 #include "runtime/channel.h"
 
+struct shard;
+
 struct object {
+	/*
+	 * Whose lock guards it. That of a QP changes before it is connected, under the locks of all shards; who rings its
+	 * doorbell may read an old one.
+	 */
+	struct shard *_Atomic shard;
+	/* Of a CQ: bits of further shards (struct shard.index) whose queues complete on it. */
+	_Atomic uint32_t others;
 	struct event_source comp;  /* a CQ's completion channel; of other objects, none */
 	struct event_source async; /* the context's async channel */
 	uint64_t user_handle;	   /* what events name the object by: cq_handle, or element */
 	/* A further handle of the same QP, to which its async events go as well; NULL: none. Shard lock. */
 	struct object *next;
 };
+
+static inline struct shard *object_shard(const struct object *obj)
+{
+	return atomic_load_explicit(&obj->shard, memory_order_relaxed);
+}
+
+/* Locks of all shards, or nobody knows of the object yet. */
+static inline void object_set_shard(struct object *obj, struct shard *s)
+{
+	atomic_store_explicit(&obj->shard, s, memory_order_relaxed);
+}
+
+/* shard_lock() and shard_unlock() of the object's shard. */
+void object_lock(struct object *obj);
+void object_unlock(struct object *obj);
 
 /* The numbers of enum ibv_event_type. */
 enum object_async_type {

@@ -17,7 +17,7 @@
 #include "log/log.h"
 #include "net/port.h"
 #include "runtime/loop.h"
-#include "runtime/shard.h"
+#include "runtime/rnic.h"
 #include "runtime/tuning.h"
 #include "sys/sys.h"
 #include "util/trace.h"
@@ -603,7 +603,7 @@ int progress_start(struct shard *s)
 	s->progress.one_cpu = !sched_getaffinity(0, sizeof(cpus), &cpus) && CPU_COUNT(&cpus) == 1 &&
 			      !sched_getaffinity(getpid(), sizeof(cpus), &cpus) &&
 			      CPU_COUNT(&cpus) == 1;
-	if (s->control.sock.fd < 0)
+	if (!s->index && s->control.sock.fd < 0)
 		control_open(&s->control);
 	ret = watch_all(s);
 	if (!ret)

@@ -10,12 +10,10 @@
 
 #include "conn/inspect.h"
 #include "iwarp/iw_inspect.h"
-#include "iwarp/iw_ud.h"
 #include "runtime/counters.h"
 #include "runtime/line.h"
 #include "runtime/rnic.h"
 #include "runtime/shard.h"
-#include "sctp/sctp.h"
 #include "util/trace.h"
 
 #define AT_ONCE (REPORT_ROOM / CONTROL_LINE_MAX) /* lines */
@@ -23,13 +21,10 @@
 /* What there is to say of the process. */
 struct process {
 	struct iw_counts objects;
-	struct iw_stats iw;
+	struct counters_sum sum;
 	uint64_t sent, received; /* messages, datagrams among them */
-	struct conn_traffic traffic;
-	struct sctp_stats sctp;
-	bool has_sctp; /* the transport counts */
-	unsigned int assocs;
-	uint64_t now; /* ns */
+	bool has_sctp;		 /* the transport counts */
+	uint64_t now;		 /* ns */
 };
 
 /* A copy of what one line is about. */
@@ -59,13 +54,10 @@ struct report_part {
 static void copy_process(struct shard *s, struct process *p)
 {
 	iw_count(s->rnic->iw, &p->objects);
-	p->iw = *iw_stats(s->conn.iw);
-	p->sent = iw_messages(p->iw.out) + iw_ud_stats(s->conn.iw)->sent;
-	p->received = iw_messages(p->iw.in) + iw_ud_stats(s->conn.iw)->received;
-	p->traffic = s->conn.traffic;
+	counters_add(s->rnic, &p->sum);
+	p->sent = iw_messages(p->sum.iw.out) + p->sum.ud.sent;
+	p->received = iw_messages(p->sum.iw.in) + p->sum.ud.received;
 	p->has_sctp = s->conn.transport->stats;
-	conn_sctp_stats(&s->conn, &p->sctp);
-	p->assocs = conn_count_assocs(&s->conn);
 	p->now = s->conn.now;
 }
 
@@ -87,32 +79,35 @@ static void write_process(const struct shard *s, const union object *o, struct l
 	line_number(l, "time_ns", p->now);
 	line_text(l, "llp", carriers[s->rnic->config.carrier]);
 	line_number(l, "qps", p->objects.qps);
-	line_number(l, "associations", p->assocs);
+	line_number(l, "associations", p->sum.assocs);
 	line_number(l, "cqs", p->objects.cqs);
 	line_number(l, "srqs", p->objects.srqs);
 	line_number(l, "pds", p->objects.pds);
 	line_number(l, "mrs", p->objects.mrs);
 	line_number(l, "mws", p->objects.mws);
 	line_number(l, "sent_messages", p->sent);
-	line_number(l, "sent_bytes", p->iw.out_bytes);
+	line_number(l, "sent_bytes", p->sum.iw.out_bytes);
 	line_number(l, "received_messages", p->received);
-	line_number(l, "received_bytes", p->iw.in_bytes);
-	line_number(l, "sent_packets", p->traffic.packets_out);
-	line_number(l, "received_packets", p->traffic.packets_in);
+	line_number(l, "received_bytes", p->sum.iw.in_bytes);
+	line_number(l, "sent_packets", p->sum.traffic.packets_out);
+	line_number(l, "received_packets", p->sum.traffic.packets_in);
 	if (p->has_sctp) {
-		line_number(l, "lost", p->sctp.lost);
-		line_number(l, "resent", p->sctp.resent + p->sctp.probes);
-		line_number(l, "timeouts", p->sctp.timeouts);
-		line_number(l, "bad_packets", p->sctp.bad_packets);
+		line_number(l, "lost", p->sum.sctp.lost);
+		line_number(l, "resent", p->sum.sctp.resent + p->sum.sctp.probes);
+		line_number(l, "timeouts", p->sum.sctp.timeouts);
+		line_number(l, "bad_packets", p->sum.sctp.bad_packets);
 	}
-	line_number(l, "errors", p->iw.errors);
+	line_number(l, "errors", p->sum.iw.errors);
 }
 
 /* ---- objects ---- */
 
 static bool next_qp(struct report *r, struct shard *s, union object *o)
 {
-	return iw_next_qp(s->rnic->iw, &r->mark, &o->qp);
+	for (; r->shard < s->rnic->n_shards; r->shard++)
+		if (iw_next_qp(rnic_shard(s->rnic, r->shard)->conn.iw, &r->mark, &o->qp))
+			return true;
+	return false;
 }
 
 static void write_qp(const struct shard *s, const union object *o, struct line *l)
@@ -156,7 +151,10 @@ static void write_qp(const struct shard *s, const union object *o, struct line *
 
 static bool next_assoc(struct report *r, struct shard *s, union object *o)
 {
-	return conn_next_assoc(&s->conn, &r->mark, &o->assoc);
+	for (; r->shard < s->rnic->n_shards; r->shard++)
+		if (conn_next_assoc(&rnic_shard(s->rnic, r->shard)->conn, &r->mark, &o->assoc))
+			return true;
+	return false;
 }
 
 static void write_assoc(const struct shard *s, const union object *o, struct line *l)
@@ -191,13 +189,21 @@ static void write_assoc(const struct shard *s, const union object *o, struct lin
 	line_number(l, "timeouts", i->timeouts);
 }
 
+static bool next_paths(struct report *r, struct rnic *rnic, struct conn_paths_info *paths)
+{
+	for (; r->shard < rnic->n_shards; r->shard++)
+		if (conn_next_paths(&rnic_shard(rnic, r->shard)->conn, &r->mark, paths))
+			return true;
+	return false;
+}
+
 static bool next_path(struct report *r, struct shard *s, union object *o)
 {
 	struct conn_paths_info *paths = &r->paths;
 
 	while (r->path == paths->n) {
 		r->path = 0;
-		if (!conn_next_paths(&s->conn, &r->mark, paths)) {
+		if (!next_paths(r, s->rnic, paths)) {
 			paths->n = 0;
 			return false;
 		}
@@ -425,7 +431,7 @@ void report_begin(struct report *r, struct shard *s, const char *request)
 	const char *version = "1";
 	const struct report_part *faults;
 
-	r->step = 0;
+	r->step = r->shard = 0;
 	r->fault = 0;
 	r->part = error_parts;
 	r->json = true;
@@ -498,12 +504,10 @@ static unsigned int copy_objects(struct report *r, struct shard *s, union object
 {
 	unsigned int n = 0;
 
-	shard_wait_begin(s);
-	shard_enter(s);
-	shard_wait_end(s);
+	rnic_enter(s->rnic);
 	while (n < AT_ONCE && r->part->next(r, s, &objects[n]))
 		n++;
-	shard_leave(s);
+	rnic_leave(s->rnic);
 	return n;
 }
 
@@ -529,7 +533,7 @@ size_t report_more(struct report *r, struct shard *s, char *buf)
 		}
 		if (n < AT_ONCE) {
 			r->part++;
-			r->step = 0;
+			r->step = r->shard = 0;
 		}
 	}
 	return len;
@@ -566,19 +570,20 @@ void report_summary(struct shard *s, char text[REPORT_SUMMARY_MAX])
 
 	copy_process(s, &p);
 	/* Without a session that is there still, the time ends with the last one. */
-	end = p.objects.sessions || !p.iw.last_session ? p.now : p.iw.last_session;
-	seconds = p.iw.first_session ? (double)(end - p.iw.first_session) / NSEC_PER_SEC : 0;
+	end = p.objects.sessions || !p.sum.iw.last_session ? p.now : p.sum.iw.last_session;
+	seconds = p.sum.iw.first_session ? (double)(end - p.sum.iw.first_session) / NSEC_PER_SEC :
+					   0;
 	if (p.has_sctp)
 		snprintf(lost, sizeof(lost), "; lost %llu, resent %llu chunks",
-			 (unsigned long long)p.sctp.lost,
-			 (unsigned long long)p.sctp.resent + p.sctp.probes);
+			 (unsigned long long)p.sum.sctp.lost,
+			 (unsigned long long)p.sum.sctp.resent + p.sum.sctp.probes);
 	snprintf(text, REPORT_SUMMARY_MAX,
 		 "%.64s[%d]: sent %llu messages, %s; received %llu messages, %s; "
 		 "connected for %.3f s: %s/s out, %s/s in%s; %llu errors",
 		 program_invocation_short_name, (int)getpid(), (unsigned long long)p.sent,
-		 amount((double)p.iw.out_bytes, out), (unsigned long long)p.received,
-		 amount((double)p.iw.in_bytes, in), seconds,
-		 amount(seconds > 0 ? (double)p.iw.out_bytes / seconds : 0, out_rate),
-		 amount(seconds > 0 ? (double)p.iw.in_bytes / seconds : 0, in_rate), lost,
-		 (unsigned long long)p.iw.errors);
+		 amount((double)p.sum.iw.out_bytes, out), (unsigned long long)p.received,
+		 amount((double)p.sum.iw.in_bytes, in), seconds,
+		 amount(seconds > 0 ? (double)p.sum.iw.out_bytes / seconds : 0, out_rate),
+		 amount(seconds > 0 ? (double)p.sum.iw.in_bytes / seconds : 0, in_rate), lost,
+		 (unsigned long long)p.sum.iw.errors);
 }

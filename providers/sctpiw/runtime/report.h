@@ -23,8 +23,9 @@ struct report {
 	bool json;
 	/* The parts that are still to come, one behind the other; NULL: the answer is whole. */
 	const struct report_part *part;
-	unsigned int step;	      /* lines of the part that were written */
-	struct list_node mark;	      /* where a walk through objects has come to. Shard lock */
+	unsigned int step;     /* lines of the part that were written */
+	unsigned int shard;    /* of the RNIC, whose QPs, associations or paths are being written */
+	struct list_node mark; /* where a walk through objects has come to. Locks of all shards */
 	struct conn_paths_info paths; /* of the association whose paths are being written */
 	unsigned int path;	      /* the next of them */
 	uint32_t fault;		      /* the rule that was written last; those up to it are not */
@@ -47,11 +48,11 @@ void report_begin(struct report *r, struct shard *s, const char *request);
  * written without it.
  */
 size_t report_more(struct report *r, struct shard *s, char *buf);
-/* Nobody wants the rest any more. Shard lock. */
+/* Nobody wants the rest any more. Locks of all shards. */
 void report_drop(struct report *r);
 
 #define REPORT_SUMMARY_MAX 400 /* bytes */
-/* Writes what was sent, lost, resent, and how fast, as a line without a newline. Shard lock. */
+/* Writes what was sent, lost, resent, and how fast, as a line without a newline. Locks of all shards. */
 void report_summary(struct shard *s, char text[REPORT_SUMMARY_MAX]);
 
 #endif

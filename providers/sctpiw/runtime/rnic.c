@@ -21,6 +21,7 @@
 #include "runtime/channel.h"
 #include "runtime/host.h"
 #include "runtime/loop.h"
+#include "runtime/object.h"
 #include "sys/sys.h"
 #include "util/alloc.h"
 
@@ -143,7 +144,7 @@ int rnic_processors(void)
 	return n < 1 ? 1 : (int)n;
 }
 
-/* ---- how it comes to be ---- */
+/* ---- settings ---- */
 
 /* Logs the first refusal only, since programs ask for the device again and again. */
 static void complain(const char *why)
@@ -190,6 +191,76 @@ static int configure(struct rnic *r, struct config_error *why)
 	return 0;
 }
 
+/* ---- the locks of all shards ---- */
+
+void rnic_lock(struct rnic *r)
+{
+	for (unsigned int i = 0; i < r->n_shards; i++)
+		shard_lock(rnic_shard(r, i));
+}
+
+void rnic_unlock(struct rnic *r)
+{
+	for (unsigned int i = r->n_shards; i-- > 0;)
+		shard_unlock(rnic_shard(r, i));
+}
+
+void rnic_enter(struct rnic *r)
+{
+	for (unsigned int i = 0; i < r->n_shards; i++) {
+		struct shard *s = rnic_shard(r, i);
+
+		shard_wait_begin(s);
+		shard_enter(s);
+		shard_wait_end(s);
+	}
+}
+
+void rnic_leave(struct rnic *r)
+{
+	for (unsigned int i = r->n_shards; i-- > 0;)
+		shard_leave(rnic_shard(r, i));
+}
+
+/* ---- where QPs are ---- */
+
+void rnic_completes_on(struct shard *s, struct iw_cq *cq)
+{
+	struct object *obj = cq->ctx;
+
+	if (cq->shard == s->conn.iw)
+		return;
+	iw_cq_share(cq);
+	atomic_fetch_or_explicit(&obj->others, 1u << s->index, memory_order_relaxed);
+}
+
+void rnic_qp_placed(struct iw_qp *qp)
+{
+	struct object *obj = qp->ctx;
+
+	rnic_completes_on(object_shard(obj), qp->send_cq);
+	rnic_completes_on(object_shard(obj), qp->recv_cq);
+}
+
+int rnic_claim_qp(struct rnic *r, uint32_t num)
+{
+	for (unsigned int i = 1; i < r->n_shards; i++) {
+		struct iw_qp *qp = iw_qp_by_num(r->others[i - 1]->conn.iw, num);
+		int ret;
+
+		if (!qp || qp->type == IW_QPT_UD)
+			continue;
+		ret = iw_qp_move(qp, r->shard.conn.iw);
+		if (ret)
+			return ret == -EBUSY ? -EINVAL : ret;
+		object_set_shard(qp->ctx, &r->shard);
+		rnic_qp_placed(qp);
+	}
+	return 0;
+}
+
+/* ---- making one ---- */
+
 /* Makes what all shards share. */
 static int make_rnic(struct rnic *r)
 {
@@ -198,28 +269,28 @@ static int make_rnic(struct rnic *r)
 		.in_order = r->config.in_order,
 		.zcopy_min = ZCOPY_MIN,
 	};
+	struct random_source random = { .fill = fill_random, .used = sizeof(random.pool) };
 
-	r->random.fill = fill_random;
-	r->random.used = sizeof(r->random.pool);
 	if (ic.in_order)
 		memory_copy_ascending();
 	r->ids = cm_id_table_new();
 	if (!r->ids)
 		return -ENOMEM;
-	r->iw = iw_rnic_new(&ic, &iw_ops, &r->random);
+	r->iw = iw_rnic_new(&ic, &iw_ops, &random);
 	if (r->iw)
 		return 0;
 	cm_id_table_free(r->ids, &host_conn_ops.events);
 	return -ENOMEM;
 }
 
-static int start_conn(struct rnic *r, struct config_error *why)
+static int start_conn(struct shard *s, struct config_error *why)
 {
 	static const struct carrier *const carriers[] = {
 		[CONFIG_CARRIER_UDP] = &carrier_udp,
 		[CONFIG_CARRIER_IP] = &carrier_ip,
 		[CONFIG_CARRIER_KERNEL] = NULL,
 	};
+	struct rnic *r = s->rnic;
 	const struct carrier *carrier = config_is_sealed(&r->config) ? &carrier_dtls :
 								       carriers[r->config.carrier];
 	const struct conn_param param = {
@@ -227,18 +298,70 @@ static int start_conn(struct rnic *r, struct config_error *why)
 		.config = &r->config,
 		.transport = carrier ? &transport_user_sctp : &transport_kernel_sctp,
 		.carrier = carrier,
-		.net = &r->shard.net,
-		.iw = iw_shard_new(r->iw),
+		.net = &s->net,
+		.iw = iw_shard_new(r->iw, &s->random),
 		.ids = r->ids,
-		.random = &r->random,
+		.random = &s->random,
 	};
 	int ret;
 
 	if (!param.iw)
 		return -ENOMEM;
-	ret = conn_start(&r->shard.conn, &param, why);
+	ret = conn_start(&s->conn, &param, why);
 	if (ret)
 		iw_shard_free(param.iw);
+	return ret;
+}
+
+/* -errno, and nothing is left of it; why is set if a user can do something about it. */
+static int start_shard(struct rnic *r, struct shard *s, struct config_error *why)
+{
+	int ret;
+
+	s->rnic = r;
+	s->index = r->n_shards;
+	s->post_notification = channel_post;
+	s->random.fill = fill_random;
+	s->random.used = sizeof(s->random.pool);
+	pthread_mutex_init(&s->lock.mutex, NULL);
+	ret = progress_init(s);
+	if (!ret)
+		ret = start_conn(s, why);
+	if (ret)
+		progress_fini(s);
+	return ret;
+}
+
+static void stop_shards(struct rnic *r)
+{
+	while (r->n_shards) {
+		struct shard *s = rnic_shard(r, --r->n_shards);
+		struct iw_shard *iw = s->conn.iw;
+
+		conn_stop(&s->conn);
+		iw_shard_free(iw);
+		progress_fini(s);
+		if (s != &r->shard)
+			free(s);
+	}
+}
+
+static int start_shards(struct rnic *r, struct config_error *why)
+{
+	int ret = start_shard(r, &r->shard, why);
+
+	for (r->n_shards = !ret; !ret && r->n_shards < r->config.engines; r->n_shards++) {
+		struct shard *s = alloc_lines(sizeof(*s));
+
+		ret = s ? start_shard(r, s, why) : -ENOMEM;
+		if (ret) {
+			free(s);
+			break;
+		}
+		r->others[r->n_shards - 1] = s;
+	}
+	if (ret)
+		stop_shards(r);
 	return ret;
 }
 
@@ -250,19 +373,13 @@ static int rnic_new(struct rnic **out, struct config_error *why)
 
 	if (!r)
 		return -ENOMEM;
-	r->shard.rnic = r;
-	r->shard.post_notification = channel_post;
 	ret = configure(r, why);
 	if (ret)
 		goto err_files;
-	pthread_mutex_init(&r->shard.lock.mutex, NULL);
-	ret = progress_init(&r->shard);
-	if (ret)
-		goto err_progress;
 	ret = make_rnic(r);
 	if (ret)
-		goto err_progress;
-	ret = start_conn(r, why);
+		goto err_files;
+	ret = start_shards(r, why);
 	if (ret)
 		goto err_rnic;
 	faults_start(&r->faults, &r->shard);
@@ -272,8 +389,6 @@ static int rnic_new(struct rnic **out, struct config_error *why)
 err_rnic:
 	iw_rnic_free(r->iw);
 	cm_id_table_free(r->ids, &host_conn_ops.events);
-err_progress:
-	progress_fini(&r->shard);
 err_files:
 	trace_file_free(r->shard.net.trace);
 	capture_free(r->shard.net.capture);
@@ -289,10 +404,12 @@ static void before_fork(void)
 
 	pthread_mutex_lock(&create_lock);
 	r = atomic_load(&current);
-	if (r) {
-		shard_wait_begin(&r->shard);
-		pthread_mutex_lock(&r->shard.lock.mutex);
-		shard_wait_end(&r->shard);
+	for (unsigned int i = 0; r && i < r->n_shards; i++) {
+		struct shard *s = rnic_shard(r, i);
+
+		shard_wait_begin(s);
+		pthread_mutex_lock(&s->lock.mutex);
+		shard_wait_end(s);
 	}
 	if (r)
 		faults_fork_prepare(&r->faults);
@@ -307,12 +424,13 @@ static void after_fork_parent(void)
 	port_fork_parent();
 	channel_fork_done();
 	pthread_mutex_unlock(&create_lock);
-	if (r) {
-		faults_fork_parent(&r->faults);
-		/* If other threads have posted meanwhile, they rely on the holder of the lock. */
-		shard_entered(&r->shard);
-		shard_leave(&r->shard);
-	}
+	if (!r)
+		return;
+	faults_fork_parent(&r->faults);
+	/* If other threads have posted meanwhile, they rely on the holder of the lock. */
+	for (unsigned int i = 0; i < r->n_shards; i++)
+		shard_entered(rnic_shard(r, i));
+	rnic_leave(r);
 }
 
 /*
@@ -320,12 +438,9 @@ static void after_fork_parent(void)
  * all that the child may do is to close its descriptors of them. The memory stays, since objects of
  * verbs/ point into it.
  */
-static void forget(struct rnic *r)
+static void forget_shard(struct shard *s)
 {
-	struct shard *s = &r->shard;
-
 	atomic_store(&s->dead, true);
-	faults_forget(&r->faults);
 	conn_forget(&s->conn);
 	iw_shard_forget(s->conn.iw);
 	control_forget(&s->control);
@@ -334,10 +449,21 @@ static void forget(struct rnic *r)
 	s->net.capture = NULL;
 	trace_file_free(s->net.trace);
 	s->net.trace = NULL;
+}
+
+static void forget(struct rnic *r)
+{
+	faults_forget(&r->faults);
+	for (unsigned int i = 0; i < r->n_shards; i++)
+		forget_shard(rnic_shard(r, i));
 	cm_id_table_forget(r->ids, &host_conn_ops.events);
 	atomic_store(&current, NULL);
-	atomic_store_explicit(&s->lock.waiters, 0, memory_order_relaxed);
-	pthread_mutex_unlock(&s->lock.mutex);
+	for (unsigned int i = 0; i < r->n_shards; i++) {
+		struct shard *s = rnic_shard(r, i);
+
+		atomic_store_explicit(&s->lock.waiters, 0, memory_order_relaxed);
+		pthread_mutex_unlock(&s->lock.mutex);
+	}
 }
 
 static void after_fork_child(void)
@@ -354,26 +480,41 @@ static void after_fork_child(void)
 
 /* ---- exit ---- */
 
+static bool is_drained(struct rnic *r)
+{
+	for (unsigned int i = 0; i < r->n_shards; i++)
+		if (!conn_is_drained(&rnic_shard(r, i)->conn))
+			return false;
+	return true;
+}
+
 /*
  * Waits until what was handed over before exit() is acknowledged, or the peer does not take it in
  * time.
  */
-static void linger(struct shard *s)
+static void linger(struct rnic *r)
 {
 	uint64_t end = sys_now() + LINGER_LIMIT;
 
 	/*
-	 * The thread waits for the lock and does not read its descriptors, which would end each
+	 * The threads wait for the locks and do not read their descriptors, which would end each
 	 * ppoll() at once.
 	 */
-	progress_unwatch(s);
-	loop_finish(s);
-	while (!conn_is_drained(&s->conn) && sys_now() < end) {
-		struct pollfd pfd = { .fd = s->net.epoll_fd, .events = POLLIN };
+	for (unsigned int i = 0; i < r->n_shards; i++) {
+		progress_unwatch(rnic_shard(r, i));
+		loop_finish(rnic_shard(r, i));
+	}
+	while (!is_drained(r) && sys_now() < end) {
+		struct pollfd pfd[CONFIG_ENGINES_MAX];
 
-		sys_ppoll(&pfd, 1, LINGER_STEP);
-		shard_read_clock(s);
-		loop_pass(s, CONN_THOROUGH);
+		for (unsigned int i = 0; i < r->n_shards; i++)
+			pfd[i] = (struct pollfd){ .fd = rnic_shard(r, i)->net.epoll_fd,
+						  .events = POLLIN };
+		sys_ppoll(pfd, r->n_shards, LINGER_STEP);
+		for (unsigned int i = 0; i < r->n_shards; i++) {
+			shard_read_clock(rnic_shard(r, i));
+			loop_pass(rnic_shard(r, i), CONN_THOROUGH);
+		}
 	}
 }
 
@@ -386,7 +527,7 @@ static void summarize(struct shard *s)
 }
 
 /*
- * Enters the shard, unless another thread keeps it too long. It asks again and again, for which
+ * Enters the shard, unless another thread keeps it too long, and stays counted as a waiter. It asks again and again, for which
  * pollers make way: ThreadSanitizer does not know the function that waits by CLOCK_MONOTONIC, and
  * would take the lock for one that nobody holds.
  */
@@ -394,33 +535,19 @@ static bool enter_to_exit(struct shard *s)
 {
 	uint64_t end = sys_now() + EXIT_LOCK_LIMIT;
 
+	shard_wait_begin(s);
 	while (!shard_try_enter(s)) {
-		if (sys_now() >= end)
+		if (sys_now() >= end) {
+			shard_wait_end(s);
 			return false;
+		}
 		sys_ppoll(NULL, 0, EXIT_LOCK_STEP);
 	}
 	return true;
 }
 
-/*
- * Tells all peers, by an ABORT, that this process is gone. Other threads may still run; if one has
- * stopped with the lock in its hands, exit() is not held up for long.
- */
-static __attribute__((destructor)) void rnic_exit(void)
+static void end_shard(struct shard *s)
 {
-	struct rnic *r = atomic_load(&current);
-	struct shard *s;
-
-	if (!r || atomic_load(&r->shard.dead))
-		return;
-	s = &r->shard;
-	control_remove(&s->control);
-	shard_wait_begin(s);
-	if (!enter_to_exit(s)) {
-		shard_wait_end(s);
-		return;
-	}
-	linger(s);
 	/* Peers learn first what has arrived here. */
 	if (conn_flush_sacks(&s->conn))
 		conn_output(&s->conn);
@@ -428,10 +555,33 @@ static __attribute__((destructor)) void rnic_exit(void)
 	loop_finish(s);
 	s->conn.closed = true;
 	atomic_store(&s->dead, true);
-	if (r->config.summary)
-		summarize(s);
-	shard_wait_end(s);
-	shard_leave(s);
+}
+
+/*
+ * Tells all peers, by an ABORT, that this process is gone. Other threads may still run; if one has
+ * stopped with a lock in its hands, exit() is not held up for long.
+ */
+static __attribute__((destructor)) void rnic_exit(void)
+{
+	struct rnic *r = atomic_load(&current);
+	unsigned int entered = 0;
+
+	if (!r || atomic_load(&r->shard.dead))
+		return;
+	control_remove(&r->shard.control);
+	while (entered < r->n_shards && enter_to_exit(rnic_shard(r, entered)))
+		entered++;
+	if (entered == r->n_shards) {
+		linger(r);
+		for (unsigned int i = 0; i < r->n_shards; i++)
+			end_shard(rnic_shard(r, i));
+		if (r->config.summary)
+			summarize(&r->shard);
+	}
+	while (entered) {
+		shard_wait_end(rnic_shard(r, --entered));
+		shard_leave(rnic_shard(r, entered));
+	}
 }
 
 /* ---- the singleton ---- */

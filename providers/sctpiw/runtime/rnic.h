@@ -12,19 +12,48 @@
 #include "config/config.h"
 #include "runtime/faults.h"
 #include "runtime/shard.h"
-#include "util/random.h"
 
 struct cm_id_table;
+struct iw_cq;
+struct iw_qp;
 struct iw_rnic;
 
 struct rnic {
-	struct config config;	     /* read once, constant since */
-	struct random_source random; /* the shard's lock guards it */
-	struct iw_rnic *iw;	     /* MRs, PDs, QP numbers; see iwarp.h for its lock */
-	struct cm_id_table *ids;     /* the rdma_cm ids; the shard's lock guards it */
+	struct config config;	 /* read once, constant since */
+	struct iw_rnic *iw;	 /* MRs, PDs, QP numbers; see iwarp.h for its lock */
+	struct cm_id_table *ids; /* the rdma_cm ids; the lock of the first shard guards it */
 	struct faults faults;
-	struct shard shard;
+	struct shard shard; /* the first one, which alone has rdma_cm ids, SRQs and XRC domains */
+	struct shard *others[CONFIG_ENGINES_MAX - 1];
+	unsigned int n_shards;
+	unsigned int turn; /* the shard that the next CQ gets; locks of all shards */
 };
+
+/* i < rnic.n_shards; 0: the first. */
+static inline struct shard *rnic_shard(struct rnic *r, unsigned int i)
+{
+	return i ? r->others[i - 1] : &r->shard;
+}
+
+/*
+ * Takes and releases the locks of all shards, as shard_lock() and shard_unlock() do of one. The caller has none of
+ * them. What the RNIC owns may be changed then: objects that have numbers, MRs above all, which every shard may look
+ * up under its own lock. So nobody who has one shard's lock may wait for these.
+ */
+void rnic_lock(struct rnic *r);
+void rnic_unlock(struct rnic *r);
+/* Queues of the shard complete on this CQ of the program's from now on. Locks of all shards. */
+void rnic_completes_on(struct shard *s, struct iw_cq *cq);
+/* A QP of the program's was made, or has moved: its CQs know its shard from now on. Locks of all shards. */
+void rnic_qp_placed(struct iw_qp *qp);
+/*
+ * Moves the QP of that number, if there is one that is not connected, to the first shard, whose rdma_cm ids can
+ * connect it then. -EINVAL: it is connected without rdma_cm; -ENOMEM. Locks of all shards.
+ */
+int rnic_claim_qp(struct rnic *r, uint32_t num);
+/* The same without the turns that shard_lock() and shard_unlock() make. */
+void rnic_enter(struct rnic *r);
+void rnic_leave(struct rnic *r);
 
 /*
  * The process's RNIC, which is made if there is none. NULL: errno says why, and the first time a

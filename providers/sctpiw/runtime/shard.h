@@ -3,7 +3,7 @@
  * A shard: one lock, and under it the sockets, SCTP, the sessions and their timers, with the
  * threads that move them on. A shard owns everything of conn/ and net/; what belongs to the RNIC as
  * a whole (MRs, PDs, settings, the table of rdma_cm ids) is in struct rnic (rnic.h). A process has
- * one shard today.
+ * as many shards as the setting engines says.
  *
  * A thread that polls a CQ and finds it empty runs the shard itself if the lock is free (poller.h).
  * The progress thread does when nobody polls (progress.h). A poster that finds the lock taken
@@ -71,6 +71,7 @@
 #include "runtime/doorbell.h"
 #include "runtime/poller.h"
 #include "runtime/progress.h"
+#include "util/random.h"
 
 struct rnic;
 
@@ -83,6 +84,8 @@ struct shard_lock {
 
 struct shard {
 	struct rnic *rnic;
+	unsigned int index; /* rnic_shard() */
+	struct random_source random;
 	struct shard_lock lock;
 	/*
 	 * The sockets are gone. Set once, under the lock: in the child of a fork(), at exit, or by

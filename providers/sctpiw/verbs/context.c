@@ -58,7 +58,7 @@ void sctpiw_handle_forks(void)
 void sctpiw_lock(struct sctpiw_context *ctx)
 {
 	if (sctpiw_alive(ctx))
-		shard_lock(ctx->shard);
+		rnic_lock(ctx->shard->rnic);
 	else
 		pthread_mutex_lock(&orphans_lock);
 }
@@ -66,7 +66,7 @@ void sctpiw_lock(struct sctpiw_context *ctx)
 void sctpiw_unlock(struct sctpiw_context *ctx)
 {
 	if (sctpiw_alive(ctx))
-		shard_unlock(ctx->shard);
+		rnic_unlock(ctx->shard->rnic);
 	else
 		pthread_mutex_unlock(&orphans_lock);
 }

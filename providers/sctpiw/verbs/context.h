@@ -13,7 +13,8 @@
  *
  * Locks, in the order in which they are taken: sctpiw_cq.lock, sctpiw_srq.lock, the shard lock.
  * Nobody takes one of the first two with the shard lock held. An application holds the lock of an
- * extended CQ while it looks at completions. sq_lock and rq_lock of a QP are leaves: no other lock
+ * extended CQ while it looks at completions. "The shard lock" is that of an object's shard; what several shards may
+ * look at is made and destroyed under the locks of all of them. sq_lock and rq_lock of a QP are leaves: no other lock
  * is taken while they are held.
  */
 #ifndef SCTPIW_VERBS_CONTEXT_H
@@ -31,14 +32,13 @@
 
 struct sctpiw_context {
 	struct pabi_context vctx; /* comes first: see pabi_alloc_context() */
-	struct shard *shard;
-	uint32_t generation;	 /* sctpiw_generation when the device was opened */
-	uint64_t node_guid;	 /* of the device when it was opened, in network byte order */
-	struct port_events port; /* reports events of the port on the async channel */
-	struct list_node all;	 /* of faults_verbs.c, unless a parent has opened it; shard lock */
+	struct shard *shard;	  /* the first one */
+	uint32_t generation;	  /* sctpiw_generation when the device was opened */
+	uint64_t node_guid;	  /* of the device when it was opened, in network byte order */
+	struct port_events port;  /* reports events of the port on the async channel */
+	struct list_node all;	  /* of faults_verbs.c, unless a parent has opened it; shard lock */
 	/*
-	 * The objects that the application has not destroyed. Guarded by the shard lock; of what is
-	 * memory alone, by sctpiw_lock().
+	 * The objects that the application has not destroyed. Guarded by sctpiw_lock().
 	 */
 	struct list_node pds, tds, mrs, mws, dms, cqs, srqs, qps, xrcds;
 };
@@ -64,7 +64,7 @@ static inline bool sctpiw_alive(const struct sctpiw_context *ctx)
 }
 
 /*
- * The lock of PDs, domains, MRs, windows and device memory. It is the shard lock in the process that
+ * The lock of PDs, domains, MRs, windows and device memory. It is the locks of all shards in the process that
  * has opened the device. In its children, where that shard must not run, it is a lock apart.
  */
 void sctpiw_lock(struct sctpiw_context *ctx);

@@ -25,13 +25,19 @@ static int check_cq(struct sctpiw_context *ctx, uint32_t cqe, int comp_vector)
 	return 0;
 }
 
+/* CQs take turns, and QPs are where their CQs are: so threads that have a CQ each seldom meet. Locks of all shards. */
+static struct shard *next_shard(struct rnic *r)
+{
+	return rnic_shard(r, r->turn++ % r->n_shards);
+}
+
 /* Makes a CQ; pd: the parent domain that it is to hold, or NULL. */
 static struct sctpiw_cq *new_cq(struct sctpiw_context *ctx, uint32_t cqe,
 				struct ibv_comp_channel *channel, int comp_vector,
 				struct sctpiw_pd *pd)
 {
 	struct sctpiw_cq *cq = NULL;
-	static uint32_t made; /* shard lock */
+	static uint32_t made; /* locks of all shards */
 	int err;
 
 	err = check_cq(ctx, cqe, comp_vector);
@@ -49,12 +55,12 @@ static struct sctpiw_cq *new_cq(struct sctpiw_context *ctx, uint32_t cqe,
 	}
 	cq->obj.async.chan = sctpiw_async_channel(ctx);
 	cq->obj.user_handle = (uintptr_t)&cq->vcq.cq;
-	cq->shard = ctx->shard;
 	cq->generation = ctx->generation;
 	sctpiw_lock_init(&cq->lock);
 
-	shard_lock(ctx->shard);
-	cq->iw = iw_cq_new(ctx->shard->conn.iw, cqe, &cq->obj);
+	rnic_lock(ctx->shard->rnic);
+	object_set_shard(&cq->obj, next_shard(ctx->shard->rnic));
+	cq->iw = iw_cq_new(object_shard(&cq->obj)->conn.iw, cqe, &cq->obj);
 	if (cq->iw) {
 		cq->iw->nth = ++made;
 		list_add_tail(&ctx->cqs, &cq->node);
@@ -62,7 +68,7 @@ static struct sctpiw_cq *new_cq(struct sctpiw_context *ctx, uint32_t cqe,
 		if (pd)
 			sctpiw_pd_hold(pd);
 	}
-	shard_unlock(ctx->shard);
+	rnic_unlock(ctx->shard->rnic);
 	if (!cq->iw) {
 		sctpiw_cq_release(cq);
 		errno = ENOMEM;
@@ -141,12 +147,12 @@ int sctpiw_resize_cq(struct ibv_cq *ibcq, int cqe)
 	if (cqe < 1 || cqe > IW_MAX_CQE)
 		return EINVAL;
 	sctpiw_cq_lock(cq);
-	shard_lock(cq->shard);
+	rnic_lock(object_shard(&cq->obj)->rnic);
 	mask = cq->iw->mask;
 	err = iw_cq_resize(cq->iw, cqe);
 	if (!err)
 		faults_cq_resized(cq, mask);
-	shard_unlock(cq->shard);
+	rnic_unlock(object_shard(&cq->obj)->rnic);
 	if (!err)
 		ibcq->cqe = cq->iw->limit;
 	sctpiw_cq_unlock(cq);
@@ -154,6 +160,17 @@ int sctpiw_resize_cq(struct ibv_cq *ibcq, int cqe)
 }
 
 #define NSEC_PER_USEC 1000u
+
+/* Somebody serves the timers of each shard that completes on the CQ. */
+static int start_progress(struct sctpiw_cq *cq)
+{
+	struct rnic *r = object_shard(&cq->obj)->rnic;
+	int err = 0;
+
+	for (unsigned int i = 0; !err && i < r->n_shards; i++)
+		err = progress_start(rnic_shard(r, i));
+	return err;
+}
 
 int sctpiw_modify_cq(struct ibv_cq *ibcq, struct ibv_modify_cq_attr *attr)
 {
@@ -166,12 +183,12 @@ int sctpiw_modify_cq(struct ibv_cq *ibcq, struct ibv_modify_cq_attr *attr)
 		return EINVAL;
 	if (attr->attr_mask & ~(uint32_t)IBV_CQ_ATTR_MODERATE)
 		return EOPNOTSUPP;
-	shard_lock(cq->shard);
-	err = progress_start(cq->shard);
+	rnic_lock(object_shard(&cq->obj)->rnic);
+	err = start_progress(cq);
 	if (!err)
 		err = iw_cq_moderate(cq->iw, attr->moderate.cq_count,
 				     attr->moderate.cq_period * (uint64_t)NSEC_PER_USEC);
-	shard_unlock(cq->shard);
+	rnic_unlock(object_shard(&cq->obj)->rnic);
 	return -err;
 }
 
@@ -191,7 +208,7 @@ int sctpiw_destroy_cq(struct ibv_cq *ibcq)
 	int err;
 
 	if (cq->generation == sctpiw_generation) {
-		shard_lock(cq->shard);
+		rnic_lock(object_shard(&cq->obj)->rnic);
 		err = iw_cq_free(cq->iw);
 		if (!err) {
 			faults_cq_end(cq);
@@ -199,7 +216,7 @@ int sctpiw_destroy_cq(struct ibv_cq *ibcq)
 			if (cq->pd)
 				sctpiw_pd_drop(cq->pd);
 		}
-		shard_unlock(cq->shard);
+		rnic_unlock(object_shard(&cq->obj)->rnic);
 		if (err)
 			return -err;
 		wait_for_acks(cq);

@@ -17,13 +17,11 @@
 #include "verbs/pabi.h"
 
 struct cq_faults;
-struct shard;
 struct sctpiw_pd;
 
 struct sctpiw_cq {
 	struct verbs_cq vcq;
 	struct iw_cq *iw;
-	struct shard *shard;
 	uint32_t generation;	   /* sctpiw_generation when it was made */
 	pthread_mutex_t lock;	   /* of the ring's consumer end: sctpiw_cq_lock() */
 	bool single_threaded;	   /* one thread at a time uses it, so no lock is taken */

@@ -106,9 +106,9 @@ static struct cq_faults *state(struct sctpiw_cq *cq)
 
 	if (f)
 		return f;
-	shard_lock(cq->shard);
+	shard_lock(object_shard(&cq->obj));
 	f = state_locked(cq);
-	shard_unlock(cq->shard);
+	shard_unlock(object_shard(&cq->obj));
 	return f;
 }
 
@@ -125,7 +125,7 @@ void faults_cq_release(struct sctpiw_cq *cq, uint32_t rule)
 	/* Which completions that lets go the next poll finds out, which has the lock of the ring. */
 	if (atomic_load_explicit(&f->look_at, memory_order_relaxed)) {
 		faults_timer_cancel(&f->look);
-		fire_look(&f->look, cq->shard, cq->shard->conn.now);
+		fire_look(&f->look, object_shard(&cq->obj), object_shard(&cq->obj)->conn.now);
 	}
 }
 
@@ -219,7 +219,7 @@ static enum fault_site site_of(uint16_t opcode)
 /* The QP may be gone already; then its number is all that is known. Shard lock. */
 static void fill_attrs(struct sctpiw_cq *cq, const struct iw_cqe *e, struct fault_attrs *attrs)
 {
-	const struct iw_qp *qp = conn_qp(&cq->shard->conn, e->qp_num);
+	const struct iw_qp *qp = conn_qp(&object_shard(&cq->obj)->conn, e->qp_num);
 
 	*attrs = (struct fault_attrs){
 		.known = 1u << FAULT_SELECT_qp | 1u << FAULT_SELECT_cq,
@@ -247,7 +247,7 @@ static void complete(struct sctpiw_cq *cq, uint32_t i, const struct fault_action
 {
 	struct iw_cq *iw = cq->iw;
 	struct iw_cqe *e = &iw->ring[iw_cq_slot(iw, i)];
-	struct iw_qp *qp = conn_qp(&cq->shard->conn, e->qp_num);
+	struct iw_qp *qp = conn_qp(&object_shard(&cq->obj)->conn, e->qp_num);
 
 	e->status = (uint16_t)a->arg[fault_complete_status];
 	e->vendor_err = (uint16_t)a->arg[fault_complete_vendor];
@@ -310,7 +310,8 @@ static void judge(struct cq_faults *f, uint32_t i)
 	/* One that has failed already is what it is. */
 	if (e->status == IBV_WC_SUCCESS) {
 		fill_attrs(cq, e, &attrs);
-		if (faults_ask(&cq->shard->rnic->faults, site_of(e->opcode), &attrs, &a))
+		if (faults_ask(&object_shard(&cq->obj)->rnic->faults, site_of(e->opcode), &attrs,
+			       &a))
 			switch (a.id) {
 			case FAULT_DO_complete:
 				complete(cq, i, &a);
@@ -326,7 +327,8 @@ static void judge(struct cq_faults *f, uint32_t i)
 				break;
 			default: /* something of the QP or the CQ */
 				a.select = attrs;
-				faults_perform(&cq->shard->rnic->faults, &a, cq->shard->conn.now);
+				faults_perform(&object_shard(&cq->obj)->rnic->faults, &a,
+					       object_shard(&cq->obj)->conn.now);
 				break;
 			}
 	}
@@ -339,7 +341,7 @@ static void judge(struct cq_faults *f, uint32_t i)
 /* Rules may be gone: what they have said of completions that wait is not true any more. */
 static void drop_removed(struct cq_faults *f)
 {
-	struct faults *faults = &f->cq->shard->rnic->faults;
+	struct faults *faults = &object_shard(&f->cq->obj)->rnic->faults;
 	uint32_t removals = faults_removals(faults), count = iw_cq_count(f->cq->iw);
 
 	if (removals == f->removals)
@@ -367,11 +369,11 @@ static uint32_t judge_new(struct cq_faults *f)
 		i--;
 	if (i == count)
 		return count;
-	shard_lock(f->cq->shard);
+	shard_lock(object_shard(&f->cq->obj));
 	for (; i < iw_cq_count(iw) && !f->overrun; i++)
 		judge(f, i);
 	count = iw_cq_count(iw); /* under the lock, so that none has come since */
-	shard_unlock(f->cq->shard);
+	shard_unlock(object_shard(&f->cq->obj));
 	return count;
 }
 
@@ -383,10 +385,10 @@ static void look_later(struct cq_faults *f, uint64_t when)
 
 	if (set && set <= when)
 		return;
-	shard_lock(f->cq->shard);
+	shard_lock(object_shard(&f->cq->obj));
 	atomic_store_explicit(&f->look_at, when, memory_order_relaxed);
-	faults_timer_set(&f->cq->shard->rnic->faults, &f->look, when);
-	shard_unlock(f->cq->shard);
+	faults_timer_set(&object_shard(&f->cq->obj)->rnic->faults, &f->look, when);
+	shard_unlock(object_shard(&f->cq->obj));
 }
 
 /* When the i-th of count may be handed out, ns. */
@@ -469,7 +471,7 @@ int faults_poll_cq(struct ibv_cq *ibcq, int num_entries, struct ibv_wc *wc)
 	n = poll_once(f, num_entries, wc);
 	if (n)
 		return n;
-	poller_progress(cq->shard);
+	sctpiw_cq_progress(cq);
 	return poll_once(f, num_entries, wc);
 }
 
@@ -501,7 +503,7 @@ static int start_poll(struct ibv_cq_ex *cq_ex, struct ibv_poll_cq_attr *attr)
 	err = take_current(f, false);
 	if (err) {
 		sctpiw_cq_unlock(cq);
-		poller_progress(cq->shard);
+		sctpiw_cq_progress(cq);
 		sctpiw_cq_lock(cq);
 		err = take_current(f, false);
 	}
@@ -542,7 +544,7 @@ static void hold_back(struct sctpiw_cq *cq, const struct fault_action *a)
 	if (f->notifications++)
 		return;
 	f->notifications_rule = a->rule;
-	faults_timer_set(&cq->shard->rnic->faults, &f->post, later(sys_now(), a));
+	faults_timer_set(&object_shard(&cq->obj)->rnic->faults, &f->post, later(sys_now(), a));
 }
 
 int faults_post_notification(struct event_source *src, const void *event, size_t len)
@@ -556,7 +558,7 @@ int faults_post_notification(struct event_source *src, const void *event, size_t
 	struct fault_action a;
 	uint64_t times = 1;
 
-	if (!faults_ask(&cq->shard->rnic->faults, FAULT_SITE_notification, &attrs, &a))
+	if (!faults_ask(&object_shard(&cq->obj)->rnic->faults, FAULT_SITE_notification, &attrs, &a))
 		return channel_post(src, event, len);
 	switch (a.id) {
 	case FAULT_DO_delay:

@@ -33,7 +33,7 @@ static unsigned int interfaces(const struct ip_addr *group, unsigned int *ifinde
 static int attach(struct sctpiw_qp *qp, const struct ip_addr *group)
 {
 	unsigned int ifindexes[MULTICAST_INTERFACES], n = interfaces(group, ifindexes);
-	struct conn *c = &qp->shard->conn;
+	struct conn *c = &object_shard(&qp->obj)->conn;
 	bool first, last;
 	int ret;
 
@@ -60,9 +60,9 @@ int sctpiw_attach_mcast(struct ibv_qp *ibqp, const union ibv_gid *gid, uint16_t 
 	ip_addr_widen_group(&group);
 	if (!ip_addr_is_multicast(&group) || ibqp->qp_type != IBV_QPT_UD)
 		return EINVAL;
-	shard_lock(qp->shard);
+	object_lock(&qp->obj);
 	ret = attach(qp, &group);
-	shard_unlock(qp->shard);
+	object_unlock(&qp->obj);
 	return -ret;
 }
 
@@ -77,10 +77,10 @@ int sctpiw_detach_mcast(struct ibv_qp *ibqp, const union ibv_gid *gid, uint16_t 
 		return sctpiw_inherited();
 	memcpy(group.b, gid->raw, sizeof(group.b));
 	ip_addr_widen_group(&group);
-	shard_lock(qp->shard);
+	object_lock(&qp->obj);
 	ret = iw_mcast_detach(qp->iw, &group, &last);
 	if (last)
-		multicast_detach(&qp->shard->conn, &group);
-	shard_unlock(qp->shard);
+		multicast_detach(&object_shard(&qp->obj)->conn, &group);
+	object_unlock(&qp->obj);
 	return -ret;
 }

@@ -100,6 +100,27 @@ static int poll_ring(struct sctpiw_cq *cq, int num_entries, struct ibv_wc *wc)
 	return n;
 }
 
+/* Calls one of poller.h for each further shard that completes on the CQ. */
+static void each_other(struct sctpiw_cq *cq, void (*call)(struct shard *s))
+{
+	uint32_t others = atomic_load_explicit(&cq->obj.others, memory_order_relaxed);
+
+	for (; others; others &= others - 1)
+		call(rnic_shard(object_shard(&cq->obj)->rnic, (unsigned int)__builtin_ctz(others)));
+}
+
+void sctpiw_cq_progress(struct sctpiw_cq *cq)
+{
+	poller_progress(object_shard(&cq->obj));
+	each_other(cq, poller_progress);
+}
+
+static void armed(struct sctpiw_cq *cq)
+{
+	poller_armed(object_shard(&cq->obj));
+	each_other(cq, poller_armed);
+}
+
 int sctpiw_poll_cq(struct ibv_cq *ibcq, int num_entries, struct ibv_wc *wc)
 {
 	struct sctpiw_cq *cq = to_cq(ibcq);
@@ -113,7 +134,7 @@ int sctpiw_poll_cq(struct ibv_cq *ibcq, int num_entries, struct ibv_wc *wc)
 	n = poll_ring(cq, num_entries, wc);
 	if (n || !num_entries)
 		return n;
-	poller_progress(cq->shard);
+	sctpiw_cq_progress(cq);
 	return poll_ring(cq, num_entries, wc);
 }
 
@@ -126,7 +147,7 @@ int sctpiw_req_notify_cq(struct ibv_cq *ibcq, int solicited_only)
 	sctpiw_cq_lock(cq);
 	iw_cq_arm(cq->iw, solicited_only != 0);
 	sctpiw_cq_unlock(cq);
-	poller_armed(cq->shard);
+	armed(cq);
 	return 0;
 }
 
@@ -169,7 +190,7 @@ static int ex_start_poll(struct ibv_cq_ex *cq_ex, struct ibv_poll_cq_attr *attr)
 	err = sctpiw_cq_take_current(cq);
 	if (err) {
 		sctpiw_cq_unlock(cq);
-		poller_progress(cq->shard);
+		sctpiw_cq_progress(cq);
 		sctpiw_cq_lock(cq);
 		err = sctpiw_cq_take_current(cq);
 	}

@@ -14,11 +14,14 @@ int sctpiw_poll_cq(struct ibv_cq *cq, int num_entries, struct ibv_wc *wc);
 /* The next completion, or solicited one, raises an event on the completion channel. EIO. */
 int sctpiw_req_notify_cq(struct ibv_cq *cq, int solicited_only);
 
+/* Makes each shard that completes on the CQ look for packets, as sctpiw_poll_cq() does with an empty one. */
+struct sctpiw_cq;
+void sctpiw_cq_progress(struct sctpiw_cq *cq);
+
 /*
  * For faults in front of these: with the CQ's consumer end locked, take up to max completions out of the ring, or
  * the oldest one, which becomes the current one of an extended CQ. How many; 0, or ENOENT if there is none.
  */
-struct sctpiw_cq;
 int sctpiw_cq_take(struct sctpiw_cq *cq, uint32_t max, struct ibv_wc *wc);
 int sctpiw_cq_take_current(struct sctpiw_cq *cq);
 

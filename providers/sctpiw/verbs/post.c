@@ -206,7 +206,7 @@ int sctpiw_post_send(struct ibv_qp *ibqp, struct ibv_send_wr *wr, struct ibv_sen
 	if (err)
 		*bad_wr = wr;
 	if (posted)
-		burst_post(qp->shard, &qp->iw->doorbell, bytes, ends_batch);
+		burst_post(object_shard(&qp->obj), &qp->iw->doorbell, bytes, ends_batch);
 	return err;
 }
 
@@ -270,7 +270,7 @@ int sctpiw_post_recv(struct ibv_qp *ibqp, struct ibv_recv_wr *wr, struct ibv_rec
 	if (err)
 		*bad_wr = wr;
 	if (posted && iw_rq_is_awaited(qp->iw))
-		burst_post(qp->shard, &qp->iw->doorbell, BURST_AT_ONCE, false);
+		burst_post(object_shard(&qp->obj), &qp->iw->doorbell, BURST_AT_ONCE, false);
 	return err;
 }
 
@@ -313,6 +313,6 @@ int sctpiw_post_srq_recv(struct ibv_srq *ibsrq, struct ibv_recv_wr *wr, struct i
 	if (err)
 		*bad_wr = wr;
 	if (posted && iw_srq_is_awaited(srq->iw))
-		burst_post(srq->shard, &srq->iw->doorbell, BURST_AT_ONCE, false);
+		burst_post(object_shard(&srq->obj), &srq->iw->doorbell, BURST_AT_ONCE, false);
 	return err;
 }

@@ -139,12 +139,19 @@ static struct iw_qp_attr iw_attr_of(struct sctpiw_pd *pd, const struct ibv_qp_in
 	};
 }
 
+/* Where a QP begins: with its SRQ or XRC domain, or else with the CQ of its sends. Locks of all shards. */
+static struct shard *home_of(const struct sctpiw_context *ctx, const struct sctpiw_qp *qp,
+			     const struct ibv_qp_init_attr *attr)
+{
+	return qp->xrcd || attr->srq ? ctx->shard : object_shard(&to_cq(attr->send_cq)->obj);
+}
+
 /* pd or qp->xrcd is not NULL. */
 static int new_iw_qp(struct sctpiw_context *ctx, struct sctpiw_pd *pd, struct sctpiw_qp *qp,
 		     const struct ibv_qp_init_attr *attr)
 {
 	struct iw_qp_attr iw_attr = { .type = IW_QPT_XRC_RECV };
-	static uint32_t made; /* shard lock */
+	static uint32_t made; /* locks of all shards */
 	int err;
 
 	if (pd)
@@ -152,19 +159,22 @@ static int new_iw_qp(struct sctpiw_context *ctx, struct sctpiw_pd *pd, struct sc
 	else
 		iw_attr.xrcd = qp->xrcd->domain->iw;
 	iw_attr.ctx = &qp->obj;
-	shard_lock(ctx->shard);
-	err = qp_num_get(&ctx->shard->conn, &iw_attr.num);
+	rnic_lock(ctx->shard->rnic);
+	qp->home = home_of(ctx, qp, attr);
+	object_set_shard(&qp->obj, qp->home);
+	err = qp_num_get(&qp->home->conn, &iw_attr.num);
 	if (!err) {
-		err = iw_qp_new(ctx->shard->conn.iw, &iw_attr, &qp->iw);
+		err = iw_qp_new(qp->home->conn.iw, &iw_attr, &qp->iw);
 		if (err)
-			qp_num_put(&ctx->shard->conn, iw_attr.num);
+			qp_num_put(&qp->home->conn, iw_attr.num);
 	}
 	if (!err) {
 		qp->iw->nth = ++made;
+		rnic_qp_placed(qp->iw);
 		hold(qp, pd);
 		list_add_tail(&ctx->qps, &qp->node);
 	}
-	shard_unlock(ctx->shard);
+	rnic_unlock(ctx->shard->rnic);
 	return -err;
 }
 
@@ -195,7 +205,7 @@ struct sctpiw_qp *sctpiw_qp_alloc(struct sctpiw_context *ctx, bool single_thread
 	qp->single_threaded = single_threaded;
 	qp->obj.user_handle = (uintptr_t)&qp->vqp.qp;
 	qp->obj.async.chan = sctpiw_async_channel(ctx);
-	qp->shard = ctx->shard;
+	object_set_shard(&qp->obj, ctx->shard);
 	qp->generation = ctx->generation;
 	pthread_spin_init(&qp->sq_lock, PTHREAD_PROCESS_PRIVATE);
 	pthread_spin_init(&qp->rq_lock, PTHREAD_PROCESS_PRIVATE);
@@ -323,13 +333,13 @@ int sctpiw_query_qp(struct ibv_qp *ibqp, struct ibv_qp_attr *attr, int attr_mask
 
 	if (qp->generation != sctpiw_generation)
 		return sctpiw_inherited();
-	shard_lock(qp->shard);
+	object_lock(&qp->obj);
 	sctpiw_settle_paths(qp);
 	*attr = qp->attr;
 	attr->path_mig_state = (enum ibv_mig_state)oob_second_state(qp->iw);
 	attr->qp_state = atomic_load_explicit(&qp->iw->state, memory_order_relaxed);
 	attr->sq_draining = iw_qp_is_draining(qp->iw);
-	shard_unlock(qp->shard);
+	object_unlock(&qp->obj);
 	attr->cur_qp_state = attr->qp_state;
 	attr->cap = qp->cap;
 
@@ -358,7 +368,7 @@ int sctpiw_query_qp_data_in_order(struct ibv_qp *ibqp, enum ibv_wr_opcode op, ui
 	case IBV_WR_SEND_WITH_IMM:
 	case IBV_WR_SEND_WITH_INV:
 	case IBV_WR_RDMA_READ:
-		return qp->shard->rnic->config.in_order;
+		return object_shard(&qp->obj)->rnic->config.in_order;
 	default:
 		return 0;
 	}
@@ -394,12 +404,12 @@ static void free_iw(struct sctpiw_qp *qp)
 
 	while (iw_mcast_detach_any(qp->iw, &group, &last)) {
 		if (last)
-			multicast_detach(&qp->shard->conn, &group);
+			multicast_detach(&object_shard(&qp->obj)->conn, &group);
 	}
 	iw_qp_modify(qp->iw, IW_QPS_RESET);
 	oob_disconnect(qp->iw);
 	iw_qp_free(qp->iw);
-	qp_num_put(&qp->shard->conn, num);
+	qp_num_put(&qp->home->conn, num);
 	if (qp->domain)
 		sctpiw_xrc_domain_drop(qp->domain);
 }
@@ -448,10 +458,10 @@ bool sctpiw_qp_end(struct sctpiw_qp *qp)
 static void purge(struct sctpiw_qp *qp, struct sctpiw_cq *cq)
 {
 	sctpiw_cq_lock(cq);
-	shard_lock(qp->shard);
+	rnic_lock(object_shard(&qp->obj)->rnic);
 	faults_cq_purge(cq, qp->iw->num);
 	iw_cq_purge(cq->iw, qp->iw->num);
-	shard_unlock(qp->shard);
+	rnic_unlock(object_shard(&qp->obj)->rnic);
 	sctpiw_cq_unlock(cq);
 }
 
@@ -482,13 +492,13 @@ static int empty(struct sctpiw_qp *qp, struct ibv_cq *send_cq, struct ibv_cq *re
 {
 	bool attached;
 
-	shard_lock(qp->shard);
+	object_lock(&qp->obj);
 	attached = qp->iw->groups;
 	if (!attached) {
 		iw_qp_modify(qp->iw, IW_QPS_RESET);
 		oob_disconnect(qp->iw);
 	}
-	shard_unlock(qp->shard);
+	object_unlock(&qp->obj);
 	if (attached)
 		return EBUSY;
 	sctpiw_qp_purge(qp, send_cq, recv_cq);
@@ -518,17 +528,17 @@ int sctpiw_destroy_qp(struct ibv_qp *ibqp)
 		return EBUSY;
 	if (ibqp->qp_type == IBV_QPT_XRC_RECV && !qp->real) {
 		/* If other handles are left, the last of them to go frees this one as well. */
-		shard_lock(qp->shard);
+		rnic_lock(object_shard(&qp->obj)->rnic);
 		end_events(qp);
-		shard_unlock(qp->shard);
+		rnic_unlock(object_shard(&qp->obj)->rnic);
 		wait_for_acks(qp);
 	}
-	shard_lock(qp->shard);
+	rnic_lock(object_shard(&qp->obj)->rnic);
 	list_del(&qp->node);
 	if (!qp->xrcd)
 		sctpiw_pd_drop(to_pd(ibqp->pd));
 	over = sctpiw_qp_end(qp);
-	shard_unlock(qp->shard);
+	rnic_unlock(object_shard(&qp->obj)->rnic);
 	if (!over)
 		return 0;
 	wait_for_acks(qp);

@@ -38,7 +38,7 @@ struct sctpiw_batch {
 struct sctpiw_qp {
 	struct verbs_qp vqp;
 	struct iw_qp *iw;
-	struct shard *shard;
+	struct shard *home;		     /* the shard whose port its number is of */
 	uint32_t generation;		     /* sctpiw_generation when it was made */
 	bool single_threaded;		     /* it is in a thread domain: no lock is taken */
 	bool by_cm;			     /* sctpiw_is_by_cm() brought it to INIT or RTR */

@@ -79,21 +79,21 @@ static int connect_oob(struct sctpiw_qp *qp, const struct ibv_qp_attr *attr, int
 		return err;
 	peer.local = sockaddr_ip((const struct sockaddr *)&gid.addr);
 	peer.ifindex = gid.ifindex;
-	return -oob_connect(&qp->shard->conn, qp->iw, &peer);
+	return -oob_connect(&object_shard(&qp->obj)->conn, qp->iw, &peer);
 }
 
 /* Moves the QP to another state, which the checks have found to be allowed. 0 or an errno. */
 static int enter(struct sctpiw_qp *qp, const struct ibv_qp_attr *attr, int mask)
 {
-	bool by_cm = sctpiw_is_by_cm(qp->vqp.qp.qp_type, qp->shard->rnic->config.personality, attr,
-				     mask);
+	bool by_cm = sctpiw_is_by_cm(qp->vqp.qp.qp_type,
+				     object_shard(&qp->obj)->rnic->config.personality, attr, mask);
 	bool was_rts = atomic_load_explicit(&qp->iw->state, memory_order_relaxed) == IW_QPS_RTS;
 	int err;
 
 	if (attr->qp_state == IBV_QPS_RTR && mask & IBV_QP_AV && !by_cm)
 		return connect_oob(qp, attr, mask);
 	if (attr->qp_state == IBV_QPS_RTR && qp->iw->type == IW_QPT_UD) {
-		err = datagram_start(&qp->shard->conn, qp->iw);
+		err = datagram_start(&object_shard(&qp->obj)->conn, qp->iw);
 		if (err)
 			return -err;
 	}
@@ -120,7 +120,7 @@ static int enter(struct sctpiw_qp *qp, const struct ibv_qp_attr *attr, int mask)
  */
 static bool names_peer_of_cm(const struct sctpiw_qp *qp, const struct ibv_qp_attr *attr, int mask)
 {
-	const struct conn *c = &qp->shard->conn;
+	const struct conn *c = &object_shard(&qp->obj)->conn;
 	struct ip_addr remote;
 
 	if (!(mask & IBV_QP_AV) || !(mask & IBV_QP_DEST_QPN) || !attr->dest_qp_num)
@@ -164,7 +164,7 @@ static int resolve_second(const struct sctpiw_qp *qp, const struct ibv_qp_attr *
 
 	if (!rearm && !(mask & IBV_QP_ALT_PATH))
 		return 0;
-	if (!sctpiw_has_second_paths(qp->shard))
+	if (!sctpiw_has_second_paths(object_shard(&qp->obj)))
 		return EOPNOTSUPP;
 	if (!ah->port_num)
 		return EINVAL;
@@ -198,7 +198,7 @@ static int modify_locked(struct sctpiw_qp *qp, const struct ibv_qp_attr *given, 
 	struct ibv_qp_attr by_name;
 	enum ibv_qp_state cur = atomic_load_explicit(&qp->iw->state, memory_order_relaxed);
 	bool by_cm = qp->by_cm || qp->iw->by_cm;
-	enum config_personality personality = qp->shard->rnic->config.personality;
+	enum config_personality personality = object_shard(&qp->obj)->rnic->config.personality;
 	struct path_addr second = { 0 };
 	int err;
 
@@ -255,11 +255,11 @@ int sctpiw_modify_qp(struct ibv_qp *ibqp, struct ibv_qp_attr *attr, int attr_mas
 	if (qp->generation != sctpiw_generation)
 		return sctpiw_inherited();
 	attr_mask = sctpiw_attr_named(ibqp->qp_type, attr_mask);
-	shard_lock(qp->shard);
+	object_lock(&qp->obj);
 	err = modify_locked(qp, attr, attr_mask);
 	if (err)
 		log_refusal(qp, attr, attr_mask, err);
-	shard_unlock(qp->shard);
+	object_unlock(&qp->obj);
 	/* As adapters do: programs begin anew with the QP, and would take old completions for new ones. */
 	if (!err && attr_mask & IBV_QP_STATE && attr->qp_state == IBV_QPS_RESET)
 		sctpiw_qp_purge(qp, ibqp->send_cq, ibqp->recv_cq);

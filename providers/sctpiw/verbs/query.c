@@ -28,6 +28,10 @@
 	 IBV_DEVICE_RC_RNR_NAK_GEN | IBV_DEVICE_SRQ_RESIZE | IBV_DEVICE_MEM_WINDOW |               \
 	 IBV_DEVICE_MEM_MGT_EXTENSIONS | IBV_DEVICE_MEM_WINDOW_TYPE_2B | IBV_DEVICE_XRC)
 
+/* Of these, what a device with several engines does not have. */
+#define OF_ONE_ENGINE                                                                              \
+	(IBV_DEVICE_MEM_WINDOW | IBV_DEVICE_MEM_MGT_EXTENSIONS | IBV_DEVICE_MEM_WINDOW_TYPE_2B)
+
 /*
  * An atomic is an instruction of the processor: everyone on this host sees it so. Programs that know
  * channel adapters ask for IBV_ATOMIC_HCA by that very name, which promises less.
@@ -111,6 +115,11 @@ int sctpiw_query_device_ex(struct ibv_context *context,
 	if (sctpiw_has_second_paths(ctx->shard)) {
 		ex.orig_attr.device_cap_flags |= IBV_DEVICE_AUTO_PATH_MIG;
 		ex.device_cap_flags_ex |= IBV_DEVICE_AUTO_PATH_MIG;
+	}
+	if (iw_rnic_is_shared(ctx->shard->rnic->iw)) {
+		ex.orig_attr.max_mw = 0;
+		ex.orig_attr.device_cap_flags &= ~(unsigned int)OF_ONE_ENGINE;
+		ex.device_cap_flags_ex &= ~(uint64_t)OF_ONE_ENGINE;
 	}
 	if (multicast_is_served(&ctx->shard->conn)) {
 		ex.orig_attr.max_mcast_grp = IW_MAX_MCAST_GRP;

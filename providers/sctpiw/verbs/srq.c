@@ -20,24 +20,26 @@ _Static_assert((int)OBJECT_ASYNC_QP_LAST_WQE_REACHED == IBV_EVENT_QP_LAST_WQE_RE
 static int new_iw_srq(struct sctpiw_context *ctx, struct sctpiw_pd *pd, struct sctpiw_srq *srq,
 		      const struct ibv_srq_attr *attr, struct ibv_cq *cq)
 {
-	static uint32_t made; /* shard lock */
+	static uint32_t made; /* locks of all shards */
 	int err;
 
-	shard_lock(ctx->shard);
+	rnic_lock(ctx->shard->rnic);
 	if (srq->xrcd)
 		err = iw_xrc_srq_new(srq->xrcd->domain->iw, pd->iw, to_cq(cq)->iw, attr->max_wr,
 				     attr->max_sge, &srq->obj, &srq->iw);
 	else
-		err = iw_srq_new(srq->shard->conn.iw, pd->iw, attr->max_wr, attr->max_sge,
+		err = iw_srq_new(ctx->shard->conn.iw, pd->iw, attr->max_wr, attr->max_sge,
 				 &srq->obj, &srq->iw);
 	if (!err) {
+		if (srq->xrcd)
+			rnic_completes_on(ctx->shard, srq->iw->cq);
 		srq->iw->nth = ++made;
 		sctpiw_pd_hold(pd);
 		if (srq->xrcd)
 			sctpiw_xrcd_hold(srq->xrcd);
 		list_add_tail(&ctx->srqs, &srq->node);
 	}
-	shard_unlock(ctx->shard);
+	rnic_unlock(ctx->shard->rnic);
 	return err;
 }
 
@@ -58,7 +60,7 @@ static struct ibv_srq *create_srq(struct ibv_pd *ibpd, struct ibv_srq_attr *attr
 		goto fail;
 	srq->obj.user_handle = (uintptr_t)&srq->ibv;
 	srq->obj.async.chan = sctpiw_async_channel(ctx);
-	srq->shard = ctx->shard;
+	object_set_shard(&srq->obj, ctx->shard);
 	srq->generation = ctx->generation;
 	srq->single_threaded = pd->td;
 	srq->xrcd = xrcd;
@@ -175,9 +177,9 @@ int sctpiw_modify_srq(struct ibv_srq *ibsrq, struct ibv_srq_attr *attr, int attr
 	if (attr_mask & ~(IBV_SRQ_MAX_WR | IBV_SRQ_LIMIT))
 		return EINVAL;
 	sctpiw_srq_lock(srq);
-	shard_lock(srq->shard);
+	object_lock(&srq->obj);
 	err = modify_locked(srq->iw, attr, attr_mask);
-	shard_unlock(srq->shard);
+	object_unlock(&srq->obj);
 	sctpiw_srq_unlock(srq);
 	if (err)
 		log_debug("modify_srq: max_wr %u, srq_limit %u, mask 0x%x: %s", attr->max_wr,
@@ -191,11 +193,11 @@ int sctpiw_query_srq(struct ibv_srq *ibsrq, struct ibv_srq_attr *attr)
 
 	if (srq->generation != sctpiw_generation)
 		return sctpiw_inherited();
-	shard_lock(srq->shard);
+	object_lock(&srq->obj);
 	attr->max_wr = srq->iw->max_wr;
 	attr->max_sge = srq->iw->max_sge;
 	attr->srq_limit = srq->iw->limit;
-	shard_unlock(srq->shard);
+	object_unlock(&srq->obj);
 	return 0;
 }
 
@@ -221,13 +223,13 @@ int sctpiw_destroy_srq(struct ibv_srq *ibsrq)
 	int err;
 
 	if (srq->generation == sctpiw_generation) {
-		shard_lock(srq->shard);
+		rnic_lock(object_shard(&srq->obj)->rnic);
 		err = sctpiw_srq_free_iw(srq);
 		if (!err) {
 			sctpiw_pd_drop(to_pd(ibsrq->pd));
 			list_del(&srq->node);
 		}
-		shard_unlock(srq->shard);
+		rnic_unlock(object_shard(&srq->obj)->rnic);
 		if (err)
 			return -err;
 		sctpiw_wait_for_acks(&ibsrq->events_completed, channel_purge(&srq->obj.async),

@@ -18,7 +18,6 @@ struct iw_srq;
 struct sctpiw_srq {
 	struct ibv_srq ibv;
 	struct iw_srq *iw;
-	struct shard *shard;
 	uint32_t generation;	  /* sctpiw_generation when it was made */
 	pthread_mutex_t lock;	  /* of the ring's producer end: sctpiw_srq_lock() */
 	bool single_threaded;	  /* it is in a thread domain: no lock is taken */

@@ -141,11 +141,11 @@ static int open_xrcd(struct sctpiw_context *ctx, const struct ibv_xrcd_init_attr
 	xrcd->ibv.context = &ctx->vctx.context;
 	xrcd->shard = ctx->shard;
 	xrcd->generation = ctx->generation;
-	shard_lock(ctx->shard);
+	rnic_lock(ctx->shard->rnic);
 	err = get_domain(ctx->shard, fd, &st, attr->oflags, &xrcd->domain);
 	if (!err)
 		list_add_tail(&ctx->xrcds, &xrcd->node);
-	shard_unlock(ctx->shard);
+	rnic_unlock(ctx->shard->rnic);
 	if (err)
 		free(xrcd);
 	else
@@ -181,12 +181,12 @@ int sctpiw_close_xrcd(struct ibv_xrcd *ibxrcd)
 		free(xrcd);
 		return 0;
 	}
-	shard_lock(shard);
+	rnic_lock(shard->rnic);
 	if (xrcd->users)
 		err = EBUSY;
 	else
 		sctpiw_xrcd_release(xrcd);
-	shard_unlock(shard);
+	rnic_unlock(shard->rnic);
 	return err;
 }
 
@@ -195,7 +195,7 @@ int sctpiw_close_xrcd(struct ibv_xrcd *ibxrcd)
 /* The QP of that number, if it is an XRC_RECV of this domain; else NULL. Needs the shard lock. */
 static struct sctpiw_qp *find_qp(const struct sctpiw_xrcd *xrcd, uint32_t num)
 {
-	struct iw_qp *iw = iw_qp_by_num(xrcd->shard->rnic->iw, num);
+	struct iw_qp *iw = iw_qp_by_num(xrcd->shard->conn.iw, num);
 	struct sctpiw_qp *qp = iw ? list_entry(iw->ctx, struct sctpiw_qp, obj) : NULL;
 
 	return qp && qp->domain == xrcd->domain ? qp : NULL;
@@ -223,7 +223,7 @@ struct ibv_qp *sctpiw_open_qp(struct ibv_context *context, struct ibv_qp_open_at
 		errno = ENOMEM;
 		return NULL;
 	}
-	shard_lock(ctx->shard);
+	rnic_lock(ctx->shard->rnic);
 	real = find_qp(to_xrcd(attr->xrcd), attr->qp_num);
 	if (real) {
 		err = 0;
@@ -236,7 +236,7 @@ struct ibv_qp *sctpiw_open_qp(struct ibv_context *context, struct ibv_qp_open_at
 		sctpiw_xrcd_hold(qp->xrcd);
 		list_add_tail(&ctx->qps, &qp->node);
 	}
-	shard_unlock(ctx->shard);
+	rnic_unlock(ctx->shard->rnic);
 	if (err) {
 		sctpiw_qp_release(qp);
 		errno = err;

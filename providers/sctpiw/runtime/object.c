@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+#include "runtime/object.h"
+
+#include "runtime/shard.h"
+
+void object_lock(struct object *obj)
+{
+	struct shard *s = object_shard(obj);
+
+	shard_lock(s);
+	/* It may have moved before the lock was there. */
+	while (s != object_shard(obj)) {
+		shard_unlock(s);
+		s = object_shard(obj);
+		shard_lock(s);
+	}
+}
+
+void object_unlock(struct object *obj)
+{
+	shard_unlock(object_shard(obj));
+}
