@@ -23,9 +23,9 @@ struct slot {
 struct cm_id_table {
 	struct slot *slots;
 	uint32_t n_slots;
-	uint32_t first_free;	    /* 0: none, since slot 0 is never used */
-	struct list_node undecided; /* cm_request_link.undecided */
-	unsigned int n_undecided;
+	uint32_t first_free;		  /* 0: none, since slot 0 is never used */
+	struct list_node undecided;	  /* cm_request_link.undecided */
+	_Atomic unsigned int n_undecided; /* any shard may look */
 };
 
 void cm_init(struct cm *cm, struct cm_id_table *ids)

@@ -242,19 +242,24 @@ void rnic_qp_placed(struct iw_qp *qp)
 	rnic_completes_on(object_shard(obj), qp->recv_cq);
 }
 
+int rnic_move_qp(struct iw_qp *qp, struct shard *to)
+{
+	int ret = iw_qp_move(qp, to->conn.iw);
+
+	if (ret)
+		return ret == -EBUSY ? -EINVAL : ret;
+	object_set_shard(qp->ctx, to);
+	rnic_qp_placed(qp);
+	return 0;
+}
+
 int rnic_claim_qp(struct rnic *r, uint32_t num)
 {
 	for (unsigned int i = 1; i < r->n_shards; i++) {
-		struct iw_qp *qp = iw_qp_by_num(r->others[i - 1]->conn.iw, num);
-		int ret;
+		struct iw_qp *qp = iw_qp_by_num(rnic_shard(r, i)->conn.iw, num);
 
-		if (!qp || qp->type == IW_QPT_UD)
-			continue;
-		ret = iw_qp_move(qp, r->shard.conn.iw);
-		if (ret)
-			return ret == -EBUSY ? -EINVAL : ret;
-		object_set_shard(qp->ctx, &r->shard);
-		rnic_qp_placed(qp);
+		if (qp && qp->type != IW_QPT_UD)
+			return rnic_move_qp(qp, &r->shard);
 	}
 	return 0;
 }

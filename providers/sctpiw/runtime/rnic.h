@@ -46,9 +46,11 @@ void rnic_unlock(struct rnic *r);
 void rnic_completes_on(struct shard *s, struct iw_cq *cq);
 /* A QP of the program's was made, or has moved: its CQs know its shard from now on. Locks of all shards. */
 void rnic_qp_placed(struct iw_qp *qp);
+/* Moves a QP of the program's. -EINVAL: it is connected; -ENOMEM. Locks of all shards. */
+int rnic_move_qp(struct iw_qp *qp, struct shard *to);
 /*
- * Moves the QP of that number, if there is one that is not connected, to the first shard, whose rdma_cm ids can
- * connect it then. -EINVAL: it is connected without rdma_cm; -ENOMEM. Locks of all shards.
+ * Moves the QP of that number, if another shard has it, to the first one, whose rdma_cm ids can connect it then. The
+ * rest is as of rnic_move_qp().
  */
 int rnic_claim_qp(struct rnic *r, uint32_t num);
 /* The same without the turns that shard_lock() and shard_unlock() make. */

@@ -79,6 +79,11 @@ static int connect_oob(struct sctpiw_qp *qp, const struct ibv_qp_attr *attr, int
 		return err;
 	peer.local = sockaddr_ip((const struct sockaddr *)&gid.addr);
 	peer.ifindex = gid.ifindex;
+	/* It was moved for rdma_cm, and is connected by its number now, whose port is at home. */
+	if (object_shard(&qp->obj) != qp->home)
+		err = -rnic_move_qp(qp->iw, qp->home);
+	if (err)
+		return err;
 	return -oob_connect(&object_shard(&qp->obj)->conn, qp->iw, &peer);
 }
 
@@ -247,6 +252,23 @@ static void log_refusal(const struct sctpiw_qp *qp, const struct ibv_qp_attr *at
 		  atomic_load_explicit(&qp->iw->state, memory_order_relaxed), mask, err);
 }
 
+/* The peer may be one whom an rdma_cm id of the first shard knows, and the QP may have to move. */
+static void lock_for(struct sctpiw_qp *qp, int mask)
+{
+	if (mask & IBV_QP_DEST_QPN)
+		rnic_lock(object_shard(&qp->obj)->rnic);
+	else
+		object_lock(&qp->obj);
+}
+
+static void unlock_for(struct sctpiw_qp *qp, int mask)
+{
+	if (mask & IBV_QP_DEST_QPN)
+		rnic_unlock(object_shard(&qp->obj)->rnic);
+	else
+		object_unlock(&qp->obj);
+}
+
 int sctpiw_modify_qp(struct ibv_qp *ibqp, struct ibv_qp_attr *attr, int attr_mask)
 {
 	struct sctpiw_qp *qp = real_qp(ibqp);
@@ -255,11 +277,11 @@ int sctpiw_modify_qp(struct ibv_qp *ibqp, struct ibv_qp_attr *attr, int attr_mas
 	if (qp->generation != sctpiw_generation)
 		return sctpiw_inherited();
 	attr_mask = sctpiw_attr_named(ibqp->qp_type, attr_mask);
-	object_lock(&qp->obj);
+	lock_for(qp, attr_mask);
 	err = modify_locked(qp, attr, attr_mask);
 	if (err)
 		log_refusal(qp, attr, attr_mask, err);
-	object_unlock(&qp->obj);
+	unlock_for(qp, attr_mask);
 	/* As adapters do: programs begin anew with the QP, and would take old completions for new ones. */
 	if (!err && attr_mask & IBV_QP_STATE && attr->qp_state == IBV_QPS_RESET)
 		sctpiw_qp_purge(qp, ibqp->send_cq, ibqp->recv_cq);

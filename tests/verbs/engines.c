@@ -1,0 +1,337 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* ALSO: several.engines --engines 3 -- */
+/*
+ * Threads that have QPs of their own, with one engine and with several: with several, CQs take turns, so
+ * that threads, pairs and CQs here are on different ones, and meet in one CQ, one PD and one MR.
+ */
+#include "out_of_band.h"
+
+#include <poll.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#define THREADS 4
+#define ROUNDS 300
+#define SHORT 64u /* bytes */
+
+static bool is_several(void)
+{
+	struct ibv_device_attr attr;
+
+	CHECK_EQ(ibv_query_device(ctx, &attr), 0);
+	return !attr.max_mw;
+}
+
+/* ---- each thread its own pair ---- */
+
+static _Atomic bool stop;
+
+static void *rounds(void *arg)
+{
+	struct side a, b;
+
+	oob_connect_pair(&a, &b);
+	for (unsigned int i = 0; i < ROUNDS; i++)
+		exchange(&a, &b, i);
+	close_pair(&a, &b);
+	return NULL;
+}
+
+/* What changes what all engines may look up, while they do. */
+static void *make_and_destroy(void *arg)
+{
+	uint8_t *buf = calloc(1, LEN);
+
+	while (!stop) {
+		struct ibv_pd *pd = ibv_alloc_pd(ctx);
+		struct ibv_mr *mr[20];
+		struct side a;
+
+		for (int i = 0; i < 20; i++) {
+			mr[i] = ibv_reg_mr(pd, buf, LEN, ALL_RIGHTS);
+			CHECK(mr[i]);
+		}
+		open_side(&a);
+		CHECK_EQ(to_init(&a), 0);
+		close_side(&a);
+		for (int i = 0; i < 20; i++)
+			CHECK_EQ(ibv_dereg_mr(mr[i]), 0);
+		CHECK_EQ(ibv_dealloc_pd(pd), 0);
+	}
+	free(buf);
+	return NULL;
+}
+
+static void test_threads(void)
+{
+	pthread_t thread[THREADS], other;
+
+	stop = false;
+	CHECK_EQ(pthread_create(&other, NULL, make_and_destroy, NULL), 0);
+	for (int i = 0; i < THREADS; i++)
+		CHECK_EQ(pthread_create(&thread[i], NULL, rounds, NULL), 0);
+	for (int i = 0; i < THREADS; i++)
+		pthread_join(thread[i], NULL);
+	stop = true;
+	pthread_join(other, NULL);
+}
+
+/* ---- pairs whose ends are two threads' ---- */
+
+/* Answers each message by one, with the bytes that came. */
+static void *answer(void *arg)
+{
+	struct side *s = arg;
+	struct ibv_sge there = sge_of(s->mr, s->buf + LEN, LEN);
+	struct ibv_wc wc;
+
+	for (unsigned int i = 0; i < ROUNDS; i++) {
+		expect_wc(s->recv_cq, IBV_WC_SUCCESS, &wc);
+		CHECK_EQ(post_send(s, i, &there, 1, IBV_SEND_SIGNALED), 0);
+		expect_wc(s->send_cq, IBV_WC_SUCCESS, &wc);
+		/* Only now, or the next message would overwrite the answer. */
+		CHECK_EQ(post_recv(s, i, &there, 1), 0);
+	}
+	return NULL;
+}
+
+static void *ask(void *arg)
+{
+	struct side *s = arg;
+
+	for (unsigned int i = 0; i < ROUNDS; i++) {
+		recv_at(s, i);
+		CHECK_EQ(send_from(s, i), 0);
+		expect_sent(s, i);
+		expect_received(s, i, i);
+	}
+	return NULL;
+}
+
+static void test_ping_pong(void)
+{
+	pthread_t thread[2 * THREADS];
+	struct side a[THREADS], b[THREADS];
+
+	for (int i = 0; i < THREADS; i++) {
+		oob_connect_pair(&a[i], &b[i]);
+		recv_at(&b[i], 0);
+		CHECK_EQ(pthread_create(&thread[2 * i], NULL, ask, &a[i]), 0);
+		CHECK_EQ(pthread_create(&thread[2 * i + 1], NULL, answer, &b[i]), 0);
+	}
+	for (int i = 0; i < 2 * THREADS; i++)
+		pthread_join(thread[i], NULL);
+	for (int i = 0; i < THREADS; i++)
+		close_pair(&a[i], &b[i]);
+}
+
+/* ---- one CQ for the QPs of several engines ---- */
+
+/* Gives the side another QP, whose receives complete on this CQ. */
+static void receive_on(struct side *s, struct ibv_cq *cq)
+{
+	struct ibv_qp_init_attr attr = {
+		.send_cq = s->send_cq,
+		.recv_cq = cq,
+		.cap = { .max_send_wr = 64,
+			 .max_recv_wr = 64,
+			 .max_send_sge = 1,
+			 .max_recv_sge = 1 },
+		.qp_type = IBV_QPT_RC,
+	};
+
+	CHECK_EQ(ibv_destroy_qp(s->qp), 0);
+	s->qp = ibv_create_qp(s->pd, &attr);
+	CHECK(s->qp);
+}
+
+static void *send_all(void *arg)
+{
+	struct side *s = arg;
+	struct ibv_sge sge = sge_of(s->mr, s->buf, SHORT);
+	struct ibv_wc wc;
+
+	for (unsigned int i = 0; i < ROUNDS; i++) {
+		CHECK_EQ(post_send(s, i, &sge, 1, IBV_SEND_SIGNALED | IBV_SEND_SOLICITED), 0);
+		expect_wc(s->send_cq, IBV_WC_SUCCESS, &wc);
+	}
+	return NULL;
+}
+
+/* The program sleeps on the channel of the CQ between two completions. */
+static void wait_for_event(struct ibv_comp_channel *channel, struct ibv_cq *cq)
+{
+	struct pollfd pfd = { .fd = channel->fd, .events = POLLIN };
+	struct ibv_cq *which;
+	void *context;
+
+	CHECK_EQ(poll(&pfd, 1, WAIT_SECONDS * 1000), 1);
+	CHECK_EQ(ibv_get_cq_event(channel, &which, &context), 0);
+	CHECK(which == cq);
+	ibv_ack_cq_events(cq, 1);
+}
+
+static void test_one_cq(void)
+{
+	struct side a[THREADS], b[THREADS];
+	unsigned int next[THREADS] = { 0 };
+	pthread_t thread[THREADS];
+	struct ibv_comp_channel *channel = ibv_create_comp_channel(ctx);
+	struct ibv_cq *cq = ibv_create_cq(ctx, THREADS * 64, NULL, channel, 0);
+
+	CHECK(cq);
+	for (int i = 0; i < THREADS; i++) {
+		struct where at_a, at_b;
+
+		open_pair(&a[i], &b[i]);
+		receive_on(&b[i], cq);
+		at_a = where_is(&a[i]);
+		at_b = where_is(&b[i]);
+		oob_connect(&a[i], &at_b);
+		oob_connect(&b[i], &at_a);
+		for (unsigned int n = 0; n < 64; n++) {
+			struct ibv_sge sge = sge_of(b[i].mr, b[i].buf, SHORT);
+
+			CHECK_EQ(post_recv(&b[i], n, &sge, 1), 0);
+		}
+	}
+	for (int i = 0; i < THREADS; i++)
+		CHECK_EQ(pthread_create(&thread[i], NULL, send_all, &a[i]), 0);
+	for (unsigned int left = THREADS * ROUNDS; left;) {
+		struct ibv_wc wc[8];
+		int n;
+
+		CHECK_EQ(ibv_req_notify_cq(cq, 0), 0);
+		n = ibv_poll_cq(cq, 8, wc);
+		CHECK(n >= 0);
+		if (!n)
+			wait_for_event(channel, cq);
+		for (int k = 0; k < n; k++) {
+			struct ibv_sge sge;
+			int i = 0;
+
+			while (wc[k].qp_num != b[i].qp->qp_num)
+				CHECK(++i < THREADS);
+			sge = sge_of(b[i].mr, b[i].buf, SHORT);
+			CHECK_EQ(wc[k].status, IBV_WC_SUCCESS);
+			CHECK_EQ(wc[k].wr_id, next[i]++ % 64);
+			CHECK_EQ(post_recv(&b[i], wc[k].wr_id, &sge, 1), 0);
+			left--;
+		}
+	}
+	for (int i = 0; i < THREADS; i++)
+		pthread_join(thread[i], NULL);
+	for (int i = 0; i < THREADS; i++)
+		close_pair(&a[i], &b[i]);
+	CHECK_EQ(ibv_destroy_cq(cq), 0);
+	CHECK_EQ(ibv_destroy_comp_channel(channel), 0);
+}
+
+/* ---- memory ---- */
+
+static _Atomic bool writes;
+
+static void *write_on(void *arg)
+{
+	struct side *s = ((struct side **)arg)[0], *to = ((struct side **)arg)[1];
+	struct ibv_sge sge = sge_of(s->mr, s->buf, LEN);
+	struct ibv_wc wc = { .status = IBV_WC_SUCCESS };
+
+	while (wc.status == IBV_WC_SUCCESS) {
+		CHECK_EQ(post_rdma(s, IBV_WR_RDMA_WRITE, 1, &sge, 1, address(to->buf), to->mr->rkey,
+				   IBV_SEND_SIGNALED),
+			 0);
+		wait_wc(s->send_cq, &wc);
+		writes = true;
+	}
+	return NULL;
+}
+
+/* Once ibv_dereg_mr() has returned, nobody writes there any more, whatever engine has the QP. */
+static void test_deregister(void)
+{
+	for (int round = 0; round < 2 * THREADS; round++) {
+		struct side a, b, *both[2] = { &a, &b };
+		uint8_t there[LEN];
+		pthread_t thread;
+		struct ibv_mr *mr;
+
+		oob_connect_pair(&a, &b);
+		fill(a.buf, LEN, 1);
+		writes = false;
+		CHECK_EQ(pthread_create(&thread, NULL, write_on, both), 0);
+		while (!writes)
+			sched_yield();
+		mr = b.mr;
+		CHECK_EQ(ibv_dereg_mr(mr), 0);
+		fill(b.buf, LEN, 2);
+		memcpy(there, b.buf, LEN);
+		pthread_join(thread, NULL);
+		CHECK(!memcmp(there, b.buf, LEN));
+		b.mr = ibv_reg_mr(b.pd, b.buf, SIDE_BUF, ALL_RIGHTS);
+		close_pair(&a, &b);
+	}
+}
+
+/* ---- what one engine alone has ---- */
+
+static void test_of_one_engine(void)
+{
+	struct ibv_device_attr attr;
+	struct pair p;
+
+	CHECK_EQ(ibv_query_device(ctx, &attr), 0);
+	if (!is_several()) {
+		CHECK(attr.device_cap_flags & IBV_DEVICE_MEM_WINDOW);
+		return;
+	}
+	CHECK(!(attr.device_cap_flags & (IBV_DEVICE_MEM_WINDOW | IBV_DEVICE_MEM_MGT_EXTENSIONS |
+					 IBV_DEVICE_MEM_WINDOW_TYPE_2B)));
+	pair_open(&p, NULL);
+	CHECK_FAILS(ibv_alloc_mw(p.a.pd, IBV_MW_TYPE_1), EOPNOTSUPP);
+	CHECK_FAILS(ibv_alloc_mw(p.a.pd, IBV_MW_TYPE_2), EOPNOTSUPP);
+	CHECK_EQ(post_inv(&p.a, IBV_WR_LOCAL_INV, 1, NULL, 0, p.a.mr->rkey), EINVAL);
+	pair_close(&p);
+}
+
+/* ---- rdma_cm ---- */
+
+/* QPs that rdma_cm connects go where its ids are, and may be connected by their numbers later. */
+static void test_by_cm(void)
+{
+	for (int i = 0; i < THREADS; i++) {
+		struct where at_a, at_b;
+		struct pair p;
+		struct side a, b;
+
+		pair_open(&p, NULL);
+		ctx = p.a.pd->context;
+		exchange(&p.a, &p.b, 1);
+		a = p.a;
+		b = p.b;
+		CHECK_EQ(to_state(&a, IBV_QPS_RESET), 0);
+		CHECK_EQ(to_state(&b, IBV_QPS_RESET), 0);
+		at_a = where_is(&a);
+		at_b = where_is(&b);
+		oob_connect(&a, &at_b);
+		oob_connect(&b, &at_a);
+		exchange(&a, &b, 2);
+		oob_open();
+		pair_close(&p);
+	}
+}
+
+int main(int argc, char **argv)
+{
+	static const struct test tests[] = {
+		{ "threads", test_threads },
+		{ "ping_pong", test_ping_pong },
+		{ "one_cq", test_one_cq },
+		{ "deregister", test_deregister },
+		{ "of_one_engine", test_of_one_engine },
+		{ "by_cm", test_by_cm },
+	};
+
+	oob_open();
+	return RUN_TESTS(argc, argv, tests);
+}
