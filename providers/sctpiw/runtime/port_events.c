@@ -3,7 +3,7 @@
 
 #include "runtime/channel.h"
 #include "runtime/object.h"
-#include "runtime/shard.h"
+#include "runtime/rnic.h"
 
 static void changed(struct port_watcher *w, enum port_change change)
 {
@@ -19,11 +19,13 @@ static void changed(struct port_watcher *w, enum port_change change)
 
 int port_events_start(struct shard *s, struct port_events *pe)
 {
-	int ret;
+	int ret = 0;
 
-	shard_lock(s);
-	ret = progress_start(s);
-	shard_unlock(s);
+	/* Those of the other shards start as well: before there is a CQ, whose pollers look at what they set. */
+	rnic_lock(s->rnic);
+	for (unsigned int i = 0; !ret && i < s->rnic->n_shards; i++)
+		ret = progress_start(rnic_shard(s->rnic, i));
+	rnic_unlock(s->rnic);
 	if (ret)
 		return ret;
 	pe->watcher.changed = changed;

@@ -161,17 +161,6 @@ int sctpiw_resize_cq(struct ibv_cq *ibcq, int cqe)
 
 #define NSEC_PER_USEC 1000u
 
-/* Somebody serves the timers of each shard that completes on the CQ. */
-static int start_progress(struct sctpiw_cq *cq)
-{
-	struct rnic *r = object_shard(&cq->obj)->rnic;
-	int err = 0;
-
-	for (unsigned int i = 0; !err && i < r->n_shards; i++)
-		err = progress_start(rnic_shard(r, i));
-	return err;
-}
-
 int sctpiw_modify_cq(struct ibv_cq *ibcq, struct ibv_modify_cq_attr *attr)
 {
 	struct sctpiw_cq *cq = to_cq(ibcq);
@@ -184,10 +173,8 @@ int sctpiw_modify_cq(struct ibv_cq *ibcq, struct ibv_modify_cq_attr *attr)
 	if (attr->attr_mask & ~(uint32_t)IBV_CQ_ATTR_MODERATE)
 		return EOPNOTSUPP;
 	rnic_lock(object_shard(&cq->obj)->rnic);
-	err = start_progress(cq);
-	if (!err)
-		err = iw_cq_moderate(cq->iw, attr->moderate.cq_count,
-				     attr->moderate.cq_period * (uint64_t)NSEC_PER_USEC);
+	err = iw_cq_moderate(cq->iw, attr->moderate.cq_count,
+			     attr->moderate.cq_period * (uint64_t)NSEC_PER_USEC);
 	rnic_unlock(object_shard(&cq->obj)->rnic);
 	return -err;
 }
