@@ -355,9 +355,10 @@ static void two_shards(void **state)
 
 	fx_start(&x, false);
 	two.cq = iw_cq_new(x.iw, 256, NULL);
-	iw_cq_share(two.cq);
 	threads[0] = (struct shard_thread){ &two, x.iw, 0 };
 	threads[1] = (struct shard_thread){ &two, iw_shard_new(x.rnic, &x.random.source), 1 };
+	for (int i = 0; i < 2; i++)
+		iw_cq_join(two.cq, threads[i].shard);
 	for (int i = 0; i < 2; i++)
 		pthread_create(&thread[i], NULL, complete, &threads[i]);
 	whole = consume(&two);
@@ -380,7 +381,8 @@ static void two_shards_moderate(void **state)
 	fx_start(&x, false);
 	other = iw_shard_new(x.rnic, &x.random.source);
 	cq = iw_cq_new(x.iw, 16, NULL);
-	iw_cq_share(cq);
+	iw_cq_join(cq, x.iw);
+	iw_cq_join(cq, other);
 	iw_set_now(other, x.now);
 	assert_int_equal(iw_cq_moderate(cq, 2, 1000), 0);
 	iw_cq_arm(cq, false);
@@ -412,6 +414,38 @@ static void two_shards_moderate(void **state)
 	fx_stop(&x);
 }
 
+/* A CQ is the shard's whose queue comes first, and is shared from the second shard's on. */
+static void joining(void **state)
+{
+	struct iw_shard *other;
+	struct iw_cq *cq;
+	struct fx x;
+
+	fx_start(&x, false);
+	other = iw_shard_new(x.rnic, &x.random.source);
+	cq = iw_cq_new(x.iw, 16, NULL);
+	iw_cq_join(cq, other);
+	assert_ptr_equal(cq->shard, other);
+	iw_cq_join(cq, other);
+	assert_false(cq->shared);
+	/* Its only queue leaves. */
+	cq->refs = 1;
+	iw_cq_leave(cq, 1);
+	iw_cq_join(cq, x.iw);
+	assert_ptr_equal(cq->shard, x.iw);
+	assert_false(cq->shared);
+	/* One of two does. */
+	cq->refs = 2;
+	iw_cq_leave(cq, 1);
+	iw_cq_join(cq, other);
+	assert_ptr_equal(cq->shard, x.iw);
+	cq->refs = 0;
+	assert_true(cq->shared);
+	assert_int_equal(iw_cq_free(cq), 0);
+	iw_shard_free(other);
+	fx_stop(&x);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -422,6 +456,7 @@ int main(void)
 		cmocka_unit_test(arm_races_with_completions),
 		cmocka_unit_test(moderation),
 		cmocka_unit_test(time_stamps),
+		cmocka_unit_test(joining),
 		cmocka_unit_test(two_shards),
 		cmocka_unit_test(two_shards_moderate),
 	};

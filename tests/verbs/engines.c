@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* ALSO: several.engines --engines 3 -- */
 /*
- * Threads that have QPs of their own, with one engine and with several: with several, CQs take turns, so
+ * Threads that have QPs of their own, with one engine and with several: with several, those of different threads are apart, so
  * that threads, pairs and CQs here are on different ones, and meet in one CQ, one PD and one MR.
  */
 #include "out_of_band.h"

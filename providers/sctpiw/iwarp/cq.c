@@ -43,9 +43,21 @@ struct iw_cq *iw_cq_new(struct iw_shard *shard, uint32_t entries, void *ctx)
 
 /* ---- several shards ---- */
 
-void iw_cq_share(struct iw_cq *cq)
+void iw_cq_join(struct iw_cq *cq, struct iw_shard *shard)
 {
-	cq->shared = true;
+	if (!cq->used)
+		cq->shard = shard;
+	else if (cq->shard != shard)
+		cq->shared = true;
+	cq->used = true;
+}
+
+void iw_cq_leave(struct iw_cq *cq, uint32_t queues)
+{
+	const struct iw_cq_full *full = list_entry(cq, struct iw_cq_full, cq);
+
+	if (cq->refs == queues && !cq->shared && !cq->notify_queued && !full->timing)
+		cq->used = false;
 }
 
 /* Acquire and release: pair with each other, so that each shard sees what the one before has done. */

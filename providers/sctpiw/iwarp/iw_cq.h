@@ -16,8 +16,8 @@
  *
  * Beside them stands a pair of fences: iw_cq_arm() and iw_next_notify().
  *
- * A CQ belongs to a shard. Queues of other shards may complete on it as well, once iw_cq_share() was called:
- * from then on a lock of its own orders what the shards do with it.
+ * A CQ belongs to the shard of the first queue that completes on it. Once it has queues of other shards as well, a
+ * lock of its own orders what the shards do with it.
  */
 #ifndef SCTPIW_IWARP_IW_CQ_H
 #define SCTPIW_IWARP_IW_CQ_H
@@ -58,6 +58,7 @@ struct iw_cq {
 	_Atomic uint32_t armed;		    /* enum iw_cq_arm */
 	_Atomic uint32_t armed_at;	    /* tail at the time it was armed */
 	struct iw_shard *shard;
+	bool used; /* a queue completes here, or did */
 	bool shared;	     /* several shards complete here; read by whoever has a shard's lock */
 	_Atomic bool locked; /* by a shard, if it is shared */
 	uint32_t refs;	     /* send and receive queues that complete here */
@@ -76,8 +77,10 @@ struct iw_cq {
 struct iw_cq *iw_cq_new(struct iw_shard *shard, uint32_t entries, void *ctx);
 /* -EBUSY: a QP uses it. */
 int iw_cq_free(struct iw_cq *cq);
-/* From now on queues of several shards may complete on it. The locks of all shards are held. */
-void iw_cq_share(struct iw_cq *cq);
+/* Queues of this shard complete on it from now on. The locks of all shards are held. */
+void iw_cq_join(struct iw_cq *cq, struct iw_shard *shard);
+/* So many of the queues that complete here leave their shard: if there are no others, the CQ leaves it as well. */
+void iw_cq_leave(struct iw_cq *cq, uint32_t queues);
 /* From now on the CQ keeps the time at which each entry came. Called once. -ENOMEM. */
 int iw_cq_stamp(struct iw_cq *cq);
 /*

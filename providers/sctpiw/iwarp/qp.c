@@ -157,6 +157,8 @@ int iw_qp_new(struct iw_shard *shard, const struct iw_qp_attr *attr, struct iw_q
 	qp->pd->qps++;
 	qp->send_cq->refs++;
 	qp->recv_cq->refs++;
+	iw_cq_join(qp->send_cq, shard);
+	iw_cq_join(qp->recv_cq, shard);
 	if (qp->srq)
 		qp->srq->refs++;
 	*out = qp;
@@ -213,8 +215,10 @@ int iw_qp_move(struct iw_qp *qp, struct iw_shard *to)
 	list_del(&base->all);
 	list_add_tail(&to->all_qps, &base->all);
 	qp->shard = to;
-	iw_cq_share(qp->send_cq);
-	iw_cq_share(qp->recv_cq);
+	iw_cq_leave(qp->send_cq, qp->send_cq == qp->recv_cq ? 2 : 1);
+	iw_cq_leave(qp->recv_cq, qp->send_cq == qp->recv_cq ? 2 : 1);
+	iw_cq_join(qp->send_cq, to);
+	iw_cq_join(qp->recv_cq, to);
 	return 0;
 }
 

@@ -28,7 +28,7 @@ struct process {
 };
 
 /* A copy of what one line is about. */
-union object {
+union subject {
 	struct process process;
 	struct iw_qp_info qp;
 	struct conn_assoc_info assoc;
@@ -44,8 +44,8 @@ union object {
 
 struct report_part {
 	/* Copies the next object under the lock. false: there are no more. NULL: the end. */
-	bool (*next)(struct report *r, struct shard *s, union object *o);
-	void (*write)(const struct shard *s, const union object *o, struct line *l);
+	bool (*next)(struct report *r, struct shard *s, union subject *o);
+	void (*write)(const struct shard *s, const union subject *o, struct line *l);
 	const char *kind;
 };
 
@@ -61,7 +61,7 @@ static void copy_process(struct shard *s, struct process *p)
 	p->now = s->conn.now;
 }
 
-static bool next_process(struct report *r, struct shard *s, union object *o)
+static bool next_process(struct report *r, struct shard *s, union subject *o)
 {
 	if (r->step++)
 		return false;
@@ -69,7 +69,7 @@ static bool next_process(struct report *r, struct shard *s, union object *o)
 	return true;
 }
 
-static void write_process(const struct shard *s, const union object *o, struct line *l)
+static void write_process(const struct shard *s, const union subject *o, struct line *l)
 {
 	static const char *const carriers[] = { "udp", "ip", "kernel" };
 	const struct process *p = &o->process;
@@ -102,7 +102,7 @@ static void write_process(const struct shard *s, const union object *o, struct l
 
 /* ---- objects ---- */
 
-static bool next_qp(struct report *r, struct shard *s, union object *o)
+static bool next_qp(struct report *r, struct shard *s, union subject *o)
 {
 	for (; r->shard < s->rnic->n_shards; r->shard++)
 		if (iw_next_qp(rnic_shard(s->rnic, r->shard)->conn.iw, &r->mark, &o->qp))
@@ -110,7 +110,7 @@ static bool next_qp(struct report *r, struct shard *s, union object *o)
 	return false;
 }
 
-static void write_qp(const struct shard *s, const union object *o, struct line *l)
+static void write_qp(const struct shard *s, const union subject *o, struct line *l)
 {
 	static const char *const states[] = {
 		[IW_QPS_RESET] = "RESET", [IW_QPS_INIT] = "INIT", [IW_QPS_RTR] = "RTR",
@@ -149,7 +149,7 @@ static void write_qp(const struct shard *s, const union object *o, struct line *
 		line_text(l, "error", qp->error);
 }
 
-static bool next_assoc(struct report *r, struct shard *s, union object *o)
+static bool next_assoc(struct report *r, struct shard *s, union subject *o)
 {
 	for (; r->shard < s->rnic->n_shards; r->shard++)
 		if (conn_next_assoc(&rnic_shard(s->rnic, r->shard)->conn, &r->mark, &o->assoc))
@@ -157,7 +157,7 @@ static bool next_assoc(struct report *r, struct shard *s, union object *o)
 	return false;
 }
 
-static void write_assoc(const struct shard *s, const union object *o, struct line *l)
+static void write_assoc(const struct shard *s, const union subject *o, struct line *l)
 {
 	const struct conn_assoc_info *a = &o->assoc;
 	const struct sctp_assoc_info *i = &a->sctp;
@@ -197,7 +197,7 @@ static bool next_paths(struct report *r, struct rnic *rnic, struct conn_paths_in
 	return false;
 }
 
-static bool next_path(struct report *r, struct shard *s, union object *o)
+static bool next_path(struct report *r, struct shard *s, union subject *o)
 {
 	struct conn_paths_info *paths = &r->paths;
 
@@ -214,7 +214,7 @@ static bool next_path(struct report *r, struct shard *s, union object *o)
 	return true;
 }
 
-static void write_path(const struct shard *s, const union object *o, struct line *l)
+static void write_path(const struct shard *s, const union subject *o, struct line *l)
 {
 	const struct sctp_path_info *i = &o->path.info;
 	char text[TRACE_ADDR_TEXT];
@@ -240,12 +240,12 @@ static void write_path(const struct shard *s, const union object *o, struct line
 	line_number(l, "errors", i->errors);
 }
 
-static bool next_cq(struct report *r, struct shard *s, union object *o)
+static bool next_cq(struct report *r, struct shard *s, union subject *o)
 {
 	return iw_next_cq(s->rnic->iw, &r->mark, &o->cq);
 }
 
-static void write_cq(const struct shard *s, const union object *o, struct line *l)
+static void write_cq(const struct shard *s, const union subject *o, struct line *l)
 {
 	const struct iw_cq_info *cq = &o->cq;
 
@@ -256,7 +256,7 @@ static void write_cq(const struct shard *s, const union object *o, struct line *
 	line_flag(l, "overflown", cq->overflown);
 }
 
-static bool next_mr(struct report *r, struct shard *s, union object *o)
+static bool next_mr(struct report *r, struct shard *s, union subject *o)
 {
 	return iw_next_mr(s->rnic->iw, &r->mark, &o->mr);
 }
@@ -279,7 +279,7 @@ static void access_text(uint32_t access, char text[8])
 	text[n] = '\0';
 }
 
-static void write_mr(const struct shard *s, const union object *o, struct line *l)
+static void write_mr(const struct shard *s, const union subject *o, struct line *l)
 {
 	static const char *const types[] = {
 		[IW_MR_TYPE_REGION] = "mr",
@@ -314,7 +314,7 @@ static bool take_word(const char **text, const char *word)
 	return true;
 }
 
-static bool next_fault(struct report *r, struct shard *s, union object *o)
+static bool next_fault(struct report *r, struct shard *s, union subject *o)
 {
 	if (!faults_next(&s->rnic->faults, r->fault, &o->fault))
 		return false;
@@ -322,7 +322,7 @@ static bool next_fault(struct report *r, struct shard *s, union object *o)
 	return true;
 }
 
-static void write_fault(const struct shard *s, const union object *o, struct line *l)
+static void write_fault(const struct shard *s, const union subject *o, struct line *l)
 {
 	const struct faults_info *f = &o->fault;
 
@@ -500,7 +500,7 @@ static size_t write_counters(struct report *r, struct shard *s, char *buf)
 }
 
 /* Copies up to AT_ONCE objects of a part; fewer: there are no more. */
-static unsigned int copy_objects(struct report *r, struct shard *s, union object *objects)
+static unsigned int copy_objects(struct report *r, struct shard *s, union subject *objects)
 {
 	unsigned int n = 0;
 
@@ -513,7 +513,7 @@ static unsigned int copy_objects(struct report *r, struct shard *s, union object
 
 size_t report_more(struct report *r, struct shard *s, char *buf)
 {
-	union object objects[AT_ONCE];
+	union subject objects[AT_ONCE];
 	const struct report_part *part;
 	size_t len = 0;
 	struct line l;

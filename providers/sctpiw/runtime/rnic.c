@@ -228,10 +228,12 @@ void rnic_completes_on(struct shard *s, struct iw_cq *cq)
 {
 	struct object *obj = cq->ctx;
 
-	if (cq->shard == s->conn.iw)
+	if (!obj)
 		return;
-	iw_cq_share(cq);
-	atomic_fetch_or_explicit(&obj->others, 1u << s->index, memory_order_relaxed);
+	if (!cq->shared)
+		object_set_shard(obj, s);
+	else if (object_shard(obj) != s)
+		atomic_fetch_or_explicit(&obj->others, 1u << s->index, memory_order_relaxed);
 }
 
 void rnic_qp_placed(struct iw_qp *qp)
@@ -251,6 +253,15 @@ int rnic_move_qp(struct iw_qp *qp, struct shard *to)
 	object_set_shard(qp->ctx, to);
 	rnic_qp_placed(qp);
 	return 0;
+}
+
+struct shard *rnic_place(struct rnic *r, const struct iw_cq *send_cq, const struct iw_cq *recv_cq)
+{
+	if (send_cq->used)
+		return object_shard(send_cq->ctx);
+	if (recv_cq->used)
+		return object_shard(recv_cq->ctx);
+	return rnic_shard(r, r->turn++ % r->n_shards);
 }
 
 int rnic_claim_qp(struct rnic *r, uint32_t num)

@@ -26,7 +26,7 @@ struct rnic {
 	struct shard shard; /* the first one, which alone has rdma_cm ids, SRQs and XRC domains */
 	struct shard *others[CONFIG_ENGINES_MAX - 1];
 	unsigned int n_shards;
-	unsigned int turn; /* the shard that the next CQ gets; locks of all shards */
+	unsigned int turn; /* the shard for the next QP whose CQs are new; locks of all shards */
 };
 
 /* i < rnic.n_shards; 0: the first. */
@@ -42,6 +42,11 @@ static inline struct shard *rnic_shard(struct rnic *r, unsigned int i)
  */
 void rnic_lock(struct rnic *r);
 void rnic_unlock(struct rnic *r);
+/*
+ * Where a QP with these CQs is to be: where they have queues already, or else shards take turns. So threads that have CQs
+ * of their own seldom meet. Locks of all shards.
+ */
+struct shard *rnic_place(struct rnic *r, const struct iw_cq *send_cq, const struct iw_cq *recv_cq);
 /* Queues of the shard complete on this CQ of the program's from now on. Locks of all shards. */
 void rnic_completes_on(struct shard *s, struct iw_cq *cq);
 /* A QP of the program's was made, or has moved: its CQs know its shard from now on. Locks of all shards. */

@@ -25,12 +25,6 @@ static int check_cq(struct sctpiw_context *ctx, uint32_t cqe, int comp_vector)
 	return 0;
 }
 
-/* CQs take turns, and QPs are where their CQs are: so threads that have a CQ each seldom meet. Locks of all shards. */
-static struct shard *next_shard(struct rnic *r)
-{
-	return rnic_shard(r, r->turn++ % r->n_shards);
-}
-
 /* Makes a CQ; pd: the parent domain that it is to hold, or NULL. */
 static struct sctpiw_cq *new_cq(struct sctpiw_context *ctx, uint32_t cqe,
 				struct ibv_comp_channel *channel, int comp_vector,
@@ -59,8 +53,8 @@ static struct sctpiw_cq *new_cq(struct sctpiw_context *ctx, uint32_t cqe,
 	sctpiw_lock_init(&cq->lock);
 
 	rnic_lock(ctx->shard->rnic);
-	object_set_shard(&cq->obj, next_shard(ctx->shard->rnic));
-	cq->iw = iw_cq_new(object_shard(&cq->obj)->conn.iw, cqe, &cq->obj);
+	object_set_shard(&cq->obj, ctx->shard);
+	cq->iw = iw_cq_new(ctx->shard->conn.iw, cqe, &cq->obj);
 	if (cq->iw) {
 		cq->iw->nth = ++made;
 		list_add_tail(&ctx->cqs, &cq->node);

@@ -139,11 +139,15 @@ static struct iw_qp_attr iw_attr_of(struct sctpiw_pd *pd, const struct ibv_qp_in
 	};
 }
 
-/* Where a QP begins: with its SRQ or XRC domain, or else with the CQ of its sends. Locks of all shards. */
+/* Where a QP begins: with its SRQ or XRC domain, or else with its CQs. Locks of all shards. */
 static struct shard *home_of(const struct sctpiw_context *ctx, const struct sctpiw_qp *qp,
 			     const struct ibv_qp_init_attr *attr)
 {
-	return qp->xrcd || attr->srq ? ctx->shard : object_shard(&to_cq(attr->send_cq)->obj);
+	struct ibv_cq *recv_cq = attr->recv_cq ? attr->recv_cq : attr->send_cq;
+
+	if (qp->xrcd || attr->srq)
+		return ctx->shard;
+	return rnic_place(ctx->shard->rnic, to_cq(attr->send_cq)->iw, to_cq(recv_cq)->iw);
 }
 
 /* pd or qp->xrcd is not NULL. */
