@@ -1,34 +1,51 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Two connected queue pairs in one process, for callgrind to count the instructions of both ends.
+ * Two connected queue pairs in one process, for callgrind to count the instructions of both ends; or two for each of
+ * several threads.
  *
- *   both-ends write|send|read|pingpong BYTES WINDOW COUNT
+ *   both-ends write|send|read|pingpong BYTES WINDOW COUNT [THREADS]
  *
- * It posts COUNT signaled work requests of BYTES in lists of WINDOW, COUNT a multiple of it, and polls until those of
- * a list are complete at both ends. For pingpong WINDOW is 1, and each end sends when it has received.
+ * Each thread posts COUNT signaled work requests of BYTES in lists of WINDOW, COUNT a multiple of it, and polls until
+ * those of a list are complete at both ends. For pingpong WINDOW is 1, and each end sends when it has received. It has
+ * CQs of its own; the PD is of all. It prints how many work requests of all threads were complete in a
+ * second.
  */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <infiniband/verbs.h>
+#include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "arguments.h"
 
 #define WINDOW_MAX 1024u
+#define THREADS_MAX 64
 #define BATCH 64 /* completions of a poll */
 #define ACCESS (IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ)
 
 static struct ibv_context *context;
 static struct ibv_pd *pd;
-static struct ibv_cq *requests, *receives; /* whose completions they are for */
-static struct ibv_qp *qp[2];		   /* the requester, the responder */
 
-static struct ibv_send_wr wr[WINDOW_MAX];
-static struct ibv_recv_wr receive[WINDOW_MAX];
-static struct ibv_sge source[WINDOW_MAX], sink[WINDOW_MAX];
+/* What is one thread's. */
+struct ends {
+	pthread_t thread;
+	struct ibv_cq *requests, *receives; /* whose completions they are for */
+	struct ibv_qp *qp[2];		    /* the requester, the responder */
+	struct ibv_send_wr wr[WINDOW_MAX];
+	struct ibv_recv_wr receive[WINDOW_MAX];
+	struct ibv_sge source[WINDOW_MAX], sink[WINDOW_MAX];
+};
+
+/* What all threads do. */
+static struct {
+	enum ibv_wr_opcode opcode;
+	bool bounces;
+	size_t bytes, window, count;
+} work;
 
 static _Noreturn void die(const char *what, int error)
 {
@@ -47,18 +64,24 @@ static void open_device(void)
 		die("ibv_open_device", errno);
 	ibv_free_device_list(list);
 	pd = ibv_alloc_pd(context);
-	requests = ibv_create_cq(context, 2 * WINDOW_MAX, NULL, NULL, 0);
-	receives = ibv_create_cq(context, 2 * WINDOW_MAX, NULL, NULL, 0);
-	if (!pd || !requests || !receives)
+	if (!pd)
+		die("ibv_alloc_pd", errno);
+}
+
+static void make_cqs(struct ends *e)
+{
+	e->requests = ibv_create_cq(context, 2 * WINDOW_MAX, NULL, NULL, 0);
+	e->receives = ibv_create_cq(context, 2 * WINDOW_MAX, NULL, NULL, 0);
+	if (!e->requests || !e->receives)
 		die("ibv_create_cq", errno);
 }
 
-static void make_qp(struct ibv_qp **made)
+static void make_qp(struct ends *e, struct ibv_qp **made)
 {
 	struct ibv_qp_init_attr attr = {
 		.qp_type = IBV_QPT_RC,
-		.send_cq = requests,
-		.recv_cq = receives,
+		.send_cq = e->requests,
+		.recv_cq = e->receives,
 		.cap = { .max_send_wr = WINDOW_MAX,
 			 .max_recv_wr = WINDOW_MAX,
 			 .max_send_sge = 1,
@@ -79,7 +102,7 @@ static void modify(struct ibv_qp *of, struct ibv_qp_attr attr, int mask)
 }
 
 /* Connects each queue pair to the other one, at the first address of the device. */
-static void connect_qps(void)
+static void connect_qps(struct ends *e)
 {
 	union ibv_gid gid;
 	int i;
@@ -87,16 +110,16 @@ static void connect_qps(void)
 	if (ibv_query_gid(context, 1, 0, &gid))
 		die("ibv_query_gid", errno);
 	for (i = 0; i < 2; i++)
-		modify(qp[i],
+		modify(e->qp[i],
 		       (struct ibv_qp_attr){
 			       .qp_state = IBV_QPS_INIT, .port_num = 1, .qp_access_flags = ACCESS },
 		       IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS);
 	for (i = 0; i < 2; i++)
-		modify(qp[i],
+		modify(e->qp[i],
 		       (struct ibv_qp_attr){
 			       .qp_state = IBV_QPS_RTR,
 			       .path_mtu = IBV_MTU_4096,
-			       .dest_qp_num = qp[!i]->qp_num,
+			       .dest_qp_num = e->qp[!i]->qp_num,
 			       .max_dest_rd_atomic = 16,
 			       .min_rnr_timer = 12,
 			       .ah_attr = { .is_global = 1,
@@ -105,7 +128,7 @@ static void connect_qps(void)
 		       IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN |
 			       IBV_QP_RQ_PSN | IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER);
 	for (i = 0; i < 2; i++)
-		modify(qp[i],
+		modify(e->qp[i],
 		       (struct ibv_qp_attr){ .qp_state = IBV_QPS_RTS,
 					     .timeout = 14,
 					     .retry_cnt = 7,
@@ -116,29 +139,30 @@ static void connect_qps(void)
 }
 
 /* Makes the lists of window work requests that are posted again and again. */
-static void make_lists(enum ibv_wr_opcode opcode, size_t bytes, size_t window)
+static void make_lists(struct ends *e)
 {
-	size_t i, half = bytes * window;
+	size_t i, bytes = work.bytes, window = work.window, half = bytes * window;
 	uint8_t *memory = calloc(2, half);
 	struct ibv_mr *mr = memory ? ibv_reg_mr(pd, memory, 2 * half, ACCESS) : NULL;
 
 	if (!mr)
 		die("ibv_reg_mr", errno);
 	for (i = 0; i < window; i++) {
-		source[i] = (struct ibv_sge){ (uintptr_t)memory + i * bytes, (uint32_t)bytes,
-					      mr->lkey };
-		sink[i] = (struct ibv_sge){ source[i].addr + half, (uint32_t)bytes, mr->lkey };
-		wr[i] = (struct ibv_send_wr){
-			.next = i + 1 < window ? &wr[i + 1] : NULL,
-			.sg_list = &source[i],
+		e->source[i] = (struct ibv_sge){ (uintptr_t)memory + i * bytes, (uint32_t)bytes,
+						 mr->lkey };
+		e->sink[i] =
+			(struct ibv_sge){ e->source[i].addr + half, (uint32_t)bytes, mr->lkey };
+		e->wr[i] = (struct ibv_send_wr){
+			.next = i + 1 < window ? &e->wr[i + 1] : NULL,
+			.sg_list = &e->source[i],
 			.num_sge = 1,
-			.opcode = opcode,
+			.opcode = work.opcode,
 			.send_flags = IBV_SEND_SIGNALED,
-			.wr.rdma = { .remote_addr = sink[i].addr, .rkey = mr->rkey },
+			.wr.rdma = { .remote_addr = e->sink[i].addr, .rkey = mr->rkey },
 		};
-		receive[i] = (struct ibv_recv_wr){
-			.next = i + 1 < window ? &receive[i + 1] : NULL,
-			.sg_list = &sink[i],
+		e->receive[i] = (struct ibv_recv_wr){
+			.next = i + 1 < window ? &e->receive[i + 1] : NULL,
+			.sg_list = &e->sink[i],
 			.num_sge = 1,
 		};
 	}
@@ -162,41 +186,92 @@ static size_t take(struct ibv_cq *cq)
 	return (size_t)n;
 }
 
-static void transfer_list(bool receives_wanted, size_t window)
+static void transfer_list(struct ends *e)
 {
+	bool receives_wanted = work.opcode == IBV_WR_SEND;
+	size_t window = work.window;
 	size_t sent = 0, received = receives_wanted ? 0 : window;
 	struct ibv_recv_wr *bad_receive;
 	struct ibv_send_wr *bad;
-	int error = receives_wanted ? ibv_post_recv(qp[1], receive, &bad_receive) : 0;
+	int error = receives_wanted ? ibv_post_recv(e->qp[1], e->receive, &bad_receive) : 0;
 
 	if (!error)
-		error = ibv_post_send(qp[0], wr, &bad);
+		error = ibv_post_send(e->qp[0], e->wr, &bad);
 	if (error)
 		die("ibv_post_send", error);
 	while (sent < window || received < window) {
-		sent += take(requests);
+		sent += take(e->requests);
 		if (received < window)
-			received += take(receives);
+			received += take(e->receives);
 	}
 }
 
 /* One Send after the other, each by the end that has received the one before. */
-static void bounce(size_t count)
+static void bounce(struct ends *e)
 {
 	struct ibv_recv_wr *bad_receive;
 	struct ibv_send_wr *bad;
 	int error = 0;
 
-	for (size_t i = 0; !error && i < count; i++) {
-		error = ibv_post_recv(qp[!(i % 2)], receive, &bad_receive);
+	for (size_t i = 0; !error && i < work.count; i++) {
+		error = ibv_post_recv(e->qp[!(i % 2)], e->receive, &bad_receive);
 		if (!error)
-			error = ibv_post_send(qp[i % 2], wr, &bad);
-		while (!error && !take(receives))
+			error = ibv_post_send(e->qp[i % 2], e->wr, &bad);
+		while (!error && !take(e->receives))
 			;
-		take(requests);
+		take(e->requests);
 	}
 	if (error)
 		die("ibv_post_send", error);
+}
+
+static void *transfer(void *arg)
+{
+	struct ends *e = arg;
+
+	if (work.bounces)
+		bounce(e);
+	else
+		for (size_t done = 0; done + work.window <= work.count; done += work.window)
+			transfer_list(e);
+	return NULL;
+}
+
+static double seconds(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (double)ts.tv_sec + (double)ts.tv_nsec / 1e9;
+}
+
+/* Has so many threads transfer at once. */
+static void run_threads(size_t threads)
+{
+	struct ends *ends = calloc(threads, sizeof(*ends));
+	double start;
+
+	if (!ends)
+		die("no memory", ENOMEM);
+	for (size_t i = 0; i < threads; i++) {
+		make_cqs(&ends[i]);
+		make_qp(&ends[i], &ends[i].qp[0]);
+		make_qp(&ends[i], &ends[i].qp[1]);
+		connect_qps(&ends[i]);
+		make_lists(&ends[i]);
+	}
+	start = seconds();
+	for (size_t i = 1; i < threads; i++) {
+		int error = pthread_create(&ends[i].thread, NULL, transfer, &ends[i]);
+
+		if (error)
+			die("pthread_create", error);
+	}
+	transfer(&ends[0]);
+	for (size_t i = 1; i < threads; i++)
+		pthread_join(ends[i].thread, NULL);
+	printf("%.0f work requests a second\n",
+	       (double)(work.count * threads) / (seconds() - start));
 }
 
 int main(int argc, char **argv)
@@ -211,10 +286,11 @@ int main(int argc, char **argv)
 		{ "pingpong", IBV_WR_SEND },
 	};
 	const size_t known = sizeof(operations) / sizeof(operations[0]);
-	size_t operation = 0, bytes, window, count;
+	size_t operation = 0;
 
-	if (argc != 5) {
-		fprintf(stderr, "usage: both-ends write|send|read|pingpong BYTES WINDOW COUNT\n");
+	if (argc != 5 && argc != 6) {
+		fprintf(stderr,
+			"usage: both-ends write|send|read|pingpong BYTES WINDOW COUNT [THREADS]\n");
 		return 2;
 	}
 	while (operation < known && strcmp(operations[operation].name, argv[1]) != 0)
@@ -223,19 +299,12 @@ int main(int argc, char **argv)
 		fprintf(stderr, "both-ends: %s is not write, send, read or pingpong\n", argv[1]);
 		return 2;
 	}
-	bytes = number(argv[2], 1, 1 << 20);
-	window = number(argv[3], 1, WINDOW_MAX);
-	count = number(argv[4], window, 1 << 30);
+	work.opcode = operations[operation].opcode;
+	work.bounces = !strcmp(argv[1], "pingpong");
+	work.bytes = number(argv[2], 1, 1 << 20);
+	work.window = number(argv[3], 1, WINDOW_MAX);
+	work.count = number(argv[4], work.window, 1 << 30);
 	open_device();
-	make_qp(&qp[0]);
-	make_qp(&qp[1]);
-	connect_qps();
-	make_lists(operations[operation].opcode, bytes, window);
-	if (!strcmp(argv[1], "pingpong")) {
-		bounce(count);
-		return 0;
-	}
-	for (; count >= window; count -= window)
-		transfer_list(operations[operation].opcode == IBV_WR_SEND, window);
+	run_threads(argc == 6 ? number(argv[5], 1, THREADS_MAX) : 1);
 	return 0;
 }

@@ -58,7 +58,7 @@ struct iw_cq {
 	_Atomic uint32_t armed;		    /* enum iw_cq_arm */
 	_Atomic uint32_t armed_at;	    /* tail at the time it was armed */
 	struct iw_shard *shard;
-	bool used; /* a queue completes here, or did */
+	bool used;	     /* a queue completes here, or did */
 	bool shared;	     /* several shards complete here; read by whoever has a shard's lock */
 	_Atomic bool locked; /* by a shard, if it is shared */
 	uint32_t refs;	     /* send and receive queues that complete here */
