@@ -209,6 +209,50 @@ static void values_of_request_limit(void **state)
 	refuses("request-limit", "none");
 }
 
+static void values_of_engines(void **state)
+{
+	assert_int_equal(b.config.engines, 1);
+	takes("engines", "16");
+	assert_int_equal(b.config.engines, 16);
+	takes("engines", "auto");
+	assert_int_equal(b.config.engines, 1);
+	refuses("engines", "0");
+	refuses("engines", "17");
+	refuses("engines", "all");
+}
+
+/* What needs one engine is refused with two, by a line that names both, and goes with one. */
+static void engines_and_the_rest(void **state)
+{
+	static const struct {
+		const char *name, *value, *also;
+	} of_one[] = {
+		{ "llp", "ip", NULL },	     { "llp", "kernel", NULL }, { "key", "f", NULL },
+		{ "capture", "f", NULL },    { "trace", "f", NULL },	{ "faults", "f", NULL },
+		{ "cert", "f", "cert-key" },
+	};
+
+	for (size_t i = 0; i < sizeof(of_one) / sizeof(of_one[0]); i++) {
+		char why[80];
+
+		config_init(&b);
+		takes(of_one[i].name, of_one[i].value);
+		if (of_one[i].also) {
+			takes(of_one[i].also, "f");
+			takes("ca", "f");
+		}
+		takes("engines", "1");
+		assert_true(config_finish(&b, &err));
+		takes("engines", "2");
+		assert_false(config_finish(&b, &err));
+		snprintf(why, sizeof(why), "engines = 2 does not go with %s of X", of_one[i].name);
+		assert_non_null(strstr(err.text, why));
+	}
+	config_init(&b);
+	takes("engines", "2");
+	assert_true(config_finish(&b, &err));
+}
+
 static void values_of_log(void **state)
 {
 	takes("log", "info");
@@ -637,6 +681,8 @@ int main(void)
 		cmocka_unit_test_setup(node_type_alone, setup),
 		cmocka_unit_test_setup(values_of_silent_limit, setup),
 		cmocka_unit_test_setup(values_of_request_limit, setup),
+		cmocka_unit_test_setup(values_of_engines, setup),
+		cmocka_unit_test_setup(engines_and_the_rest, setup),
 		cmocka_unit_test_setup(values_of_log, setup),
 		cmocka_unit_test_setup(values_of_multipath, setup),
 		cmocka_unit_test_setup(values_of_paths, setup),

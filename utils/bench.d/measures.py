@@ -237,6 +237,25 @@ def _on_keys(link):
     yield _rival(names.STUNNEL, link, rivals.stunnel_bandwidth)
 
 
+def threaded(size, threads, engines):
+    window, count = names.THREADED[size]
+
+    def run(at):
+        p = harness.start("both-ends", [BIN / "both-ends", "write", size, window, window * (count * at.seconds // window), threads],
+                          at.link, "client", options=("--engines", engines))
+        p.expect(60 + 10 * at.seconds)
+        rate = numbers(r"(\d+) work requests a second", p.output())[0]
+        return {GBITS: rate * size * 8 / 1e9, RATE: rate / 1e6}
+    return run
+
+
+def _on_threads():
+    for size in names.THREADED:
+        for threads in names.THREADS:
+            for engines in sorted({1, threads}):
+                yield Measure(names.threaded(size, threads, engines), LO, threaded(size, threads, engines), threads == 2)
+
+
 def _on_small_buffers():
     for tool in names.BANDWIDTH:
         yield Measure(names.perftest(tool, 65536), SMALL_LO, bandwidth(tool, 65536), tool == "ib_write_bw")
@@ -257,6 +276,7 @@ def measures():
     for link in names.LINKS:
         for part in _on_rivals, _on_bandwidth, _on_latency, _on_keys, _on_datagrams, _on_costs:
             yield from part(link)
+    yield from _on_threads()
     yield from _on_small_buffers()
     yield Measure(names.perftest("ib_write_bw", 65536), LOSS, bandwidth("ib_write_bw", 65536))
     yield Measure(names.perftest("ib_send_lat", 64), LOSS, latency("ib_send_lat", 64, trips=500))

@@ -36,6 +36,10 @@ UDP_LATENCY = "UDP, 64 B, spinning"
 # What udp-ceiling sends on a link: bytes of a segment, and segments in a send.
 UDP_SENDS = {LO: (65000, 1), MTU_1500: (1452, 44), MTU_9000: (8952, 7)}
 
+THREADS = 1, 2, 4, 8
+# Bytes of what the threads write, how many are in flight, and how many a thread writes in a second or so.
+THREADED = {64: (128, 2560000), 65536: (16, 40000)}
+
 REGION = 256 << 20
 COLD = "RDMA Write 64 KiB into 256 MiB"
 WRITE_EVENTS = "RDMA Write 64 KiB, events"
@@ -66,6 +70,11 @@ def perftest(tool, size, qps=1, both_ways=False, events=False):
     if qps > 1:
         name += f", {qps} QPs"
     return name + (", both ways" if both_ways else "") + (", events" if events else "")
+
+
+def threaded(size, threads, engines):
+    """Threads with a pair of QPs each, both ends."""
+    return f"RDMA Writes {size_name(size)}, {threads} threads, engines = {engines}"
 
 
 def keyed(what):

@@ -3,7 +3,7 @@
 from names import (AVERAGE, BOUND, COLD, CONNECT, CONNECTIONS, CPU, FAILOVER, GBITS, IDLE_QP, KIB, LO, MEDIAN, MTU_1500,
                    RATE, SIMULATED, SIM_LOSS, SIM_RTT, SMALL_1500, SMALL_LO, SPREAD, STANDSTILL, STUNNEL, TCP, TCP_BLOCKING,
                    TWO_LINKS, TWO_LINKS_9000, UCX_DEVICE, UCX_TCP, UDP_LATENCY, WRITES, WRITE_EVENTS, datagrams, keyed,
-                   perftest, simulated, spread, ucx, udp)
+                   perftest, simulated, spread, threaded, ucx, udp)
 
 
 class Target:
@@ -50,6 +50,7 @@ TARGETS = (
     Target((SMALL, LO, RATE), None, 4, 10),
     Target((SMALL, MTU_1500, RATE), None, 2, 4),
     Target((perftest("ib_write_bw", 64, qps=64), LO, RATE), (SMALL, LO, RATE), 0.9),
+    Target((threaded(64, 2, 2), LO, RATE), (threaded(64, 2, 1), LO, RATE), 1.7),
     Target((perftest("ib_write_bw", 64, qps=64), MTU_1500, RATE), (SMALL, MTU_1500, RATE), 0.9),
     *(Target((what, link, CPU), (TCP, link, CPU), 1, 0.7, at_most=True)
       for what in (WRITE_EVENTS, perftest("ib_send_bw", 65536, events=True), perftest("ib_read_bw", 65536, events=True))

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <stdarg.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -139,9 +140,9 @@ static bool set_silent_limit(struct config *c, const char *value)
 
 static bool set_engines(struct config *c, const char *value)
 {
-	unsigned long engines;
+	unsigned long engines = 1;
 
-	if (!number(value, 1, CONFIG_ENGINES_MAX, &engines))
+	if (strcmp(value, "auto") && !number(value, 1, CONFIG_ENGINES_MAX, &engines))
 		return false;
 	c->engines = (unsigned int)engines;
 	return true;
@@ -165,11 +166,6 @@ static bool set_path(char path[CONFIG_PATH_LEN], const char *value)
 		return false;
 	memcpy(path, value, len + 1);
 	return true;
-}
-
-static bool set_capture(struct config *c, const char *value)
-{
-	return set_path(c->capture, value);
 }
 
 static bool set_capture_snaplen(struct config *c, const char *value)
@@ -208,31 +204,6 @@ static bool set_capture_files(struct config *c, const char *value)
 		return false;
 	c->capture_files = (unsigned int)files;
 	return true;
-}
-
-static bool set_trace(struct config *c, const char *value)
-{
-	return set_path(c->trace, value);
-}
-
-static bool set_key(struct config *c, const char *value)
-{
-	return set_path(c->key, value);
-}
-
-static bool set_cert(struct config *c, const char *value)
-{
-	return set_path(c->cert, value);
-}
-
-static bool set_cert_key(struct config *c, const char *value)
-{
-	return set_path(c->cert_key, value);
-}
-
-static bool set_ca(struct config *c, const char *value)
-{
-	return set_path(c->ca, value);
 }
 
 static bool set_cert_names(struct config *c, const char *value)
@@ -276,11 +247,6 @@ static bool set_node_type(struct config *c, const char *value)
 
 	c->node_ca = i == 1;
 	return i >= 0;
-}
-
-static bool set_faults(struct config *c, const char *value)
-{
-	return set_path(c->faults, value);
 }
 
 static bool set_fault_seed(struct config *c, const char *value)
@@ -342,7 +308,8 @@ enum {
 
 static const struct setting {
 	struct config_name n;
-	bool (*set)(struct config *c, const char *value);
+	bool (*set)(struct config *c, const char *value); /* NULL: the setting is a path */
+	size_t path;					  /* where in struct config the path is */
 } settings[] = {
 	[LLP] = {
 		.set = set_llp,
@@ -391,8 +358,8 @@ static const struct setting {
 		.n = {
 			.name = "engines",
 			.env = "SCTPIW_ENGINES",
-			.allowed = "1 to 16",
-			.dflt = "1",
+			.allowed = "auto, or 1 to 16",
+			.dflt = "auto, which is 1",
 			.help = "so many threads of the program can be served at once",
 		},
 	},
@@ -437,7 +404,7 @@ static const struct setting {
 		},
 	},
 	[CAPTURE] = {
-		.set = set_capture,
+		.path = offsetof(struct config, capture),
 		.n = {
 			.name = "capture",
 			.env = "SCTPIW_CAPTURE",
@@ -478,7 +445,7 @@ static const struct setting {
 		},
 	},
 	[TRACE_FILE] = {
-		.set = set_trace,
+		.path = offsetof(struct config, trace),
 		.n = {
 			.name = "trace",
 			.env = "SCTPIW_TRACE",
@@ -489,7 +456,7 @@ static const struct setting {
 		},
 	},
 	[KEY] = {
-		.set = set_key,
+		.path = offsetof(struct config, key),
 		.n = {
 			.name = "key",
 			.env = "SCTPIW_KEY",
@@ -500,7 +467,7 @@ static const struct setting {
 		},
 	},
 	[CERT] = {
-		.set = set_cert,
+		.path = offsetof(struct config, cert),
 		.n = {
 			.name = "cert",
 			.env = "SCTPIW_CERT",
@@ -511,7 +478,7 @@ static const struct setting {
 		},
 	},
 	[CERT_KEY] = {
-		.set = set_cert_key,
+		.path = offsetof(struct config, cert_key),
 		.n = {
 			.name = "cert-key",
 			.env = "SCTPIW_CERT_KEY",
@@ -522,7 +489,7 @@ static const struct setting {
 		},
 	},
 	[CA] = {
-		.set = set_ca,
+		.path = offsetof(struct config, ca),
 		.n = {
 			.name = "ca",
 			.env = "SCTPIW_CA",
@@ -584,7 +551,7 @@ static const struct setting {
 		},
 	},
 	[FAULTS] = {
-		.set = set_faults,
+		.path = offsetof(struct config, faults),
 		.n = {
 			.name = "faults",
 			.env = "SCTPIW_FAULTS",
@@ -692,7 +659,8 @@ bool config_set(struct config_builder *b, const char *origin, const char *name, 
 
 		if (strcmp(s->n.name, name))
 			continue;
-		if (!s->set(&b->config, value))
+		if (s->set ? !s->set(&b->config, value) :
+			     !set_path((char *)&b->config + s->path, value))
 			return config_refuse(err, "%s: %s = %s is not understood; it is %s", origin,
 					     name, shown(value, buf), s->n.allowed);
 		snprintf(b->origin[i], sizeof(b->origin[i]), "%s", origin);

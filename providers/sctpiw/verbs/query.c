@@ -42,6 +42,25 @@ static enum ibv_atomic_cap atomic_cap(const struct sctpiw_context *ctx)
 								      IBV_ATOMIC_HCA;
 }
 
+/* What not every device has. */
+static void adjust(const struct sctpiw_context *ctx, struct ibv_device_attr_ex *ex)
+{
+	if (sctpiw_has_second_paths(ctx->shard)) {
+		ex->orig_attr.device_cap_flags |= IBV_DEVICE_AUTO_PATH_MIG;
+		ex->device_cap_flags_ex |= IBV_DEVICE_AUTO_PATH_MIG;
+	}
+	if (iw_rnic_is_shared(ctx->shard->rnic->iw)) {
+		ex->orig_attr.max_mw = 0;
+		ex->orig_attr.device_cap_flags &= ~(unsigned int)OF_ONE_ENGINE;
+		ex->device_cap_flags_ex &= ~(uint64_t)OF_ONE_ENGINE;
+	}
+	if (multicast_is_served(&ctx->shard->conn)) {
+		ex->orig_attr.max_mcast_grp = IW_MAX_MCAST_GRP;
+		ex->orig_attr.max_mcast_qp_attach = IW_MAX_MCAST_QP_ATTACH;
+		ex->orig_attr.max_total_mcast_qp_attach = IW_MAX_MCAST_GRP * IW_MAX_MCAST_QP_ATTACH;
+	}
+}
+
 int sctpiw_query_device_ex(struct ibv_context *context,
 			   const struct ibv_query_device_ex_input *input,
 			   struct ibv_device_attr_ex *attr, size_t attr_size)
@@ -112,20 +131,7 @@ int sctpiw_query_device_ex(struct ibv_context *context,
 
 	if (attr_size < sizeof(ex.orig_attr) || (input && input->comp_mask))
 		return EINVAL;
-	if (sctpiw_has_second_paths(ctx->shard)) {
-		ex.orig_attr.device_cap_flags |= IBV_DEVICE_AUTO_PATH_MIG;
-		ex.device_cap_flags_ex |= IBV_DEVICE_AUTO_PATH_MIG;
-	}
-	if (iw_rnic_is_shared(ctx->shard->rnic->iw)) {
-		ex.orig_attr.max_mw = 0;
-		ex.orig_attr.device_cap_flags &= ~(unsigned int)OF_ONE_ENGINE;
-		ex.device_cap_flags_ex &= ~(uint64_t)OF_ONE_ENGINE;
-	}
-	if (multicast_is_served(&ctx->shard->conn)) {
-		ex.orig_attr.max_mcast_grp = IW_MAX_MCAST_GRP;
-		ex.orig_attr.max_mcast_qp_attach = IW_MAX_MCAST_QP_ATTACH;
-		ex.orig_attr.max_total_mcast_qp_attach = IW_MAX_MCAST_GRP * IW_MAX_MCAST_QP_ATTACH;
-	}
+	adjust(ctx, &ex);
 	ex.orig_attr.node_guid = ex.orig_attr.sys_image_guid = ctx->node_guid;
 	/* A newer libibverbs may have a longer struct than this one was built with. */
 	memset(attr, 0, attr_size);
