@@ -67,8 +67,6 @@ static bool engines_go_with_the_rest(const struct config_builder *b, struct conf
 {
 	const struct config *c = &b->config;
 	const char *which = c->carrier != CONFIG_CARRIER_UDP ? "llp" :
-			    config_is_sealed(c)		     ? (*c->key ? "key" : "cert") :
-			    *c->capture			     ? "capture" :
 			    *c->trace			     ? "trace" :
 			    *c->faults			     ? "faults" :
 							       NULL;

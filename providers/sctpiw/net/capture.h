@@ -6,7 +6,8 @@
  * that blocks may follow the header of another process's section; whole blocks are written at a time, with
  * O_APPEND. Of a packet longer than capture-snaplen the record has the first bytes, and says how long it was. With
  * capture-size there are several files (net/ring_file.h), and each process begins a section in each of them before
- * its first packet there, so that every file can be read by itself. Shard lock.
+ * its first packet there, so that every file can be read by itself. The shards of a process do so as processes do.
+ * Shard lock.
  */
 #ifndef SCTPIW_NET_CAPTURE_H
 #define SCTPIW_NET_CAPTURE_H

@@ -178,11 +178,6 @@ static int configure(struct rnic *r, struct config_error *why)
 		return -EINVAL;
 	log_set_level(r->config.log);
 	name_mistyped();
-	if (*r->config.capture) {
-		net->capture = capture_open(&r->config, why);
-		if (!net->capture)
-			return -EINVAL;
-	}
 	if (*r->config.trace) {
 		net->trace = trace_file_open(r->config.trace, why);
 		if (!net->trace)
@@ -339,12 +334,20 @@ static int start_shard(struct rnic *r, struct shard *s, struct config_error *why
 	s->post_notification = channel_post;
 	s->random.fill = fill_random;
 	s->random.used = sizeof(s->random.pool);
+	/* As processes do, shards append to one file, each what it has gathered. */
+	if (*r->config.capture) {
+		s->net.capture = capture_open(&r->config, why);
+		if (!s->net.capture)
+			return -EINVAL;
+	}
 	pthread_mutex_init(&s->lock.mutex, NULL);
 	ret = progress_init(s);
 	if (!ret)
 		ret = start_conn(s, why);
-	if (ret)
+	if (ret) {
 		progress_fini(s);
+		capture_free(s->net.capture);
+	}
 	return ret;
 }
 
@@ -357,6 +360,7 @@ static void stop_shards(struct rnic *r)
 		conn_stop(&s->conn);
 		iw_shard_free(iw);
 		progress_fini(s);
+		capture_free(s->net.capture);
 		if (s != &r->shard)
 			free(s);
 	}
@@ -407,7 +411,6 @@ err_rnic:
 	cm_id_table_free(r->ids, &host_conn_ops.events);
 err_files:
 	trace_file_free(r->shard.net.trace);
-	capture_free(r->shard.net.capture);
 	free(r);
 	return ret;
 }

@@ -1,0 +1,103 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+"""`sctpiw run --engines N`: programs with threads, and what the tools say of them."""
+import json
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+import time
+
+import harness
+import perftest_run
+from harness import BUILD, Failure, start
+
+ENGINES = THREADS = 3
+SCTPIW = BUILD / "bin/sctpiw"
+MESSAGES = 2000  # of each thread
+
+
+def threads(link, *options, messages=MESSAGES):
+    """A program whose threads have a pair of QPs each, so that each is on an engine of its own."""
+    return start("both-ends", [BUILD / "bin/both-ends", "send", 64, 10, messages, THREADS], link, "client",
+                 options=["--engines", ENGINES, *options])
+
+
+def finished(program):
+    program.expect(60)
+    if not re.search(r"^\d+ work requests a second$", program.output(), re.M):
+        raise Failure(f"the threads did not finish: {program.output()}")
+
+
+def ports(link):
+    """While they run, each engine has a port and associations of its own, and stat knows of all."""
+    with tempfile.TemporaryDirectory(prefix="sctpiw-e2e-") as directory:
+        program = start("both-ends", [BUILD / "bin/both-ends", "send", 64, 10, 50_000_000, THREADS], link, "client",
+                        options=["--engines", ENGINES], env={"XDG_RUNTIME_DIR": directory})
+        told, deadline = {}, time.monotonic() + 20
+        while told.get("associations") != 2 * THREADS:  # each end of a pair has its own
+            if time.monotonic() > deadline:
+                raise Failure(f"stat did not show what there is: {told}")
+            program.must_run_for(0.1)
+            done = subprocess.run([SCTPIW, "stat", "--json", str(program.pid)], capture_output=True, text=True,
+                                  env=dict(os.environ, XDG_RUNTIME_DIR=directory))
+            told = json.loads(done.stdout)[0] if done.returncode == 0 else {}
+        program.kill()
+    numbers, listed = {qp["num"] >> 8 for qp in told["qp"]}, {a["port"] for a in told["association"]}
+    if len(told["qp"]) != 2 * THREADS or len(numbers) != ENGINES or not numbers < listed or len(listed) != 2 * ENGINES:
+        raise Failure(f"not the QPs and associations of {ENGINES} ports: {told}")
+
+
+def key(link):
+    with tempfile.TemporaryDirectory(prefix="sctpiw-e2e-") as directory:
+        path = pathlib.Path(directory, "keys")
+        subprocess.run([SCTPIW, "keygen", path], check=True, capture_output=True)
+        finished(threads(link, "--key", path))
+
+
+def capture(link):
+    """One file has the packets of all engines, whole."""
+    harness.need("tshark")
+    with tempfile.TemporaryDirectory(prefix="sctpiw-e2e-") as directory:
+        path = pathlib.Path(directory, "packets.pcapng")
+        finished(threads(link, "--capture", path))
+        done = subprocess.run(["tshark", "-r", path, "-T", "fields", "-e", "udp.srcport", "-e", "udp.checksum.status",
+                               "-o", "udp.check_checksum:TRUE"], capture_output=True, text=True)
+    if done.returncode:
+        raise Failure(f"tshark: {done.stderr}")
+    packets = [line.split("\t") for line in done.stdout.splitlines()]
+    if len({port for port, _ in packets}) != 2 * ENGINES or any(status != "1" for _, status in packets):
+        raise Failure(f"not the packets of {2 * ENGINES} ports, or some are broken: {packets[:5]} of {len(packets)}")
+    if len(packets) < THREADS * MESSAGES // 10 * 2:
+        raise Failure(f"there are {len(packets)} packets alone, of which each was sent and received")
+
+
+def summary(link):
+    program = threads(link, "--summary")
+    finished(program)
+    found = re.search(r"sent (\d+) messages, .* received (\d+) messages", program.output())
+    if not found or {int(n) for n in found.groups()} != {THREADS * MESSAGES}:
+        raise Failure(f"the summary does not count {THREADS * MESSAGES} messages each way: {program.output()}")
+
+
+def perftest(tool, *options):
+    def case(link):
+        perftest_run.run(link, tool, [*options, "-s", 4096, "-n", 500], env={"SCTPIW_ENGINES": str(ENGINES)})
+    return case
+
+
+CASES = [
+    ("threads", lambda link: finished(threads(link))),
+    ("ports", ports),
+    ("key", key),
+    ("capture", capture),
+    ("summary", summary),
+    ("ib_write_bw", perftest("ib_write_bw", "-q", 4)),
+    ("ib_send_bw", perftest("ib_send_bw")),
+    ("ib_read_bw", perftest("ib_read_bw", "-b")),
+]
+
+if __name__ == "__main__":
+    sys.exit(harness.main(CASES))
