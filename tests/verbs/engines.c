@@ -14,14 +14,6 @@
 #define ROUNDS 300
 #define SHORT 64u /* bytes */
 
-static bool is_several(void)
-{
-	struct ibv_device_attr attr;
-
-	CHECK_EQ(ibv_query_device(ctx, &attr), 0);
-	return !attr.max_mw;
-}
-
 /* ---- each thread its own pair ---- */
 
 static _Atomic bool stop;
@@ -273,25 +265,98 @@ static void test_deregister(void)
 	}
 }
 
-/* ---- what one engine alone has ---- */
+/* ---- what changes the meaning of an STag while others look STags up ---- */
 
-static void test_of_one_engine(void)
+/* Binds windows of the side's memory, has its peer write into them, and invalidates them, and a region. */
+static void *bind_and_invalidate(void *arg)
 {
-	struct ibv_device_attr attr;
-	struct pair p;
+	struct side a, b;
+	struct ibv_mr *region;
+	struct ibv_mw *mw;
+	struct ibv_wc wc;
+	struct ibv_sge sge;
 
-	CHECK_EQ(ibv_query_device(ctx, &attr), 0);
-	if (!is_several()) {
-		CHECK(attr.device_cap_flags & IBV_DEVICE_MEM_WINDOW);
-		return;
+	oob_connect_pair(&a, &b);
+	mw = ibv_alloc_mw(b.pd, IBV_MW_TYPE_2);
+	region = ibv_reg_mr(b.pd, b.buf, LEN, ALL_RIGHTS | IBV_ACCESS_MW_BIND);
+	CHECK(mw && region);
+	for (unsigned int i = 1; i <= ROUNDS; i++) {
+		uint32_t rkey = ibv_inc_rkey(mw->rkey);
+
+		CHECK_EQ(post_bind(&b, i, mw, rkey, region, b.buf, LEN, IBV_ACCESS_REMOTE_WRITE),
+			 0);
+		expect_wc(b.send_cq, IBV_WC_SUCCESS, &wc);
+		mw->rkey = rkey;
+		fill(a.buf, LEN, i);
+		sge = sge_of(a.mr, a.buf, LEN);
+		CHECK_EQ(post_rdma(&a, IBV_WR_RDMA_WRITE, i, &sge, 1, address(b.buf), rkey,
+				   IBV_SEND_SIGNALED),
+			 0);
+		expect_wc(a.send_cq, IBV_WC_SUCCESS, &wc);
+		CHECK(filled(b.buf, LEN, i));
+		if (i % 2) { /* by the peer */
+			recv_at(&b, i);
+			sge = sge_of(a.mr, a.buf, LEN);
+			CHECK_EQ(post_inv(&a, IBV_WR_SEND_WITH_INV, i, &sge, 1, rkey), 0);
+			expect_wc(a.send_cq, IBV_WC_SUCCESS, &wc);
+			expect_wc(b.recv_cq, IBV_WC_SUCCESS, &wc);
+			CHECK(wc.wc_flags & IBV_WC_WITH_INV);
+		} else {
+			CHECK_EQ(post_inv(&b, IBV_WR_LOCAL_INV, i, NULL, 0, rkey), 0);
+			expect_wc(b.send_cq, IBV_WC_SUCCESS, &wc);
+		}
 	}
-	CHECK(!(attr.device_cap_flags & (IBV_DEVICE_MEM_WINDOW | IBV_DEVICE_MEM_MGT_EXTENSIONS |
-					 IBV_DEVICE_MEM_WINDOW_TYPE_2B)));
-	pair_open(&p, NULL);
-	CHECK_FAILS(ibv_alloc_mw(p.a.pd, IBV_MW_TYPE_1), EOPNOTSUPP);
-	CHECK_FAILS(ibv_alloc_mw(p.a.pd, IBV_MW_TYPE_2), EOPNOTSUPP);
-	CHECK_EQ(post_inv(&p.a, IBV_WR_LOCAL_INV, 1, NULL, 0, p.a.mr->rkey), EINVAL);
-	pair_close(&p);
+	/* The last one is not bound any more. */
+	sge = sge_of(a.mr, a.buf, LEN);
+	CHECK_EQ(post_rdma(&a, IBV_WR_RDMA_WRITE, 1, &sge, 1, address(b.buf), mw->rkey,
+			   IBV_SEND_SIGNALED),
+		 0);
+	expect_wc(a.send_cq, IBV_WC_REM_ACCESS_ERR, &wc);
+	CHECK_EQ(ibv_dealloc_mw(mw), 0);
+	CHECK_EQ(ibv_dereg_mr(region), 0);
+	close_pair(&a, &b);
+	return NULL;
+}
+
+static void test_windows(void)
+{
+	pthread_t thread[THREADS], other;
+
+	stop = false;
+	CHECK_EQ(pthread_create(&other, NULL, make_and_destroy, NULL), 0);
+	for (int i = 0; i < THREADS; i++)
+		CHECK_EQ(pthread_create(&thread[i], NULL, bind_and_invalidate, NULL), 0);
+	for (int i = 0; i < THREADS; i++)
+		pthread_join(thread[i], NULL);
+	stop = true;
+	pthread_join(other, NULL);
+}
+
+/* A region that a thread invalidates is nobody's any more, whatever engine the peers' QPs are on. */
+static void test_invalidate(void)
+{
+	for (int round = 0; round < 2 * THREADS; round++) {
+		struct side a, b, *both[2] = { &a, &b };
+		pthread_t thread;
+		struct ibv_wc wc;
+
+		oob_connect_pair(&a, &b);
+		fill(a.buf, LEN, 1);
+		writes = false;
+		CHECK_EQ(pthread_create(&thread, NULL, write_on, both), 0);
+		while (!writes)
+			sched_yield();
+		CHECK_EQ(post_inv(&b, IBV_WR_LOCAL_INV, 1, NULL, 0, b.mr->rkey), 0);
+		wait_wc(b.send_cq, &wc);
+		/* It may have found the peer's Write refused first. */
+		if (wc.status == IBV_WC_SUCCESS) {
+			fill(b.buf, LEN, 2);
+			sleep_ms(2);
+			CHECK(filled(b.buf, LEN, 2));
+		}
+		pthread_join(thread, NULL);
+		close_pair(&a, &b);
+	}
 }
 
 /* ---- rdma_cm ---- */
@@ -324,11 +389,9 @@ static void test_by_cm(void)
 int main(int argc, char **argv)
 {
 	static const struct test tests[] = {
-		{ "threads", test_threads },
-		{ "ping_pong", test_ping_pong },
-		{ "one_cq", test_one_cq },
-		{ "deregister", test_deregister },
-		{ "of_one_engine", test_of_one_engine },
+		{ "threads", test_threads }, { "ping_pong", test_ping_pong },
+		{ "one_cq", test_one_cq },   { "deregister", test_deregister },
+		{ "windows", test_windows }, { "invalidate", test_invalidate },
 		{ "by_cm", test_by_cm },
 	};
 

@@ -70,7 +70,7 @@ int iw_mr_free(struct iw_mr *mr);
  */
 enum iw_mw_type { IW_MW_TYPE_1 = 1, IW_MW_TYPE_2 = 2 }; /* ibv_mw_type */
 
-/* -EINVAL: no such type; -ENOMEM; -EOPNOTSUPP: see iw_rnic_is_shared(). The window is not bound. */
+/* -EINVAL: no such type; -ENOMEM. The window is not bound. */
 int iw_mw_new(struct iw_pd *pd, enum iw_mw_type type, struct iw_mw **mw);
 /* The index never changes; the key is that of the last bind, or the one it was created with. */
 uint32_t iw_mw_stag(const struct iw_mw *mw);

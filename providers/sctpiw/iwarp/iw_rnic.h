@@ -62,10 +62,6 @@ struct iw_rnic *iw_rnic_new(const struct iw_config *config, const struct iw_rnic
 void iw_rnic_free(struct iw_rnic *rnic);
 /* From now on this function is iw_rnic_ops.place. */
 void iw_rnic_set_place(struct iw_rnic *rnic, int (*place)(void *dst, const void *src, size_t len));
-/*
- * Whether it has several shards. Then there are no memory windows, and no QP that is made from now on takes LOCAL_INV.
- */
-bool iw_rnic_is_shared(const struct iw_rnic *rnic);
 /* iw_config.unexpected_bytes_per_qp: the window that a peer with receipts is told of. */
 uint32_t iw_rnic_send_window(const struct iw_rnic *rnic);
 

@@ -6,6 +6,7 @@
 #ifndef SCTPIW_IWARP_IW_SHARD_H
 #define SCTPIW_IWARP_IW_SHARD_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "iwarp/iw_rnic.h"
@@ -17,6 +18,13 @@ struct iw_shard *iw_shard_new(struct iw_rnic *rnic, struct random_source *random
 /* Ends its associations and sessions. The caller has freed its QPs, CQs and SRQs before. */
 void iw_shard_free(struct iw_shard *shard);
 struct iw_rnic *iw_shard_rnic(const struct iw_shard *shard);
+/*
+ * Work requests that change what an STag means, LOCAL_INV and BIND_MW, wait until the locks of all shards are held, as
+ * other shards may be about to use it. Whether there are any; and to be called, with true, once all locks are held, and
+ * with false when the shard has been pulled from and before they are given up.
+ */
+bool iw_shard_wants_all(const struct iw_shard *shard);
+void iw_shard_with_all(struct iw_shard *shard, bool has_all);
 /*
  * In the child of a fork(), where no session goes on: what they reference of the application's
  * memory is not sent any more, and is left alone from now on. MRs, windows and PDs work on.

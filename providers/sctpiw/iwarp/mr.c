@@ -10,6 +10,11 @@
 #include "iwarp/xrc.h"
 #include "iwarp/zcopy.h"
 
+static uint32_t windows(const struct iw_mr *mr)
+{
+	return atomic_load_explicit(&mr->windows, memory_order_relaxed);
+}
+
 struct iw_pd *iw_pd_new(struct iw_rnic *rnic, void *ctx)
 {
 	struct iw_pd *pd;
@@ -173,7 +178,7 @@ int iw_mr_change(struct iw_mr *mr, const struct iw_mr_attr *attr)
 
 	if (err)
 		return err;
-	if (mr->windows)
+	if (windows(mr))
 		return -EBUSY;
 	iw_zcopy_copy_out_all(mr->pd->rnic);
 	if (iw_mr_is_invalid(mr) || mr->addr != (uint8_t *)(uintptr_t)attr->addr ||
@@ -209,7 +214,7 @@ int iw_mr_locate(const struct iw_pd *pd, uint32_t lkey, uint64_t addr, uint32_t 
 
 int iw_mr_free(struct iw_mr *mr)
 {
-	if (mr->windows)
+	if (windows(mr))
 		return -EBUSY;
 	/*
 	 * The STag is looked up anew for each segment; only what is referenced outlives the
@@ -267,13 +272,6 @@ enum iw_remote iw_mr_remote(const struct iw_qp *qp, uint32_t stag, uint64_t to, 
 	return IW_REMOTE_OK;
 }
 
-/* The QP's shard is the only one that can have referenced it: see the callers. */
-static void invalidate(const struct iw_qp *qp, struct iw_mr *mr)
-{
-	iw_zcopy_copy_out(qp->shard);
-	iw_mr_set_invalid(mr, true);
-}
-
 int iw_mr_invalidate_local(const struct iw_qp *qp, uint32_t stag)
 {
 	struct iw_mr *mr = iw_table_find(&qp->shard->rnic->mrs, stag >> 8);
@@ -288,9 +286,11 @@ int iw_mr_invalidate_local(const struct iw_qp *qp, uint32_t stag)
 	}
 	if (iw_mr_is_invalid(mr) || mr->kind != IW_MR_REGION)
 		return -EINVAL;
-	if (mr->windows)
+	if (windows(mr))
 		return -EBUSY;
-	invalidate(qp, mr);
+	/* Whoever has one shard alone has the locks of all. */
+	iw_zcopy_copy_out_all(qp->shard->rnic);
+	iw_mr_set_invalid(mr, true);
 	return 0;
 }
 
@@ -304,8 +304,10 @@ int iw_mr_invalidate_remote(const struct iw_qp *qp, uint32_t stag)
 	}
 	if (!mr || mr->scope != qp->pd || mr->kind != IW_MR_REGION)
 		return -EINVAL;
-	if (mr->pd->qps > 1 || mr->windows || !(mr->access & IW_ACCESS_REMOTE))
+	if (mr->pd->qps > 1 || windows(mr) || !(mr->access & IW_ACCESS_REMOTE))
 		return -EACCES;
-	invalidate(qp, mr);
+	/* No other QP can have referenced it. */
+	iw_zcopy_copy_out(qp->shard);
+	iw_mr_set_invalid(mr, true);
 	return 0;
 }

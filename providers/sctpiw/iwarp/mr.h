@@ -41,8 +41,9 @@ struct iw_mr {
 	 * the STag is the caller's to know.
 	 */
 	_Atomic bool invalid;
-	uint8_t kind;	  /* enum iw_mr_kind */
-	uint32_t windows; /* bound to this region */
+	uint8_t kind; /* enum iw_mr_kind */
+	_Atomic uint32_t
+		windows; /* bound to this region: a shard may let go of one while another does */
 	struct iw_pd *pd;
 	void *ctx;	      /* the verbs layer's */
 	struct list_node all; /* iw_rnic.all_mrs */

@@ -16,8 +16,6 @@ int iw_mw_new(struct iw_pd *pd, enum iw_mw_type type, struct iw_mw **out)
 
 	if (type != IW_MW_TYPE_1 && type != IW_MW_TYPE_2)
 		return -EINVAL;
-	if (iw_rnic_is_shared(rnic))
-		return -EOPNOTSUPP;
 	if (rnic->mws >= IW_MAX_MW)
 		return -ENOMEM;
 	mw = calloc(1, sizeof(*mw));
@@ -44,12 +42,24 @@ uint32_t iw_mw_stag(const struct iw_mw *mw)
 	return mw->key.stag;
 }
 
+/*
+ * One of type 2 is its QP's alone, and so are the responses that have referenced memory by it. One of type 1 is unbound
+ * with the locks of all shards.
+ */
+static void copy_out(const struct iw_mr *key)
+{
+	if (key->kind == IW_MR_WINDOW_2)
+		iw_zcopy_copy_out(((const struct iw_qp *)key->scope)->shard);
+	else
+		iw_zcopy_copy_out_all(key->pd->rnic);
+}
+
 void iw_mw_unbind(struct iw_mw *mw)
 {
 	if (mw->region) {
 		if (mw->key.access & IW_ACCESS_REMOTE_READ)
-			iw_zcopy_copy_out_all(mw->key.pd->rnic);
-		mw->region->windows--;
+			copy_out(&mw->key);
+		atomic_fetch_sub_explicit(&mw->region->windows, 1, memory_order_relaxed);
 	}
 	mw->region = NULL;
 	iw_mr_set_invalid(&mw->key, true);
@@ -138,7 +148,7 @@ int iw_mw_bind(struct iw_qp *qp, const struct iw_send_wqe *wqe)
 	key->addr = iw_mr_at(region, wqe->remote_to);
 	iw_mr_set_invalid(key, false);
 	mw->region = region;
-	region->windows++;
+	atomic_fetch_add_explicit(&region->windows, 1, memory_order_relaxed);
 	if (one_stream)
 		list_add_tail(&iw_qp_base(qp)->windows, &mw->node);
 	return 0;

@@ -91,12 +91,6 @@ static void free_memory(struct iw_qp *qp)
 	iw_qp_base(qp)->ops->free(qp);
 }
 
-/*
- * What changes the meaning of an STag on the data path: other shards may be about to use it, of which this one knows
- * nothing.
- */
-#define OF_ONE_SHARD (1u << IW_WR_LOCAL_INV | 1u << IW_WR_BIND_MW)
-
 static void init(struct iw_qp *qp, struct iw_shard *shard, const struct iw_qp_attr *attr,
 		 const struct iw_qp_ops *ops)
 {
@@ -105,7 +99,7 @@ static void init(struct iw_qp *qp, struct iw_shard *shard, const struct iw_qp_at
 	qp->num = attr->num ? attr->num : new_num(shard);
 	qp->type = attr->type;
 	qp->max_msg = ops->max_msg;
-	qp->wr_opcodes = ops->wr_opcodes & ~(iw_rnic_is_shared(shard->rnic) ? OF_ONE_SHARD : 0);
+	qp->wr_opcodes = ops->wr_opcodes;
 	qp->to_srqs = attr->type == IW_QPT_XRC_SEND;
 	qp->doorbell.is_ud = attr->type == IW_QPT_UD;
 	qp->max_send_sge = attr->max_send_sge;

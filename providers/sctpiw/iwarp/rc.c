@@ -28,6 +28,7 @@ static struct iw_qp *rc_alloc(void)
 	if (!rc)
 		return NULL;
 	list_init(&rc->rx.waiting);
+	list_init(&rc->wants_all);
 	return &rc->base.qp;
 }
 
@@ -207,6 +208,7 @@ int iw_rc_bind(struct iw_qp *qp, struct iw_session *s, uint32_t ird, uint32_t or
 
 void iw_rc_unbind(struct iw_rc *rc)
 {
+	list_del(&rc->wants_all);
 	if (rc->base.qp.srq)
 		iw_rc_srq_unbind(rc);
 	else

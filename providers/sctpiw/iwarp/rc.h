@@ -18,6 +18,8 @@ struct iw_rc {
 	struct iw_session *session; /* NULL: none, or it has ended */
 	struct iw_session *closed;  /* whose IW_EVENT_CLOSED names this QP, until that is fetched */
 	bool peer_gone;		    /* connected out of band: it has had its one session */
+	struct list_node
+		wants_all;  /* iw_shard.wants_all: its next WR waits for the locks of all shards */
 	bool response_turn; /* a response was preferred to a WQE the last time both could go */
 
 	/* Since the session was bound; each begins anew with it. */

@@ -62,6 +62,18 @@ static struct iw_send_wqe *behind_reads(struct iw_rc *rc, struct iw_send_wqe *wq
 	return is_blocked(&rc->reads, wqe) ? NULL : wqe;
 }
 
+/* Must the WQE wait for the locks of all shards? Then they are asked for. */
+static bool waits_for_all(struct iw_rc *rc, const struct iw_send_wqe *wqe)
+{
+	struct iw_shard *shard = rc->base.qp.shard;
+
+	if (shard->has_all || iw_wr_info(wqe->opcode)->kind != IW_WR_KIND_LOCAL)
+		return false;
+	if (!list_linked(&rc->wants_all))
+		list_add_tail(&shard->wants_all, &rc->wants_all);
+	return true;
+}
+
 /* The WQE that may be taken up now, or NULL. */
 static inline struct iw_send_wqe *next_wqe(struct iw_rc *rc)
 {
@@ -69,7 +81,11 @@ static inline struct iw_send_wqe *next_wqe(struct iw_rc *rc)
 
 	if (!wqe || rc->tx.fault || iw_qp_state(&rc->base.qp) > IW_QPS_RTS)
 		return NULL; /* in SQD nothing new is begun */
-	return iw_reads_outstanding(&rc->reads) ? behind_reads(rc, wqe) : wqe;
+	if (iw_reads_outstanding(&rc->reads))
+		wqe = behind_reads(rc, wqe);
+	if (__builtin_expect(rc->base.qp.shard->several, 0) && wqe && waits_for_all(rc, wqe))
+		return NULL;
+	return wqe;
 }
 
 bool iw_rc_tx_find_work(struct iw_rc *rc)

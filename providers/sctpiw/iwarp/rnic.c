@@ -34,11 +34,6 @@ void iw_rnic_set_place(struct iw_rnic *rnic, int (*place)(void *dst, const void 
 	rnic->ops.place = place;
 }
 
-bool iw_rnic_is_shared(const struct iw_rnic *rnic)
-{
-	return rnic->shards.next != rnic->shards.prev;
-}
-
 uint32_t iw_rnic_send_window(const struct iw_rnic *rnic)
 {
 	return rnic->config.unexpected_bytes_per_qp;

@@ -6,6 +6,7 @@
 
 #include "iwarp/assoc.h"
 #include "iwarp/cq.h"
+#include "iwarp/rc.h"
 
 struct iw_shard *iw_shard_new(struct iw_rnic *rnic, struct random_source *random)
 {
@@ -16,6 +17,7 @@ struct iw_shard *iw_shard_new(struct iw_rnic *rnic, struct random_source *random
 	shard->rnic = rnic;
 	shard->random = random;
 	shard->notify_last = &shard->notify_first;
+	list_init(&shard->wants_all);
 	list_init(&shard->all_qps);
 	list_init(&shard->ud_ready);
 	iw_mcast_init(&shard->mcast);
@@ -27,6 +29,9 @@ struct iw_shard *iw_shard_new(struct iw_rnic *rnic, struct random_source *random
 	list_init(&shard->referencing);
 	list_init(&shard->srqs_due);
 	list_add_tail(&rnic->shards, &shard->node);
+	if (rnic->shards.next != rnic->shards.prev)
+		list_for_each(node, &rnic->shards)
+			list_entry(node, struct iw_shard, node)->several = true;
 	return shard;
 }
 
@@ -44,6 +49,20 @@ void iw_shard_free(struct iw_shard *shard)
 	timerq_fini(&shard->cq_timers);
 	list_del(&shard->node);
 	free(shard);
+}
+
+bool iw_shard_wants_all(const struct iw_shard *shard)
+{
+	return !list_empty(&shard->wants_all);
+}
+
+void iw_shard_with_all(struct iw_shard *shard, bool has_all)
+{
+	struct list_node *node;
+
+	shard->has_all = has_all;
+	while (has_all && (node = list_pop(&shard->wants_all)))
+		iw_session_wake(list_entry(node, struct iw_rc, wants_all)->session);
 }
 
 struct iw_rnic *iw_shard_rnic(const struct iw_shard *shard)

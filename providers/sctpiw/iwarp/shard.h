@@ -19,9 +19,12 @@ struct iw_cq;
 struct iw_shard {
 	struct iw_rnic *rnic;
 	struct random_source *random;
-	uint32_t read_stags;   /* iw_reads.stag of the next session */
-	struct list_node node; /* iw_rnic.shards */
-	uint64_t now;	       /* ns, as iw_set_now() and iw_timers() said last */
+	uint32_t read_stags; /* iw_reads.stag of the next session */
+	bool several;	     /* the RNIC has other shards */
+	bool has_all;	     /* whoever has the lock has those of all shards: iw_shard_with_all() */
+	struct list_node wants_all; /* iw_rc.wants_all */
+	struct list_node node;	    /* iw_rnic.shards */
+	uint64_t now;		    /* ns, as iw_set_now() and iw_timers() said last */
 	struct iw_stats stats;
 
 	struct iw_table qps;	  /* struct iw_qp, by number */

@@ -22,6 +22,7 @@ static struct iw_qp *uc_alloc(void)
 	if (!uc)
 		return NULL;
 	list_init(&uc->rc.rx.waiting);
+	list_init(&uc->rc.wants_all);
 	return &uc->rc.base.qp;
 }
 

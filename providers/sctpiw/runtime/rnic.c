@@ -196,8 +196,9 @@ void rnic_lock(struct rnic *r)
 
 void rnic_unlock(struct rnic *r)
 {
-	for (unsigned int i = r->n_shards; i-- > 0;)
-		shard_unlock(rnic_shard(r, i));
+	for (unsigned int i = 0; i < r->n_shards; i++)
+		loop_finish(rnic_shard(r, i));
+	rnic_leave(r);
 }
 
 void rnic_enter(struct rnic *r)
@@ -211,10 +212,40 @@ void rnic_enter(struct rnic *r)
 	}
 }
 
+/* Lets go of all locks. Whether something waits for all of them. */
+static bool leave_all(struct rnic *r)
+{
+	bool wanted = false;
+
+	for (unsigned int i = r->n_shards; i-- > 0;) {
+		struct shard *s = rnic_shard(r, i);
+
+		wanted |= r->n_shards > 1 && iw_shard_wants_all(s->conn.iw);
+		shard_leave_alone(s);
+	}
+	return wanted;
+}
+
 void rnic_leave(struct rnic *r)
 {
-	for (unsigned int i = r->n_shards; i-- > 0;)
-		shard_leave(rnic_shard(r, i));
+	if (leave_all(r))
+		rnic_serve_all(r);
+}
+
+void rnic_serve_all(struct rnic *r)
+{
+	do {
+		rnic_enter(r);
+		for (unsigned int i = 0; i < r->n_shards; i++) {
+			struct shard *s = rnic_shard(r, i);
+
+			if (shard_is_dead(s))
+				continue;
+			iw_shard_with_all(s->conn.iw, true);
+			loop_finish(s);
+			iw_shard_with_all(s->conn.iw, false);
+		}
+	} while (leave_all(r));
 }
 
 /* ---- where QPs are ---- */
@@ -599,7 +630,7 @@ static __attribute__((destructor)) void rnic_exit(void)
 	}
 	while (entered) {
 		shard_wait_end(rnic_shard(r, --entered));
-		shard_leave(rnic_shard(r, entered));
+		shard_leave_alone(rnic_shard(r, entered));
 	}
 }
 

@@ -58,6 +58,8 @@ int rnic_move_qp(struct iw_qp *qp, struct shard *to);
  * rest is as of rnic_move_qp().
  */
 int rnic_claim_qp(struct rnic *r, uint32_t num);
+/* Serves what waits for the locks of all shards (iw_shard_wants_all()). The caller has none of them. */
+void rnic_serve_all(struct rnic *r);
 /* The same without the turns that shard_lock() and shard_unlock() make. */
 void rnic_enter(struct rnic *r);
 void rnic_leave(struct rnic *r);

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "runtime/loop.h"
+#include "runtime/rnic.h"
 #include "runtime/tuning.h"
 #include "sys/sys.h"
 
@@ -65,7 +66,7 @@ bool shard_try_enter_at(struct shard *s, uint64_t now)
 	return true;
 }
 
-void shard_leave(struct shard *s)
+void shard_leave_alone(struct shard *s)
 {
 	unsigned int rounds = 0;
 	bool handed_on = false;
@@ -87,6 +88,16 @@ void shard_leave(struct shard *s)
 		 */
 		atomic_thread_fence(memory_order_seq_cst);
 	} while (!handed_on && doorbell_is_rung(&s->doorbells) && shard_try_enter(s));
+}
+
+void shard_leave(struct shard *s)
+{
+	struct rnic *r = s->rnic;
+	bool all = r->n_shards > 1 && iw_shard_wants_all(s->conn.iw);
+
+	shard_leave_alone(s);
+	if (all)
+		rnic_serve_all(r);
 }
 
 void shard_wait_begin(struct shard *s)

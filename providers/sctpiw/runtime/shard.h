@@ -144,9 +144,12 @@ void shard_entered(struct shard *s);
 void shard_read_clock(struct shard *s);
 /*
  * Releases the lock, and serves every doorbell that was rung meanwhile, or wakes the progress thread
- * for it: none is left behind.
+ * for it: none is left behind. What waits for the locks of all shards is served then (rnic_serve_all()), so the caller
+ * has none of them.
  */
 void shard_leave(struct shard *s);
+/* The same for a caller that has further shards, and sees to the latter itself. */
+void shard_leave_alone(struct shard *s);
 /* Counts the caller as a waiter; takes nothing. */
 void shard_wait_begin(struct shard *s);
 void shard_wait_end(struct shard *s);

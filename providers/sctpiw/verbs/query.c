@@ -28,10 +28,6 @@
 	 IBV_DEVICE_RC_RNR_NAK_GEN | IBV_DEVICE_SRQ_RESIZE | IBV_DEVICE_MEM_WINDOW |               \
 	 IBV_DEVICE_MEM_MGT_EXTENSIONS | IBV_DEVICE_MEM_WINDOW_TYPE_2B | IBV_DEVICE_XRC)
 
-/* Of these, what a device with several engines does not have. */
-#define OF_ONE_ENGINE                                                                              \
-	(IBV_DEVICE_MEM_WINDOW | IBV_DEVICE_MEM_MGT_EXTENSIONS | IBV_DEVICE_MEM_WINDOW_TYPE_2B)
-
 /*
  * An atomic is an instruction of the processor: everyone on this host sees it so. Programs that know
  * channel adapters ask for IBV_ATOMIC_HCA by that very name, which promises less.
@@ -48,11 +44,6 @@ static void adjust(const struct sctpiw_context *ctx, struct ibv_device_attr_ex *
 	if (sctpiw_has_second_paths(ctx->shard)) {
 		ex->orig_attr.device_cap_flags |= IBV_DEVICE_AUTO_PATH_MIG;
 		ex->device_cap_flags_ex |= IBV_DEVICE_AUTO_PATH_MIG;
-	}
-	if (iw_rnic_is_shared(ctx->shard->rnic->iw)) {
-		ex->orig_attr.max_mw = 0;
-		ex->orig_attr.device_cap_flags &= ~(unsigned int)OF_ONE_ENGINE;
-		ex->device_cap_flags_ex &= ~(uint64_t)OF_ONE_ENGINE;
 	}
 	if (multicast_is_served(&ctx->shard->conn)) {
 		ex->orig_attr.max_mcast_grp = IW_MAX_MCAST_GRP;

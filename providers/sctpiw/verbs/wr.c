@@ -334,9 +334,7 @@ static uint64_t send_ops_of(enum ibv_qp_type type)
 
 int sctpiw_set_send_ops(struct sctpiw_qp *qp, enum ibv_qp_type type, uint64_t flags)
 {
-	const uint64_t of_one_engine = IBV_QP_EX_WITH_LOCAL_INV | IBV_QP_EX_WITH_BIND_MW;
-	bool shared = iw_rnic_is_shared(object_shard(&qp->obj)->rnic->iw);
-	const uint64_t offered = send_ops_of(type) & ~(shared ? of_one_engine : 0);
+	const uint64_t offered = send_ops_of(type);
 	struct ibv_qp_ex *ex = &qp->vqp.qp_ex;
 
 	if (flags & ~offered || !pabi_mark_qp_ex(&qp->vqp)) {
