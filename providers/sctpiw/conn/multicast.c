@@ -200,6 +200,21 @@ static bool is_group(const struct multicast_group *g, const struct ip_addr *grou
 	return !memcmp(g->ip.b, group->b, sizeof(group->b));
 }
 
+unsigned int multicast_interfaces(const struct conn *c, const struct ip_addr *group,
+				  unsigned int ifindexes[MULTICAST_INTERFACES])
+{
+	unsigned int n = 0;
+
+	list_for_each(node, &c->multicast.groups) {
+		const struct multicast_group *g = list_entry(node, struct multicast_group, node);
+
+		for (unsigned int i = 0; is_group(g, group) && i < g->n && n < MULTICAST_INTERFACES;
+		     i++)
+			ifindexes[n++] = g->member[i].ifindex;
+	}
+	return n;
+}
+
 int multicast_attach(struct conn *c, const struct ip_addr *group, const unsigned int *ifindexes,
 		     unsigned int n)
 {

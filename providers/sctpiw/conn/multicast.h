@@ -50,6 +50,9 @@ void multicast_leave(struct conn *c, const struct ip_addr *group, unsigned int i
  */
 int multicast_attach(struct conn *c, const struct ip_addr *group, const unsigned int *ifindexes,
 		     unsigned int n);
+/* The interfaces that ids or QPs have joined the group on; how many. */
+unsigned int multicast_interfaces(const struct conn *c, const struct ip_addr *group,
+				  unsigned int ifindexes[MULTICAST_INTERFACES]);
 /* The last QP is gone: takes back what multicast_attach() has joined. */
 void multicast_detach(struct conn *c, const struct ip_addr *group);
 

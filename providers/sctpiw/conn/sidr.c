@@ -116,8 +116,12 @@ static void fail(struct cm_id *id, int status, const struct wire_sidr *s)
 /* The client whose request has this number, if it has asked from ep; or NULL. */
 static struct cm_id *asking(const struct endpoint *ep, uint64_t request_id)
 {
-	struct cm_id *id = cm_id_get(ep->conn, (uint32_t)(request_id >> 32));
+	struct cm_id *id;
 
+	/* Ids are the first shard's. On another one nobody asks, and the table is not to be looked at. */
+	if (list_empty(&ep->conn->sidr.asking))
+		return NULL;
+	id = cm_id_get(ep->conn, (uint32_t)(request_id >> 32));
 	return id && !id->connected_type && id->state == CM_CONNECTING && id->ep == ep &&
 			       id->sidr.id == request_id ?
 		       id :

@@ -8,6 +8,9 @@
 #include "util/alloc.h"
 #include "util/trace.h"
 
+/* How often a shard looks at a CQ's lock until it gives way: whoever has the lock may have lost the processor. */
+#define LOOKS 256
+
 static struct iw_cqe *new_ring(uint32_t entries, uint32_t *mask)
 {
 	uint32_t size = 1;
@@ -66,8 +69,11 @@ static void enter(struct iw_cq *cq)
 	if (!cq->shared)
 		return;
 	while (atomic_exchange_explicit(&cq->locked, true, memory_order_acquire)) {
+		unsigned int looks = 0;
+
 		while (atomic_load_explicit(&cq->locked, memory_order_relaxed))
-			;
+			if (++looks % LOOKS == 0 && cq->shard->rnic->ops.yield)
+				cq->shard->rnic->ops.yield();
 	}
 }
 
@@ -172,7 +178,7 @@ void iw_cq_purge(struct iw_cq *cq, uint32_t qp_num)
 	atomic_store_explicit(&cq->head, to, memory_order_release);
 }
 
-bool iw_cq_find_success(const struct iw_cq *cq, uint32_t qp_num, uint32_t *pos)
+static bool find_success(const struct iw_cq *cq, uint32_t qp_num, uint32_t *pos)
 {
 	uint32_t tail = atomic_load_explicit(&cq->tail, memory_order_relaxed);
 	uint32_t n = tail - atomic_load_explicit(&cq->head, memory_order_acquire);
@@ -187,6 +193,16 @@ bool iw_cq_find_success(const struct iw_cq *cq, uint32_t qp_num, uint32_t *pos)
 		}
 	}
 	return false;
+}
+
+bool iw_cq_find_success(struct iw_cq *cq, uint32_t qp_num, uint32_t *pos)
+{
+	bool found;
+
+	enter(cq);
+	found = find_success(cq, qp_num, pos);
+	leave(cq);
+	return found;
 }
 
 unsigned int iw_cq_poll(struct iw_cq *cq, unsigned int n, struct iw_cqe *out)
@@ -236,14 +252,14 @@ static void fail(struct iw_cq *cq, struct iw_shard *shard)
 {
 	struct iw_cq_full *full = list_entry(cq, struct iw_cq_full, cq);
 
-	cq->overflown = true;
+	atomic_store_explicit(&cq->overflown, true, memory_order_relaxed);
 	iw_event_raise(shard, &full->event, IW_EVENT_CQ_ERROR);
 }
 
 void iw_cq_overrun(struct iw_cq *cq)
 {
 	enter(cq);
-	if (!cq->overflown)
+	if (!iw_cq_is_overflown(cq))
 		fail(cq, cq->shard);
 	leave(cq);
 }
@@ -269,7 +285,7 @@ static bool push(struct iw_cq *cq, struct iw_shard *shard, const struct iw_cqe *
 {
 	uint32_t tail = atomic_load_explicit(&cq->tail, memory_order_relaxed);
 
-	if (cq->overflown)
+	if (iw_cq_is_overflown(cq))
 		return false;
 	/* Acquire: pairs with the store of iw_cq_consume(). The consumer has read the old entry. */
 	if (tail - atomic_load_explicit(&cq->head, memory_order_acquire) >= cq->limit)

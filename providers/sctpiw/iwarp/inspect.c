@@ -96,7 +96,7 @@ bool iw_next_cq(struct iw_rnic *rnic, struct list_node *mark, struct iw_cq_info 
 		.waiting = iw_cq_count(cq),
 		.queues = cq->refs,
 		.armed = atomic_load_explicit(&cq->armed, memory_order_relaxed) != IW_CQ_UNARMED,
-		.overflown = cq->overflown,
+		.overflown = iw_cq_is_overflown(cq),
 	};
 	return true;
 }

@@ -62,8 +62,8 @@ struct iw_cq {
 	bool shared;	     /* several shards complete here; read by whoever has a shard's lock */
 	_Atomic bool locked; /* by a shard, if it is shared */
 	uint32_t refs;	     /* send and receive queues that complete here */
-	bool overflown;	     /* an async event was raised; what completes from now on is lost */
-	bool ignore_overrun; /* an entry that does not fit is lost, and nobody is told */
+	_Atomic bool overflown; /* an async event was raised; what completes from now on is lost */
+	bool ignore_overrun;	/* an entry that does not fit is lost, and nobody is told */
 	/* Completions came since iw_next_notify() last looked at armed: */
 	bool notify_queued;
 	bool notify_solicited;	       /* one of them counts for IW_CQ_ARM_SOLICITED */
@@ -116,7 +116,7 @@ static inline bool iw_cq_is_empty(const struct iw_cq *cq)
  * iw_cq_is_past(*pos) becomes true when it is taken out or moved by iw_cq_purge().
  */
 #define IW_CQ_LOOK_BACK 4096
-bool iw_cq_find_success(const struct iw_cq *cq, uint32_t qp_num, uint32_t *pos);
+bool iw_cq_find_success(struct iw_cq *cq, uint32_t qp_num, uint32_t *pos);
 
 static inline bool iw_cq_is_past(const struct iw_cq *cq, uint32_t pos)
 {
@@ -144,6 +144,11 @@ static inline void iw_cq_consume(struct iw_cq *cq, uint32_t n)
 unsigned int iw_cq_poll(struct iw_cq *cq, unsigned int n, struct iw_cqe *out);
 /* (consumer) The next matching completion makes cq appear in iw_next_notify(), once. */
 void iw_cq_arm(struct iw_cq *cq, bool solicited_only);
+
+static inline bool iw_cq_is_overflown(const struct iw_cq *cq)
+{
+	return atomic_load_explicit(&cq->overflown, memory_order_relaxed);
+}
 
 /* Behaves as if an entry had found no room: whatever completes from now on is lost. */
 void iw_cq_overrun(struct iw_cq *cq);

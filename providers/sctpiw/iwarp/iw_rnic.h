@@ -45,6 +45,8 @@ struct iw_rnic_ops {
 	 */
 	int (*atomic)(uint64_t *at, uint64_t (*next)(uint64_t old, const void *arg),
 		      const void *arg, uint64_t *old);
+	/* Lets another thread have the processor that a shard waits for. NULL: nobody ever waits. */
+	void (*yield)(void);
 	/* The time for the time stamps of completions, ns; NULL: what iw_set_now() said last. */
 	uint64_t (*clock)(void);
 	/*

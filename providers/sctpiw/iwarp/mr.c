@@ -304,7 +304,7 @@ int iw_mr_invalidate_remote(const struct iw_qp *qp, uint32_t stag)
 	}
 	if (!mr || mr->scope != qp->pd || mr->kind != IW_MR_REGION)
 		return -EINVAL;
-	if (mr->pd->qps > 1 || windows(mr) || !(mr->access & IW_ACCESS_REMOTE))
+	if (mr->pd->qps > 1 || mr->pd->xrc_srqs || windows(mr) || !(mr->access & IW_ACCESS_REMOTE))
 		return -EACCES;
 	/* No other QP can have referenced it. */
 	iw_zcopy_copy_out(qp->shard);

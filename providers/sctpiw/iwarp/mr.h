@@ -18,6 +18,7 @@ struct iw_pd {
 	void *ctx;     /* the verbs layer's */
 	uint32_t refs; /* MRs, windows, SRQs and QPs */
 	uint32_t qps;
+	uint32_t xrc_srqs; /* by which QPs of XRC domains reach it */
 };
 
 enum iw_mr_kind { IW_MR_REGION, IW_MR_NULL, IW_MR_WINDOW_1, IW_MR_WINDOW_2 };

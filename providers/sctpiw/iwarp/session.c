@@ -276,7 +276,7 @@ static void part(struct iw_session *s, enum iw_end_reason why, int error, bool e
 		f = &gone;
 	}
 	iw_rc_unbind(rc);
-	if (qp->oob && end_infos[why].spares_oob && !qp->send_cq->overflown) {
+	if (qp->oob && end_infos[why].spares_oob && !iw_cq_is_overflown(qp->send_cq)) {
 		if (qp->srq) /* receives of messages that will never be whole */
 			iw_rc_srq_return(rc);
 		if (established)

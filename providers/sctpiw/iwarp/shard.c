@@ -16,6 +16,7 @@ struct iw_shard *iw_shard_new(struct iw_rnic *rnic, struct random_source *random
 		return NULL;
 	shard->rnic = rnic;
 	shard->random = random;
+	shard->read_stags = random_u32(random);
 	shard->notify_last = &shard->notify_first;
 	list_init(&shard->wants_all);
 	list_init(&shard->all_qps);

@@ -172,7 +172,7 @@ bool iw_uc_survives(const struct iw_qp *qp, enum iw_end_reason why, const struct
 	case IW_END_LOST:
 	case IW_END_CLOSED:
 	case IW_END_TERMINATE:
-		return !qp->send_cq->overflown;
+		return !iw_cq_is_overflown(qp->send_cq);
 	case IW_END_FAILED:
 		return f && (f->fault == IW_FAULT_SQ || (f->term.error != TERM_DDP_LOCAL &&
 							 f->term.error != TERM_RDMAP_LOCAL));

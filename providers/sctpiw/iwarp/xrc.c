@@ -100,6 +100,7 @@ int iw_xrc_srq_new(struct iw_xrcd *xrcd, struct iw_pd *pd, struct iw_cq *cq, uin
 	srq->num = num;
 	srq->cq = cq;
 	cq->refs++;
+	pd->xrc_srqs++;
 	iw_cq_join(cq, xrcd->shard);
 	list_add_tail(&xrcd->srqs, &list_entry(srq, struct iw_srq_full, srq)->of_xrcd);
 	*out = srq;
@@ -151,6 +152,7 @@ void iw_xrc_srq_leave(struct iw_srq *srq)
 	}
 	list_del(&list_entry(srq, struct iw_srq_full, srq)->of_xrcd);
 	srq->cq->refs--;
+	srq->pd->xrc_srqs--;
 }
 
 /* ---- messages ---- */

@@ -348,6 +348,9 @@ static int connect_qp(uint32_t handle, const char *what, const struct rnic_conn_
 	rnic_lock(s->rnic);
 	id = cm_id_get(&s->conn, handle);
 	ret = id ? rnic_claim_qp(s->rnic, param ? param->qp_num : 0) : -ENOENT;
+	/* A request that cannot be accepted is rejected, so that the peer does not wait for more. */
+	if (id && ret && id->state == CM_REQUESTED)
+		cm_reject(id, NULL, 0);
 	if (id)
 		ret = log_refusal(id, what, NULL, ret ? ret : call(id, arg));
 	rnic_unlock(s->rnic);

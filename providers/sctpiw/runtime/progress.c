@@ -154,6 +154,19 @@ void progress_put_nap_off(struct shard *s, uint64_t now)
 	sys_timerfd_set(p->nap_fd, until);
 }
 
+/* Looks what has become of our addresses. The threads of the other shards find nothing to read any more. */
+static void refresh_port(struct shard *s)
+{
+	uint32_t before = port_ways_changes();
+
+	port_refresh();
+	if (port_ways_changes() == before)
+		return;
+	for (unsigned int i = 0; i < s->rnic->n_shards; i++)
+		if (i != s->index)
+			progress_wake(rnic_shard(s->rnic, i));
+}
+
 /*
  * One nap of a parked thread, of `length` ns from now or longer. false: the thread was woken, or our addresses have
  * changed.
@@ -175,7 +188,7 @@ static bool nap(struct shard *s, uint64_t length)
 	sys_ppoll(pfd, 4, TIME_NEVER);
 	atomic_store_explicit(&s->progress.nap_until, 0, memory_order_relaxed);
 	if (pfd[1].revents)
-		port_refresh();
+		refresh_port(s);
 	if (pfd[2].revents || control_is_busy(&s->control))
 		serve_control(s, pfd[2].revents);
 	if (pfd[0].revents)
@@ -513,7 +526,7 @@ static bool sleep_on_all(struct shard *s, uint64_t now, bool received)
 		else if (ev[i].data.ptr == &s->progress.timer)
 			drain(s->progress.timer_fd);
 		else if (ev[i].data.ptr == &s->progress.port)
-			port_refresh();
+			refresh_port(s);
 		else if (ev[i].data.ptr == &s->control.watch)
 			asked = true;
 	}

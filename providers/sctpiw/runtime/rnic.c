@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <poll.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -78,11 +79,17 @@ static bool hears(enum iw_say_level level)
 	return log_enabled(log_level_of(level));
 }
 
+static void give_way(void)
+{
+	sched_yield();
+}
+
 static const struct iw_rnic_ops iw_ops = {
 	.copy = memory_copy,
 	.place = memory_copy,
 	.probe = memory_probe,
 	.atomic = memory_atomic,
+	.yield = give_way,
 	.clock = sys_now,
 	.say = say,
 	.hears = hears,
@@ -192,6 +199,13 @@ void rnic_lock(struct rnic *r)
 {
 	for (unsigned int i = 0; i < r->n_shards; i++)
 		shard_lock(rnic_shard(r, i));
+	/*
+	 * A doorbell that was rung at the shard which a QP has left is passed on to one that was served already: once more
+	 * for what comes so, and once for what that was.
+	 */
+	for (unsigned int round = 0; round < 2 && r->n_shards > 1; round++)
+		for (unsigned int i = 0; i < r->n_shards; i++)
+			loop_settle(rnic_shard(r, i));
 }
 
 void rnic_unlock(struct rnic *r)
@@ -217,12 +231,8 @@ static bool leave_all(struct rnic *r)
 {
 	bool wanted = false;
 
-	for (unsigned int i = r->n_shards; i-- > 0;) {
-		struct shard *s = rnic_shard(r, i);
-
-		wanted |= r->n_shards > 1 && iw_shard_wants_all(s->conn.iw);
-		shard_leave_alone(s);
-	}
+	for (unsigned int i = r->n_shards; i-- > 0;)
+		wanted |= shard_leave_alone(rnic_shard(r, i));
 	return wanted;
 }
 
@@ -532,9 +542,12 @@ static void after_fork_child(void)
 
 static bool is_drained(struct rnic *r)
 {
-	for (unsigned int i = 0; i < r->n_shards; i++)
-		if (!conn_is_drained(&rnic_shard(r, i)->conn))
+	for (unsigned int i = 0; i < r->n_shards; i++) {
+		const struct shard *s = rnic_shard(r, i);
+
+		if (!shard_is_dead(s) && !conn_is_drained(&s->conn))
 			return false;
+	}
 	return true;
 }
 
@@ -551,19 +564,29 @@ static void linger(struct rnic *r)
 	 * ppoll() at once.
 	 */
 	for (unsigned int i = 0; i < r->n_shards; i++) {
-		progress_unwatch(rnic_shard(r, i));
-		loop_finish(rnic_shard(r, i));
+		struct shard *s = rnic_shard(r, i);
+
+		if (shard_is_dead(s))
+			continue;
+		progress_unwatch(s);
+		loop_finish(s);
 	}
 	while (!is_drained(r) && sys_now() < end) {
 		struct pollfd pfd[CONFIG_ENGINES_MAX];
 
 		for (unsigned int i = 0; i < r->n_shards; i++)
-			pfd[i] = (struct pollfd){ .fd = rnic_shard(r, i)->net.epoll_fd,
+			pfd[i] = (struct pollfd){ .fd = shard_is_dead(rnic_shard(r, i)) ?
+								-1 :
+								rnic_shard(r, i)->net.epoll_fd,
 						  .events = POLLIN };
 		sys_ppoll(pfd, r->n_shards, LINGER_STEP);
 		for (unsigned int i = 0; i < r->n_shards; i++) {
-			shard_read_clock(rnic_shard(r, i));
-			loop_pass(rnic_shard(r, i), CONN_THOROUGH);
+			struct shard *s = rnic_shard(r, i);
+
+			if (shard_is_dead(s))
+				continue;
+			shard_read_clock(s);
+			loop_pass(s, CONN_THOROUGH);
 		}
 	}
 }
@@ -598,6 +621,8 @@ static bool enter_to_exit(struct shard *s)
 
 static void end_shard(struct shard *s)
 {
+	if (shard_is_dead(s))
+		return;
 	/* Peers learn first what has arrived here. */
 	if (conn_flush_sacks(&s->conn))
 		conn_output(&s->conn);
@@ -621,13 +646,12 @@ static __attribute__((destructor)) void rnic_exit(void)
 	control_remove(&r->shard.control);
 	while (entered < r->n_shards && enter_to_exit(rnic_shard(r, entered)))
 		entered++;
-	if (entered == r->n_shards) {
+	if (entered == r->n_shards)
 		linger(r);
-		for (unsigned int i = 0; i < r->n_shards; i++)
-			end_shard(rnic_shard(r, i));
-		if (r->config.summary)
-			summarize(&r->shard);
-	}
+	for (unsigned int i = 0; i < entered; i++)
+		end_shard(rnic_shard(r, i));
+	if (entered == r->n_shards && r->config.summary)
+		summarize(&r->shard);
 	while (entered) {
 		shard_wait_end(rnic_shard(r, --entered));
 		shard_leave_alone(rnic_shard(r, entered));

@@ -66,10 +66,10 @@ bool shard_try_enter_at(struct shard *s, uint64_t now)
 	return true;
 }
 
-void shard_leave_alone(struct shard *s)
+bool shard_leave_alone(struct shard *s)
 {
 	unsigned int rounds = 0;
-	bool handed_on = false;
+	bool handed_on = false, wants_all;
 
 	do {
 		if (doorbell_is_rung(&s->doorbells))
@@ -79,6 +79,8 @@ void shard_leave_alone(struct shard *s)
 			progress_wake(s);
 			handed_on = true;
 		}
+		wants_all = s->rnic->n_shards > 1 && !shard_is_dead(s) &&
+			    iw_shard_wants_all(s->conn.iw);
 		atomic_store_explicit(&s->lock.owner, 0, memory_order_relaxed);
 		pthread_mutex_unlock(&s->lock.mutex);
 		/*
@@ -88,16 +90,13 @@ void shard_leave_alone(struct shard *s)
 		 */
 		atomic_thread_fence(memory_order_seq_cst);
 	} while (!handed_on && doorbell_is_rung(&s->doorbells) && shard_try_enter(s));
+	return wants_all;
 }
 
 void shard_leave(struct shard *s)
 {
-	struct rnic *r = s->rnic;
-	bool all = r->n_shards > 1 && iw_shard_wants_all(s->conn.iw);
-
-	shard_leave_alone(s);
-	if (all)
-		rnic_serve_all(r);
+	if (shard_leave_alone(s))
+		rnic_serve_all(s->rnic);
 }
 
 void shard_wait_begin(struct shard *s)

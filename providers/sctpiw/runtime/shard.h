@@ -148,8 +148,8 @@ void shard_read_clock(struct shard *s);
  * has none of them.
  */
 void shard_leave(struct shard *s);
-/* The same for a caller that has further shards, and sees to the latter itself. */
-void shard_leave_alone(struct shard *s);
+/* The same for a caller that has further shards, and sees to the latter itself: whether there is anything of the kind. */
+bool shard_leave_alone(struct shard *s);
 /* Counts the caller as a waiter; takes nothing. */
 void shard_wait_begin(struct shard *s);
 void shard_wait_end(struct shard *s);

@@ -32,13 +32,18 @@ static unsigned int interfaces(const struct ip_addr *group, unsigned int *ifinde
 
 static int attach(struct sctpiw_qp *qp, const struct ip_addr *group)
 {
-	unsigned int ifindexes[MULTICAST_INTERFACES], n = interfaces(group, ifindexes);
 	struct conn *c = &object_shard(&qp->obj)->conn;
+	struct conn *ids =
+		&object_shard(&qp->obj)->rnic->shard.conn; /* whose ids may have joined */
+	unsigned int ifindexes[MULTICAST_INTERFACES];
+	unsigned int n = c == ids ? 0 : multicast_interfaces(ids, group, ifindexes);
 	bool first, last;
 	int ret;
 
 	if (!multicast_may_join(c))
 		return -EOPNOTSUPP;
+	if (!n)
+		n = interfaces(group, ifindexes);
 	ret = iw_mcast_attach(qp->iw, group, &first);
 	if (!ret && first) {
 		ret = multicast_attach(c, group, ifindexes, n);
@@ -60,9 +65,9 @@ int sctpiw_attach_mcast(struct ibv_qp *ibqp, const union ibv_gid *gid, uint16_t 
 	ip_addr_widen_group(&group);
 	if (!ip_addr_is_multicast(&group) || ibqp->qp_type != IBV_QPT_UD)
 		return EINVAL;
-	object_lock(&qp->obj);
+	rnic_lock(object_shard(&qp->obj)->rnic);
 	ret = attach(qp, &group);
-	object_unlock(&qp->obj);
+	rnic_unlock(object_shard(&qp->obj)->rnic);
 	return -ret;
 }
 
