@@ -310,6 +310,22 @@ static void send_to(struct receiver *r, int i, uint32_t msn, uint16_t ssn)
 				 sizeof(body)));
 }
 
+/* A peer may not invalidate a region that the QPs of a domain reach by an SRQ, though the PD has one QP alone. */
+static void invalidation_by_a_peer(void **state)
+{
+	struct iw_qp *qp;
+	struct receiver r;
+
+	receiver_start(&r);
+	qp = fx_qp_sized(&r.x, r.x.pd, r.x.cq, 4);
+	assert_int_equal(iw_mr_invalidate_remote(qp, r.x.stag), -EACCES);
+	iw_qp_free(qp);
+	receiver_stop(&r);
+	fx_start(&r.x, false);
+	assert_int_equal(iw_mr_invalidate_remote(r.x.qp, r.x.stag), 0);
+	fx_stop(&r.x);
+}
+
 /* Messages overtake others, of which it is not known yet which SRQ they name: with receives, and without any. */
 static void messages_overtake(void **state)
 {
@@ -347,7 +363,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(requests_end_the_session),   cmocka_unit_test(early_requests),
 		cmocka_unit_test(requests_around_the_accept), cmocka_unit_test(responses_are_taken),
-		cmocka_unit_test(messages_overtake),
+		cmocka_unit_test(invalidation_by_a_peer),     cmocka_unit_test(messages_overtake),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

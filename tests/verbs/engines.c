@@ -4,6 +4,7 @@
  * Threads that have QPs of their own, with one engine and with several: with several, those of different threads are apart, so
  * that threads, pairs and CQs here are on different ones, and meet in one CQ, one PD and one MR.
  */
+#include "cm.h"
 #include "out_of_band.h"
 
 #include <poll.h>
@@ -386,13 +387,40 @@ static void test_by_cm(void)
 	}
 }
 
+/* A request that is accepted with a QP that is connected already is rejected, wherever the QP is. */
+static void test_accept_refused(void)
+{
+	for (int i = 0; i < THREADS; i++) {
+		struct rdma_conn_param param = { .responder_resources = 1, .initiator_depth = 1 };
+		struct rdma_event_channel *listening = cm_channel(), *active = cm_channel();
+		struct rdma_cm_id *listener = cm_listener(listening, AF_INET, 1), *asking, *asked;
+		struct sockaddr_storage to = cm_address_of(listener, AF_INET);
+		struct side a, b;
+
+		oob_connect_pair(&a, &b);
+		asking = cm_resolved(active, &to);
+		CHECK_EQ(cm_connect(asking), 0);
+		asked = cm_request(listening);
+		param.qp_num = a.qp->qp_num;
+		CHECK_ERRNO(rdma_accept(asked, &param), EINVAL);
+		cm_expect(active, RDMA_CM_EVENT_REJECTED, -ECONNREFUSED);
+		exchange(&a, &b, 1);
+		close_pair(&a, &b);
+		CHECK_EQ(rdma_destroy_id(asked), 0);
+		cm_destroy(asking);
+		CHECK_EQ(rdma_destroy_id(listener), 0);
+		rdma_destroy_event_channel(listening);
+		rdma_destroy_event_channel(active);
+	}
+}
+
 int main(int argc, char **argv)
 {
 	static const struct test tests[] = {
 		{ "threads", test_threads }, { "ping_pong", test_ping_pong },
 		{ "one_cq", test_one_cq },   { "deregister", test_deregister },
 		{ "windows", test_windows }, { "invalidate", test_invalidate },
-		{ "by_cm", test_by_cm },
+		{ "by_cm", test_by_cm },     { "accept_refused", test_accept_refused },
 	};
 
 	oob_open();
