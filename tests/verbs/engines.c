@@ -401,7 +401,7 @@ static void test_accept_refused(void)
 		asking = cm_resolved(active, &to);
 		CHECK_EQ(cm_connect(asking), 0);
 		asked = cm_request(listening);
-		param.qp_num = a.qp->qp_num;
+		param.qp_num = (i % 2 ? &a : &b)->qp->qp_num; /* of another engine each */
 		CHECK_ERRNO(rdma_accept(asked, &param), EINVAL);
 		cm_expect(active, RDMA_CM_EVENT_REJECTED, -ECONNREFUSED);
 		exchange(&a, &b, 1);
