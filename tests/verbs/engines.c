@@ -229,9 +229,10 @@ static void *write_on(void *arg)
 	struct side *s = ((struct side **)arg)[0], *to = ((struct side **)arg)[1];
 	struct ibv_sge sge = sge_of(s->mr, s->buf, LEN);
 	struct ibv_wc wc = { .status = IBV_WC_SUCCESS };
+	uint32_t rkey = to->mr->rkey; /* the region goes meanwhile */
 
 	while (wc.status == IBV_WC_SUCCESS) {
-		CHECK_EQ(post_rdma(s, IBV_WR_RDMA_WRITE, 1, &sge, 1, address(to->buf), to->mr->rkey,
+		CHECK_EQ(post_rdma(s, IBV_WR_RDMA_WRITE, 1, &sge, 1, address(to->buf), rkey,
 				   IBV_SEND_SIGNALED),
 			 0);
 		wait_wc(s->send_cq, &wc);
