@@ -130,8 +130,8 @@ enum iw_remote iw_mr_remote(const struct iw_qp *qp, uint32_t stag, uint64_t to, 
 int iw_mr_invalidate_local(const struct iw_qp *qp, uint32_t stag);
 /*
  * Send with Invalidate (RFC 5040 5.3, 8.1.1). An MR is open to its whole PD, so a peer may
- * invalidate one only if no other QP could lose it. -EACCES: the PD has several QPs, or the MR has
- * no remote rights, or windows; -EINVAL: not a valid STag of this stream, or that of a type 1
+ * invalidate one only if no other QP could lose it. -EACCES: the PD has several QPs, or an XRC SRQ, or
+ * the MR has no remote rights, or windows; -EINVAL: not a valid STag of this stream, or that of a type 1
  * window.
  */
 int iw_mr_invalidate_remote(const struct iw_qp *qp, uint32_t stag);

@@ -37,6 +37,10 @@
  *				posters, thread; posters: the fence sees to it
  *	progress.started	holder; posters: a poster sends at once
  *	progress.last_cm_event	holder; thread: it sleeps in the other way once
+ *	object.shard		whoever has the locks of all shards; posters: the doorbell is passed on (doorbell.c);
+ *				pollers, threads that arm: as of object.others
+ *	object.others		whoever has the locks of all shards; pollers, threads that arm: a shard of the CQ is
+ *				looked at by the next poll, or by its thread
  *
  * What two threads count without the lock may lose a count: such counters only have to move.
  *
