@@ -644,6 +644,7 @@ static void run(uint64_t n)
 			free(s->shadow);
 		}
 		assert_int_equal(iw_cq_free(ends[i].cq), 0);
+		iw_shard_free(ends[i].channel.iw);
 		iw_rnic_free(ends[i].channel.rnic);
 	}
 }

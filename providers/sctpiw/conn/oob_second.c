@@ -31,11 +31,18 @@ static void moved(struct oob_second *s)
 	iw_qp_tell_migrated(s->qp);
 }
 
+static bool is_there(const struct oob_second *s)
+{
+	const struct path_addr from_any = { .remote = s->to.remote };
+
+	return transport_of(s)->path_use(s->assoc, s->elsewhere ? &from_any : &s->to) ==
+	       SCTP_PATH_IN_USE;
+}
+
 /* The association may be there already. */
 static void look(struct oob_second *s)
 {
-	if (s->wanted && s->assoc &&
-	    transport_of(s)->path_use(s->assoc, &s->to) == SCTP_PATH_IN_USE)
+	if (s->wanted && s->assoc && is_there(s))
 		moved(s);
 }
 
@@ -60,11 +67,12 @@ bool oob_second_is_served(const struct conn *c)
 	return c->transport->path_use;
 }
 
-void oob_second_want(struct iw_qp *qp, const struct path_addr *to)
+void oob_second_want(struct iw_qp *qp, const struct path_addr *to, bool elsewhere)
 {
 	struct oob_second *s = oob_second_of(qp);
 
 	s->to = *to;
+	s->elsewhere = elsewhere;
 	s->wanted = true;
 	look(s);
 }

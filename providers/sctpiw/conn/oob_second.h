@@ -29,6 +29,7 @@ struct oob_second {
 	struct iw_qp *qp;
 	struct path_addr to; /* local and remote */
 	bool wanted;
+	bool elsewhere; /* it leads to another address of the peer than the QP's first path */
 };
 
 /* The QP has a session on that association, or none any more (NULL). */
@@ -44,9 +45,11 @@ void oob_second_moved(struct conn_assoc *a);
 bool oob_second_is_served(const struct conn *c);
 /*
  * From now on the QP, which is connected out of band, is to move to the path between those addresses: OOB_REARM. If its
- * association is there already, the QP hears so at once. Only where oob_second_is_served() says so.
+ * association is there already, the QP hears so at once. elsewhere: the path leads to another address of the peer than
+ * the QP's first one. Then the QP hears so as well if data goes to that address from another one of ours: each side goes
+ * where the other one is, and the two may meet across. Only where oob_second_is_served() says so.
  */
-void oob_second_want(struct iw_qp *qp, const struct path_addr *to);
+void oob_second_want(struct iw_qp *qp, const struct path_addr *to, bool elsewhere);
 /* OOB_MIGRATED: an armed QP moves now, and hears of it when it has; else no path is wanted any more. */
 void oob_second_migrate(struct iw_qp *qp);
 /* Of a QP of any kind. */

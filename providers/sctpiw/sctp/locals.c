@@ -68,6 +68,12 @@ bool sctp_locals_is_ours(const struct sctp_assoc *a, const struct ip_addr *local
 	return !ops->is_own || ip_addr_is_zero(local) || ops->is_own(a->ep->ctx, local);
 }
 
+void sctp_locals_changed(struct sctp_assoc *a, const struct sctp_path *path)
+{
+	if (path == a->path && sctp_assoc_is_up(a))
+		sctp_assoc_event(a, SCTP_EVENT_PATH);
+}
+
 bool sctp_locals_choose(struct sctp_assoc *a, struct sctp_path *path)
 {
 	const struct ip_addr before = path->addr.local;
@@ -81,9 +87,11 @@ bool sctp_locals_choose(struct sctp_assoc *a, struct sctp_path *path)
 		path->addr.local = a->setup.local;
 		path->source = (struct ip_addr){ 0 };
 	}
-	if (!ip_addr_equal(&before,
-			   &path->addr.local)) /* another way through the network (7.2.5.2) */
+	if (!ip_addr_equal(&before, &path->addr.local)) {
+		/* another way through the network (7.2.5.2) */
 		sctp_cc_init(&path->cc, path->cc.pmdcs, path->cc.v4);
+		sctp_locals_changed(a, path);
+	}
 	return way && (!a->locals.n || sctp_locals_is_ours(a, &path->addr.local));
 }
 

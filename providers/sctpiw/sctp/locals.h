@@ -47,6 +47,8 @@ void sctp_locals_begin(struct sctp_assoc *a);
  * it, they leave from there from now on. Returns false if there is no way at all; then nothing changes.
  */
 bool sctp_locals_choose(struct sctp_assoc *a, struct sctp_path *path);
+/* The path has another address of ours than before: if it is in use, the user hears of it (SCTP_EVENT_PATH). */
+void sctp_locals_changed(struct sctp_assoc *a, const struct sctp_path *path);
 
 /*
  * Which address of ours an association is told from others by, whose peer has the address of this path: for the primary

@@ -67,6 +67,7 @@ static void learn_local(const struct sctp_in *in, struct sctp_path *path, uint64
 		if (!ip_addr_is_zero(&path->addr.local))
 			sctp_cc_init(&path->cc, path->cc.pmdcs, path->cc.v4);
 		path->addr.local = *local;
+		sctp_locals_changed(in->a, path);
 	}
 	*last = in->now;
 }

@@ -14,12 +14,15 @@ void sctp_paths_prefer(struct sctp_assoc *a, struct sctp_path *path, uint64_t no
 	sctp_paths_settle(a, now);
 }
 
-/* The path between the two addresses, or NULL. */
+/* The path between the two addresses, or NULL. A local address of zero stands for any. */
 static struct sctp_path *find(struct sctp_assoc *a, const struct path_addr *to)
 {
 	struct sctp_path *path = sctp_paths_find(a, &to->remote);
 
-	return path && ip_addr_equal(&path->addr.local, &to->local) ? path : NULL;
+	return path && (ip_addr_is_zero(&to->local) ||
+			ip_addr_equal(&path->addr.local, &to->local)) ?
+		       path :
+		       NULL;
 }
 
 enum sctp_path_use sctp_assoc_path_use(struct sctp_assoc *a, const struct path_addr *to)

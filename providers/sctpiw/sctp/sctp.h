@@ -244,7 +244,7 @@ enum sctp_event_type {
 	SCTP_EVENT_LOST,     /* error says why; do not use the pointer after the next call */
 	SCTP_EVENT_CLOSED,   /* an orderly shutdown is complete; the pointer as for LOST */
 	SCTP_EVENT_SHUTDOWN, /* the peer began an orderly shutdown: no more pulls */
-	SCTP_EVENT_PATH,     /* another path is in use than before, or than when it came up */
+	SCTP_EVENT_PATH, /* another path is in use than before, or than when it came up, or from another address */
 };
 
 struct sctp_event {

@@ -185,8 +185,12 @@ static int resolve_second(const struct sctpiw_qp *qp, const struct ibv_qp_attr *
 static void set_migration(struct sctpiw_qp *qp, enum ibv_mig_state state,
 			  const struct path_addr *second)
 {
+	struct ip_addr first;
+
 	if (state == IBV_MIG_REARM) {
-		oob_second_want(qp->iw, second);
+		oob_second_want(qp->iw, second,
+				!sctpiw_ah_remote(&qp->attr.ah_attr, &first) &&
+					!ip_addr_equal(&first, &second->remote));
 		qp->attr.path_mig_state = state;
 		return;
 	}
