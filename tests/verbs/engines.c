@@ -8,8 +8,6 @@
 #include "out_of_band.h"
 
 #include <poll.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 #define THREADS 4
 #define ROUNDS 300
@@ -55,18 +53,24 @@ static void *make_and_destroy(void *arg)
 	return NULL;
 }
 
-static void test_threads(void)
+/* Runs it in several threads, and make_and_destroy() beside them. */
+static void run_beside(void *(*run)(void *arg))
 {
 	pthread_t thread[THREADS], other;
 
 	stop = false;
 	CHECK_EQ(pthread_create(&other, NULL, make_and_destroy, NULL), 0);
 	for (int i = 0; i < THREADS; i++)
-		CHECK_EQ(pthread_create(&thread[i], NULL, rounds, NULL), 0);
+		CHECK_EQ(pthread_create(&thread[i], NULL, run, NULL), 0);
 	for (int i = 0; i < THREADS; i++)
 		pthread_join(thread[i], NULL);
 	stop = true;
 	pthread_join(other, NULL);
+}
+
+static void test_threads(void)
+{
+	run_beside(rounds);
 }
 
 /* ---- pairs whose ends are two threads' ---- */
@@ -241,6 +245,20 @@ static void *write_on(void *arg)
 	return NULL;
 }
 
+/* Connects two sides, and has a thread write from the first one's memory into the other's until that fails. */
+static pthread_t start_writes(struct side *both[2])
+{
+	pthread_t thread;
+
+	oob_connect_pair(both[0], both[1]);
+	fill(both[0]->buf, LEN, 1);
+	writes = false;
+	CHECK_EQ(pthread_create(&thread, NULL, write_on, both), 0);
+	while (!writes)
+		sched_yield();
+	return thread;
+}
+
 /* Once ibv_dereg_mr() has returned, nobody writes there any more, whatever engine has the QP. */
 static void test_deregister(void)
 {
@@ -248,16 +266,9 @@ static void test_deregister(void)
 		struct side a, b, *both[2] = { &a, &b };
 		uint8_t there[LEN];
 		pthread_t thread;
-		struct ibv_mr *mr;
 
-		oob_connect_pair(&a, &b);
-		fill(a.buf, LEN, 1);
-		writes = false;
-		CHECK_EQ(pthread_create(&thread, NULL, write_on, both), 0);
-		while (!writes)
-			sched_yield();
-		mr = b.mr;
-		CHECK_EQ(ibv_dereg_mr(mr), 0);
+		thread = start_writes(both);
+		CHECK_EQ(ibv_dereg_mr(b.mr), 0);
 		fill(b.buf, LEN, 2);
 		memcpy(there, b.buf, LEN);
 		pthread_join(thread, NULL);
@@ -322,16 +333,7 @@ static void *bind_and_invalidate(void *arg)
 
 static void test_windows(void)
 {
-	pthread_t thread[THREADS], other;
-
-	stop = false;
-	CHECK_EQ(pthread_create(&other, NULL, make_and_destroy, NULL), 0);
-	for (int i = 0; i < THREADS; i++)
-		CHECK_EQ(pthread_create(&thread[i], NULL, bind_and_invalidate, NULL), 0);
-	for (int i = 0; i < THREADS; i++)
-		pthread_join(thread[i], NULL);
-	stop = true;
-	pthread_join(other, NULL);
+	run_beside(bind_and_invalidate);
 }
 
 /* A region that a thread invalidates is nobody's any more, whatever engine the peers' QPs are on. */
@@ -342,12 +344,7 @@ static void test_invalidate(void)
 		pthread_t thread;
 		struct ibv_wc wc;
 
-		oob_connect_pair(&a, &b);
-		fill(a.buf, LEN, 1);
-		writes = false;
-		CHECK_EQ(pthread_create(&thread, NULL, write_on, both), 0);
-		while (!writes)
-			sched_yield();
+		thread = start_writes(both);
 		CHECK_EQ(post_inv(&b, IBV_WR_LOCAL_INV, 1, NULL, 0, b.mr->rkey), 0);
 		wait_wc(b.send_cq, &wc);
 		/* It may have found the peer's Write refused first. */

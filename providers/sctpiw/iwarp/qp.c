@@ -198,6 +198,7 @@ struct iw_qp *iw_qp_by_num(const struct iw_shard *shard, uint32_t num)
 int iw_qp_move(struct iw_qp *qp, struct iw_shard *to)
 {
 	struct iw_qp_base *base = iw_qp_base(qp);
+	uint32_t queues = qp->send_cq == qp->recv_cq ? 2 : 1; /* on each CQ */
 	int err;
 
 	if (qp->srq || qp->oob || base->event.bits || !base->ops->may_leave(qp))
@@ -209,8 +210,8 @@ int iw_qp_move(struct iw_qp *qp, struct iw_shard *to)
 	list_del(&base->all);
 	list_add_tail(&to->all_qps, &base->all);
 	qp->shard = to;
-	iw_cq_leave(qp->send_cq, qp->send_cq == qp->recv_cq ? 2 : 1);
-	iw_cq_leave(qp->recv_cq, qp->send_cq == qp->recv_cq ? 2 : 1);
+	iw_cq_leave(qp->send_cq, queues);
+	iw_cq_leave(qp->recv_cq, queues);
 	iw_cq_join(qp->send_cq, to);
 	iw_cq_join(qp->recv_cq, to);
 	return 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 #include "runtime/object.h"
 
-#include "runtime/shard.h"
+#include "runtime/rnic.h"
 
 void object_lock(struct object *obj)
 {
@@ -19,4 +19,14 @@ void object_lock(struct object *obj)
 void object_unlock(struct object *obj)
 {
 	shard_unlock(object_shard(obj));
+}
+
+void object_lock_all(const struct object *obj)
+{
+	rnic_lock(object_shard(obj)->rnic);
+}
+
+void object_unlock_all(const struct object *obj)
+{
+	rnic_unlock(object_shard(obj)->rnic);
 }

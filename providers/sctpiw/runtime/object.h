@@ -47,6 +47,9 @@ static inline void object_set_shard(struct object *obj, struct shard *s)
 /* shard_lock() and shard_unlock() of the object's shard. */
 void object_lock(struct object *obj);
 void object_unlock(struct object *obj);
+/* The same with rnic_lock() and rnic_unlock(). */
+void object_lock_all(const struct object *obj);
+void object_unlock_all(const struct object *obj);
 
 /* The numbers of enum ibv_event_type. */
 enum object_async_type {

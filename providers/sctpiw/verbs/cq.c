@@ -141,12 +141,12 @@ int sctpiw_resize_cq(struct ibv_cq *ibcq, int cqe)
 	if (cqe < 1 || cqe > IW_MAX_CQE)
 		return EINVAL;
 	sctpiw_cq_lock(cq);
-	rnic_lock(object_shard(&cq->obj)->rnic);
+	object_lock_all(&cq->obj);
 	mask = cq->iw->mask;
 	err = iw_cq_resize(cq->iw, cqe);
 	if (!err)
 		faults_cq_resized(cq, mask);
-	rnic_unlock(object_shard(&cq->obj)->rnic);
+	object_unlock_all(&cq->obj);
 	if (!err)
 		ibcq->cqe = cq->iw->limit;
 	sctpiw_cq_unlock(cq);
@@ -166,10 +166,10 @@ int sctpiw_modify_cq(struct ibv_cq *ibcq, struct ibv_modify_cq_attr *attr)
 		return EINVAL;
 	if (attr->attr_mask & ~(uint32_t)IBV_CQ_ATTR_MODERATE)
 		return EOPNOTSUPP;
-	rnic_lock(object_shard(&cq->obj)->rnic);
+	object_lock_all(&cq->obj);
 	err = iw_cq_moderate(cq->iw, attr->moderate.cq_count,
 			     attr->moderate.cq_period * (uint64_t)NSEC_PER_USEC);
-	rnic_unlock(object_shard(&cq->obj)->rnic);
+	object_unlock_all(&cq->obj);
 	return -err;
 }
 
@@ -189,7 +189,7 @@ int sctpiw_destroy_cq(struct ibv_cq *ibcq)
 	int err;
 
 	if (cq->generation == sctpiw_generation) {
-		rnic_lock(object_shard(&cq->obj)->rnic);
+		object_lock_all(&cq->obj);
 		err = iw_cq_free(cq->iw);
 		if (!err) {
 			faults_cq_end(cq);
@@ -197,7 +197,7 @@ int sctpiw_destroy_cq(struct ibv_cq *ibcq)
 			if (cq->pd)
 				sctpiw_pd_drop(cq->pd);
 		}
-		rnic_unlock(object_shard(&cq->obj)->rnic);
+		object_unlock_all(&cq->obj);
 		if (err)
 			return -err;
 		wait_for_acks(cq);

@@ -65,9 +65,9 @@ int sctpiw_attach_mcast(struct ibv_qp *ibqp, const union ibv_gid *gid, uint16_t 
 	ip_addr_widen_group(&group);
 	if (!ip_addr_is_multicast(&group) || ibqp->qp_type != IBV_QPT_UD)
 		return EINVAL;
-	rnic_lock(object_shard(&qp->obj)->rnic);
+	object_lock_all(&qp->obj);
 	ret = attach(qp, &group);
-	rnic_unlock(object_shard(&qp->obj)->rnic);
+	object_unlock_all(&qp->obj);
 	return -ret;
 }
 

@@ -462,10 +462,10 @@ bool sctpiw_qp_end(struct sctpiw_qp *qp)
 static void purge(struct sctpiw_qp *qp, struct sctpiw_cq *cq)
 {
 	sctpiw_cq_lock(cq);
-	rnic_lock(object_shard(&qp->obj)->rnic);
+	object_lock_all(&qp->obj);
 	faults_cq_purge(cq, qp->iw->num);
 	iw_cq_purge(cq->iw, qp->iw->num);
-	rnic_unlock(object_shard(&qp->obj)->rnic);
+	object_unlock_all(&qp->obj);
 	sctpiw_cq_unlock(cq);
 }
 
@@ -532,17 +532,17 @@ int sctpiw_destroy_qp(struct ibv_qp *ibqp)
 		return EBUSY;
 	if (ibqp->qp_type == IBV_QPT_XRC_RECV && !qp->real) {
 		/* If other handles are left, the last of them to go frees this one as well. */
-		rnic_lock(object_shard(&qp->obj)->rnic);
+		object_lock_all(&qp->obj);
 		end_events(qp);
-		rnic_unlock(object_shard(&qp->obj)->rnic);
+		object_unlock_all(&qp->obj);
 		wait_for_acks(qp);
 	}
-	rnic_lock(object_shard(&qp->obj)->rnic);
+	object_lock_all(&qp->obj);
 	list_del(&qp->node);
 	if (!qp->xrcd)
 		sctpiw_pd_drop(to_pd(ibqp->pd));
 	over = sctpiw_qp_end(qp);
-	rnic_unlock(object_shard(&qp->obj)->rnic);
+	object_unlock_all(&qp->obj);
 	if (!over)
 		return 0;
 	wait_for_acks(qp);

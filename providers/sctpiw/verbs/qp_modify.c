@@ -260,7 +260,7 @@ static void log_refusal(const struct sctpiw_qp *qp, const struct ibv_qp_attr *at
 static void lock_for(struct sctpiw_qp *qp, int mask)
 {
 	if (mask & IBV_QP_DEST_QPN)
-		rnic_lock(object_shard(&qp->obj)->rnic);
+		object_lock_all(&qp->obj);
 	else
 		object_lock(&qp->obj);
 }
@@ -268,7 +268,7 @@ static void lock_for(struct sctpiw_qp *qp, int mask)
 static void unlock_for(struct sctpiw_qp *qp, int mask)
 {
 	if (mask & IBV_QP_DEST_QPN)
-		rnic_unlock(object_shard(&qp->obj)->rnic);
+		object_unlock_all(&qp->obj);
 	else
 		object_unlock(&qp->obj);
 }

@@ -223,13 +223,13 @@ int sctpiw_destroy_srq(struct ibv_srq *ibsrq)
 	int err;
 
 	if (srq->generation == sctpiw_generation) {
-		rnic_lock(object_shard(&srq->obj)->rnic);
+		object_lock_all(&srq->obj);
 		err = sctpiw_srq_free_iw(srq);
 		if (!err) {
 			sctpiw_pd_drop(to_pd(ibsrq->pd));
 			list_del(&srq->node);
 		}
-		rnic_unlock(object_shard(&srq->obj)->rnic);
+		object_unlock_all(&srq->obj);
 		if (err)
 			return -err;
 		sctpiw_wait_for_acks(&ibsrq->events_completed, channel_purge(&srq->obj.async),
