@@ -302,7 +302,7 @@ static void the_rtr_takes_none_of_an_srq(void **state)
 	own = x.qp;
 	attr.pd = x.pd;
 	attr.send_cq = attr.recv_cq = x.cq;
-	assert_int_equal(iw_srq_new(x.iw, x.pd, 4, 1, NULL, &srq), 0);
+	assert_int_equal(iw_srq_new(x.pd, 4, 1, NULL, &srq), 0);
 	attr.srq = srq;
 	assert_int_equal(iw_qp_new(x.iw, &attr, &x.qp), 0);
 	assert_int_equal(iw_qp_modify(x.qp, IW_QPS_INIT), 0);

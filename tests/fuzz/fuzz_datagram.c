@@ -445,7 +445,7 @@ static void open_queue(unsigned int i)
 
 	*q = (struct queue){ .qkey = i == 1 ? QKEY + 1 : QKEY };
 	if (i == 2)
-		must(!iw_srq_new(h->conn.iw, h->pd, SLOTS, 2, NULL, &q->srq));
+		must(!iw_srq_new(h->pd, SLOTS, 2, NULL, &q->srq));
 	attr.srq = q->srq;
 	must(!qp_num_get(&h->conn, &attr.num));
 	must(!iw_qp_new(h->conn.iw, &attr, &q->qp));

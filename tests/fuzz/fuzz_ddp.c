@@ -308,8 +308,8 @@ static void post_to_srq(uint8_t what, uint64_t at, uint32_t len, uint32_t lkey)
 	wqe->length = len;
 	wqe->sge[0] = (struct iw_sge){ .addr = at, .length = len, .lkey = lkey };
 	iw_srq_publish(srq[i]);
-	if (iw_srq_is_awaited(srq[i]))
-		iw_doorbell_serve(&srq[i]->doorbell);
+	if (iw_srq_awaited(srq[i]))
+		iw_doorbell_serve(iw_srq_doorbell(srq[i], 0));
 }
 
 static void post(struct input *in)

@@ -14,7 +14,7 @@ static struct iw_srq *srq_of(const struct stack_node *n, unsigned int slot)
 static void make_queues(struct stack_node *n)
 {
 	if (!n->w->xrc) {
-		assert_int_equal(iw_srq_new(n->iw, n->pd, n->srq_slots, 1, n, &n->srq), 0);
+		assert_int_equal(iw_srq_new(n->pd, n->srq_slots, 1, n, &n->srq), 0);
 		return;
 	}
 	n->xrcd = iw_xrcd_new(n->iw);
@@ -64,10 +64,10 @@ void stack_srq_free(struct stack_node *n)
 
 static void ring(struct stack_node *n, struct iw_srq *srq)
 {
-	if (!iw_srq_is_awaited(srq))
+	if (!iw_srq_awaited(srq))
 		return;
 	n->w->seen++;
-	conn_doorbell(&n->conn, &srq->doorbell);
+	conn_doorbell(&n->conn, iw_srq_doorbell(srq, 0));
 }
 
 void stack_srq_post(struct stack_node *n)

@@ -13,6 +13,9 @@
 #include "wire/session.h"
 #include "fixture/iw_srq.h"
 
+#include <pthread.h>
+#include <sched.h>
+
 static void limits(void **state)
 {
 	struct iw_qp_attr attr = { .max_send_wr = 1 };
@@ -22,9 +25,9 @@ static void limits(void **state)
 	struct sx t;
 
 	iw_srq_start(&t, 5, 1);
-	assert_int_equal(iw_srq_new(t.x.iw, t.x.pd, 0, 1, NULL, &srq), -EINVAL);
-	assert_int_equal(iw_srq_new(t.x.iw, t.x.pd, IW_MAX_SRQ_WR + 1, 1, NULL, &srq), -EINVAL);
-	assert_int_equal(iw_srq_new(t.x.iw, t.x.pd, 1, IW_MAX_SGE + 1, NULL, &srq), -EINVAL);
+	assert_int_equal(iw_srq_new(t.x.pd, 0, 1, NULL, &srq), -EINVAL);
+	assert_int_equal(iw_srq_new(t.x.pd, IW_MAX_SRQ_WR + 1, 1, NULL, &srq), -EINVAL);
+	assert_int_equal(iw_srq_new(t.x.pd, 1, IW_MAX_SGE + 1, NULL, &srq), -EINVAL);
 	assert_int_equal(iw_srq_free(t.srq), -EBUSY);
 	assert_int_equal(t.end[0].qp->max_recv_sge, 2);
 	assert_null(iw_rq_slot(t.end[0].qp));
@@ -33,7 +36,7 @@ static void limits(void **state)
 	attr.send_cq = attr.recv_cq = t.x.cq;
 	attr.srq = t.srq;
 	assert_int_equal(iw_qp_new(t.x.iw, &attr, &qp), -EINVAL);
-	assert_int_equal(iw_srq_new(t.x.iw, other, 1, 0, NULL, &srq), 0);
+	assert_int_equal(iw_srq_new(other, 1, 0, NULL, &srq), 0);
 	assert_int_equal(iw_pd_free(other), -EBUSY);
 	assert_int_equal(iw_srq_free(srq), 0);
 	assert_int_equal(iw_pd_free(other), 0);
@@ -95,12 +98,12 @@ static void held_in_turn(void **state)
 	no_cqe(&t);
 	iw_srq_segment(&t, 2, 1, 12, true, 33, 8, 0);
 	iw_srq_expect(&t, 2, 2, 1);
-	assert_true(iw_srq_is_awaited(t.srq));
+	assert_true(iw_srq_awaited(t.srq));
 	iw_srq_post(&t, 3);
 	for (uint32_t msn = 2; msn <= 4; msn++)
 		iw_srq_expect(&t, 0, msn + 1, msn);
 	no_cqe(&t);
-	assert_false(iw_srq_is_awaited(t.srq));
+	assert_false(iw_srq_awaited(t.srq));
 	assert_int_equal(iw_rc_of(t.end[0].qp)->rx.unexpected.bytes, 0);
 	iw_srq_post(&t, 1);
 	send_one(&t, 1, 2);
@@ -398,6 +401,76 @@ static void resize(void **state)
 	iw_srq_stop(&t);
 }
 
+/* ---- two shards take from one queue while the program posts ---- */
+
+#define TAKES 100000u
+
+struct taker {
+	struct iw_srq *srq;
+	struct iw_shard *shard;
+	_Atomic uint32_t *taken; /* of all shards */
+	uint8_t *seen;		 /* by wr_id: how often it was taken for good */
+};
+
+/* Puts each third receive back, as a QP does that is reset, and consumes the others. */
+static void *take_all(void *arg)
+{
+	const struct taker *t = arg;
+	unsigned int n = 0;
+
+	while (*t->taken < TAKES) {
+		uint32_t slot = iw_srq_take(t->srq, t->shard, 0);
+		const struct iw_recv_wqe *wqe;
+
+		if (!slot) {
+			sched_yield();
+			continue;
+		}
+		if (++n % 3 == 0) {
+			iw_srq_repost(t->srq, slot);
+			continue;
+		}
+		wqe = (void *)(t->srq->slots + (size_t)(slot - 1) * t->srq->stride);
+		t->seen[wqe->wr_id]++;
+		iw_srq_give_back(t->srq, slot);
+		(*t->taken)++;
+	}
+	return NULL;
+}
+
+static void two_shards(void **state)
+{
+	_Atomic uint32_t taken = 0;
+	struct taker takers[2];
+	pthread_t thread[2];
+	struct sx t;
+
+	memset(&t, 0, sizeof(t));
+	fx_start(&t.x, false);
+	takers[0].shard = t.x.iw;
+	takers[1].shard = iw_shard_new(t.x.rnic, &t.x.random.source);
+	assert_int_equal(iw_srq_new(t.x.pd, 16, 2, NULL, &t.srq), 0);
+	for (int i = 0; i < 2; i++) {
+		takers[i].srq = t.srq;
+		takers[i].taken = &taken;
+		takers[i].seen = calloc(TAKES, 1);
+		pthread_create(&thread[i], NULL, take_all, &takers[i]);
+	}
+	while (t.posted < TAKES)
+		if (!post_one(&t))
+			sched_yield();
+	for (int i = 0; i < 2; i++)
+		pthread_join(thread[i], NULL);
+	for (unsigned int id = 0; id < TAKES; id++)
+		assert_int_equal(takers[0].seen[id] + takers[1].seen[id], 1);
+	assert_int_equal(iw_srq_left(t.srq), 0);
+	for (int i = 0; i < 2; i++)
+		free(takers[i].seen);
+	assert_int_equal(iw_srq_free(t.srq), 0);
+	iw_shard_free(takers[1].shard);
+	fx_stop(&t.x);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -414,6 +487,7 @@ int main(void)
 		cmocka_unit_test(waiting_qp_goes),
 		cmocka_unit_test(limit),
 		cmocka_unit_test(resize),
+		cmocka_unit_test(two_shards),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

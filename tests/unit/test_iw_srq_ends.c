@@ -77,14 +77,20 @@ static void held_too_long(void **state)
 	iw_srq_stop(&t);
 }
 
-/* An RNIC with one QP on an SRQ of three receives, whose side opens the association. */
+/* One QP on an SRQ of three receives. */
+static void start_active_on(struct sx *t)
+{
+	assert_int_equal(iw_srq_new(t->x.pd, 4, 2, NULL, &t->srq), 0);
+	t->end[0].qp = iw_srq_new_qp(t);
+	iw_srq_post(t, 3);
+}
+
+/* The same with an RNIC, whose side opens the association. */
 static void start_active(struct sx *t)
 {
 	memset(t, 0, sizeof(*t));
 	fx_start(&t->x, true);
-	assert_int_equal(iw_srq_new(t->x.iw, t->x.pd, 4, 2, NULL, &t->srq), 0);
-	t->end[0].qp = iw_srq_new_qp(t);
-	iw_srq_post(t, 3);
+	start_active_on(t);
 }
 
 /* That QP's Initiate leaves. The second message of the session comes before the peer's answer. */
@@ -157,6 +163,44 @@ static void lost_before_the_answer(void **state)
 	iw_srq_expect(&t, 0, 2, 3);
 	no_cqe(&t);
 	iw_srq_stop(&t);
+}
+
+/*
+ * QPs of another shard wait: when receives come back that this one's have taken, or when fewer QPs are left to share them, its
+ * doorbell is to be rung.
+ */
+static void others_wait(void **state)
+{
+	struct iw_shard *other;
+	struct iw_event ev;
+	struct sx t;
+
+	memset(&t, 0, sizeof(t));
+	fx_start(&t.x, true);
+	other = iw_shard_new(t.x.rnic, &t.x.random.source);
+	start_active_on(&t);
+	initiate(&t);
+	fx_control(&t.x, SESSION_ENHANCED_REJECT, "\0\0\0\0", 4);
+	fx_event(&t.x, IW_EVENT_REJECT);
+	fx_no_event(&t.x); /* nobody waits yet */
+	iw_srq_await(iw_srq_part(t.srq, other), true);
+	assert_int_equal(iw_srq_awaited(t.srq), 1 << 1);
+	assert_ptr_not_equal(iw_srq_doorbell(t.srq, 0), iw_srq_doorbell(t.srq, 1));
+	initiate(&t);
+	fx_control(&t.x, SESSION_ENHANCED_REJECT, "\0\0\0\0", 4);
+	ev = fx_event(&t.x, IW_EVENT_SRQ_OTHERS);
+	assert_ptr_equal(ev.srq, t.srq);
+	fx_event(&t.x, IW_EVENT_REJECT);
+	fx_no_event(&t.x);
+	iw_qp_free(t.end[0].qp);
+	t.end[0].qp = NULL;
+	ev = fx_event(&t.x, IW_EVENT_SRQ_OTHERS);
+	assert_ptr_equal(ev.srq, t.srq);
+	iw_srq_await(iw_srq_part(t.srq, other), false);
+	assert_int_equal(iw_srq_awaited(t.srq), 0);
+	assert_int_equal(iw_srq_free(t.srq), 0);
+	iw_shard_free(other);
+	fx_stop(&t.x);
 }
 
 /* The CQ overflows: the QP enters the error state, the SRQ does not. */
@@ -399,6 +443,7 @@ int main(void)
 		cmocka_unit_test(held_too_long),
 		cmocka_unit_test(rejected),
 		cmocka_unit_test(lost_before_the_answer),
+		cmocka_unit_test(others_wait),
 		cmocka_unit_test(cq_overrun),
 		cmocka_unit_test(far_ahead),
 		cmocka_unit_test(oob_peer_goes),

@@ -63,7 +63,7 @@ static void start(bool shared)
 	fx_start(&x, false);
 	srq = NULL;
 	if (shared)
-		assert_int_equal(iw_srq_new(x.iw, x.pd, size, 1, NULL, &srq), 0);
+		assert_int_equal(iw_srq_new(x.pd, size, 1, NULL, &srq), 0);
 	attr.pd = x.pd;
 	attr.send_cq = attr.recv_cq = x.cq;
 	attr.srq = srq;

@@ -295,8 +295,8 @@ static void post_to(struct receiver *r, int i, uint64_t wr_id)
 	wqe->length = 16;
 	wqe->sge[0] = (struct iw_sge){ r->x.base + 16 * wr_id, 16, r->x.stag };
 	iw_srq_publish(r->srq[i]);
-	if (iw_srq_is_awaited(r->srq[i]))
-		iw_doorbell_serve(&r->srq[i]->doorbell);
+	if (iw_srq_awaited(r->srq[i]))
+		iw_doorbell_serve(iw_srq_doorbell(r->srq[i], 0));
 }
 
 /* The peer's Send msn of 16 bytes, to the SRQ of that index, as its message `ssn`; it may be early. */

@@ -224,6 +224,122 @@ static void test_one_cq(void)
 	CHECK_EQ(ibv_destroy_comp_channel(channel), 0);
 }
 
+/* ---- one SRQ for the QPs of several engines ---- */
+
+/* Gives the side another QP, with its own CQs, whose receives are in the SRQ. */
+static void receive_from(struct side *s, struct ibv_srq *srq)
+{
+	struct ibv_qp_init_attr attr = {
+		.send_cq = s->send_cq,
+		.recv_cq = s->recv_cq,
+		.srq = srq,
+		.cap = { .max_send_wr = 4, .max_send_sge = 1 },
+		.qp_type = IBV_QPT_RC,
+	};
+
+	CHECK_EQ(ibv_destroy_qp(s->qp), 0);
+	s->qp = ibv_create_qp(srq->pd, &attr);
+	CHECK(s->qp);
+}
+
+/* Waits for a completion of one of these; the others have none. */
+static void expect_one_of(struct side *sides, unsigned int n, struct ibv_wc *wc)
+{
+	double end = now_seconds() + WAIT_SECONDS;
+	int got = 0;
+
+	for (unsigned int i = 0; !got; i = (i + 1) % n) {
+		got = ibv_poll_cq(sides[i].recv_cq, 1, wc);
+		CHECK(got >= 0 && now_seconds() < end);
+	}
+	CHECK_EQ(wc->status, IBV_WC_SUCCESS);
+}
+
+/* Posts n receives at once, each of the side's first bytes, with ids from `first` on. */
+static void post_to_srq(struct ibv_srq *srq, const struct side *s, uint64_t first, unsigned int n)
+{
+	struct ibv_sge sge = sge_of(s->mr, s->buf, SHORT);
+	struct ibv_recv_wr wr[THREADS], *bad;
+
+	for (unsigned int i = 0; i < n; i++)
+		wr[i] = (struct ibv_recv_wr){ .wr_id = first + i,
+					      .next = i + 1 < n ? &wr[i + 1] : NULL,
+					      .sg_list = &sge,
+					      .num_sge = 1 };
+	CHECK_EQ(ibv_post_srq_recv(srq, wr, &bad), 0);
+}
+
+/* A message waits on each engine, then there are receives for all of them. */
+static void all_wait(struct side *a, struct side *b, struct ibv_srq *srq)
+{
+	struct ibv_sge sge = sge_of(a->mr, a->buf, SHORT);
+	struct ibv_wc wc;
+
+	for (unsigned int round = 0; round < 20; round++) {
+		for (int i = 0; i < THREADS; i++) {
+			sge = sge_of(a[i].mr, a[i].buf, SHORT);
+			CHECK_EQ(post_send(&a[i], round, &sge, 1, IBV_SEND_SIGNALED), 0);
+		}
+		for (int i = 0; i < THREADS; i++)
+			expect_no_wc(b[i].recv_cq, 1);
+		post_to_srq(srq, &b[0], 0, THREADS);
+		for (int i = 0; i < THREADS; i++) {
+			expect_wc(b[i].recv_cq, IBV_WC_SUCCESS, &wc);
+			expect_wc(a[i].send_cq, IBV_WC_SUCCESS, &wc);
+		}
+	}
+}
+
+/*
+ * Peers send to QPs on different engines, all of which wait for receives of one SRQ. Each that is posted is taken by one of them,
+ * and none waits for ever.
+ */
+static void test_one_srq(void)
+{
+	struct ibv_srq_init_attr attr = { .attr = { .max_wr = 8, .max_sge = 1 } };
+	struct side a[THREADS], b[THREADS];
+	unsigned int received[THREADS] = { 0 };
+	pthread_t thread[THREADS];
+	struct ibv_srq *srq = NULL;
+
+	for (int i = 0; i < THREADS; i++) {
+		struct where at_a, at_b;
+
+		open_pair(&a[i], &b[i]);
+		if (!srq)
+			srq = ibv_create_srq(b[0].pd, &attr);
+		CHECK(srq);
+		receive_from(&b[i], srq);
+		at_a = where_is(&a[i]);
+		at_b = where_is(&b[i]);
+		oob_connect(&a[i], &at_b);
+		oob_connect(&b[i], &at_a);
+	}
+	all_wait(a, b, srq);
+	for (int i = 0; i < THREADS; i++)
+		CHECK_EQ(pthread_create(&thread[i], NULL, send_all, &a[i]), 0);
+	for (unsigned int n = 0; n < THREADS * ROUNDS; n++) {
+		struct ibv_wc wc;
+		int i = 0;
+
+		post_to_srq(srq, &b[0], n, 1);
+		expect_one_of(b, THREADS, &wc);
+		CHECK_EQ(wc.wr_id, n);
+		while (wc.qp_num != b[i].qp->qp_num)
+			CHECK(++i < THREADS);
+		received[i]++;
+	}
+	for (int i = 0; i < THREADS; i++) {
+		pthread_join(thread[i], NULL);
+		CHECK_EQ(received[i], ROUNDS);
+		CHECK_EQ(ibv_destroy_qp(b[i].qp), 0);
+		b[i].qp = NULL;
+	}
+	CHECK_EQ(ibv_destroy_srq(srq), 0);
+	for (int i = 0; i < THREADS; i++)
+		close_pair(&a[i], &b[i]);
+}
+
 /* ---- memory ---- */
 
 static _Atomic bool writes;
@@ -415,10 +531,15 @@ static void test_accept_refused(void)
 int main(int argc, char **argv)
 {
 	static const struct test tests[] = {
-		{ "threads", test_threads }, { "ping_pong", test_ping_pong },
-		{ "one_cq", test_one_cq },   { "deregister", test_deregister },
-		{ "windows", test_windows }, { "invalidate", test_invalidate },
-		{ "by_cm", test_by_cm },     { "accept_refused", test_accept_refused },
+		{ "threads", test_threads },
+		{ "ping_pong", test_ping_pong },
+		{ "one_cq", test_one_cq },
+		{ "one_srq", test_one_srq },
+		{ "deregister", test_deregister },
+		{ "windows", test_windows },
+		{ "invalidate", test_invalidate },
+		{ "by_cm", test_by_cm },
+		{ "accept_refused", test_accept_refused },
 	};
 
 	oob_open();

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* ALSO: iwarp.xrc --personality iwarp -- */
 /* ALSO: ib.xrc --personality ib -- */
+/* ALSO: several.xrc --engines 3 -- */
 /*
  * XRC: SRQs and both types of QP, what each message does, and what happens to a message for an SRQ that there is
  * not. Domains and further handles of a QP are in xrc_handles.c.

@@ -5,11 +5,9 @@
 #include <stdlib.h>
 
 #include "iwarp/shard.h"
+#include "iwarp/spin.h"
 #include "util/alloc.h"
 #include "util/trace.h"
-
-/* How often a shard looks at a CQ's lock until it gives way: whoever has the lock may have lost the processor. */
-#define LOOKS 256
 
 static struct iw_cqe *new_ring(uint32_t entries, uint32_t *mask)
 {
@@ -63,24 +61,16 @@ void iw_cq_leave(struct iw_cq *cq, uint32_t queues)
 		cq->used = false;
 }
 
-/* Acquire and release: pair with each other, so that each shard sees what the one before has done. */
 static void enter(struct iw_cq *cq)
 {
-	if (!cq->shared)
-		return;
-	while (atomic_exchange_explicit(&cq->locked, true, memory_order_acquire)) {
-		unsigned int looks = 0;
-
-		while (atomic_load_explicit(&cq->locked, memory_order_relaxed))
-			if (++looks % LOOKS == 0 && cq->shard->rnic->ops.yield)
-				cq->shard->rnic->ops.yield();
-	}
+	if (cq->shared)
+		iw_spin_lock(&cq->locked, cq->shard->rnic);
 }
 
 static void leave(struct iw_cq *cq)
 {
 	if (cq->shared)
-		atomic_store_explicit(&cq->locked, false, memory_order_release);
+		iw_spin_unlock(&cq->locked);
 }
 
 /* ---- the end ---- */

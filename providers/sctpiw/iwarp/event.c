@@ -64,7 +64,7 @@ bool iw_next_event(struct iw_shard *shard, struct iw_event *ev)
 	struct list_node *due;
 
 	while ((due = list_pop(&shard->srqs_due)))
-		iw_rc_srq_serve(&list_entry(due, struct iw_srq_full, due)->srq);
+		iw_rc_srq_serve(list_entry(due, struct iw_srq_part, due));
 	iw_shard_reap(shard);
 	if (list_empty(&shard->events))
 		return false;
@@ -86,7 +86,7 @@ bool iw_next_event(struct iw_shard *shard, struct iw_event *ev)
 		ev->cq = &list_entry(e, struct iw_cq_full, event)->cq;
 		break;
 	case IW_OWNER_SRQ:
-		ev->srq = &list_entry(e, struct iw_srq_full, event)->srq;
+		ev->srq = list_entry(e, struct iw_srq_part, event)->srq;
 		break;
 	}
 	return true;

@@ -47,6 +47,11 @@ enum iw_event_type {
 	IW_EVENT_CQ_ERROR,    /* cq: overflow */
 	IW_EVENT_SQ_DRAINED,  /* IBV_EVENT_SQ_DRAINED, if iw_qp_notify_drained() asked for it */
 	IW_EVENT_SRQ_LIMIT,   /* srq: IBV_EVENT_SRQ_LIMIT_REACHED */
+	/*
+	 * srq: receives are there again for QPs of other shards that wait. Their doorbells are to be rung, as behind
+	 * iw_srq_publish().
+	 */
+	IW_EVENT_SRQ_OTHERS,
 	IW_EVENT_QP_LAST_WQE, /* qp is in error, and takes nothing from its SRQ any more */
 };
 

@@ -13,9 +13,12 @@
 
 struct iw_shard;
 
-/* A shard of the RNIC. Both the RNIC and random must outlive it. NULL: out of memory. Needs the locks of all shards. */
+/*
+ * A shard of the RNIC, which has no SRQ yet; its index is the number of those before it. Both the RNIC and random must
+ * outlive it. NULL: out of memory. Needs the locks of all shards.
+ */
 struct iw_shard *iw_shard_new(struct iw_rnic *rnic, struct random_source *random);
-/* Ends its associations and sessions. The caller has freed its QPs, CQs and SRQs before. */
+/* Ends its associations and sessions. The caller has freed its QPs and CQs, all SRQs and the shards behind it before. */
 void iw_shard_free(struct iw_shard *shard);
 struct iw_rnic *iw_shard_rnic(const struct iw_shard *shard);
 /*

@@ -16,8 +16,11 @@
  * messages that have begun are flushed; the others, and all of them when the QP is reset or freed,
  * go back to the front of the queue.
  *
- * Functions marked "(producer)" are called without the shard's lock, as in iw_ring.h; all others
- * need it.
+ * QPs of all shards may use one SRQ. Where there are several, a lock of its own orders what they do
+ * to the queue; the list of QPs that wait, and the doorbell that wakes them, each shard has for itself.
+ *
+ * Functions marked "(producer)" are called without a shard's lock, as in iw_ring.h; all others
+ * need the locks of all shards.
  */
 #ifndef SCTPIW_IWARP_IW_SRQ_H
 #define SCTPIW_IWARP_IW_SRQ_H
@@ -26,7 +29,6 @@
 
 struct iw_cq;
 struct iw_pd;
-struct iw_shard;
 struct iw_xrcd;
 
 struct iw_srq {
@@ -39,13 +41,14 @@ struct iw_srq {
 	uint32_t mask;				   /* of both rings */
 	_Alignas(64) _Atomic uint32_t posted_tail; /* this and the next: written by the producer */
 	uint32_t freed_head;
-	_Alignas(64) _Atomic uint32_t freed_tail; /* this and the next: written by the RNIC */
-	uint32_t posted_head;
-	uint32_t limit;	      /* IW_EVENT_SRQ_LIMIT is raised when fewer are left; 0: not armed */
-	uint32_t refs;	      /* QPs */
-	_Atomic bool awaited; /* Sends wait for receives */
-	struct iw_doorbell doorbell;
-	struct iw_shard *shard;
+	_Alignas(64) _Atomic uint32_t freed_tail; /* this and what follows: written by the RNIC */
+	_Atomic uint32_t posted_head;
+	uint32_t limit;	     /* IW_EVENT_SRQ_LIMIT is raised when fewer are left; 0: not armed */
+	uint32_t refs;	     /* QPs */
+	bool shared;	     /* the RNIC has several shards */
+	_Atomic bool locked; /* by a shard, if it is shared */
+	_Atomic uint32_t
+		awaited; /* the shards in which Sends wait for receives: 1 << their indexes */
 	struct iw_pd *pd;
 	void *ctx;    /* the verbs layer's */
 	uint32_t nth; /* how many the program had made, with this one; the verbs layer's */
@@ -56,8 +59,7 @@ struct iw_srq {
 };
 
 /* -EINVAL: max_wr is 0, or a limit is exceeded; -ENOMEM. ctx is the verbs layer's. */
-int iw_srq_new(struct iw_shard *shard, struct iw_pd *pd, uint32_t max_wr, uint32_t max_sge,
-	       void *ctx, struct iw_srq **srq);
+int iw_srq_new(struct iw_pd *pd, uint32_t max_wr, uint32_t max_sge, void *ctx, struct iw_srq **srq);
 /* -EBUSY: a QP uses it. */
 int iw_srq_free(struct iw_srq *srq);
 /*
@@ -97,13 +99,16 @@ static inline void iw_srq_publish(struct iw_srq *srq)
 }
 
 /*
- * (producer, after publishing) Must the doorbell be rung? If not, the RNIC looks at the receives by
- * itself when a Send comes. For the fence see iw_rq_is_awaited().
+ * (producer, after publishing) In which shards must the doorbell be rung? 1 << index of each. The others look at the
+ * receives by themselves when a Send comes. For the fence see iw_rq_is_awaited().
  */
-static inline bool iw_srq_is_awaited(const struct iw_srq *srq)
+static inline uint32_t iw_srq_awaited(const struct iw_srq *srq)
 {
 	atomic_thread_fence(memory_order_seq_cst);
 	return atomic_load_explicit(&srq->awaited, memory_order_relaxed);
 }
+
+/* (producer) The doorbell of the shard with this index. */
+struct iw_doorbell *iw_srq_doorbell(struct iw_srq *srq, unsigned int shard);
 
 #endif

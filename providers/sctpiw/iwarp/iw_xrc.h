@@ -4,7 +4,7 @@
  * that the program has told its peer. XRC_SEND is the end that sends; the other end, XRC_RECV, has no
  * queues, no PD and no CQ. The SRQs that its messages may name are those of its domain, and a receive
  * completes on the CQ of its SRQ. Peers may read and write the memory of each PD that has an SRQ in the
- * domain. Needs the shard's lock.
+ * domain. Needs the locks of all shards.
  */
 #ifndef SCTPIW_IWARP_IW_XRC_H
 #define SCTPIW_IWARP_IW_XRC_H
@@ -17,7 +17,7 @@ struct iw_shard;
 struct iw_srq;
 struct iw_xrcd;
 
-/* A domain. NULL: out of memory, or of PDs, CQs or SRQs, of which it takes one each. */
+/* A domain of the shard's RNIC. NULL: out of memory, or of PDs, CQs or SRQs, of which it takes one each. */
 struct iw_xrcd *iw_xrcd_new(struct iw_shard *shard);
 /* -EBUSY: an SRQ or a QP belongs to it. */
 int iw_xrcd_free(struct iw_xrcd *xrcd);

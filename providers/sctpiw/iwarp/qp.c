@@ -184,7 +184,8 @@ int iw_qp_free(struct iw_qp *qp)
 	qp->recv_cq->refs--;
 	if (qp->srq) {
 		qp->srq->refs--;
-		iw_srq_serve_later(qp->srq); /* with fewer QPs the others may take more */
+		/* With fewer QPs the others may take more. */
+		iw_srq_serve_all_later(iw_srq_part(qp->srq, qp->shard));
 	}
 	free_memory(qp);
 	return 0;
@@ -201,7 +202,7 @@ int iw_qp_move(struct iw_qp *qp, struct iw_shard *to)
 	uint32_t queues = qp->send_cq == qp->recv_cq ? 2 : 1; /* on each CQ */
 	int err;
 
-	if (qp->srq || qp->oob || base->event.bits || !base->ops->may_leave(qp))
+	if (qp->oob || base->event.bits || !base->ops->may_leave(qp))
 		return -EBUSY;
 	err = iw_table_insert(&to->qps, qp->num, qp);
 	if (err)
@@ -346,7 +347,7 @@ void iw_qp_doorbell(struct iw_qp *qp)
 void iw_doorbell_serve(struct iw_doorbell *doorbell)
 {
 	if (doorbell->is_srq)
-		iw_rc_srq_serve(list_entry(doorbell, struct iw_srq, doorbell));
+		iw_rc_srq_serve(list_entry(doorbell, struct iw_srq_part, doorbell));
 	else
 		iw_qp_doorbell(list_entry(doorbell, struct iw_qp, doorbell));
 }

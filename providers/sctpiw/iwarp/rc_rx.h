@@ -31,8 +31,8 @@ struct iw_rc_rx {
 	uint32_t delta;
 	uint32_t deliver_msn; /* MSN of the next message that DDP delivers */
 	struct iw_unexpected_table unexpected;
-	struct list_node waiting; /* iw_srq_full.waiting */
-	struct iw_srq *waits_for; /* valid while it is in that list: the SRQ whose list it is */
+	struct list_node waiting;      /* iw_srq_part.waiting */
+	struct iw_srq_part *waits_for; /* valid while it is in that list: whose list it is */
 	uint32_t taken;
 	/*
 	 * A message was kept, perhaps delivered, and could not go into its receive, or the completion

@@ -55,6 +55,12 @@ static int complete(struct iw_rc *rc, struct iw_failure *f)
 
 /* ---- receives ---- */
 
+/* What an SRQ has for the QP's shard. */
+static struct iw_srq_part *part_of(const struct iw_rc *rc, struct iw_srq *srq)
+{
+	return iw_srq_part(srq, rc->base.qp.shard);
+}
+
 /*
  * The SRQ of the first message that has no receive. With XRC each message names its own, so that of a
  * message of which nothing has come yet is not known: then it is the QP's, which has no receives.
@@ -86,7 +92,7 @@ static enum taken take(struct iw_rc *rc, uint16_t *ssn, struct iw_failure *f)
 	struct iw_unexpected kept = *m;
 	int err;
 
-	if (!iw_recv_take(next_source(rc), rc->rx.taken, &m->recv))
+	if (!iw_recv_take(&rc->base.qp, next_source(rc), rc->rx.taken, &m->recv))
 		return TAKEN_NONE;
 	rc->rx.taken++;
 	if (!kept.first)
@@ -105,26 +111,26 @@ static enum taken take(struct iw_rc *rc, uint16_t *ssn, struct iw_failure *f)
 
 enum given { GIVEN, GIVEN_NONE, GIVEN_SESSION_ENDED };
 
-static void wait_for(struct iw_rc *rc, struct iw_srq *srq)
+static void wait_for(struct iw_rc *rc, struct iw_srq_part *part)
 {
-	rc->rx.waits_for = srq;
-	list_add_tail(iw_srq_waiting(srq), &rc->rx.waiting);
-	iw_srq_await(srq, true);
+	rc->rx.waits_for = part;
+	list_add_tail(&part->waiting, &rc->rx.waiting);
+	iw_srq_await(part, true);
 }
 
 /* A QP that waits is in the list of the SRQ that its first message without a receive is for. */
 static void follow(struct iw_rc *rc)
 {
-	struct iw_srq *srq;
+	struct iw_srq_part *part;
 
 	if (!list_linked(&rc->rx.waiting))
 		return;
-	srq = next_source(rc);
-	if (srq == rc->rx.waits_for)
+	part = part_of(rc, next_source(rc));
+	if (part == rc->rx.waits_for)
 		return;
 	list_del(&rc->rx.waiting);
-	wait_for(rc, srq);
-	iw_srq_serve_later(srq);
+	wait_for(rc, part);
+	iw_srq_serve_later(part);
 }
 
 /*
@@ -182,7 +188,7 @@ static enum given await(struct iw_session *s, uint32_t index)
 	if (list_linked(&rc->rx.waiting))
 		iw_srq_await(rc->rx.waits_for, true);
 	else
-		wait_for(rc, next_source(rc));
+		wait_for(rc, part_of(rc, next_source(rc)));
 	return obtain(s, index);
 }
 
@@ -191,12 +197,13 @@ int iw_rc_srq_place(struct iw_session *s, struct iw_srq *srq, uint32_t index,
 {
 	struct iw_rc *rc = iw_rc_of(s->qp);
 	struct iw_unexpected_table *t = &rc->rx.unexpected;
+	struct iw_srq_part *part = part_of(rc, srq);
 	struct iw_unexpected *m;
 	enum given given;
 
-	if (index - t->first >= rc->rx.taken && !list_empty(iw_srq_waiting(srq)))
-		iw_rc_srq_serve(
-			srq); /* those that wait already go first, this QP perhaps among them */
+	/* Those that wait already go first, this QP perhaps among them. */
+	if (index - t->first >= rc->rx.taken && !list_empty(&part->waiting))
+		iw_rc_srq_serve(part);
 	if (rc->session != s)
 		return iw_fail_illegal(f); /* ended meanwhile; f is not used any more */
 	if (index - t->first >= MSNS_MAX)
@@ -248,11 +255,11 @@ int iw_rc_srq_deliver(struct iw_session *s, uint32_t index, const struct iw_rx_r
 /* ---- QPs that wait ---- */
 
 /* One receive at a time, until there are none left, or no QP in the whole list may have one. */
-static void serve_in_turn(struct iw_srq *srq)
+static void serve_in_turn(struct iw_srq_part *part)
 {
-	struct list_node *waiting = iw_srq_waiting(srq), *denied = NULL, *node;
+	struct list_node *waiting = &part->waiting, *denied = NULL, *node;
 
-	while (iw_srq_left(srq) && (node = waiting->next) != waiting && node != denied) {
+	while (iw_srq_left(part->srq) && (node = waiting->next) != waiting && node != denied) {
 		struct iw_rc_rx *rx = list_entry(node, struct iw_rc_rx, waiting);
 
 		list_del(node);
@@ -266,16 +273,17 @@ static void serve_in_turn(struct iw_srq *srq)
 	}
 }
 
-void iw_rc_srq_serve(struct iw_srq *srq)
+void iw_rc_srq_serve(struct iw_srq_part *part)
 {
+	const struct iw_srq *srq = part->srq;
 	uint32_t seen;
 
 	/* Relaxed: only whether it has moved counts. iw_srq_left() acquires what was posted. */
 	do {
 		seen = atomic_load_explicit(&srq->posted_tail, memory_order_relaxed);
-		serve_in_turn(srq);
-		iw_srq_await(srq, !list_empty(iw_srq_waiting(srq)));
-	} while (!list_empty(iw_srq_waiting(srq)) &&
+		serve_in_turn(part);
+		iw_srq_await(part, !list_empty(&part->waiting));
+	} while (!list_empty(&part->waiting) &&
 		 atomic_load_explicit(&srq->posted_tail, memory_order_relaxed) != seen);
 }
 
@@ -316,9 +324,9 @@ void iw_rc_srq_return(struct iw_rc *rc)
 
 		if (r.at) {
 			iw_recv_return(r);
-			iw_srq_serve_later(r.srq);
+			iw_srq_serve_all_later(part_of(rc, r.srq));
 		}
 	}
 	iw_unexpected_clear(t);
-	iw_srq_serve_later(rc->base.qp.srq);
+	iw_srq_serve_later(part_of(rc, rc->base.qp.srq));
 }

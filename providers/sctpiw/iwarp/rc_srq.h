@@ -12,8 +12,8 @@ int iw_rc_srq_place(struct iw_session *s, struct iw_srq *srq, uint32_t index,
 /* The message with this index is delivered; rec: of its last segment. */
 int iw_rc_srq_deliver(struct iw_session *s, uint32_t index, const struct iw_rx_rec *rec,
 		      struct iw_failure *f);
-/* QPs that wait get receives that were posted, in turn. May end their sessions. */
-void iw_rc_srq_serve(struct iw_srq *srq);
+/* The shard's QPs that wait get receives that were posted, in turn. May end their sessions. */
+void iw_rc_srq_serve(struct iw_srq_part *part);
 /* The QP waits no more; the receives that it has taken stay with it, to be flushed or returned. */
 void iw_rc_srq_unbind(struct iw_rc *rc);
 /* Receives of messages that have begun leave the QP with a completion; the others are returned. */

@@ -33,9 +33,9 @@ uint32_t iw_scatter(const struct iw_pd *pd, const struct iw_sge *sges, uint32_t 
 	return len ? IW_WC_LOC_LEN_ERR : IW_WC_SUCCESS;
 }
 
-bool iw_recv_take(struct iw_srq *srq, uint32_t taken, struct iw_recv *r)
+bool iw_recv_take(const struct iw_qp *qp, struct iw_srq *srq, uint32_t taken, struct iw_recv *r)
 {
-	uint32_t at = iw_srq_take(srq, taken);
+	uint32_t at = iw_srq_take(srq, qp->shard, taken);
 
 	if (!at)
 		return false;

@@ -30,12 +30,12 @@ static inline struct iw_recv_wqe *iw_recv_wqe(const struct iw_qp *qp, struct iw_
 }
 
 /*
- * Takes the first posted receive of an SRQ. taken: receives of this SRQ that the QP holds already.
+ * Takes the first posted receive of an SRQ for the QP. taken: receives of this SRQ that it holds already.
  * False, and *r is as it was, if there is none, or none for a QP that holds so many (iw_srq.h). The
  * receives of the QP's own queue need no call: posted ones, from the head of the ring on, are taken in
  * order.
  */
-bool iw_recv_take(struct iw_srq *srq, uint32_t taken, struct iw_recv *r);
+bool iw_recv_take(const struct iw_qp *qp, struct iw_srq *srq, uint32_t taken, struct iw_recv *r);
 /* Puts a receive that was taken from an SRQ back in front of what is posted. */
 void iw_recv_return(struct iw_recv r);
 /*

@@ -33,7 +33,8 @@ struct iw_rnic {
 	 */
 	uint8_t *null_memory;
 
-	struct list_node shards; /* iw_shard.node */
+	struct list_node shards; /* iw_shard.node, by index */
+	unsigned int n_shards;
 };
 
 #endif

@@ -29,8 +29,9 @@ struct iw_shard *iw_shard_new(struct iw_rnic *rnic, struct random_source *random
 	list_init(&shard->idle);
 	list_init(&shard->referencing);
 	list_init(&shard->srqs_due);
+	shard->index = rnic->n_shards++;
 	list_add_tail(&rnic->shards, &shard->node);
-	if (rnic->shards.next != rnic->shards.prev)
+	if (rnic->n_shards > 1)
 		list_for_each(node, &rnic->shards)
 			list_entry(node, struct iw_shard, node)->several = true;
 	return shard;
@@ -49,6 +50,7 @@ void iw_shard_free(struct iw_shard *shard)
 	timerq_fini(&shard->timers);
 	timerq_fini(&shard->cq_timers);
 	list_del(&shard->node);
+	shard->rnic->n_shards--;
 	free(shard);
 }
 

@@ -24,6 +24,7 @@ struct iw_shard {
 	bool has_all;	     /* whoever has the lock has those of all shards: iw_shard_with_all() */
 	struct list_node wants_all; /* iw_rc.wants_all */
 	struct list_node node;	    /* iw_rnic.shards */
+	unsigned int index;	    /* of iw_srq_full.parts */
 	uint64_t now;		    /* ns, as iw_set_now() and iw_timers() said last */
 	struct iw_stats stats;
 
@@ -47,7 +48,7 @@ struct iw_shard {
 	struct iw_mcast_table mcast;
 
 	struct list_node events;   /* struct iw_event_node */
-	struct list_node srqs_due; /* iw_srq_full.due */
+	struct list_node srqs_due; /* iw_srq_part.due */
 	struct iw_cq *notify_first; /* CQs with completions that iw_next_notify() has not looked at */
 	struct iw_cq **notify_last; /* where the next one is to be linked */
 };

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "iwarp/mr.h"
+#include "iwarp/spin.h"
 #include "iwarp/srq.h"
 #include "iwarp/xrc.h"
 #include "util/alloc.h"
@@ -12,6 +13,18 @@
 static struct iw_srq_full *full_of(struct iw_srq *srq)
 {
 	return list_entry(srq, struct iw_srq_full, srq);
+}
+
+static void enter(struct iw_srq *srq)
+{
+	if (srq->shared)
+		iw_spin_lock(&srq->locked, srq->pd->rnic);
+}
+
+static void leave(struct iw_srq *srq)
+{
+	if (srq->shared)
+		iw_spin_unlock(&srq->locked);
 }
 
 struct arrays {
@@ -54,8 +67,22 @@ static void free_arrays(struct iw_srq *srq)
 	free(srq->freed);
 }
 
-int iw_srq_new(struct iw_shard *shard, struct iw_pd *pd, uint32_t max_wr, uint32_t max_sge,
-	       void *ctx, struct iw_srq **out)
+static void init_parts(struct iw_srq_full *full, const struct iw_rnic *rnic)
+{
+	list_for_each(node, &rnic->shards) {
+		struct iw_shard *shard = list_entry(node, struct iw_shard, node);
+		struct iw_srq_part *part = &full->parts[shard->index];
+
+		part->srq = &full->srq;
+		part->shard = shard;
+		part->doorbell.is_srq = true;
+		iw_event_init(&part->event, IW_OWNER_SRQ);
+		list_init(&part->waiting);
+		list_init(&part->due);
+	}
+}
+
+int iw_srq_new(struct iw_pd *pd, uint32_t max_wr, uint32_t max_sge, void *ctx, struct iw_srq **out)
 {
 	size_t stride = sizeof(struct iw_recv_wqe) + max_sge * sizeof(struct iw_sge);
 	struct iw_srq_full *full;
@@ -66,7 +93,7 @@ int iw_srq_new(struct iw_shard *shard, struct iw_pd *pd, uint32_t max_wr, uint32
 		return -EINVAL;
 	if (pd->rnic->srqs >= IW_MAX_SRQ)
 		return -ENOMEM;
-	full = alloc_lines(sizeof(*full));
+	full = alloc_lines(sizeof(*full) + pd->rnic->n_shards * sizeof(full->parts[0]));
 	if (!full)
 		return -ENOMEM;
 	srq = &full->srq;
@@ -81,13 +108,10 @@ int iw_srq_new(struct iw_shard *shard, struct iw_pd *pd, uint32_t max_wr, uint32
 	atomic_store_explicit(&srq->freed_tail, max_wr, memory_order_relaxed);
 	srq->max_wr = max_wr;
 	srq->max_sge = max_sge;
-	srq->doorbell.is_srq = true;
-	srq->shard = shard;
+	srq->shared = pd->rnic->n_shards > 1;
 	srq->pd = pd;
 	srq->ctx = ctx;
-	iw_event_init(&full->event, IW_OWNER_SRQ);
-	list_init(&full->waiting);
-	list_init(&full->due);
+	init_parts(full, pd->rnic);
 	list_init(&full->of_xrcd);
 	pd->refs++;
 	pd->rnic->srqs++;
@@ -101,8 +125,10 @@ int iw_srq_free(struct iw_srq *srq)
 		return -EBUSY;
 	if (srq->num)
 		iw_xrc_srq_leave(srq);
-	iw_event_clear(&full_of(srq)->event);
-	list_del(&full_of(srq)->due);
+	for (unsigned int i = 0; i < srq->pd->rnic->n_shards; i++) {
+		iw_event_clear(&full_of(srq)->parts[i].event);
+		list_del(&full_of(srq)->parts[i].due);
+	}
 	srq->pd->refs--;
 	srq->pd->rnic->srqs--;
 	free_arrays(srq);
@@ -119,6 +145,7 @@ static uint32_t outstanding(const struct iw_srq *srq)
 /* Slots keep their numbers: messages in process know them. */
 static int grow(struct iw_srq *srq, uint32_t size)
 {
+	uint32_t posted_head = atomic_load_explicit(&srq->posted_head, memory_order_relaxed);
 	uint32_t posted_tail = atomic_load_explicit(&srq->posted_tail, memory_order_relaxed);
 	uint32_t freed_tail = atomic_load_explicit(&srq->freed_tail, memory_order_relaxed);
 	struct arrays a;
@@ -126,7 +153,7 @@ static int grow(struct iw_srq *srq, uint32_t size)
 	if (alloc_arrays(&a, size, srq->stride))
 		return -ENOMEM;
 	memcpy(a.slots, srq->slots, (size_t)srq->size * srq->stride);
-	for (uint32_t i = srq->posted_head; i != posted_tail; i++)
+	for (uint32_t i = posted_head; i != posted_tail; i++)
 		a.posted[i & a.mask] = srq->posted[i & srq->mask];
 	for (uint32_t i = srq->freed_head; i != freed_tail; i++)
 		a.freed[i & a.mask] = srq->freed[i & srq->mask];
@@ -153,10 +180,10 @@ int iw_srq_resize(struct iw_srq *srq, uint32_t max_wr)
 	return 0;
 }
 
-static void limit_reached(struct iw_srq *srq)
+/* The limit is reached. To be told by this shard. */
+static void tell_limit(struct iw_srq_part *part)
 {
-	srq->limit = 0;
-	iw_event_raise(srq->shard, &full_of(srq)->event, IW_EVENT_SRQ_LIMIT);
+	iw_event_raise(part->shard, &part->event, IW_EVENT_SRQ_LIMIT);
 }
 
 int iw_srq_arm(struct iw_srq *srq, uint32_t limit)
@@ -165,52 +192,100 @@ int iw_srq_arm(struct iw_srq *srq, uint32_t limit)
 		return -EINVAL;
 	srq->limit = limit;
 	/* Sends that found none do not look again before there are some. */
-	if (limit && !list_empty(&full_of(srq)->waiting) && !iw_srq_left(srq))
-		limit_reached(srq);
+	for (unsigned int i = 0; i < srq->pd->rnic->n_shards && srq->limit; i++) {
+		struct iw_srq_part *part = &full_of(srq)->parts[i];
+
+		if (list_empty(&part->waiting) || iw_srq_left(srq))
+			continue;
+		srq->limit = 0;
+		tell_limit(part);
+	}
 	return 0;
 }
 
-uint32_t iw_srq_take(struct iw_srq *srq, uint32_t taken)
+/* Whoever has the SRQ's lock changes it alone. */
+static void move_head(struct iw_srq *srq, uint32_t to)
 {
-	uint32_t left = iw_srq_left(srq);
-	uint32_t slot = 0;
+	atomic_store_explicit(&srq->posted_head, to, memory_order_relaxed);
+}
 
+uint32_t iw_srq_take(struct iw_srq *srq, struct iw_shard *shard, uint32_t taken)
+{
+	uint32_t slot = 0, left, head;
+	bool reached;
+
+	enter(srq);
+	left = iw_srq_left(srq);
+	head = atomic_load_explicit(&srq->posted_head, memory_order_relaxed);
 	if (left && (!taken || srq->refs == 1 || taken < left)) {
-		slot = srq->posted[srq->posted_head++ & srq->mask] + 1;
+		slot = srq->posted[head & srq->mask] + 1;
+		move_head(srq, head + 1);
 		left--;
 	}
-	if (left < srq->limit)
-		limit_reached(srq);
+	reached = left < srq->limit;
+	if (reached)
+		srq->limit = 0;
+	leave(srq);
+	if (reached)
+		tell_limit(iw_srq_part(srq, shard));
 	return slot;
 }
 
 void iw_srq_give_back(struct iw_srq *srq, uint32_t slot)
 {
-	uint32_t tail = atomic_load_explicit(&srq->freed_tail, memory_order_relaxed);
+	uint32_t tail;
 
+	enter(srq);
+	tail = atomic_load_explicit(&srq->freed_tail, memory_order_relaxed);
 	srq->freed[tail & srq->mask] = slot - 1;
 	/* Release: pairs with the load of iw_srq_slot(). */
 	atomic_store_explicit(&srq->freed_tail, tail + 1, memory_order_release);
+	leave(srq);
 }
 
 void iw_srq_repost(struct iw_srq *srq, uint32_t slot)
 {
+	uint32_t head;
+
+	enter(srq);
+	head = atomic_load_explicit(&srq->posted_head, memory_order_relaxed) - 1;
 	/* There is room: this slot is neither posted nor free, and the ring has one for each. */
-	srq->posted[--srq->posted_head & srq->mask] = slot - 1;
+	srq->posted[head & srq->mask] = slot - 1;
+	move_head(srq, head);
+	leave(srq);
 }
 
-void iw_srq_await(struct iw_srq *srq, bool awaited)
+/* ---- QPs that wait ---- */
+
+struct iw_doorbell *iw_srq_doorbell(struct iw_srq *srq, unsigned int shard)
 {
-	if (atomic_load_explicit(&srq->awaited, memory_order_relaxed) == awaited)
+	return &full_of(srq)->parts[shard].doorbell;
+}
+
+void iw_srq_await(struct iw_srq_part *part, bool awaited)
+{
+	_Atomic uint32_t *shards = &part->srq->awaited;
+	uint32_t bit = 1u << part->shard->index;
+
+	if (awaited == !!(atomic_load_explicit(shards, memory_order_relaxed) & bit))
 		return;
-	atomic_store_explicit(&srq->awaited, awaited, memory_order_relaxed);
-	atomic_thread_fence(memory_order_seq_cst); /* see iw_srq_is_awaited() */
+	if (awaited)
+		atomic_fetch_or_explicit(shards, bit, memory_order_relaxed);
+	else
+		atomic_fetch_and_explicit(shards, ~bit, memory_order_relaxed);
+	atomic_thread_fence(memory_order_seq_cst); /* see iw_srq_awaited() */
 }
 
-void iw_srq_serve_later(struct iw_srq *srq)
+void iw_srq_serve_later(struct iw_srq_part *part)
 {
-	struct iw_srq_full *full = full_of(srq);
+	if (!list_empty(&part->waiting) && !list_linked(&part->due))
+		list_add_tail(&part->shard->srqs_due, &part->due);
+}
 
-	if (!list_empty(&full->waiting) && !list_linked(&full->due))
-		list_add_tail(&srq->shard->srqs_due, &full->due);
+void iw_srq_serve_all_later(struct iw_srq_part *part)
+{
+	iw_srq_serve_later(part);
+	/* As of a producer that has published: either they see what is posted now, or they are seen to wait. */
+	if (iw_srq_awaited(part->srq) & ~(1u << part->shard->index))
+		iw_event_raise(part->shard, &part->event, IW_EVENT_SRQ_OTHERS);
 }

@@ -425,7 +425,7 @@ static uint32_t place(struct iw_qp *qp, struct iw_recv r, const struct wire_ud *
 static bool take(struct iw_qp *qp, struct iw_recv *r)
 {
 	if (qp->srq)
-		return iw_recv_take(qp->srq, 0, r);
+		return iw_recv_take(qp, qp->srq, 0, r);
 	*r = iw_recv_own(iw_ring_head(&qp->rq));
 	return iw_ring_head(&qp->rq) != iw_ring_tail(&qp->rq);
 }

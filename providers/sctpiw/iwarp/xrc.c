@@ -9,13 +9,21 @@
 #include "iwarp/rc.h"
 #include "iwarp/srq.h"
 
+/* A PD that has SRQs in a domain. */
+struct xrc_pd {
+	struct list_node node; /* iw_xrcd.pds */
+	struct iw_pd *pd;
+	uint32_t srqs; /* 0: it is not on the list */
+};
+
 struct iw_xrcd {
-	struct iw_shard *shard; /* of its QPs and SRQs */
+	struct iw_rnic *rnic;
 	/* What its QPs have instead of their own: a PD without memory, a CQ and an SRQ that stay empty. */
 	struct iw_pd *pd;
 	struct iw_cq *cq;
 	struct iw_srq *srq;
 	struct list_node srqs; /* iw_srq_full.of_xrcd */
+	struct list_node pds; /* xrc_pd.node: what messages look up, since there are fewer of them */
 };
 
 static void free_parts(struct iw_xrcd *xrcd)
@@ -35,12 +43,12 @@ struct iw_xrcd *iw_xrcd_new(struct iw_shard *shard)
 
 	if (!xrcd)
 		return NULL;
-	xrcd->shard = shard;
+	xrcd->rnic = shard->rnic;
 	list_init(&xrcd->srqs);
+	list_init(&xrcd->pds);
 	xrcd->pd = iw_pd_new(shard->rnic, NULL);
 	xrcd->cq = iw_cq_new(shard, 1, NULL);
-	if (!xrcd->pd || !xrcd->cq ||
-	    iw_srq_new(shard, xrcd->pd, 1, IW_MAX_SGE, NULL, &xrcd->srq)) {
+	if (!xrcd->pd || !xrcd->cq || iw_srq_new(xrcd->pd, 1, IW_MAX_SGE, NULL, &xrcd->srq)) {
 		free_parts(xrcd);
 		return NULL;
 	}
@@ -79,15 +87,61 @@ static uint16_t new_num(struct iw_rnic *rnic)
 	return num;
 }
 
+static struct xrc_pd *find_pd(const struct iw_xrcd *xrcd, const struct iw_pd *pd)
+{
+	list_for_each(node, &xrcd->pds) {
+		struct xrc_pd *p = list_entry(node, struct xrc_pd, node);
+
+		if (p->pd == pd)
+			return p;
+	}
+	return NULL;
+}
+
+/* One more SRQ of the domain has this PD. -ENOMEM. */
+static int hold_pd(struct iw_xrcd *xrcd, struct iw_pd *pd)
+{
+	struct xrc_pd *p = find_pd(xrcd, pd);
+
+	if (!p) {
+		p = calloc(1, sizeof(*p));
+		if (!p)
+			return -ENOMEM;
+		p->pd = pd;
+		list_add_tail(&xrcd->pds, &p->node);
+	}
+	p->srqs++;
+	pd->xrc_srqs++;
+	return 0;
+}
+
+static void drop_pd(struct iw_xrcd *xrcd, struct iw_pd *pd)
+{
+	struct xrc_pd *p = find_pd(xrcd, pd);
+
+	pd->xrc_srqs--;
+	if (--p->srqs)
+		return;
+	list_del(&p->node);
+	free(p);
+}
+
+/* QPs of all shards may complete receives there. */
+static void join_all(struct iw_cq *cq, const struct iw_rnic *rnic)
+{
+	list_for_each(node, &rnic->shards)
+		iw_cq_join(cq, list_entry(node, struct iw_shard, node));
+}
+
 int iw_xrc_srq_new(struct iw_xrcd *xrcd, struct iw_pd *pd, struct iw_cq *cq, uint32_t max_wr,
 		   uint32_t max_sge, void *ctx, struct iw_srq **out)
 {
-	struct iw_rnic *rnic = xrcd->shard->rnic;
+	struct iw_rnic *rnic = xrcd->rnic;
 	struct iw_srq *srq;
 	uint32_t num;
 	int err;
 
-	err = iw_srq_new(xrcd->shard, pd, max_wr, max_sge, ctx, &srq);
+	err = iw_srq_new(pd, max_wr, max_sge, ctx, &srq);
 	if (err)
 		return err;
 	num = new_num(rnic); /* one is free: there are fewer SRQs than numbers */
@@ -96,12 +150,17 @@ int iw_xrc_srq_new(struct iw_xrcd *xrcd, struct iw_pd *pd, struct iw_cq *cq, uin
 		iw_srq_free(srq);
 		return err;
 	}
+	err = hold_pd(xrcd, pd);
+	if (err) {
+		iw_table_remove(&rnic->xrc_srqs, num);
+		iw_srq_free(srq);
+		return err;
+	}
 	srq->xrcd = xrcd;
 	srq->num = num;
 	srq->cq = cq;
 	cq->refs++;
-	pd->xrc_srqs++;
-	iw_cq_join(cq, xrcd->shard);
+	join_all(cq, rnic);
 	list_add_tail(&xrcd->srqs, &list_entry(srq, struct iw_srq_full, srq)->of_xrcd);
 	*out = srq;
 	return 0;
@@ -137,10 +196,10 @@ static void fail_message(struct iw_session *s, const struct iw_srq *srq,
 	iw_session_fail(s, &f);
 }
 
-void iw_xrc_srq_leave(struct iw_srq *srq)
+/* Fails the sessions of this shard with messages for the SRQ. */
+static void fail_messages(struct iw_srq *srq, struct iw_shard *shard)
 {
-	iw_table_remove(&srq->shard->rnic->xrc_srqs, srq->num);
-	list_for_each(node, &srq->shard->all_qps) {
+	list_for_each(node, &shard->all_qps) {
 		struct iw_qp *qp = &list_entry(node, struct iw_qp_base, all)->qp;
 		const struct iw_unexpected *m;
 
@@ -150,9 +209,18 @@ void iw_xrc_srq_leave(struct iw_srq *srq)
 		if (m)
 			fail_message(iw_rc_of(qp)->session, srq, m);
 	}
+}
+
+void iw_xrc_srq_leave(struct iw_srq *srq)
+{
+	struct iw_rnic *rnic = srq->pd->rnic;
+
+	iw_table_remove(&rnic->xrc_srqs, srq->num);
+	list_for_each(node, &rnic->shards)
+		fail_messages(srq, list_entry(node, struct iw_shard, node));
 	list_del(&list_entry(srq, struct iw_srq_full, srq)->of_xrcd);
 	srq->cq->refs--;
-	srq->pd->xrc_srqs--;
+	drop_pd(srq->xrcd, srq->pd);
 }
 
 /* ---- messages ---- */
@@ -173,15 +241,5 @@ struct iw_srq *iw_xrc_lookup(const struct iw_qp *qp, uint32_t qn)
 
 bool iw_xrc_shares(const struct iw_qp *qp, const struct iw_pd *pd)
 {
-	struct list_node *srqs = &qp->srq->xrcd->srqs;
-
-	list_for_each(node, srqs) {
-		if (list_entry(node, struct iw_srq_full, of_xrcd)->srq.pd != pd)
-			continue;
-		/* The next look finds it at once, also if there are many. */
-		list_del(node);
-		list_add(srqs, node);
-		return true;
-	}
-	return false;
+	return find_pd(qp->srq->xrcd, pd);
 }

@@ -6,6 +6,7 @@
 #include "net/trace_file.h"
 #include "runtime/channel.h"
 #include "runtime/object.h"
+#include "runtime/rnic.h"
 #include "runtime/shard.h"
 #include "runtime/tuning.h"
 
@@ -34,7 +35,20 @@ static void post_async(void *ctx, enum object_async_type type)
 	}
 }
 
-/* Makes an event of a QP, CQ or SRQ an async event of the application. */
+/* Rings the doorbells of the shards but this one in which QPs wait for receives of the SRQ. */
+static void ring_others(struct shard *s, struct iw_srq *srq)
+{
+	uint32_t awaited = iw_srq_awaited(srq) & ~(1u << s->index);
+
+	for (; awaited; awaited &= awaited - 1) {
+		struct shard *other = rnic_shard(s->rnic, (unsigned int)__builtin_ctz(awaited));
+
+		doorbell_ring(&other->doorbells, iw_srq_doorbell(srq, other->index));
+		progress_wake(other);
+	}
+}
+
+/* Makes an event of a QP, CQ or SRQ an async event of the application. ctx: the shard. */
 static void raise_async(void *ctx, const struct iw_event *ev)
 {
 	switch (ev->type) {
@@ -62,6 +76,9 @@ static void raise_async(void *ctx, const struct iw_event *ev)
 	case IW_EVENT_SRQ_LIMIT:
 		post_async(ev->srq->ctx, OBJECT_ASYNC_SRQ_LIMIT_REACHED);
 		break;
+	case IW_EVENT_SRQ_OTHERS:
+		ring_others(ctx, ev->srq);
+		break;
 	case IW_EVENT_QP_LAST_WQE:
 		post_async(ev->qp->ctx, OBJECT_ASYNC_QP_LAST_WQE_REACHED);
 		break;
@@ -73,7 +90,7 @@ static void raise_async(void *ctx, const struct iw_event *ev)
 static void run_events(struct shard *s)
 {
 	/* An event may cause others. */
-	while (conn_events(&s->conn, raise_async, NULL))
+	while (conn_events(&s->conn, raise_async, s))
 		;
 	notify(s);
 }

@@ -293,22 +293,30 @@ int rnic_move_qp(struct iw_qp *qp, struct shard *to)
 
 struct shard *rnic_place(struct rnic *r, const struct iw_cq *send_cq, const struct iw_cq *recv_cq)
 {
-	if (send_cq->used)
+	if (send_cq && send_cq->used)
 		return object_shard(send_cq->ctx);
-	if (recv_cq->used)
+	if (recv_cq && recv_cq->used)
 		return object_shard(recv_cq->ctx);
 	return rnic_shard(r, r->turn++ % r->n_shards);
 }
 
+struct iw_qp *rnic_qp(struct rnic *r, uint32_t num)
+{
+	struct iw_qp *qp = NULL;
+
+	for (unsigned int i = 0; i < r->n_shards && !qp; i++)
+		qp = conn_qp(&rnic_shard(r, i)->conn, num);
+	return qp;
+}
+
 int rnic_claim_qp(struct rnic *r, uint32_t num)
 {
-	for (unsigned int i = 1; i < r->n_shards; i++) {
-		struct iw_qp *qp = iw_qp_by_num(rnic_shard(r, i)->conn.iw, num);
+	struct iw_qp *qp = rnic_qp(r, num);
 
-		if (qp && qp->type != IW_QPT_UD)
-			return rnic_move_qp(qp, &r->shard);
-	}
-	return 0;
+	/* One without an object is conn/'s own. */
+	if (!qp || !qp->ctx || qp->type == IW_QPT_UD || object_shard(qp->ctx) == &r->shard)
+		return 0;
+	return rnic_move_qp(qp, &r->shard);
 }
 
 /* ---- making one ---- */

@@ -23,7 +23,7 @@ struct rnic {
 	struct iw_rnic *iw;	 /* MRs, PDs, QP numbers; see iwarp.h for its lock */
 	struct cm_id_table *ids; /* the rdma_cm ids; the lock of the first shard guards it */
 	struct faults faults;
-	struct shard shard; /* the first one, which alone has rdma_cm ids, SRQs and XRC domains */
+	struct shard shard; /* the first one, which alone has rdma_cm ids */
 	struct shard *others[CONFIG_ENGINES_MAX - 1];
 	unsigned int n_shards;
 	unsigned int turn; /* the shard for the next QP whose CQs are new; locks of all shards */
@@ -43,10 +43,12 @@ static inline struct shard *rnic_shard(struct rnic *r, unsigned int i)
 void rnic_lock(struct rnic *r);
 void rnic_unlock(struct rnic *r);
 /*
- * Where a QP with these CQs is to be: where they have queues already, or else shards take turns. So threads that have CQs
- * of their own seldom meet. Locks of all shards.
+ * Where a QP with these CQs, or none, is to be: where they have queues already, or else shards take turns. So threads that
+ * have CQs of their own seldom meet. Locks of all shards.
  */
 struct shard *rnic_place(struct rnic *r, const struct iw_cq *send_cq, const struct iw_cq *recv_cq);
+/* The QP of this number, in whatever shard it is; NULL: there is none. Locks of all shards. */
+struct iw_qp *rnic_qp(struct rnic *r, uint32_t num);
 /* Queues of the shard complete on this CQ of the program's from now on. Locks of all shards. */
 void rnic_completes_on(struct shard *s, struct iw_cq *cq);
 /* A QP of the program's was made, or has moved: its CQs know its shard from now on. Locks of all shards. */

@@ -291,6 +291,18 @@ static int post_one_srq_recv(struct iw_srq *iw, const struct ibv_recv_wr *wr)
 	return 0;
 }
 
+/* Wakes the QPs that wait for receives, in whatever shards they are. */
+static void ring_srq(struct sctpiw_srq *srq)
+{
+	struct rnic *rnic = object_shard(&srq->obj)->rnic;
+
+	for (uint32_t awaited = iw_srq_awaited(srq->iw); awaited; awaited &= awaited - 1) {
+		struct shard *s = rnic_shard(rnic, (unsigned int)__builtin_ctz(awaited));
+
+		burst_post(s, iw_srq_doorbell(srq->iw, s->index), BURST_AT_ONCE, false);
+	}
+}
+
 int sctpiw_post_srq_recv(struct ibv_srq *ibsrq, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad_wr)
 {
 	struct sctpiw_srq *srq = to_srq(ibsrq);
@@ -312,7 +324,7 @@ int sctpiw_post_srq_recv(struct ibv_srq *ibsrq, struct ibv_recv_wr *wr, struct i
 	sctpiw_srq_unlock(srq);
 	if (err)
 		*bad_wr = wr;
-	if (posted && iw_srq_is_awaited(srq->iw))
-		burst_post(object_shard(&srq->obj), &srq->iw->doorbell, BURST_AT_ONCE, false);
+	if (posted)
+		ring_srq(srq);
 	return err;
 }

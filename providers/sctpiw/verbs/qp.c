@@ -139,17 +139,6 @@ static struct iw_qp_attr iw_attr_of(struct sctpiw_pd *pd, const struct ibv_qp_in
 	};
 }
 
-/* Where a QP begins: with its SRQ or XRC domain, or else with its CQs. Locks of all shards. */
-static struct shard *home_of(const struct sctpiw_context *ctx, const struct sctpiw_qp *qp,
-			     const struct ibv_qp_init_attr *attr)
-{
-	struct ibv_cq *recv_cq = attr->recv_cq ? attr->recv_cq : attr->send_cq;
-
-	if (qp->xrcd || attr->srq)
-		return ctx->shard;
-	return rnic_place(ctx->shard->rnic, to_cq(attr->send_cq)->iw, to_cq(recv_cq)->iw);
-}
-
 /* pd or qp->xrcd is not NULL. */
 static int new_iw_qp(struct sctpiw_context *ctx, struct sctpiw_pd *pd, struct sctpiw_qp *qp,
 		     const struct ibv_qp_init_attr *attr)
@@ -164,7 +153,7 @@ static int new_iw_qp(struct sctpiw_context *ctx, struct sctpiw_pd *pd, struct sc
 		iw_attr.xrcd = qp->xrcd->domain->iw;
 	iw_attr.ctx = &qp->obj;
 	rnic_lock(ctx->shard->rnic);
-	qp->home = home_of(ctx, qp, attr);
+	qp->home = rnic_place(ctx->shard->rnic, iw_attr.send_cq, iw_attr.recv_cq);
 	object_set_shard(&qp->obj, qp->home);
 	err = qp_num_get(&qp->home->conn, &iw_attr.num);
 	if (!err) {

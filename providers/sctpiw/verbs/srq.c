@@ -28,11 +28,10 @@ static int new_iw_srq(struct sctpiw_context *ctx, struct sctpiw_pd *pd, struct s
 		err = iw_xrc_srq_new(srq->xrcd->domain->iw, pd->iw, to_cq(cq)->iw, attr->max_wr,
 				     attr->max_sge, &srq->obj, &srq->iw);
 	else
-		err = iw_srq_new(ctx->shard->conn.iw, pd->iw, attr->max_wr, attr->max_sge,
-				 &srq->obj, &srq->iw);
+		err = iw_srq_new(pd->iw, attr->max_wr, attr->max_sge, &srq->obj, &srq->iw);
 	if (!err) {
-		if (srq->xrcd)
-			rnic_completes_on(ctx->shard, srq->iw->cq);
+		for (unsigned int i = 0; srq->xrcd && i < ctx->shard->rnic->n_shards; i++)
+			rnic_completes_on(rnic_shard(ctx->shard->rnic, i), srq->iw->cq);
 		srq->iw->nth = ++made;
 		sctpiw_pd_hold(pd);
 		if (srq->xrcd)
@@ -145,7 +144,7 @@ int sctpiw_get_srq_num(struct ibv_srq *ibsrq, uint32_t *num)
 	return 0;
 }
 
-/* sctpiw_modify_srq() once both locks are held: 0 or -errno. */
+/* sctpiw_modify_srq() once all locks are held: 0 or -errno. */
 static int modify_locked(struct iw_srq *iw, const struct ibv_srq_attr *attr, int mask)
 {
 	uint32_t max_wr = mask & IBV_SRQ_MAX_WR ? attr->max_wr : iw->max_wr;
@@ -177,9 +176,9 @@ int sctpiw_modify_srq(struct ibv_srq *ibsrq, struct ibv_srq_attr *attr, int attr
 	if (attr_mask & ~(IBV_SRQ_MAX_WR | IBV_SRQ_LIMIT))
 		return EINVAL;
 	sctpiw_srq_lock(srq);
-	object_lock(&srq->obj);
+	object_lock_all(&srq->obj);
 	err = modify_locked(srq->iw, attr, attr_mask);
-	object_unlock(&srq->obj);
+	object_unlock_all(&srq->obj);
 	sctpiw_srq_unlock(srq);
 	if (err)
 		log_debug("modify_srq: max_wr %u, srq_limit %u, mask 0x%x: %s", attr->max_wr,
@@ -193,11 +192,11 @@ int sctpiw_query_srq(struct ibv_srq *ibsrq, struct ibv_srq_attr *attr)
 
 	if (srq->generation != sctpiw_generation)
 		return sctpiw_inherited();
-	object_lock(&srq->obj);
+	object_lock_all(&srq->obj);
 	attr->max_wr = srq->iw->max_wr;
 	attr->max_sge = srq->iw->max_sge;
 	attr->srq_limit = srq->iw->limit;
-	object_unlock(&srq->obj);
+	object_unlock_all(&srq->obj);
 	return 0;
 }
 

@@ -192,10 +192,10 @@ int sctpiw_close_xrcd(struct ibv_xrcd *ibxrcd)
 
 /* ---- further handles of a QP ---- */
 
-/* The QP of that number, if it is an XRC_RECV of this domain; else NULL. Needs the shard lock. */
+/* The QP of that number, if it is an XRC_RECV of this domain; else NULL. Needs the locks of all shards. */
 static struct sctpiw_qp *find_qp(const struct sctpiw_xrcd *xrcd, uint32_t num)
 {
-	struct iw_qp *iw = iw_qp_by_num(xrcd->shard->conn.iw, num);
+	struct iw_qp *iw = rnic_qp(xrcd->shard->rnic, num);
 	struct sctpiw_qp *qp = iw ? list_entry(iw->ctx, struct sctpiw_qp, obj) : NULL;
 
 	return qp && qp->domain == xrcd->domain ? qp : NULL;

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+#include "iwarp/spin.h"
+
+#include "iwarp/rnic.h"
+
+/* How often it is looked at between two yields. */
+#define LOOKS 256
+
+/* Acquire and release: pair with each other, so that each shard sees what the one before has done. */
+void iw_spin_lock(_Atomic bool *locked, const struct iw_rnic *rnic)
+{
+	while (atomic_exchange_explicit(locked, true, memory_order_acquire)) {
+		unsigned int looks = 0;
+
+		while (atomic_load_explicit(locked, memory_order_relaxed))
+			if (++looks % LOOKS == 0 && rnic->ops.yield)
+				rnic->ops.yield();
+	}
+}
+
+void iw_spin_unlock(_Atomic bool *locked)
+{
+	atomic_store_explicit(locked, false, memory_order_release);
+}
