@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* ALSO: several.cm --engines 3 -- */
 /* ALSO: iwarp.cm --personality iwarp -- */
 /* ALSO: peer_to_peer.cm --peer-to-peer send -- */
 /*

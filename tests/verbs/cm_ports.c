@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* ALSO: several.cm_ports --engines 3 -- */
 /*
  * Addresses and ports of rdma_cm ids: which of them an id can have, when, and who can have them
  * next.

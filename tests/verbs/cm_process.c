@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* ALSO: several.cm_process --engines 3 -- */
 /*
  * Connections and the processes that have them: how they end, what fork() does to them, what
  * happens to descriptors, and how many there can be. Each case has a process of its own, which

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* ALSO: several.cm_stand_in --engines 3 -- */
 /* ALSO: iwarp.cm_stand_in --personality iwarp -- */
 /* ALSO: ib.cm_stand_in --personality ib -- */
 /*

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* ALSO: several.cm_xrc --engines 3 -- */
 /* ALSO: iwarp.cm_xrc --personality iwarp -- */
 /* ALSO: ib.cm_xrc --personality ib -- */
 /*

@@ -474,72 +474,13 @@ static void test_invalidate(void)
 	}
 }
 
-/* ---- rdma_cm ---- */
-
-/* QPs that rdma_cm connects go where its ids are, and may be connected by their numbers later. */
-static void test_by_cm(void)
-{
-	for (int i = 0; i < THREADS; i++) {
-		struct where at_a, at_b;
-		struct pair p;
-		struct side a, b;
-
-		pair_open(&p, NULL);
-		ctx = p.a.pd->context;
-		exchange(&p.a, &p.b, 1);
-		a = p.a;
-		b = p.b;
-		CHECK_EQ(to_state(&a, IBV_QPS_RESET), 0);
-		CHECK_EQ(to_state(&b, IBV_QPS_RESET), 0);
-		at_a = where_is(&a);
-		at_b = where_is(&b);
-		oob_connect(&a, &at_b);
-		oob_connect(&b, &at_a);
-		exchange(&a, &b, 2);
-		oob_open();
-		pair_close(&p);
-	}
-}
-
-/* A request that is accepted with a QP that is connected already is rejected, wherever the QP is. */
-static void test_accept_refused(void)
-{
-	for (int i = 0; i < THREADS; i++) {
-		struct rdma_conn_param param = { .responder_resources = 1, .initiator_depth = 1 };
-		struct rdma_event_channel *listening = cm_channel(), *active = cm_channel();
-		struct rdma_cm_id *listener = cm_listener(listening, AF_INET, 1), *asking, *asked;
-		struct sockaddr_storage to = cm_address_of(listener, AF_INET);
-		struct side a, b;
-
-		oob_connect_pair(&a, &b);
-		asking = cm_resolved(active, &to);
-		CHECK_EQ(cm_connect(asking), 0);
-		asked = cm_request(listening);
-		param.qp_num = (i % 2 ? &a : &b)->qp->qp_num; /* of another engine each */
-		CHECK_ERRNO(rdma_accept(asked, &param), EINVAL);
-		cm_expect(active, RDMA_CM_EVENT_REJECTED, -ECONNREFUSED);
-		exchange(&a, &b, 1);
-		close_pair(&a, &b);
-		CHECK_EQ(rdma_destroy_id(asked), 0);
-		cm_destroy(asking);
-		CHECK_EQ(rdma_destroy_id(listener), 0);
-		rdma_destroy_event_channel(listening);
-		rdma_destroy_event_channel(active);
-	}
-}
-
 int main(int argc, char **argv)
 {
 	static const struct test tests[] = {
-		{ "threads", test_threads },
-		{ "ping_pong", test_ping_pong },
-		{ "one_cq", test_one_cq },
-		{ "one_srq", test_one_srq },
-		{ "deregister", test_deregister },
-		{ "windows", test_windows },
+		{ "threads", test_threads },	   { "ping_pong", test_ping_pong },
+		{ "one_cq", test_one_cq },	   { "one_srq", test_one_srq },
+		{ "deregister", test_deregister }, { "windows", test_windows },
 		{ "invalidate", test_invalidate },
-		{ "by_cm", test_by_cm },
-		{ "accept_refused", test_accept_refused },
 	};
 
 	oob_open();

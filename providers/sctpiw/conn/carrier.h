@@ -71,6 +71,11 @@ struct carrier {
 	 */
 	int (*open)(struct endpoint *ep, const struct sockaddr *addr, bool v6only, size_t *rcvbuf);
 	void (*close)(struct endpoint *ep);
+	/*
+	 * n endpoints are bound to this port: ep, and those that were opened beside it (endpoint.beside), in the order of their
+	 * shards. From now on each gets what endpoint_group.h says. -errno. NULL: the carrier cannot do that, or need not.
+	 */
+	int (*steer)(struct endpoint *ep, unsigned int n);
 	/* From now on receive() looks at this port. -errno. */
 	int (*watch)(struct endpoint *ep);
 	/*

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
  * The connection manager: the rdma_cm ids, as the kernel's serves them for an iWARP device. A handle names
- * an id; 0 names none. Shard lock, which guards the table of ids as well.
+ * an id; 0 names none. An id belongs to one shard, whose lock guards it: to the first one, until its port or its
+ * peer says which one has its association. What an application asks of an id needs the locks of all
+ * shards, and so do the operations below, since ids move, and listeners are known to all shards; events of
+ * its session, and timers, come under the lock of its own.
  *
  * The operations return 0 or -errno as their man pages have it; -EINVAL stands for a wrong state of the id.
  */
@@ -113,13 +116,15 @@ struct cm_listening {
 
 /* Of an id made for a request. */
 struct cm_request_link {
-	struct cm_id *listener; /* until the application has read the CONNECT_REQUEST; then NULL */
-	struct list_node node;	/* cm_listening.requests, for as long */
+	struct cm_id *
+		listener; /* until the application has read the CONNECT_REQUEST; then NULL. Of any shard */
+	struct list_node node;	    /* cm_listening.requests, for as long */
 	struct list_node undecided; /* cm_id_table.undecided, until it is accepted or rejected */
 };
 
 struct cm_id {
 	struct conn *conn;
+	struct conn *any_port; /* where it gets a port, if the application names none */
 	uint32_t handle;
 	enum cm_state state;
 	struct event_source source;
@@ -201,14 +206,17 @@ struct cm_id *cm_id_get(const struct conn *c, uint32_t handle);
 uint32_t cm_id_free(struct cm_id *id);
 /* The next id at or behind *pos of the table, or NULL; *pos moves on. */
 struct cm_id *cm_id_next(const struct conn *c, uint32_t *pos);
+/* The id's request waits in the listener's backlog for being read, and for a decision. */
+void cm_enter_backlog(struct cm_id *id, struct cm_id *listener);
 /* The application has read the id's CONNECT_REQUEST: it leaves its listener's backlog. */
 void cm_leave_backlog(struct cm_id *id);
+/* Whether the backlog is full. Shards that look at the same time may put one request too many there. */
+bool cm_backlog_is_full(const struct cm_id *listener);
 /* How many requests wait for the decision of applications, on all ids of the RNIC, read or not. */
 unsigned int cm_undecided(const struct conn *c);
 /* Whether one of them came from this address and names this QP, which is not 0. */
 bool cm_is_asked_by(const struct conn *c, uint32_t qp_num, const struct ip_addr *from);
-/* The id's request is one of them, until cm_decided(), which may be called again, or for any id. */
-void cm_undecide(struct cm_id *id);
+/* The id's request is decided about. May be called again, or for any id. */
 void cm_decided(struct cm_id *id);
 /* A word for the log. */
 const char *cm_state_name(enum cm_state state);
@@ -231,6 +239,8 @@ void cm_connect_failed(struct cm_id *id, int error, const struct iw_session_para
 
 /* ---- cm_connect.c ---- */
 
+/* Brings an id that is about to connect to the conn that gets what its peer sends. */
+void cm_choose_conn(struct cm_id *id);
 /* The UDP port behind which the peer's SCTP port is. */
 uint16_t cm_encap_port(const struct conn *c, uint16_t port);
 /* The association is up; or it is gone before it was up. */
@@ -264,10 +274,11 @@ void cm_judge(struct conn *c, struct iw_session *s, struct iw_session_param *par
 /* Why a request is refused before an application hears of it, or NULL. listener: NULL if there is none. */
 const char *cm_why_not(const struct conn *c, const struct cm_id *listener, size_t private_data_len);
 /*
- * A new id for a request that came from there and from this SCTP port. It waits for the decision of the
+ * A new id for a request that came to ep from there and from this SCTP port. It waits for the decision of the
  * listener's application. NULL: out of memory.
  */
-struct cm_id *cm_request_new(struct cm_id *listener, const struct path_addr *path, uint16_t port);
+struct cm_id *cm_request_new(const struct endpoint *ep, const struct path_addr *path,
+			     uint16_t port);
 /* The id listens no more; requests that were not read are rejected. */
 void cm_unlisten(struct cm_id *id);
 /* Peers that open an association to the endpoint are not refused for CM_LISTEN_GRACE. */

@@ -127,7 +127,19 @@ static void move(struct cm_id *id, struct endpoint *next)
 {
 	endpoint_put(id->ep);
 	id->ep = next;
+	id->conn = next->conn;
 	sockaddr_set_port((struct sockaddr *)&id->src, next->bound.port);
+}
+
+void cm_choose_conn(struct cm_id *id)
+{
+	struct endpoint *ep;
+
+	if (id->state != CM_ROUTE_RESOLVED || !id->ep->group)
+		return;
+	ep = endpoint_group_for(id->ep, sockaddr_port((struct sockaddr *)&id->dst));
+	ep->refs++;
+	move(id, ep);
 }
 
 /*

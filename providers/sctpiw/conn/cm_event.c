@@ -31,14 +31,15 @@ static void fill_param(struct rnic_conn_param *to, const struct cm_id *id,
 	memcpy(to->private_data, from->private_data, len);
 }
 
-static int post(struct cm_id *id, struct rnic_cm_event *ev)
+/* Posts an event of the id, or of a request to it that came to c. */
+static int post(struct conn *c, struct cm_id *id, struct rnic_cm_event *ev)
 {
 	int ret;
 
 	ev->datagram = !id->connected_type;
-	id->conn->cm.last_event = id->conn->now;
-	TRACE(cm_event, id->conn->now, .id = ev->id, .event = ev->event, .status = ev->status);
-	ret = id->conn->ops->events.post(&id->source, ev, sizeof(*ev));
+	c->cm.last_event = c->now;
+	TRACE(cm_event, c->now, .id = ev->id, .event = ev->event, .status = ev->status);
+	ret = c->ops->events.post(&id->source, ev, sizeof(*ev));
 	if (ret)
 		log_error("out of memory: a connection event is lost");
 	return ret;
@@ -56,7 +57,7 @@ void cm_post_param(struct cm_id *id, enum cm_event_type type, int status,
 
 	if (param)
 		fill_param(&ev.param, id, param);
-	post(id, &ev);
+	post(id->conn, id, &ev);
 }
 
 /* Where datagrams to the peer go, as an address handle says it. */
@@ -87,7 +88,7 @@ void cm_post_datagram(struct cm_id *id, enum cm_event_type type, int status,
 		memcpy(ev.param.private_data, reply->private_data, reply->private_data_len);
 		fill_ah(&ev.ah, id);
 	}
-	post(id, &ev);
+	post(id->conn, id, &ev);
 }
 
 void cm_post(struct cm_id *id, enum cm_event_type type, int status)
@@ -105,7 +106,7 @@ int cm_post_request(struct cm_id *listener, struct cm_id *child,
 	};
 
 	fill_param(&ev.param, child, param);
-	return post(listener, &ev);
+	return post(child->conn, listener, &ev);
 }
 
 void cm_connect_failed(struct cm_id *id, int error, const struct iw_session_param *param)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* The table of rdma_cm ids. */
 #define _GNU_SOURCE
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -21,12 +22,28 @@ struct slot {
 };
 
 struct cm_id_table {
+	/*
+	 * Shards find their ids here, and make ids for requests. It guards the table and what requests of several shards have in
+	 * common: the list of the undecided ones, and their listener's backlog. Nothing else is locked under it.
+	 */
+	pthread_mutex_t lock;
 	struct slot *slots;
 	uint32_t n_slots;
-	uint32_t first_free;		  /* 0: none, since slot 0 is never used */
-	struct list_node undecided;	  /* cm_request_link.undecided */
-	_Atomic unsigned int n_undecided; /* any shard may look */
+	uint32_t first_free;	    /* 0: none, since slot 0 is never used */
+	struct list_node undecided; /* cm_request_link.undecided */
+	unsigned int n_undecided;
 };
+
+static struct cm_id_table *lock_table(const struct conn *c)
+{
+	pthread_mutex_lock(&c->cm.ids->lock);
+	return c->cm.ids;
+}
+
+static void unlock_table(struct cm_id_table *t)
+{
+	pthread_mutex_unlock(&t->lock);
+}
 
 void cm_init(struct cm *cm, struct cm_id_table *ids)
 {
@@ -42,8 +59,10 @@ struct cm_id_table *cm_id_table_new(void)
 {
 	struct cm_id_table *t = calloc(1, sizeof(*t));
 
-	if (t)
-		list_init(&t->undecided);
+	if (!t)
+		return NULL;
+	pthread_mutex_init(&t->lock, NULL);
+	list_init(&t->undecided);
 	return t;
 }
 
@@ -57,13 +76,15 @@ void cm_id_table_forget(struct cm_id_table *t, const struct conn_events_ops *eve
 		free(t->slots[i].id);
 	}
 	free(t->slots);
-	*t = (struct cm_id_table){ 0 };
+	t->slots = NULL;
+	t->n_slots = t->first_free = t->n_undecided = 0;
 	list_init(&t->undecided);
 }
 
 void cm_id_table_free(struct cm_id_table *t, const struct conn_events_ops *events)
 {
 	cm_id_table_forget(t, events);
+	pthread_mutex_destroy(&t->lock);
 	free(t);
 }
 
@@ -88,22 +109,45 @@ static bool grow(struct cm_id_table *t)
 	return true;
 }
 
-struct cm_id *cm_id_new(struct conn *c, struct rnic_channel *chan, uint64_t uid)
+/* Gives the id a slot, and with it its handle. */
+static bool enter(struct cm_id_table *t, struct cm_id *id)
 {
-	struct cm_id_table *t = c->cm.ids;
-	struct cm_id *id;
 	struct slot *slot;
 
 	if (!t->first_free && !grow(t))
-		return NULL;
-	id = calloc(1, sizeof(*id));
-	if (!id)
-		return NULL;
+		return false;
 	slot = &t->slots[t->first_free];
 	id->handle = (slot->uses++ & USES_MASK) << INDEX_BITS | t->first_free;
 	t->first_free = slot->next_free;
 	slot->id = id;
-	id->conn = c;
+	return true;
+}
+
+static void leave(struct cm_id_table *t, const struct cm_id *id)
+{
+	uint32_t i = id->handle & INDEX_MASK;
+
+	t->slots[i].id = NULL;
+	t->slots[i].next_free = t->first_free;
+	t->first_free = i;
+}
+
+struct cm_id *cm_id_new(struct conn *c, struct rnic_channel *chan, uint64_t uid)
+{
+	struct cm_id *id = calloc(1, sizeof(*id));
+	struct cm_id_table *t;
+	bool entered;
+
+	if (!id)
+		return NULL;
+	t = lock_table(c);
+	entered = enter(t, id);
+	unlock_table(t);
+	if (!entered) {
+		free(id);
+		return NULL;
+	}
+	id->conn = id->any_port = c;
 	id->uid = uid;
 	id->source.chan = chan;
 	c->ops->events.ref(chan);
@@ -122,25 +166,25 @@ struct cm_id *cm_id_new(struct conn *c, struct rnic_channel *chan, uint64_t uid)
 
 struct cm_id *cm_id_get(const struct conn *c, uint32_t handle)
 {
-	const struct cm_id_table *t = c->cm.ids;
+	struct cm_id_table *t = lock_table(c);
 	uint32_t i = handle & INDEX_MASK;
+	struct cm_id *id = i < t->n_slots ? t->slots[i].id : NULL;
 
-	if (i >= t->n_slots || !t->slots[i].id || t->slots[i].id->handle != handle)
-		return NULL;
-	return t->slots[i].id;
+	if (id && id->handle != handle)
+		id = NULL;
+	unlock_table(t);
+	return id;
 }
 
 struct cm_id *cm_id_next(const struct conn *c, uint32_t *pos)
 {
-	const struct cm_id_table *t = c->cm.ids;
+	struct cm_id_table *t = lock_table(c);
+	struct cm_id *id = NULL;
 
-	while (*pos < t->n_slots) {
-		struct cm_id *id = t->slots[(*pos)++].id;
-
-		if (id)
-			return id;
-	}
-	return NULL;
+	while (!id && *pos < t->n_slots)
+		id = t->slots[(*pos)++].id;
+	unlock_table(t);
+	return id;
 }
 
 const char *cm_state_name(enum cm_state state)
@@ -161,23 +205,53 @@ const char *cm_state_name(enum cm_state state)
 	return names[state];
 }
 
+/* ---- requests ---- */
+
+void cm_enter_backlog(struct cm_id *id, struct cm_id *listener)
+{
+	struct cm_id_table *t = lock_table(id->conn);
+
+	id->request.listener = listener;
+	listener->listening.pending++;
+	list_add_tail(&listener->listening.requests, &id->request.node);
+	list_add_tail(&t->undecided, &id->request.undecided);
+	t->n_undecided++;
+	unlock_table(t);
+}
+
 void cm_leave_backlog(struct cm_id *id)
 {
-	if (!id->request.listener)
-		return;
-	id->request.listener->listening.pending--;
-	id->request.listener = NULL;
-	list_del(&id->request.node);
+	struct cm_id_table *t = lock_table(id->conn);
+
+	if (id->request.listener) {
+		id->request.listener->listening.pending--;
+		id->request.listener = NULL;
+		list_del(&id->request.node);
+	}
+	unlock_table(t);
+}
+
+bool cm_backlog_is_full(const struct cm_id *listener)
+{
+	struct cm_id_table *t = lock_table(listener->conn);
+	bool full = listener->listening.pending >= listener->listening.backlog;
+
+	unlock_table(t);
+	return full;
 }
 
 unsigned int cm_undecided(const struct conn *c)
 {
-	return c->cm.ids->n_undecided;
+	struct cm_id_table *t = lock_table(c);
+	unsigned int n = t->n_undecided;
+
+	unlock_table(t);
+	return n;
 }
 
-bool cm_is_asked_by(const struct conn *c, uint32_t qp_num, const struct ip_addr *from)
+static bool is_asked_by(const struct cm_id_table *t, uint32_t qp_num, const struct ip_addr *from)
 {
-	list_for_each(node, &c->cm.ids->undecided) {
+	list_for_each(node, &t->undecided) {
 		const struct cm_id *id = list_entry(node, struct cm_id, request.undecided);
 		struct ip_addr ip = sockaddr_ip((const struct sockaddr *)&id->dst);
 
@@ -192,25 +266,30 @@ bool cm_is_asked_by(const struct conn *c, uint32_t qp_num, const struct ip_addr 
 	return false;
 }
 
-void cm_undecide(struct cm_id *id)
+bool cm_is_asked_by(const struct conn *c, uint32_t qp_num, const struct ip_addr *from)
 {
-	list_add_tail(&id->conn->cm.ids->undecided, &id->request.undecided);
-	id->conn->cm.ids->n_undecided++;
+	struct cm_id_table *t = lock_table(c);
+	bool asked = is_asked_by(t, qp_num, from);
+
+	unlock_table(t);
+	return asked;
 }
 
 void cm_decided(struct cm_id *id)
 {
-	if (!list_linked(&id->request.undecided))
-		return;
-	list_del(&id->request.undecided);
-	id->conn->cm.ids->n_undecided--;
+	struct cm_id_table *t = lock_table(id->conn);
+
+	if (list_linked(&id->request.undecided)) {
+		list_del(&id->request.undecided);
+		t->n_undecided--;
+	}
+	unlock_table(t);
 }
 
 uint32_t cm_id_free(struct cm_id *id)
 {
 	const struct conn_events_ops *events = &id->conn->ops->events;
-	struct cm_id_table *t = id->conn->cm.ids;
-	uint32_t i = id->handle & INDEX_MASK;
+	struct cm_id_table *t;
 	uint32_t reported;
 
 	cm_unlisten(id);
@@ -220,9 +299,9 @@ uint32_t cm_id_free(struct cm_id *id)
 	reported = events->purge(&id->source) + cm_leave_all(id);
 	events->put(id->source.chan);
 	endpoint_leave(id);
-	t->slots[i].id = NULL;
-	t->slots[i].next_free = t->first_free;
-	t->first_free = i;
+	t = lock_table(id->conn);
+	leave(t, id);
+	unlock_table(t);
 	free(id);
 	return reported;
 }

@@ -21,6 +21,46 @@ void cm_grant_grace(struct endpoint *ep)
 		t->set_quiet(ep, ep->conn->now + CM_LISTEN_GRACE);
 }
 
+/* Peers may ask for the listener, at each endpoint of its port. -errno. */
+static int open_port(struct cm_id *id)
+{
+	struct endpoint *ep;
+	int ret = 0;
+
+	if (id->connected_type)
+		endpoint_group_make(id->ep);
+	for (unsigned int i = 0; !ret && (ep = endpoint_group_member(id->ep, i)); i++)
+		ret = id->connected_type ? ep->conn->transport->set_accept(ep, true) : 0;
+	return ret;
+}
+
+/* The listener begins, and has what came before it. */
+static void begin(struct cm_id *id)
+{
+	struct endpoint *ep;
+
+	for (unsigned int i = 0; (ep = endpoint_group_member(id->ep, i)); i++) {
+		if (id->opt.tos_set)
+			endpoint_set_tos(ep, id->opt.tos);
+		ep->listener = id;
+		cm_early_take(ep);
+	}
+}
+
+/* Who has connections there may listen again, and peers that come meanwhile wait as in cm_request(). */
+static void close_port(struct cm_id *id)
+{
+	struct endpoint *ep;
+
+	for (unsigned int i = 0; (ep = endpoint_group_member(id->ep, i)); i++) {
+		ep->listener = NULL;
+		if (id->connected_type)
+			ep->conn->transport->set_accept(ep, false);
+		if (!list_empty(&ep->assocs))
+			cm_grant_grace(ep);
+	}
+}
+
 int cm_listen(struct cm_id *id, int backlog)
 {
 	struct sockaddr_storage any;
@@ -38,16 +78,13 @@ int cm_listen(struct cm_id *id, int backlog)
 		return -EINVAL;
 	if (id->ep->listener)
 		return -EADDRINUSE;
-	ret = id->connected_type ? id->conn->transport->set_accept(id->ep, true) : 0;
+	ret = open_port(id);
 	if (ret)
 		return ret;
-	if (id->opt.tos_set)
-		endpoint_set_tos(id->ep, id->opt.tos);
 	id->listening.backlog = backlog > 0 && backlog < BACKLOG_MAX ? (unsigned int)backlog :
 								       BACKLOG_MAX;
 	id->state = CM_LISTEN;
-	id->ep->listener = id;
-	cm_early_take(id->ep);
+	begin(id);
 	return 0;
 }
 
@@ -55,23 +92,16 @@ void cm_unlisten(struct cm_id *id)
 {
 	if (id->state != CM_LISTEN)
 		return;
-	id->ep->listener = NULL;
-	if (id->connected_type)
-		id->conn->transport->set_accept(id->ep, false);
-	/* Who has connections there may listen again, and peers that come meanwhile wait as in cm_request(). */
-	if (!list_empty(&id->ep->assocs))
-		cm_grant_grace(id->ep);
+	close_port(id);
 	while (!list_empty(&id->listening.requests))
 		cm_id_free(list_entry(id->listening.requests.next, struct cm_id, request.node));
 	id->state = CM_OVER;
 }
 
 /* The addresses of a passive id are those that its request came from and to. */
-static void set_addresses(struct cm_id *child, const struct cm_id *listener,
+static void set_addresses(struct cm_id *child, const struct endpoint *ep,
 			  const struct path_addr *path, uint16_t port)
 {
-	const struct endpoint *ep = listener->ep;
-
 	/* An application that listens on :: sees IPv4 peers as the kernel shows them: mapped. */
 	sockaddr_make(&child->dst, ep->bound.family, &path->remote, port);
 	if (ip_addr_is_zero(&path->local))
@@ -87,27 +117,25 @@ const char *cm_why_not(const struct conn *c, const struct cm_id *listener, size_
 		return "nobody listens";
 	if (private_data_len > RNIC_PRIVATE_DATA_MAX)
 		return "rdma_cm cannot show all of its private data";
-	if (listener->listening.pending >= listener->listening.backlog)
+	if (cm_backlog_is_full(listener))
 		return "the backlog is full";
 	if (cm_undecided(c) + c->cm.n_early >= c->config->request_limit)
 		return "too many wait for a decision (request-limit)";
 	return NULL;
 }
 
-struct cm_id *cm_request_new(struct cm_id *listener, const struct path_addr *path, uint16_t port)
+struct cm_id *cm_request_new(const struct endpoint *ep, const struct path_addr *path, uint16_t port)
 {
-	struct cm_id *child = cm_id_new(listener->conn, listener->source.chan, listener->uid);
+	struct cm_id *listener = ep->listener;
+	struct cm_id *child = cm_id_new(ep->conn, listener->source.chan, listener->uid);
 
 	if (!child)
 		return NULL;
 	child->connected_type = listener->connected_type;
 	child->type = listener->type;
 	child->state = CM_REQUESTED;
-	cm_undecide(child);
-	set_addresses(child, listener, path, port);
-	child->request.listener = listener;
-	listener->listening.pending++;
-	list_add_tail(&listener->listening.requests, &child->request.node);
+	set_addresses(child, ep, path, port);
+	cm_enter_backlog(child, listener);
 	return child;
 }
 
@@ -161,7 +189,7 @@ void cm_judge(struct conn *c, struct iw_session *s, struct iw_session_param *par
 	}
 	if (turn_away(a, s, &m, param->private_data_len))
 		return;
-	child = cm_request_new(listener, t->addr(a), t->remote_port(a));
+	child = cm_request_new(a->ep, t->addr(a), t->remote_port(a));
 	if (!child) {
 		iw_session_refuse(s);
 		return;

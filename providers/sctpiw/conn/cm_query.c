@@ -66,6 +66,7 @@ static int check_addr(const struct cm_id *id, const struct sockaddr *addr)
 static void attach(struct cm_id *id, struct endpoint *ep)
 {
 	id->ep = ep;
+	id->conn = ep->conn;
 	id->src = ep->bound.local;
 	if (!ep->shared)
 		list_add_tail(&ep->ids, &id->bound_node);
@@ -161,7 +162,7 @@ static int bind_for_client(struct cm_id *id, const struct sockaddr *src, int fam
 				return ret == -EADDRNOTAVAIL ? ret : -ENODEV;
 		}
 	}
-	ret = endpoint_open_client(id->conn, family, id->opt.tos, &ep);
+	ret = endpoint_open_client(id->any_port, family, id->opt.tos, &ep);
 	if (ret)
 		return ret;
 	attach(id, ep);

@@ -19,7 +19,11 @@ int conn_start(struct conn *c, const struct conn_param *param, struct config_err
 	c->net = param->net;
 	c->iw = param->iw;
 	c->random = param->random;
+	c->all = param->all;
+	c->n_all = param->n_all;
+	c->index = param->index;
 	endpoint_table_init(&c->endpoints);
+	misplaced_errors_init(&c->misplaced);
 	list_init(&c->assocs);
 	conn_idle_init(&c->idle);
 	conn_strangers_init(&c->strangers);
@@ -163,6 +167,13 @@ void conn_readdress(struct conn *c)
 		c->transport->readdress(list_entry(node, struct endpoint, node));
 }
 
+void conn_with_all(struct conn *c)
+{
+	c->wants_all = false;
+	endpoint_group_give_errors(c);
+	endpoint_group_end_unused(c);
+}
+
 void conn_reap(struct conn *c)
 {
 	endpoint_reap(c);
@@ -216,6 +227,7 @@ void conn_stop(struct conn *c)
 	sidr_fini(&c->sidr);
 	oob_table_fini(&c->oob);
 	qp_num_table_free(c);
+	endpoint_group_end_all(c);
 	conn_reap(c);
 	c->transport->stop(c);
 }

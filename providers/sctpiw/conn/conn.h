@@ -29,6 +29,7 @@
 #include "conn/cm.h"
 #include "conn/datagram.h"
 #include "conn/endpoint.h"
+#include "conn/endpoint_group.h"
 #include "conn/events.h"
 #include "conn/known_mtu.h"
 #include "conn/multicast.h"
@@ -107,8 +108,13 @@ struct conn {
 	struct net *net;	       /* the carrier's own: sockets, or a simulated network */
 	struct iw_shard *iw;
 	struct random_source *random;
+	struct conn *const
+		*all; /* the conns of the RNIC's shards, this one among them; of one alone, NULL */
+	unsigned int n_all, index;
 	uint64_t now;
-	bool closed; /* the sockets are gone: no new endpoint is opened */
+	bool closed;	/* the sockets are gone: no new endpoint is opened */
+	bool wants_all; /* conn_with_all() has something to do */
+	struct misplaced_errors misplaced;
 	_Atomic bool
 		sacks_asked; /* conn_flush_sacks() has something to do; may be read without the lock */
 
@@ -140,6 +146,9 @@ struct conn_param {
 	struct iw_shard *iw;
 	struct cm_id_table *ids;
 	struct random_source *random;
+	/* Where the RNIC has several conns: all of them, once all are started, and this one's place there. Else NULL and 0. */
+	struct conn *const *all;
+	unsigned int n_all, index;
 };
 
 /*
@@ -189,6 +198,8 @@ uint64_t conn_next_timeout(const struct conn *c);
 void conn_timers(struct conn *c);
 /* Our addresses or routes have changed: associations may leave by other ways now. */
 void conn_readdress(struct conn *c);
+/* Does what needs the locks of all shards, which the caller has, as conn.wants_all asks. */
+void conn_with_all(struct conn *c);
 /* Frees endpoints that nobody uses any more. Not from within an event. */
 void conn_reap(struct conn *c);
 

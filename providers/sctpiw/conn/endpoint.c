@@ -18,8 +18,15 @@ void endpoint_table_init(struct endpoint_table *t)
 	list_init(&t->clients);
 }
 
-static int endpoint_new(struct conn *c, const struct sockaddr *addr, bool v6only, bool dormant,
-			struct endpoint **out)
+/* How an endpoint is bound, and to what. */
+struct binding {
+	const struct sockaddr *addr;
+	bool v6only;
+	bool dormant;
+	const struct endpoint *beside; /* as in struct endpoint */
+};
+
+static int endpoint_new(struct conn *c, const struct binding *b, struct endpoint **out)
 {
 	struct endpoint_table *t = &c->endpoints;
 	char text[SOCKADDR_TEXT];
@@ -28,25 +35,27 @@ static int endpoint_new(struct conn *c, const struct sockaddr *addr, bool v6only
 
 	if (c->closed)
 		return -EIO;
-	ret = dormant ? 0 : c->ops->start_progress(c);
+	ret = b->dormant ? 0 : c->ops->start_progress(c);
 	if (ret)
 		return ret;
 	ep = calloc(1, sizeof(*ep));
 	if (!ep)
 		return -ENOMEM;
 	ep->conn = c;
-	ep->dormant = dormant;
+	ep->dormant = b->dormant;
+	ep->beside = b->beside;
 	list_init(&ep->node);
 	list_init(&ep->client_node);
 	list_init(&ep->assocs);
 	list_init(&ep->ids);
-	ret = c->transport->open(ep, addr, v6only);
+	ret = c->transport->open(ep, b->addr, b->v6only);
 	if (ret) {
 		free(ep);
 		return ret;
 	}
-	list_add_tail(dormant ? &t->dormant : &t->open, &ep->node);
-	t->n_open += !dormant;
+	ep->beside = NULL;
+	list_add_tail(b->dormant ? &t->dormant : &t->open, &ep->node);
+	t->n_open += !b->dormant;
 	ep->refs = 1;
 	log_debug("%s: open", sockaddr_text((struct sockaddr *)&ep->bound.local, text));
 	*out = ep;
@@ -95,12 +104,57 @@ int endpoint_open(struct conn *c, const struct sockaddr *addr, bool v6only, bool
 			return 0;
 		}
 	}
-	return endpoint_new(c, addr, v6only, false, out);
+	return endpoint_new(c, &(struct binding){ .addr = addr, .v6only = v6only }, out);
+}
+
+int endpoint_open_beside(struct conn *c, const struct endpoint *first, struct endpoint **out)
+{
+	const struct binding b = {
+		.addr = (const struct sockaddr *)&first->bound.local,
+		.v6only = first->bound.v6only,
+		.beside = first,
+	};
+	int ret = endpoint_new(c, &b, out);
+
+	if (!ret)
+		endpoint_set_tos(*out, first->tos);
+	return ret;
+}
+
+/* So many ports are tried for one with the right remainder: nearly as good as for ever. */
+#define TRIES (16 * CONFIG_ENGINES_MAX)
+
+static bool is_ours(const struct endpoint *ep)
+{
+	const struct conn *c = ep->conn;
+
+	return c->n_all < 2 || ep->bound.port % c->n_all == c->index;
+}
+
+/* An endpoint at any port, whose remainder is the shard's index. The others are closed afterwards, so that none comes twice. */
+static int open_any(struct conn *c, int family, struct endpoint **out)
+{
+	struct endpoint *found = NULL;
+	struct sockaddr_storage any;
+	int ret = 0;
+
+	sockaddr_any(&any, family, 0);
+	/* IPv4-mapped destinations are served by the IPv6 port, too. */
+	for (unsigned int i = 0; i < TRIES && !ret && !(found && is_ours(found)); i++) {
+		if (found)
+			endpoint_put(found);
+		ret = endpoint_new(c, &(struct binding){ .addr = (struct sockaddr *)&any }, &found);
+	}
+	if (ret && found) { /* any one is better than none */
+		found->refs++;
+		ret = 0;
+	}
+	*out = found;
+	return ret;
 }
 
 int endpoint_open_client(struct conn *c, int family, uint8_t tos, struct endpoint **out)
 {
-	struct sockaddr_storage any;
 	int ret;
 
 	list_for_each(node, &c->endpoints.clients) {
@@ -112,9 +166,7 @@ int endpoint_open_client(struct conn *c, int family, uint8_t tos, struct endpoin
 			return 0;
 		}
 	}
-	sockaddr_any(&any, family, 0);
-	/* IPv4-mapped destinations are served by the IPv6 port, too. */
-	ret = endpoint_new(c, (struct sockaddr *)&any, false, false, out);
+	ret = open_any(c, family, out);
 	if (ret)
 		return ret;
 	endpoint_set_tos(*out, tos);
@@ -127,12 +179,12 @@ int endpoint_open_client(struct conn *c, int family, uint8_t tos, struct endpoin
 
 int endpoint_open_dormant(struct conn *c, const struct sockaddr *addr, struct endpoint **out)
 {
-	return endpoint_new(c, addr, false, true, out);
+	return endpoint_new(c, &(struct binding){ .addr = addr, .dormant = true }, out);
 }
 
 int endpoint_open_group(struct conn *c, const struct sockaddr *addr, struct endpoint **out)
 {
-	return endpoint_new(c, addr, true, false, out);
+	return endpoint_new(c, &(struct binding){ .addr = addr, .v6only = true }, out);
 }
 
 /* ---- the local addresses of a port of QP numbers ---- */
@@ -227,30 +279,37 @@ void endpoint_put(struct endpoint *ep)
 {
 	if (--ep->refs == 0)
 		ep->conn->endpoints.reap = true;
+	else
+		endpoint_group_check(ep);
 }
 
 bool endpoint_is_abandoned(const struct endpoint *ep)
 {
-	return !ep->shared && !ep->block && list_empty(&ep->ids);
+	return !ep->shared && !ep->block && !endpoint_group_has_ids(ep);
+}
+
+/* The idle associations of a port without ids have less time from now on. */
+static void hasten_idle(struct endpoint *ep)
+{
+	list_for_each(node, &ep->assocs) {
+		struct conn_assoc *a = list_entry(node, struct conn_assoc, node);
+
+		conn_assoc_in_use(a);
+		conn_assoc_check_idle(a);
+	}
 }
 
 void endpoint_leave(struct cm_id *id)
 {
-	struct endpoint *ep = id->ep;
+	struct endpoint *ep = id->ep, *m;
 
 	id->ep = NULL;
 	list_del(&id->bound_node);
 	if (!ep)
 		return;
-	if (endpoint_is_abandoned(ep)) {
-		/* Its idle associations have less time from now on. */
-		list_for_each(node, &ep->assocs) {
-			struct conn_assoc *a = list_entry(node, struct conn_assoc, node);
-
-			conn_assoc_in_use(a);
-			conn_assoc_check_idle(a);
-		}
-	}
+	if (endpoint_is_abandoned(ep))
+		for (unsigned int i = 0; (m = endpoint_group_member(ep, i)); i++)
+			hasten_idle(m);
 	endpoint_put(ep);
 }
 

@@ -16,6 +16,7 @@
 
 struct cm_id;
 struct conn;
+struct endpoint_group;
 struct qp_block;
 
 /*
@@ -43,10 +44,12 @@ struct endpoint {
 	unsigned int refs; /* ids, associations and QP number blocks that use it; at 0 it is reaped */
 	struct endpoint_bound bound;
 	struct endpoint_locals locals;
-	uint8_t tos;		 /* of the IP packets, or their traffic class */
-	unsigned int await_room; /* who waits for room in its port: endpoint_await_room() */
-	bool dormant;		 /* it holds its port, and nobody looks at what comes there */
-	void *state;		 /* the transport's own */
+	uint8_t tos;		       /* of the IP packets, or their traffic class */
+	unsigned int await_room;       /* who waits for room in its port: endpoint_await_room() */
+	bool dormant;		       /* it holds its port, and nobody looks at what comes there */
+	struct endpoint_group *group;  /* endpoint_group.h; NULL: no other shard has the port */
+	const struct endpoint *beside; /* while it is opened: whose port it shares; else NULL */
+	void *state;		       /* the transport's own */
 
 	struct list_node assocs;      /* conn_assoc.node */
 	struct list_node ids;	      /* cm_id.bound_node: the ids that claim the address */
@@ -72,7 +75,12 @@ void endpoint_table_init(struct endpoint_table *t);
  */
 int endpoint_open(struct conn *c, const struct sockaddr *addr, bool v6only, bool reuse,
 		  struct endpoint **ep);
-/* A referenced endpoint for active connections from any port: the one of the family and TOS. -errno. */
+/* A referenced endpoint bound as `first` is, which is another shard's: for endpoint_group.h. -errno. */
+int endpoint_open_beside(struct conn *c, const struct endpoint *first, struct endpoint **ep);
+/*
+ * A referenced endpoint for active connections from any port: the one of the family and TOS. With several shards the port is
+ * one whose peer, if it has as many, has it on the shard of the same index (endpoint_group.h). -errno.
+ */
 int endpoint_open_client(struct conn *c, int family, uint8_t tos, struct endpoint **ep);
 /*
  * A referenced endpoint bound to addr that costs nothing but its descriptor: what comes is left lying

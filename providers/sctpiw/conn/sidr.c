@@ -116,14 +116,10 @@ static void fail(struct cm_id *id, int status, const struct wire_sidr *s)
 /* The client whose request has this number, if it has asked from ep; or NULL. */
 static struct cm_id *asking(const struct endpoint *ep, uint64_t request_id)
 {
-	struct cm_id *id;
+	struct cm_id *id = cm_id_get(ep->conn, (uint32_t)(request_id >> 32));
 
-	/* Ids are the first shard's. On another one nobody asks, and the table is not to be looked at. */
-	if (list_empty(&ep->conn->sidr.asking))
-		return NULL;
-	id = cm_id_get(ep->conn, (uint32_t)(request_id >> 32));
-	return id && !id->connected_type && id->state == CM_CONNECTING && id->ep == ep &&
-			       id->sidr.id == request_id ?
+	return id && id->conn == ep->conn && !id->connected_type && id->state == CM_CONNECTING &&
+			       id->ep == ep && id->sidr.id == request_id ?
 		       id :
 		       NULL;
 }
@@ -378,7 +374,7 @@ static void new_request(struct cm_id *listener, const struct path_addr *from, ui
 			const struct wire_sidr *s)
 {
 	struct endpoint *ep = listener->ep;
-	struct cm_id *child = cm_request_new(listener, from, port);
+	struct cm_id *child = cm_request_new(ep, from, port);
 
 	if (!child)
 		return;

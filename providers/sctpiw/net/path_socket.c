@@ -100,12 +100,18 @@ struct path_socket *path_socket_of(struct carrier_port *p, const struct path_add
 
 /*
  * While one more socket is bound, those of the port let another one of the same user share it. No longer: what comes
- * from strangers would be shared as well.
+ * from strangers would be shared as well. A port that several shards have is shared anyway, and what comes from strangers
+ * goes where the carrier steers it.
  */
 static void share_port(struct carrier_port *p, int fd, bool share)
 {
 	struct path_sockets *s = sockets_of(p);
 
+	if (p->ep->group) {
+		if (share)
+			sys_setsockopt_int(fd, SOL_SOCKET, SO_REUSEPORT, 1);
+		return;
+	}
 	sys_setsockopt_int(p->fd, SOL_SOCKET, SO_REUSEPORT, share);
 	for (unsigned int i = 0; i < PATH_SOCKETS; i++)
 		if (s->socket[i].port == p)

@@ -5,6 +5,7 @@
 #include <time.h>
 
 #include <linux/errqueue.h>
+#include <linux/filter.h>
 #include <netinet/in.h>
 #include <netinet/udp.h>
 #include <string.h>
@@ -24,6 +25,9 @@
 
 #ifndef IPV6_MULTICAST_ALL
 #define IPV6_MULTICAST_ALL 29
+#endif
+#ifndef SO_ATTACH_REUSEPORT_CBPF
+#define SO_ATTACH_REUSEPORT_CBPF 51
 #endif
 #ifndef UDP_SEGMENT
 #define UDP_SEGMENT 103
@@ -50,6 +54,31 @@ static void share_group(int fd, bool v6)
 		sys_setsockopt_int(fd, IPPROTO_IPV6, IPV6_MULTICAST_ALL, 0);
 	else
 		sys_setsockopt_int(fd, IPPROTO_IP, IP_MULTICAST_ALL, 0);
+}
+
+/*
+ * The second socket is about to be bound as the first one is, which has no association and so no use for path sockets. That
+ * a port is somebody else's is found out when the first socket is bound, since it does not share then.
+ */
+static void share_port(struct carrier_port *first, int second)
+{
+	path_sockets_close(first);
+	sys_setsockopt_int(first->fd, SOL_SOCKET, SO_REUSEPORT, 1);
+	sys_setsockopt_int(second, SOL_SOCKET, SO_REUSEPORT, 1);
+}
+
+/* The kernel asks the program for the index of a socket, in the order in which they were bound, and shows it the payload. */
+static int udp_steer(struct endpoint *ep, unsigned int n)
+{
+	struct sock_filter insns[] = {
+		BPF_STMT(BPF_LD | BPF_H | BPF_ABS, 0), /* the peer's SCTP port */
+		BPF_STMT(BPF_ALU | BPF_MOD | BPF_K, n),
+		BPF_STMT(BPF_RET | BPF_A, 0),
+	};
+	struct sock_fprog prog = { .len = sizeof(insns) / sizeof(insns[0]), .filter = insns };
+
+	return sys_setsockopt(carrier_port_of(ep)->fd, SOL_SOCKET, SO_ATTACH_REUSEPORT_CBPF, &prog,
+			      sizeof(prog));
 }
 
 static int udp_join(struct endpoint *ep, const struct ip_addr *group, unsigned int ifindex,
@@ -151,6 +180,8 @@ static int open_socket(struct endpoint *ep, struct carrier_port *p, const struct
 		sys_setsockopt_int(p->fd, IPPROTO_IPV6, IPV6_V6ONLY, bound->v6only);
 	if (bound->multicast)
 		share_group(p->fd, v6);
+	if (ep->beside)
+		share_port(carrier_port_of(ep->beside), p->fd);
 	carrier_socket_report(p->fd, !v6 || !bound->v6only, v6, bound->wildcard);
 	ret = sys_bind(p->fd, addr, sockaddr_len(addr));
 	return ret ? ret : sys_getsockname(p->fd, &bound->local);
@@ -361,6 +392,7 @@ const struct carrier carrier_udp = {
 	.stop = udp_stop,
 	.open = udp_open,
 	.close = carrier_port_free,
+	.steer = udp_steer,
 	.watch = carrier_port_watch,
 	.join = udp_join,
 	.forget = carrier_port_forget,

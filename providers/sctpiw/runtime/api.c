@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
  * The table of rnic_api.h, which the preload library finds by dlsym(). Each function finds the
- * object that is meant, takes the shard's lock and calls conn/, net/ or another module of this
+ * object that is meant, takes the locks of all shards and calls conn/, net/ or another module of this
  * room; rnic_api.h says what it takes and returns.
  */
 #define _GNU_SOURCE
@@ -15,17 +15,11 @@
 #include "runtime/api.h"
 #include "runtime/channel.h"
 #include "runtime/counters.h"
+#include "runtime/object.h"
 #include "runtime/rnic.h"
 #include "log/log.h"
 #include "util/sockaddr.h"
 #include "sys/sys.h"
-
-static struct shard *get_shard(void)
-{
-	struct rnic *r = rnic_get();
-
-	return r ? &r->shard : NULL;
-}
 
 static struct shard *shard_of(const struct cm_id *id)
 {
@@ -108,18 +102,18 @@ static int api_query_counter(const char *name, uint64_t *value)
 
 static void api_cm_channel_release(struct rnic_channel *chan)
 {
-	struct shard *s = get_shard();
+	struct rnic *r = rnic_get();
 	struct cm_id *id;
 	uint32_t pos = 0;
 
-	if (s) {
-		shard_lock(s);
+	if (r) {
+		rnic_lock(r);
 		/* Requests that were not read are freed with their listeners. */
-		while ((id = cm_id_next(&s->conn, &pos))) {
+		while ((id = cm_id_next(&r->shard.conn, &pos))) {
 			if (id->source.chan == chan)
 				cm_id_free(id);
 		}
-		shard_unlock(s);
+		rnic_unlock(r);
 	}
 	channel_release(chan);
 }
@@ -140,22 +134,22 @@ static void name_ends(struct rnic_ah *ah, bool ib)
 
 static int api_cm_get_event(struct rnic_channel *chan, struct rnic_cm_event *ev)
 {
-	struct shard *s = get_shard();
+	struct rnic *r = rnic_get();
 	struct port_gid own;
 	struct cm_id *child;
 	ssize_t n;
 
-	if (!s)
+	if (!r)
 		return -errno;
-	/* Under the lock, since the id of a request is the application's as soon as it was read. */
-	shard_lock(s);
+	/* Under the locks, since the id of a request is the application's as soon as it was read. */
+	rnic_lock(r);
 	n = channel_read(chan, ev, sizeof(*ev));
 	if (n > 0 && ev->event == CM_EVENT_CONNECT_REQUEST) {
-		child = cm_id_get(&s->conn, ev->id);
+		child = cm_id_get(&r->shard.conn, ev->id);
 		if (child)
 			cm_leave_backlog(child);
 	}
-	shard_unlock(s);
+	rnic_unlock(r);
 	if (n > 0 && ev->datagram)
 		port_gid_slot(ev->ah.sgid, &ev->ah.sgid_index, &own);
 	return n < 0 ? (int)n : 0;
@@ -165,7 +159,7 @@ static int api_cm_create_id(struct rnic_channel *chan, uint64_t uid, uint16_t ps
 			    uint32_t *handle)
 {
 	bool connected, xrc = false;
-	struct shard *s;
+	struct rnic *r;
 	struct cm_id *id;
 
 	switch (ps) {
@@ -185,45 +179,53 @@ static int api_cm_create_id(struct rnic_channel *chan, uint64_t uid, uint16_t ps
 	}
 	if (channel_is_foreign(chan))
 		return -EIO;
-	s = get_shard();
-	if (!s)
+	r = rnic_get();
+	if (!r)
 		return -errno;
-	shard_lock(s);
-	id = cm_id_new(&s->conn, chan, uid);
+	rnic_lock(r);
+	id = cm_id_new(&r->shard.conn, chan, uid);
 	if (id) {
+		/* So ids, and with them QPs, that a thread has for itself are apart from those of others. */
+		if (connected)
+			id->any_port = &rnic_shard(r, channel_nth(chan) % r->n_shards)->conn;
 		id->connected_type = connected;
 		id->type = xrc ? CM_MESSAGE_XRC : CM_MESSAGE_RC;
 		*handle = id->handle;
 	}
-	shard_unlock(s);
+	rnic_unlock(r);
 	return id ? 0 : -ENOMEM;
 }
 
-/* Locks the shard and returns the id of this handle. NULL: there is none, and nothing is locked. */
+/* Locks all shards and returns the id of this handle. NULL: there is none, and nothing is locked. */
 static struct cm_id *lock_id(uint32_t handle)
 {
-	struct shard *s = get_shard();
+	struct rnic *r = rnic_get();
 	struct cm_id *id;
 
-	if (!s)
+	if (!r)
 		return NULL;
-	shard_lock(s);
-	id = cm_id_get(&s->conn, handle);
+	rnic_lock(r);
+	id = cm_id_get(&r->shard.conn, handle);
 	if (!id)
-		shard_unlock(s);
+		rnic_unlock(r);
 	return id;
+}
+
+static void unlock_id(const struct cm_id *id)
+{
+	rnic_unlock(shard_of(id)->rnic);
 }
 
 static int api_cm_destroy_id(uint32_t handle, uint32_t *events_reported)
 {
 	struct cm_id *id = lock_id(handle);
-	struct shard *s;
+	struct rnic *r;
 
 	if (!id)
 		return -ENOENT;
-	s = shard_of(id);
+	r = shard_of(id)->rnic;
 	*events_reported = cm_id_free(id);
-	shard_unlock(s);
+	rnic_unlock(r);
 	return 0;
 }
 
@@ -243,7 +245,7 @@ static int api_cm_migrate_id(uint32_t handle, struct rnic_channel *to, uint32_t 
 
 		channel_migrate(&child->source, to);
 	}
-	shard_unlock(shard_of(id));
+	unlock_id(id);
 	return 0;
 }
 
@@ -287,7 +289,7 @@ static int log_refusal(const struct cm_id *id, const char *what, const struct so
 }
 
 /*
- * Runs call on the id of this handle, under the lock, and returns its result. what, addr: for
+ * Runs call on the id of this handle, under the locks, and returns its result. what, addr: for
  * log_refusal().
  */
 #define WITH_ID(handle, id, what, addr, call)                                                      \
@@ -298,7 +300,7 @@ static int log_refusal(const struct cm_id *id, const char *what, const struct so
 		if (!id)                                                                           \
 			return -ENOENT;                                                            \
 		ret_ = log_refusal(id, what, addr, call);                                          \
-		shard_unlock(shard_of(id));                                                        \
+		unlock_id(id);                                                                     \
 		return ret_;                                                                       \
 	} while (0)
 
@@ -333,38 +335,30 @@ static int api_cm_query(uint32_t handle, struct rnic_addr_info *info)
 	WITH_ID(handle, id, "be asked", NULL, query(id, info));
 }
 
-/*
- * As WITH_ID(), for calls that connect a QP, which may be another shard's until then, and with the locks of all shards.
- */
-static int connect_qp(uint32_t handle, const char *what, const struct rnic_conn_param *param,
-		      int (*call)(struct cm_id *id, const void *arg), const void *arg)
+/* Moves the QP of that number, which the id is to connect, to the id's shard. -EINVAL: the QP is connected; -ENOMEM. */
+static int fetch_qp(struct cm_id *id, uint32_t qp_num)
 {
-	struct shard *s = get_shard();
-	struct cm_id *id;
-	int ret;
+	struct shard *s = shard_of(id);
+	struct iw_qp *qp = id->connected_type ? rnic_qp(s->rnic, qp_num) : NULL;
 
-	if (!s)
-		return -ENOENT;
-	rnic_lock(s->rnic);
-	id = cm_id_get(&s->conn, handle);
-	ret = id ? rnic_claim_qp(s->rnic, param ? param->qp_num : 0) : -ENOENT;
-	/* A request that cannot be accepted is rejected, so that the peer does not wait for more. */
-	if (id && ret && id->state == CM_REQUESTED)
-		cm_reject(id, NULL, 0);
-	if (id)
-		ret = log_refusal(id, what, NULL, ret ? ret : call(id, arg));
-	rnic_unlock(s->rnic);
-	return ret;
+	/* Those without an object are conn/'s own. One for datagrams is not connected, and only named. */
+	if (!qp || !qp->ctx || qp->type == IW_QPT_UD || object_shard(qp->ctx) == s)
+		return 0;
+	return rnic_move_qp(qp, s);
 }
 
-static int connect_id(struct cm_id *id, const void *arg)
+static int connect_id(struct cm_id *id, const struct rnic_conn_param *param)
 {
-	return cm_connect(id, arg);
+	int ret;
+
+	cm_choose_conn(id);
+	ret = fetch_qp(id, param->qp_num);
+	return ret ? ret : cm_connect(id, param);
 }
 
 static int api_cm_connect(uint32_t handle, const struct rnic_conn_param *param)
 {
-	return connect_qp(handle, "connect", param, connect_id, param);
+	WITH_ID(handle, id, "connect", NULL, connect_id(id, param));
 }
 
 static int api_cm_listen(uint32_t handle, int backlog)
@@ -372,25 +366,23 @@ static int api_cm_listen(uint32_t handle, int backlog)
 	WITH_ID(handle, id, "listen", NULL, cm_listen(id, backlog));
 }
 
-struct acceptance {
-	const struct rnic_conn_param *param;
-	bool has_uid;
-	uint64_t uid;
-};
-
-static int accept_id(struct cm_id *id, const void *arg)
+static int accept_id(struct cm_id *id, const struct rnic_conn_param *param, bool has_uid,
+		     uint64_t uid)
 {
-	const struct acceptance *a = arg;
+	int ret = param ? fetch_qp(id, param->qp_num) : 0;
 
-	return cm_accept(id, a->param, a->has_uid, a->uid);
+	if (!ret)
+		return cm_accept(id, param, has_uid, uid);
+	/* A request that cannot be accepted is rejected, so that the peer does not wait for more. */
+	if (id->state == CM_REQUESTED)
+		cm_reject(id, NULL, 0);
+	return ret;
 }
 
 static int api_cm_accept(uint32_t handle, const struct rnic_conn_param *param, bool has_uid,
 			 uint64_t uid)
 {
-	const struct acceptance acceptance = { .param = param, .has_uid = has_uid, .uid = uid };
-
-	return connect_qp(handle, "accept", param, accept_id, &acceptance);
+	WITH_ID(handle, id, "accept", NULL, accept_id(id, param, has_uid, uid));
 }
 
 static int api_cm_reject(uint32_t handle, const void *private_data, uint8_t len)
@@ -456,14 +448,14 @@ static int api_cm_join_mcast(uint32_t id_handle, const struct sockaddr *group, u
 
 static int api_cm_leave_mcast(struct rnic_channel *chan, uint32_t handle, uint32_t *events_reported)
 {
-	struct shard *s = get_shard();
+	struct rnic *r = rnic_get();
 	int ret;
 
-	if (!s)
+	if (!r)
 		return -errno;
-	shard_lock(s);
-	ret = cm_leave_mcast(&s->conn, chan, handle, events_reported);
-	shard_unlock(s);
+	rnic_lock(r);
+	ret = cm_leave_mcast(&r->shard.conn, chan, handle, events_reported);
+	rnic_unlock(r);
 	return ret;
 }
 

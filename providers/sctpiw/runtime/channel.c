@@ -25,6 +25,7 @@ struct rnic_channel {
 	struct list_node node; /* in the table; table_lock */
 	_Atomic unsigned int refs;
 	unsigned int generation; /* of the process that made the channel */
+	unsigned int nth;	 /* of CHANNEL_CM: channel_nth() */
 	/* Of the pipe. Every descriptor of the pipe is recognised by these, whatever its number. */
 	dev_t dev;
 	ino_t ino;
@@ -72,8 +73,14 @@ static void channel_unlock(struct rnic_channel *chan)
 	pthread_mutex_unlock(&chan->lock);
 }
 
+unsigned int channel_nth(const struct rnic_channel *chan)
+{
+	return chan->nth;
+}
+
 int channel_create(enum channel_kind kind, struct rnic_channel **out, int *fd)
 {
+	static _Atomic unsigned int made; /* of CHANNEL_CM */
 	void (*hook)(int, struct rnic_channel *);
 	struct rnic_channel *chan;
 	struct stat st;
@@ -97,6 +104,8 @@ int channel_create(enum channel_kind kind, struct rnic_channel **out, int *fd)
 	chan->generation = atomic_load_explicit(&generation, memory_order_relaxed);
 	/* Readers of completions go on until EAGAIN, so that one edge is enough for them. */
 	chan->each = kind == CHANNEL_CM;
+	if (kind == CHANNEL_CM)
+		chan->nth = atomic_fetch_add_explicit(&made, 1, memory_order_relaxed);
 	atomic_init(&chan->refs, 1);
 	list_init(&chan->events);
 	pthread_mutex_init(&chan->lock, NULL);

@@ -273,7 +273,8 @@ static int repeat_request(struct event_source *src, const struct rnic_cm_event *
 
 	if (!listener || !id->connected_type)
 		return 0;
-	again = cm_request_new(listener, &path, sockaddr_port((const struct sockaddr *)&id->dst));
+	again = cm_request_new(listener->ep, &path,
+			       sockaddr_port((const struct sockaddr *)&id->dst));
 	if (!again)
 		return 0;
 	again->peer_qp_num = id->peer_qp_num;

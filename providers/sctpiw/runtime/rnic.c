@@ -246,6 +246,13 @@ void rnic_serve_all(struct rnic *r)
 {
 	do {
 		rnic_enter(r);
+		/* First, since what follows from it may be another shard's to do. */
+		for (unsigned int i = 0; i < r->n_shards; i++) {
+			struct conn *c = r->conns[i];
+
+			if (c->wants_all && !c->closed)
+				conn_with_all(c);
+		}
 		for (unsigned int i = 0; i < r->n_shards; i++) {
 			struct shard *s = rnic_shard(r, i);
 
@@ -309,16 +316,6 @@ struct iw_qp *rnic_qp(struct rnic *r, uint32_t num)
 	return qp;
 }
 
-int rnic_claim_qp(struct rnic *r, uint32_t num)
-{
-	struct iw_qp *qp = rnic_qp(r, num);
-
-	/* One without an object is conn/'s own. */
-	if (!qp || !qp->ctx || qp->type == IW_QPT_UD || object_shard(qp->ctx) == &r->shard)
-		return 0;
-	return rnic_move_qp(qp, &r->shard);
-}
-
 /* ---- making one ---- */
 
 /* Makes what all shards share. */
@@ -362,6 +359,9 @@ static int start_conn(struct shard *s, struct config_error *why)
 		.iw = iw_shard_new(r->iw, &s->random),
 		.ids = r->ids,
 		.random = &s->random,
+		.all = r->conns,
+		.n_all = r->config.engines,
+		.index = s->index,
 	};
 	int ret;
 
@@ -380,6 +380,7 @@ static int start_shard(struct rnic *r, struct shard *s, struct config_error *why
 
 	s->rnic = r;
 	s->index = r->n_shards;
+	r->conns[s->index] = &s->conn;
 	s->post_notification = channel_post;
 	s->random.fill = fill_random;
 	s->random.used = sizeof(s->random.pool);

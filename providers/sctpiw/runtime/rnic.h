@@ -21,11 +21,12 @@ struct iw_rnic;
 struct rnic {
 	struct config config;	 /* read once, constant since */
 	struct iw_rnic *iw;	 /* MRs, PDs, QP numbers; see iwarp.h for its lock */
-	struct cm_id_table *ids; /* the rdma_cm ids; the lock of the first shard guards it */
+	struct cm_id_table *ids; /* the rdma_cm ids of all shards */
 	struct faults faults;
-	struct shard shard; /* the first one, which alone has rdma_cm ids */
+	struct shard shard; /* the first one */
 	struct shard *others[CONFIG_ENGINES_MAX - 1];
 	unsigned int n_shards;
+	struct conn *conns[CONFIG_ENGINES_MAX]; /* of the shards */
 	unsigned int turn; /* the shard for the next QP whose CQs are new; locks of all shards */
 };
 
@@ -55,11 +56,6 @@ void rnic_completes_on(struct shard *s, struct iw_cq *cq);
 void rnic_qp_placed(struct iw_qp *qp);
 /* Moves a QP of the program's. -EINVAL: it is connected; -ENOMEM. Locks of all shards. */
 int rnic_move_qp(struct iw_qp *qp, struct shard *to);
-/*
- * Moves the QP of that number, if another shard has it, to the first one, whose rdma_cm ids can connect it then. The
- * rest is as of rnic_move_qp().
- */
-int rnic_claim_qp(struct rnic *r, uint32_t num);
 /* Serves what waits for the locks of all shards (iw_shard_wants_all()). The caller has none of them. */
 void rnic_serve_all(struct rnic *r);
 /* The same without the turns that shard_lock() and shard_unlock() make. */

@@ -80,7 +80,7 @@ bool shard_leave_alone(struct shard *s)
 			handed_on = true;
 		}
 		wants_all = s->rnic->n_shards > 1 && !shard_is_dead(s) &&
-			    iw_shard_wants_all(s->conn.iw);
+			    (s->conn.wants_all || iw_shard_wants_all(s->conn.iw));
 		atomic_store_explicit(&s->lock.owner, 0, memory_order_relaxed);
 		pthread_mutex_unlock(&s->lock.mutex);
 		/*

@@ -291,15 +291,18 @@ static int post_one_srq_recv(struct iw_srq *iw, const struct ibv_recv_wr *wr)
 	return 0;
 }
 
-/* Wakes the QPs that wait for receives, in whatever shards they are. */
+/* Wakes the QPs that wait for receives, in whatever shards they are. The first to be woken has the first choice, so that goes round. */
 static void ring_srq(struct sctpiw_srq *srq)
 {
 	struct rnic *rnic = object_shard(&srq->obj)->rnic;
+	uint32_t awaited = iw_srq_awaited(srq->iw);
+	unsigned int first = awaited ? srq->rings++ % rnic->n_shards : 0;
 
-	for (uint32_t awaited = iw_srq_awaited(srq->iw); awaited; awaited &= awaited - 1) {
-		struct shard *s = rnic_shard(rnic, (unsigned int)__builtin_ctz(awaited));
+	for (unsigned int i = 0; awaited && i < rnic->n_shards; i++) {
+		struct shard *s = rnic_shard(rnic, (first + i) % rnic->n_shards);
 
-		burst_post(s, iw_srq_doorbell(srq->iw, s->index), BURST_AT_ONCE, false);
+		if (awaited & 1u << s->index)
+			burst_post(s, iw_srq_doorbell(srq->iw, s->index), BURST_AT_ONCE, false);
 	}
 }
 

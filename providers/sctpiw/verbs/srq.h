@@ -18,12 +18,13 @@ struct iw_srq;
 struct sctpiw_srq {
 	struct ibv_srq ibv;
 	struct iw_srq *iw;
-	uint32_t generation;	  /* sctpiw_generation when it was made */
-	pthread_mutex_t lock;	  /* of the ring's producer end: sctpiw_srq_lock() */
-	bool single_threaded;	  /* it is in a thread domain: no lock is taken */
-	struct object obj;	  /* its event channel; iw->ctx */
-	struct list_node node;	  /* of sctpiw_context.srqs; shard lock */
-	struct sctpiw_xrcd *xrcd; /* of an XRC SRQ; else NULL */
+	uint32_t generation;	    /* sctpiw_generation when it was made */
+	pthread_mutex_t lock;	    /* of the ring's producer end: sctpiw_srq_lock() */
+	bool single_threaded;	    /* it is in a thread domain: no lock is taken */
+	struct object obj;	    /* its event channel; iw->ctx */
+	_Atomic unsigned int rings; /* whose turn it is to be woken first */
+	struct list_node node;	    /* of sctpiw_context.srqs; shard lock */
+	struct sctpiw_xrcd *xrcd;   /* of an XRC SRQ; else NULL */
 };
 
 static inline struct sctpiw_srq *to_srq(struct ibv_srq *srq)

@@ -1,0 +1,271 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* ALSO: several.engines_cm --engines 3 -- */
+/*
+ * Connections of rdma_cm with one engine and with several: ids of different event channels are on different ones then, and so
+ * are the requests of a listener.
+ */
+#include "cm.h"
+#include "out_of_band.h"
+
+#include <rdma/rdma_verbs.h>
+
+#define THREADS 4
+#define ROUNDS 300
+#define SHORT 64u /* bytes */
+
+/* QPs that rdma_cm connects go where its ids are, and may be connected by their numbers later. */
+static void test_by_cm(void)
+{
+	for (int i = 0; i < THREADS; i++) {
+		struct where at_a, at_b;
+		struct pair p;
+		struct side a, b;
+
+		pair_open(&p, NULL);
+		ctx = p.a.pd->context;
+		exchange(&p.a, &p.b, 1);
+		a = p.a;
+		b = p.b;
+		CHECK_EQ(to_state(&a, IBV_QPS_RESET), 0);
+		CHECK_EQ(to_state(&b, IBV_QPS_RESET), 0);
+		at_a = where_is(&a);
+		at_b = where_is(&b);
+		oob_connect(&a, &at_b);
+		oob_connect(&b, &at_a);
+		exchange(&a, &b, 2);
+		oob_open();
+		pair_close(&p);
+	}
+}
+
+/* How many engines this run has. */
+static unsigned int engines(void)
+{
+	const char *setting = getenv("SCTPIW_ENGINES");
+
+	return setting ? (unsigned int)atoi(setting) : 1;
+}
+
+struct cm_end {
+	struct sockaddr_storage to;
+	struct rdma_event_channel *channel;
+	struct rdma_cm_id *id;
+	pthread_t thread;
+	uint8_t out[SHORT], in[SHORT];
+	struct ibv_mr *out_mr, *in_mr;
+};
+
+static void prepare(struct cm_end *e)
+{
+	e->out_mr = rdma_reg_msgs(e->id, e->out, SHORT);
+	e->in_mr = rdma_reg_msgs(e->id, e->in, SHORT);
+	CHECK(e->out_mr && e->in_mr);
+	CHECK_EQ(rdma_post_recv(e->id, NULL, e->in, SHORT, e->in_mr), 0);
+}
+
+static void hang_up(struct cm_end *e)
+{
+	CHECK_EQ(rdma_dereg_mr(e->out_mr), 0);
+	CHECK_EQ(rdma_dereg_mr(e->in_mr), 0);
+	cm_destroy(e->id);
+	rdma_destroy_event_channel(e->channel);
+}
+
+static void say_number(struct cm_end *e, unsigned int n)
+{
+	struct ibv_wc wc;
+
+	fill(e->out, SHORT, n);
+	CHECK_EQ(rdma_post_send(e->id, NULL, e->out, SHORT, e->out_mr, IBV_SEND_SIGNALED), 0);
+	expect_wc(e->id->qp->send_cq, IBV_WC_SUCCESS, &wc);
+}
+
+static void hear_number(struct cm_end *e, unsigned int n)
+{
+	struct ibv_wc wc;
+
+	expect_wc(e->id->qp->recv_cq, IBV_WC_SUCCESS, &wc);
+	CHECK(filled(e->in, SHORT, n));
+	CHECK_EQ(rdma_post_recv(e->id, NULL, e->in, SHORT, e->in_mr), 0);
+}
+
+/* Connects, asks, and has each answer. */
+static void *call(void *arg)
+{
+	struct cm_end *e = arg;
+
+	e->channel = cm_channel();
+	e->id = cm_resolved(e->channel, &e->to);
+	prepare(e);
+	CHECK_EQ(cm_connect(e->id), 0);
+	cm_expect(e->channel, RDMA_CM_EVENT_ESTABLISHED, 0);
+	for (unsigned int i = 0; i < ROUNDS; i++) {
+		say_number(e, i);
+		hear_number(e, i + 1);
+	}
+	return NULL;
+}
+
+static void *be_called(void *arg)
+{
+	struct cm_end *e = arg;
+
+	for (unsigned int i = 0; i < ROUNDS; i++) {
+		hear_number(e, i);
+		say_number(e, i + 1);
+	}
+	return NULL;
+}
+
+static void accept_in_thread(struct rdma_event_channel *listening, struct cm_end *e)
+{
+	e->id = cm_request(listening);
+	e->channel = cm_channel();
+	CHECK_EQ(rdma_migrate_id(e->id, e->channel), 0);
+	cm_add_qp(e->id);
+	prepare(e);
+	CHECK_EQ(cm_accept(e->id), 0);
+	cm_expect(e->channel, RDMA_CM_EVENT_ESTABLISHED, 0);
+	CHECK_EQ(pthread_create(&e->thread, NULL, be_called, e), 0);
+}
+
+/* Counts values that differ, and those of them modulo the number of engines. */
+static void count_ports(const struct cm_end *ends, unsigned int *differ, unsigned int *remainders)
+{
+	uint32_t seen = 0;
+
+	*differ = *remainders = 0;
+	for (int i = 0; i < THREADS; i++) {
+		uint16_t port = ntohs(rdma_get_src_port(ends[i].id));
+		bool again = false;
+
+		for (int k = 0; k < i; k++)
+			again |= ntohs(rdma_get_src_port(ends[k].id)) == port;
+		*differ += !again;
+		seen |= 1u << port % engines();
+	}
+	*remainders = (unsigned int)__builtin_popcount(seen);
+}
+
+/*
+ * Threads with event channels of their own call one listener. Their ids are on different engines, and so are those of the
+ * listener, by the remainders of the callers' ports.
+ */
+static void test_cm_threads(void)
+{
+	struct rdma_event_channel *listening = cm_channel();
+	struct rdma_cm_id *listener = cm_listener(listening, AF_INET, THREADS);
+	unsigned int all = engines() < THREADS ? engines() : THREADS, differ, remainders;
+	static struct cm_end caller[THREADS], called[THREADS];
+
+	for (int i = 0; i < THREADS; i++) {
+		caller[i].to = cm_address_of(listener, AF_INET);
+		CHECK_EQ(pthread_create(&caller[i].thread, NULL, call, &caller[i]), 0);
+	}
+	for (int i = 0; i < THREADS; i++)
+		accept_in_thread(listening, &called[i]);
+	for (int i = 0; i < THREADS; i++) {
+		pthread_join(caller[i].thread, NULL);
+		pthread_join(called[i].thread, NULL);
+	}
+	count_ports(caller, &differ, &remainders);
+	CHECK_EQ(differ, all);
+	CHECK_EQ(remainders, all);
+	for (int i = 0; i < THREADS; i++) {
+		hang_up(&caller[i]);
+		hang_up(&called[i]);
+	}
+	CHECK_EQ(rdma_destroy_id(listener), 0);
+	rdma_destroy_event_channel(listening);
+}
+
+static struct rdma_cm_id *bound_to_shared(struct rdma_event_channel *channel,
+					  const struct sockaddr_storage *at)
+{
+	struct rdma_cm_id *id = cm_id(channel);
+	int on = 1;
+
+	CHECK_EQ(rdma_set_option(id, RDMA_OPTION_ID, RDMA_OPTION_ID_REUSEADDR, &on, sizeof(on)), 0);
+	CHECK_EQ(rdma_bind_addr(id, (struct sockaddr *)at), 0);
+	return id;
+}
+
+/*
+ * A port that listens, on all engines, calls as well: what the peer sends comes to the engine that its port says. The last
+ * call comes when nobody listens there any more.
+ */
+static void test_call_from_listener(void)
+{
+	struct rdma_event_channel *channel = cm_channel(), *theirs = cm_channel();
+	struct sockaddr_storage at = cm_loopback(AF_INET, 0), to;
+	struct rdma_cm_id *listener = bound_to_shared(channel, &at), *other, *a, *b;
+
+	at = cm_loopback(AF_INET, rdma_get_src_port(listener));
+	CHECK_EQ(rdma_listen(listener, 4), 0);
+	for (int i = 0; i < 2 * THREADS; i++) {
+		other = cm_listener(theirs, AF_INET, 4);
+		to = cm_address_of(other, AF_INET);
+		a = bound_to_shared(channel, &at);
+		if (i == 2 * THREADS - 1)
+			CHECK_EQ(rdma_destroy_id(listener), 0);
+		CHECK_EQ(rdma_resolve_addr(a, NULL, (struct sockaddr *)&to, 2000), 0);
+		cm_expect(channel, RDMA_CM_EVENT_ADDR_RESOLVED, 0);
+		CHECK_EQ(rdma_resolve_route(a, 2000), 0);
+		cm_expect(channel, RDMA_CM_EVENT_ROUTE_RESOLVED, 0);
+		cm_add_qp(a);
+		CHECK_EQ(cm_connect(a), 0);
+		b = cm_request(theirs);
+		cm_add_qp(b);
+		CHECK_EQ(cm_accept(b), 0);
+		cm_expect(theirs, RDMA_CM_EVENT_ESTABLISHED, 0);
+		cm_expect(channel, RDMA_CM_EVENT_ESTABLISHED, 0);
+		CHECK_EQ(rdma_get_src_port(a), rdma_get_dst_port(b));
+		cm_transfer(a, b);
+		cm_transfer(b, a);
+		cm_destroy(a);
+		cm_destroy(b);
+		CHECK_EQ(rdma_destroy_id(other), 0);
+	}
+	rdma_destroy_event_channel(channel);
+	rdma_destroy_event_channel(theirs);
+}
+
+/* A request that is accepted with a QP that is connected already is rejected, wherever the QP is. */
+static void test_accept_refused(void)
+{
+	for (int i = 0; i < THREADS; i++) {
+		struct rdma_conn_param param = { .responder_resources = 1, .initiator_depth = 1 };
+		struct rdma_event_channel *listening = cm_channel(), *active = cm_channel();
+		struct rdma_cm_id *listener = cm_listener(listening, AF_INET, 1), *asking, *asked;
+		struct sockaddr_storage to = cm_address_of(listener, AF_INET);
+		struct side a, b;
+
+		oob_connect_pair(&a, &b);
+		asking = cm_resolved(active, &to);
+		CHECK_EQ(cm_connect(asking), 0);
+		asked = cm_request(listening);
+		param.qp_num = (i % 2 ? &a : &b)->qp->qp_num; /* of another engine each */
+		CHECK_ERRNO(rdma_accept(asked, &param), EINVAL);
+		cm_expect(active, RDMA_CM_EVENT_REJECTED, -ECONNREFUSED);
+		exchange(&a, &b, 1);
+		close_pair(&a, &b);
+		CHECK_EQ(rdma_destroy_id(asked), 0);
+		cm_destroy(asking);
+		CHECK_EQ(rdma_destroy_id(listener), 0);
+		rdma_destroy_event_channel(listening);
+		rdma_destroy_event_channel(active);
+	}
+}
+
+int main(int argc, char **argv)
+{
+	static const struct test tests[] = {
+		{ "cm_threads", test_cm_threads },
+		{ "call_from_listener", test_call_from_listener },
+		{ "by_cm", test_by_cm },
+		{ "accept_refused", test_accept_refused },
+	};
+
+	oob_open();
+	return RUN_TESTS(argc, argv, tests);
+}
