@@ -179,6 +179,65 @@ static void test_cm_threads(void)
 	rdma_destroy_event_channel(listening);
 }
 
+/* Calls the listener at `to` from a channel of its own, whose id is on the next engine. */
+static struct cm_end calling(const struct sockaddr_storage *to)
+{
+	struct cm_end e = { .to = *to, .channel = cm_channel() };
+
+	e.id = cm_resolved(e.channel, to);
+	CHECK_EQ(cm_connect(e.id), 0);
+	return e;
+}
+
+static void close_end(struct cm_end *e)
+{
+	cm_destroy(e->id);
+	rdma_destroy_event_channel(e->channel);
+}
+
+/*
+ * A server that has connections is without a listener for longer than others are waited for, and listens again, as perftest
+ * does: a call that came meanwhile waits for it, whatever engine of the caller's it is from.
+ */
+static void test_listen_again(void)
+{
+	struct rdma_event_channel *listening = cm_channel();
+	struct rdma_cm_id *listener = cm_listener(listening, AF_INET, THREADS), *first;
+	struct sockaddr_storage to = cm_address_of(listener, AF_INET);
+	struct cm_end known = calling(&to), other[2];
+	struct rdma_cm_id *asked[2];
+
+	first = cm_request(listening);
+	cm_add_qp(first);
+	CHECK_EQ(cm_accept(first), 0);
+	cm_expect(listening, RDMA_CM_EVENT_ESTABLISHED, 0);
+	cm_expect(known.channel, RDMA_CM_EVENT_ESTABLISHED, 0);
+	CHECK_EQ(rdma_destroy_id(listener), 0);
+	sleep_ms(1100);
+	for (int i = 0; i < 2; i++)
+		other[i] = calling(&to);
+	sleep_ms(50);
+	listener = cm_id(listening);
+	CHECK_EQ(rdma_bind_addr(listener, (struct sockaddr *)&to), 0);
+	CHECK_EQ(rdma_listen(listener, THREADS), 0);
+	for (int i = 0; i < 2; i++)
+		asked[i] = cm_request(listening);
+	for (int i = 0; i < 2; i++) {
+		cm_add_qp(asked[i]);
+		CHECK_EQ(cm_accept(asked[i]), 0);
+		cm_expect(listening, RDMA_CM_EVENT_ESTABLISHED, 0);
+	}
+	for (int i = 0; i < 2; i++) {
+		cm_expect(other[i].channel, RDMA_CM_EVENT_ESTABLISHED, 0);
+		close_end(&other[i]);
+		cm_destroy(asked[i]);
+	}
+	close_end(&known);
+	cm_destroy(first);
+	CHECK_EQ(rdma_destroy_id(listener), 0);
+	rdma_destroy_event_channel(listening);
+}
+
 static struct rdma_cm_id *bound_to_shared(struct rdma_event_channel *channel,
 					  const struct sockaddr_storage *at)
 {
@@ -261,6 +320,7 @@ int main(int argc, char **argv)
 {
 	static const struct test tests[] = {
 		{ "cm_threads", test_cm_threads },
+		{ "listen_again", test_listen_again },
 		{ "call_from_listener", test_call_from_listener },
 		{ "by_cm", test_by_cm },
 		{ "accept_refused", test_accept_refused },

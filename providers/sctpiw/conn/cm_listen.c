@@ -16,9 +16,10 @@
 void cm_grant_grace(struct endpoint *ep)
 {
 	const struct transport *t = ep->conn->transport;
+	struct endpoint *m;
 
-	if (t->set_quiet)
-		t->set_quiet(ep, ep->conn->now + CM_LISTEN_GRACE);
+	for (unsigned int i = 0; t->set_quiet && (m = endpoint_group_member(ep, i)); i++)
+		t->set_quiet(m, m->conn->now + CM_LISTEN_GRACE);
 }
 
 /* Peers may ask for the listener, at each endpoint of its port. -errno. */
@@ -47,18 +48,26 @@ static void begin(struct cm_id *id)
 	}
 }
 
-/* Who has connections there may listen again, and peers that come meanwhile wait as in cm_request(). */
+/*
+ * Who has connections there may listen again, and peers that come meanwhile wait as in cm_request(). Where peers are on several
+ * shards, one may have an association already, and ask on another one for a connection of another engine: so the port takes
+ * associations as long as there are any.
+ */
 static void close_port(struct cm_id *id)
 {
 	struct endpoint *ep;
+	bool used = false;
 
 	for (unsigned int i = 0; (ep = endpoint_group_member(id->ep, i)); i++) {
 		ep->listener = NULL;
-		if (id->connected_type)
-			ep->conn->transport->set_accept(ep, false);
-		if (!list_empty(&ep->assocs))
-			cm_grant_grace(ep);
+		used |= !list_empty(&ep->assocs);
 	}
+	if (used)
+		cm_grant_grace(id->ep);
+	if (!id->connected_type || (used && id->ep->group))
+		return;
+	for (unsigned int i = 0; (ep = endpoint_group_member(id->ep, i)); i++)
+		ep->conn->transport->set_accept(ep, false);
 }
 
 int cm_listen(struct cm_id *id, int backlog)

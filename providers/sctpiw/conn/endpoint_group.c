@@ -116,6 +116,8 @@ static void end(struct endpoint_group *g)
 {
 	for (unsigned int i = 0; i < g->n; i++) {
 		drop_errors(g->member[i]);
+		if (!g->member[i]->listener)
+			g->member[i]->conn->transport->set_accept(g->member[i], false);
 		g->member[i]->group = NULL;
 		endpoint_put(g->member[i]);
 	}
