@@ -3,17 +3,20 @@
  * Two connected queue pairs in one process, for callgrind to count the instructions of both ends; or two for each of
  * several threads.
  *
- *   both-ends write|send|read|pingpong BYTES WINDOW COUNT [THREADS]
+ *   both-ends write|send|read|pingpong BYTES WINDOW COUNT [THREADS [cm]]
  *
  * Each thread posts COUNT signaled work requests of BYTES in lists of WINDOW, COUNT a multiple of it, and polls until
  * those of a list are complete at both ends. For pingpong WINDOW is 1, and each end sends when it has received. It has
- * CQs of its own; the PD is of all. It prints how many work requests of all threads were complete in a
- * second.
+ * CQs of its own; the PD is of all. The queue pairs are connected by their numbers; with cm, by rdma_cm over the loopback
+ * address, with one listener, and for each thread an event channel from which it connects. It prints how many work
+ * requests of all threads were complete in a second.
  */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <infiniband/verbs.h>
+#include <netinet/in.h>
 #include <pthread.h>
+#include <rdma/rdma_cma.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
@@ -29,6 +32,7 @@
 
 static struct ibv_context *context;
 static struct ibv_pd *pd;
+static struct rdma_cm_id *listener; /* NULL: queue pairs are connected by their numbers */
 
 /* What is one thread's. */
 struct ends {
@@ -53,19 +57,26 @@ static _Noreturn void die(const char *what, int error)
 	exit(1);
 }
 
+static void use_device(struct ibv_context *device)
+{
+	context = device;
+	pd = ibv_alloc_pd(context);
+	if (!pd)
+		die("ibv_alloc_pd", errno);
+}
+
 static void open_device(void)
 {
+	struct ibv_context *opened;
 	struct ibv_device **list = ibv_get_device_list(NULL);
 
 	if (!list || !list[0])
 		die("no device", ENODEV);
-	context = ibv_open_device(list[0]);
-	if (!context)
+	opened = ibv_open_device(list[0]);
+	if (!opened)
 		die("ibv_open_device", errno);
 	ibv_free_device_list(list);
-	pd = ibv_alloc_pd(context);
-	if (!pd)
-		die("ibv_alloc_pd", errno);
+	use_device(opened);
 }
 
 static void make_cqs(struct ends *e)
@@ -76,9 +87,9 @@ static void make_cqs(struct ends *e)
 		die("ibv_create_cq", errno);
 }
 
-static void make_qp(struct ends *e, struct ibv_qp **made)
+static struct ibv_qp_init_attr qp_attr(const struct ends *e)
 {
-	struct ibv_qp_init_attr attr = {
+	return (struct ibv_qp_init_attr){
 		.qp_type = IBV_QPT_RC,
 		.send_cq = e->requests,
 		.recv_cq = e->receives,
@@ -87,6 +98,11 @@ static void make_qp(struct ends *e, struct ibv_qp **made)
 			 .max_send_sge = 1,
 			 .max_recv_sge = 1 },
 	};
+}
+
+static void make_qp(struct ends *e, struct ibv_qp **made)
+{
+	struct ibv_qp_init_attr attr = qp_attr(e);
 
 	*made = ibv_create_qp(pd, &attr);
 	if (!*made)
@@ -136,6 +152,86 @@ static void connect_qps(struct ends *e)
 					     .max_rd_atomic = 16 },
 		       IBV_QP_STATE | IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY |
 			       IBV_QP_SQ_PSN | IBV_QP_MAX_QP_RD_ATOMIC);
+}
+
+/* ---- by rdma_cm ---- */
+
+static void check(const char *what, int result)
+{
+	if (result)
+		die(what, errno);
+}
+
+static struct rdma_cm_id *new_id(void)
+{
+	struct rdma_event_channel *channel = rdma_create_event_channel();
+	struct rdma_cm_id *id = NULL;
+
+	if (!channel || rdma_create_id(channel, &id, NULL, RDMA_PS_TCP))
+		die("rdma_create_id", errno);
+	return id;
+}
+
+/* Waits for this event on the id's channel, and returns whose it is. */
+static struct rdma_cm_id *await_event(struct rdma_cm_id *id, enum rdma_cm_event_type wanted)
+{
+	struct rdma_cm_id *whose;
+	struct rdma_cm_event *event;
+
+	check("rdma_get_cm_event", rdma_get_cm_event(id->channel, &event));
+	if (event->event != wanted) {
+		fprintf(stderr, "both-ends: %s\n", rdma_event_str(event->event));
+		exit(1);
+	}
+	whose = event->id;
+	rdma_ack_cm_event(event);
+	return whose;
+}
+
+static void listen_for_all(void)
+{
+	struct sockaddr_in at = { .sin_family = AF_INET,
+				  .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+
+	listener = new_id();
+	check("rdma_bind_addr", rdma_bind_addr(listener, (struct sockaddr *)&at));
+	check("rdma_listen", rdma_listen(listener, THREADS_MAX));
+}
+
+static void make_qp_of(struct ends *e, struct rdma_cm_id *id, struct ibv_qp **made)
+{
+	struct ibv_qp_init_attr attr;
+
+	if (!context)
+		use_device(id->verbs);
+	if (!e->requests)
+		make_cqs(e);
+	attr = qp_attr(e);
+	check("rdma_create_qp", rdma_create_qp(id, pd, &attr));
+	*made = id->qp;
+}
+
+/* Makes both queue pairs and connects them. */
+static void connect_by_cm(struct ends *e)
+{
+	struct rdma_conn_param param = { .responder_resources = 16,
+					 .initiator_depth = 16,
+					 .retry_count = 7,
+					 .rnr_retry_count = 7 };
+	struct rdma_cm_id *id = new_id(), *asked;
+
+	check("rdma_resolve_addr",
+	      rdma_resolve_addr(id, NULL, rdma_get_local_addr(listener), 2000));
+	await_event(id, RDMA_CM_EVENT_ADDR_RESOLVED);
+	check("rdma_resolve_route", rdma_resolve_route(id, 2000));
+	await_event(id, RDMA_CM_EVENT_ROUTE_RESOLVED);
+	make_qp_of(e, id, &e->qp[0]);
+	check("rdma_connect", rdma_connect(id, &param));
+	asked = await_event(listener, RDMA_CM_EVENT_CONNECT_REQUEST);
+	make_qp_of(e, asked, &e->qp[1]);
+	check("rdma_accept", rdma_accept(asked, &param));
+	await_event(listener, RDMA_CM_EVENT_ESTABLISHED);
+	await_event(id, RDMA_CM_EVENT_ESTABLISHED);
 }
 
 /* Makes the lists of window work requests that are posted again and again. */
@@ -254,10 +350,14 @@ static void run_threads(size_t threads)
 	if (!ends)
 		die("no memory", ENOMEM);
 	for (size_t i = 0; i < threads; i++) {
-		make_cqs(&ends[i]);
-		make_qp(&ends[i], &ends[i].qp[0]);
-		make_qp(&ends[i], &ends[i].qp[1]);
-		connect_qps(&ends[i]);
+		if (listener) {
+			connect_by_cm(&ends[i]);
+		} else {
+			make_cqs(&ends[i]);
+			make_qp(&ends[i], &ends[i].qp[0]);
+			make_qp(&ends[i], &ends[i].qp[1]);
+			connect_qps(&ends[i]);
+		}
 		make_lists(&ends[i]);
 	}
 	start = seconds();
@@ -288,9 +388,9 @@ int main(int argc, char **argv)
 	const size_t known = sizeof(operations) / sizeof(operations[0]);
 	size_t operation = 0;
 
-	if (argc != 5 && argc != 6) {
+	if (argc < 5 || argc > 7 || (argc == 7 && strcmp(argv[6], "cm") != 0)) {
 		fprintf(stderr,
-			"usage: both-ends write|send|read|pingpong BYTES WINDOW COUNT [THREADS]\n");
+			"usage: both-ends write|send|read|pingpong BYTES WINDOW COUNT [THREADS [cm]]\n");
 		return 2;
 	}
 	while (operation < known && strcmp(operations[operation].name, argv[1]) != 0)
@@ -304,7 +404,10 @@ int main(int argc, char **argv)
 	work.bytes = number(argv[2], 1, 1 << 20);
 	work.window = number(argv[3], 1, WINDOW_MAX);
 	work.count = number(argv[4], work.window, 1 << 30);
-	open_device();
-	run_threads(argc == 6 ? number(argv[5], 1, THREADS_MAX) : 1);
+	if (argc == 7)
+		listen_for_all();
+	else
+		open_device();
+	run_threads(argc > 5 ? number(argv[5], 1, THREADS_MAX) : 1);
 	return 0;
 }

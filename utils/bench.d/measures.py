@@ -237,11 +237,12 @@ def _on_keys(link):
     yield _rival(names.STUNNEL, link, rivals.stunnel_bandwidth)
 
 
-def threaded(size, threads, engines):
+def threaded(size, threads, engines, by_cm=False):
     window, count = names.THREADED[size]
 
     def run(at):
-        p = harness.start("both-ends", [BIN / "both-ends", "write", size, window, window * (count * at.seconds // window), threads],
+        p = harness.start("both-ends", [BIN / "both-ends", "write", size, window, window * (count * at.seconds // window), threads,
+                                        *(["cm"] if by_cm else [])],
                           at.link, "client", options=("--engines", engines))
         p.expect(60 + 10 * at.seconds)
         rate = numbers(r"(\d+) work requests a second", p.output())[0]
@@ -254,6 +255,7 @@ def _on_threads():
         for threads in names.THREADS:
             for engines in sorted({1, threads}):
                 yield Measure(names.threaded(size, threads, engines), LO, threaded(size, threads, engines), threads == 2)
+    yield Measure(names.threaded(64, 2, 2, by_cm=True), LO, threaded(64, 2, 2, by_cm=True), True)
 
 
 def _on_small_buffers():

@@ -72,9 +72,10 @@ def perftest(tool, size, qps=1, both_ways=False, events=False):
     return name + (", both ways" if both_ways else "") + (", events" if events else "")
 
 
-def threaded(size, threads, engines):
-    """Threads with a pair of QPs each, both ends."""
-    return f"RDMA Writes {size_name(size)}, {threads} threads, engines = {engines}"
+def threaded(size, threads, engines, by_cm=False):
+    """Threads with a pair of QPs each, both ends. by_cm: rdma_cm connects them."""
+    how = ", rdma_cm" if by_cm else ""
+    return f"RDMA Writes {size_name(size)}, {threads} threads, engines = {engines}{how}"
 
 
 def keyed(what):
