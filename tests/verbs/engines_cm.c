@@ -238,6 +238,43 @@ static void test_listen_again(void)
 	rdma_destroy_event_channel(listening);
 }
 
+/* The same for a caller with an association of its own, which comes right behind the listener's end: its INIT waits. */
+static void test_listen_soon(void)
+{
+	struct rdma_event_channel *listening = cm_channel();
+	struct rdma_cm_id *listener = cm_listener(listening, AF_INET, THREADS), *first, *asked;
+	struct sockaddr_storage to = cm_address_of(listener, AF_INET), at = cm_loopback(AF_INET, 0);
+	struct cm_end known = calling(&to), other = { .channel = cm_channel() };
+
+	first = cm_request(listening);
+	cm_add_qp(first);
+	CHECK_EQ(cm_accept(first), 0);
+	cm_expect(listening, RDMA_CM_EVENT_ESTABLISHED, 0);
+	CHECK_EQ(rdma_destroy_id(listener), 0);
+	other.id = cm_id(other.channel);
+	CHECK_EQ(rdma_bind_addr(other.id, (struct sockaddr *)&at), 0);
+	CHECK_EQ(rdma_resolve_addr(other.id, NULL, (struct sockaddr *)&to, 2000), 0);
+	cm_expect(other.channel, RDMA_CM_EVENT_ADDR_RESOLVED, 0);
+	CHECK_EQ(rdma_resolve_route(other.id, 2000), 0);
+	cm_expect(other.channel, RDMA_CM_EVENT_ROUTE_RESOLVED, 0);
+	cm_add_qp(other.id);
+	CHECK_EQ(cm_connect(other.id), 0);
+	sleep_ms(50);
+	listener = cm_id(listening);
+	CHECK_EQ(rdma_bind_addr(listener, (struct sockaddr *)&to), 0);
+	CHECK_EQ(rdma_listen(listener, THREADS), 0);
+	asked = cm_request(listening);
+	cm_add_qp(asked);
+	CHECK_EQ(cm_accept(asked), 0);
+	cm_expect(other.channel, RDMA_CM_EVENT_ESTABLISHED, 0);
+	close_end(&other);
+	close_end(&known);
+	cm_destroy(asked);
+	cm_destroy(first);
+	CHECK_EQ(rdma_destroy_id(listener), 0);
+	rdma_destroy_event_channel(listening);
+}
+
 static struct rdma_cm_id *bound_to_shared(struct rdma_event_channel *channel,
 					  const struct sockaddr_storage *at)
 {
@@ -321,6 +358,7 @@ int main(int argc, char **argv)
 	static const struct test tests[] = {
 		{ "cm_threads", test_cm_threads },
 		{ "listen_again", test_listen_again },
+		{ "listen_soon", test_listen_soon },
 		{ "call_from_listener", test_call_from_listener },
 		{ "by_cm", test_by_cm },
 		{ "accept_refused", test_accept_refused },

@@ -73,7 +73,8 @@ struct carrier {
 	void (*close)(struct endpoint *ep);
 	/*
 	 * n endpoints are bound to this port: ep, and those that were opened beside it (endpoint.beside), in the order of their
-	 * shards. From now on each gets what endpoint_group.h says. -errno. NULL: the carrier cannot do that, or need not.
+	 * shards. From now on each gets what endpoint_group.h says. n 1: ep is alone again. -errno. NULL: the carrier cannot
+	 * do that.
 	 */
 	int (*steer)(struct endpoint *ep, unsigned int n);
 	/* From now on receive() looks at this port. -errno. */

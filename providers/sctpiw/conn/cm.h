@@ -124,7 +124,8 @@ struct cm_request_link {
 
 struct cm_id {
 	struct conn *conn;
-	struct conn *any_port; /* where it gets a port, if the application names none */
+	struct conn
+		*any_port; /* where it gets a port, if the application names none; NULL: at conn */
 	uint32_t handle;
 	enum cm_state state;
 	struct event_source source;
@@ -200,8 +201,10 @@ void cm_id_table_forget(struct cm_id_table *t, const struct conn_events_ops *eve
 void cm_id_table_free(struct cm_id_table *t, const struct conn_events_ops *events);
 /* A new id whose events go to chan. NULL: out of memory. */
 struct cm_id *cm_id_new(struct conn *c, struct rnic_channel *chan, uint64_t uid);
-/* NULL: no id has this handle. */
+/* The id with this handle, of any conn of the RNIC; NULL: there is none. Locks of all shards. */
 struct cm_id *cm_id_get(const struct conn *c, uint32_t handle);
+/* The same, if it belongs to this conn. */
+struct cm_id *cm_id_here(const struct conn *c, uint32_t handle);
 /* Ends what the id has going on with the peer and drops its events; returns how many were read before. */
 uint32_t cm_id_free(struct cm_id *id);
 /* The next id at or behind *pos of the table, or NULL; *pos moves on. */
@@ -210,7 +213,7 @@ struct cm_id *cm_id_next(const struct conn *c, uint32_t *pos);
 void cm_enter_backlog(struct cm_id *id, struct cm_id *listener);
 /* The application has read the id's CONNECT_REQUEST: it leaves its listener's backlog. */
 void cm_leave_backlog(struct cm_id *id);
-/* Whether the backlog is full. Shards that look at the same time may put one request too many there. */
+/* Whether the backlog is full. Shards that look at the same time may put a request each too many there. */
 bool cm_backlog_is_full(const struct cm_id *listener);
 /* How many requests wait for the decision of applications, on all ids of the RNIC, read or not. */
 unsigned int cm_undecided(const struct conn *c);

@@ -138,6 +138,11 @@ void cm_choose_conn(struct cm_id *id)
 	if (id->state != CM_ROUTE_RESOLVED || !id->ep->group)
 		return;
 	ep = endpoint_group_for(id->ep, sockaddr_port((struct sockaddr *)&id->dst));
+	if (ep == id->ep)
+		return;
+	if (id->stand_in) /* of an attempt that has failed */
+		stand_in_free(id->conn, id->stand_in);
+	id->stand_in = NULL;
 	ep->refs++;
 	move(id, ep);
 }
@@ -472,7 +477,7 @@ static void on_closed(struct cm_id *id, int error)
 /* An event may come out after its id is gone, so the session knows the id by its handle. */
 static void session_event(const struct iw_event *ev)
 {
-	struct cm_id *id = cm_id_get(ev->user.ctx, ev->user.handle);
+	struct cm_id *id = cm_id_here(ev->user.ctx, ev->user.handle);
 
 	/* The id may have another session by now, or none that is of interest. */
 	if (!id || id->session != ev->session)

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* The table of rdma_cm ids. */
 #define _GNU_SOURCE
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "conn/cm.h"
 #include "conn/conn.h"
+#include "iwarp/iw_spin.h"
 #include "util/sockaddr.h"
 
 /* A handle is the slot's index, and above it a count of the slot's uses, by which stale handles are found out. */
@@ -26,7 +26,7 @@ struct cm_id_table {
 	 * Shards find their ids here, and make ids for requests. It guards the table and what requests of several shards have in
 	 * common: the list of the undecided ones, and their listener's backlog. Nothing else is locked under it.
 	 */
-	pthread_mutex_t lock;
+	_Atomic bool locked;
 	struct slot *slots;
 	uint32_t n_slots;
 	uint32_t first_free;	    /* 0: none, since slot 0 is never used */
@@ -36,13 +36,13 @@ struct cm_id_table {
 
 static struct cm_id_table *lock_table(const struct conn *c)
 {
-	pthread_mutex_lock(&c->cm.ids->lock);
+	iw_spin_lock(&c->cm.ids->locked, iw_shard_rnic(c->iw));
 	return c->cm.ids;
 }
 
 static void unlock_table(struct cm_id_table *t)
 {
-	pthread_mutex_unlock(&t->lock);
+	iw_spin_unlock(&t->locked);
 }
 
 void cm_init(struct cm *cm, struct cm_id_table *ids)
@@ -61,7 +61,6 @@ struct cm_id_table *cm_id_table_new(void)
 
 	if (!t)
 		return NULL;
-	pthread_mutex_init(&t->lock, NULL);
 	list_init(&t->undecided);
 	return t;
 }
@@ -84,7 +83,6 @@ void cm_id_table_forget(struct cm_id_table *t, const struct conn_events_ops *eve
 void cm_id_table_free(struct cm_id_table *t, const struct conn_events_ops *events)
 {
 	cm_id_table_forget(t, events);
-	pthread_mutex_destroy(&t->lock);
 	free(t);
 }
 
@@ -140,6 +138,7 @@ struct cm_id *cm_id_new(struct conn *c, struct rnic_channel *chan, uint64_t uid)
 
 	if (!id)
 		return NULL;
+	id->conn = c;
 	t = lock_table(c);
 	entered = enter(t, id);
 	unlock_table(t);
@@ -147,7 +146,6 @@ struct cm_id *cm_id_new(struct conn *c, struct rnic_channel *chan, uint64_t uid)
 		free(id);
 		return NULL;
 	}
-	id->conn = id->any_port = c;
 	id->uid = uid;
 	id->source.chan = chan;
 	c->ops->events.ref(chan);
@@ -164,13 +162,30 @@ struct cm_id *cm_id_new(struct conn *c, struct rnic_channel *chan, uint64_t uid)
 	return id;
 }
 
-struct cm_id *cm_id_get(const struct conn *c, uint32_t handle)
+static struct cm_id *find(const struct cm_id_table *t, uint32_t handle)
 {
-	struct cm_id_table *t = lock_table(c);
 	uint32_t i = handle & INDEX_MASK;
 	struct cm_id *id = i < t->n_slots ? t->slots[i].id : NULL;
 
-	if (id && id->handle != handle)
+	return id && id->handle == handle ? id : NULL;
+}
+
+struct cm_id *cm_id_get(const struct conn *c, uint32_t handle)
+{
+	struct cm_id_table *t = lock_table(c);
+	struct cm_id *id = find(t, handle);
+
+	unlock_table(t);
+	return id;
+}
+
+/* Under the table's lock another shard's id is there at least, and only the own one is looked into behind it. */
+struct cm_id *cm_id_here(const struct conn *c, uint32_t handle)
+{
+	struct cm_id_table *t = lock_table(c);
+	struct cm_id *id = find(t, handle);
+
+	if (id && id->conn != c)
 		id = NULL;
 	unlock_table(t);
 	return id;

@@ -62,12 +62,13 @@ static void close_port(struct cm_id *id)
 		ep->listener = NULL;
 		used |= !list_empty(&ep->assocs);
 	}
+	if (id->connected_type && used && id->ep->group)
+		endpoint_group_linger(id->ep);
+	else if (id->connected_type)
+		for (unsigned int i = 0; (ep = endpoint_group_member(id->ep, i)); i++)
+			ep->conn->transport->set_accept(ep, false);
 	if (used)
 		cm_grant_grace(id->ep);
-	if (!id->connected_type || (used && id->ep->group))
-		return;
-	for (unsigned int i = 0; (ep = endpoint_group_member(id->ep, i)); i++)
-		ep->conn->transport->set_accept(ep, false);
 }
 
 int cm_listen(struct cm_id *id, int backlog)

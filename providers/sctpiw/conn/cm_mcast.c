@@ -14,6 +14,7 @@
 /* A group that an id has joined. It has events of its own, so that a program leaves it when it has read them. */
 struct cm_mcast {
 	struct list_node node; /* cm_id.groups */
+	struct conn *conn;     /* that has joined; the id may have moved since */
 	struct event_source source;
 	uint32_t handle;
 	struct ip_addr group;
@@ -47,7 +48,7 @@ static void leave(struct cm_id *id, struct cm_mcast *m)
 	id->group_events += events->purge(&m->source);
 	events->put(m->source.chan);
 	if (m->ifindex)
-		multicast_leave(id->conn, &m->group, m->ifindex);
+		multicast_leave(m->conn, &m->group, m->ifindex);
 	list_del(&m->node);
 	free(m);
 }
@@ -69,6 +70,7 @@ int cm_join_mcast(struct cm_id *id, const struct sockaddr *addr, const struct cm
 	m = calloc(1, sizeof(*m));
 	if (!m)
 		return -ENOMEM;
+	m->conn = c;
 	m->group = sockaddr_ip(addr);
 	m->ifindex = join->send_only ? 0 : join->ifindex;
 	ret = ip_addr_is_multicast(&m->group) ? 0 : -EINVAL;

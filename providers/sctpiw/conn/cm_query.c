@@ -162,7 +162,8 @@ static int bind_for_client(struct cm_id *id, const struct sockaddr *src, int fam
 				return ret == -EADDRNOTAVAIL ? ret : -ENODEV;
 		}
 	}
-	ret = endpoint_open_client(id->any_port, family, id->opt.tos, &ep);
+	ret = endpoint_open_client(id->any_port ? id->any_port : id->conn, family, id->opt.tos,
+				   &ep);
 	if (ret)
 		return ret;
 	attach(id, ep);
@@ -387,6 +388,9 @@ static int set_afonly(struct cm_id *id, bool on)
 		return 0;
 	id->state = CM_IDLE;
 	endpoint_leave(id);
+	endpoint_group_end_unused(id->conn);
+	for (unsigned int i = 0; i < id->conn->n_all; i++)
+		endpoint_reap(id->conn->all[i]);
 	endpoint_reap(id->conn);
 	return cm_bind(id, (struct sockaddr *)&addr);
 }

@@ -23,7 +23,7 @@ int conn_start(struct conn *c, const struct conn_param *param, struct config_err
 	c->n_all = param->n_all;
 	c->index = param->index;
 	endpoint_table_init(&c->endpoints);
-	misplaced_errors_init(&c->misplaced);
+	misplaced_init(&c->misplaced);
 	list_init(&c->assocs);
 	conn_idle_init(&c->idle);
 	conn_strangers_init(&c->strangers);
@@ -141,6 +141,7 @@ uint64_t conn_next_timeout(const struct conn *c)
 	next = earlier(next, unanswered_next_timeout(c));
 	next = earlier(next, cm_next_timeout(c));
 	next = earlier(next, sidr_next_timeout(c));
+	next = earlier(next, misplaced_next_timeout(c));
 	next = earlier(next, oob_next_timeout(c));
 	next = earlier(next, datagram_next_timeout(c));
 	return earlier(next, to_self_next_timeout(c));
@@ -154,6 +155,7 @@ void conn_timers(struct conn *c)
 	unanswered_timers(c);
 	cm_timers(c);
 	sidr_timers(c);
+	misplaced_timers(c);
 	oob_timers(c);
 }
 
@@ -170,7 +172,7 @@ void conn_readdress(struct conn *c)
 void conn_with_all(struct conn *c)
 {
 	c->wants_all = false;
-	endpoint_group_give_errors(c);
+	misplaced_give(c);
 	endpoint_group_end_unused(c);
 }
 

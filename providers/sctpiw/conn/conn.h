@@ -32,6 +32,7 @@
 #include "conn/endpoint_group.h"
 #include "conn/events.h"
 #include "conn/known_mtu.h"
+#include "conn/misplaced.h"
 #include "conn/multicast.h"
 #include "conn/oob.h"
 #include "conn/qp_num.h"
@@ -114,7 +115,7 @@ struct conn {
 	uint64_t now;
 	bool closed;	/* the sockets are gone: no new endpoint is opened */
 	bool wants_all; /* conn_with_all() has something to do */
-	struct misplaced_errors misplaced;
+	struct misplaced misplaced;
 	_Atomic bool
 		sacks_asked; /* conn_flush_sacks() has something to do; may be read without the lock */
 

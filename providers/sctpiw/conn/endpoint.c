@@ -62,6 +62,19 @@ static int endpoint_new(struct conn *c, const struct binding *b, struct endpoint
 	return 0;
 }
 
+static void endpoint_free(struct endpoint *ep)
+{
+	struct endpoint_table *t = &ep->conn->endpoints;
+
+	log_debug("port %u: closed", ep->bound.port);
+	ep->conn->transport->close(ep);
+	list_del(&ep->client_node);
+	list_del(&ep->node);
+	t->n_open -= !ep->dormant;
+	free(ep->locals.addr);
+	free(ep);
+}
+
 static bool same_address(const struct sockaddr_storage *a, const struct sockaddr *b)
 {
 	struct ip_addr x, y;
@@ -131,7 +144,7 @@ static bool is_ours(const struct endpoint *ep)
 	return c->n_all < 2 || ep->bound.port % c->n_all == c->index;
 }
 
-/* An endpoint at any port, whose remainder is the shard's index. The others are closed afterwards, so that none comes twice. */
+/* An endpoint at any port, whose remainder is the shard's index. */
 static int open_any(struct conn *c, int family, struct endpoint **out)
 {
 	struct endpoint *found = NULL;
@@ -141,16 +154,14 @@ static int open_any(struct conn *c, int family, struct endpoint **out)
 	sockaddr_any(&any, family, 0);
 	/* IPv4-mapped destinations are served by the IPv6 port, too. */
 	for (unsigned int i = 0; i < TRIES && !ret && !(found && is_ours(found)); i++) {
-		if (found)
-			endpoint_put(found);
+		struct endpoint *other = found;
+
 		ret = endpoint_new(c, &(struct binding){ .addr = (struct sockaddr *)&any }, &found);
-	}
-	if (ret && found) { /* any one is better than none */
-		found->refs++;
-		ret = 0;
+		if (!ret && other)
+			endpoint_free(other);
 	}
 	*out = found;
-	return ret;
+	return found ? 0 : ret; /* any one is better than none */
 }
 
 int endpoint_open_client(struct conn *c, int family, uint8_t tos, struct endpoint **out)
@@ -311,19 +322,6 @@ void endpoint_leave(struct cm_id *id)
 		for (unsigned int i = 0; (m = endpoint_group_member(ep, i)); i++)
 			hasten_idle(m);
 	endpoint_put(ep);
-}
-
-static void endpoint_free(struct endpoint *ep)
-{
-	struct endpoint_table *t = &ep->conn->endpoints;
-
-	log_debug("port %u: closed", ep->bound.port);
-	ep->conn->transport->close(ep);
-	list_del(&ep->client_node);
-	list_del(&ep->node);
-	t->n_open -= !ep->dormant;
-	free(ep->locals.addr);
-	free(ep);
 }
 
 static void reap(struct list_node *endpoints)

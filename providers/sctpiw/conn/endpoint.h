@@ -87,7 +87,7 @@ int endpoint_open_client(struct conn *c, int family, uint8_t tos, struct endpoin
  * until endpoint_wake(). -errno of socket() and bind().
  */
 int endpoint_open_dormant(struct conn *c, const struct sockaddr *addr, struct endpoint **ep);
-/* A referenced endpoint bound to a multicast group and a port, which other processes may have, too. -errno. */
+/* A referenced endpoint bound to the address of a multicast group and a port, which other processes may have, too. -errno. */
 int endpoint_open_group(struct conn *c, const struct sockaddr *addr, struct endpoint **ep);
 /*
  * Wakes the endpoint, once and for all; from now on peers may open associations to this local address of

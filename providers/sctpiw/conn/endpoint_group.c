@@ -6,15 +6,11 @@
 
 #include "conn/carrier.h"
 #include "conn/conn.h"
-#include "conn/user_sctp.h"
 #include "log/log.h"
-#include "util/bytes.h"
-#include "wire/sctp_packet.h"
-
-#define MISPLACED_MAX 64
 
 struct endpoint_group {
 	unsigned int n;
+	bool lingers; /* it takes associations, though nobody listens: endpoint_group_linger() */
 	struct endpoint
 		*member[]; /* by the index of the shard; the group has one reference of each */
 };
@@ -33,91 +29,26 @@ struct endpoint *endpoint_group_for(struct endpoint *ep, uint16_t port)
 	return ep->group ? ep->group->member[port % ep->group->n] : ep;
 }
 
-bool endpoint_group_is_for(const struct endpoint *ep, uint16_t port)
-{
-	return !ep->group || ep->group->member[port % ep->group->n] == ep;
-}
-
 bool endpoint_group_has_ids(const struct endpoint *ep)
 {
 	return !list_empty(ep->group ? &ep->group->member[0]->ids : &ep->ids);
 }
 
-/* ---- ICMP errors ---- */
-
-struct misplaced_error {
-	struct list_node node; /* misplaced_errors.list */
-	struct endpoint *ep;   /* that got it */
-	struct carrier_error err;
-};
-
-void misplaced_errors_init(struct misplaced_errors *m)
-{
-	list_init(&m->list);
-}
-
-/* Whose packet it is about. */
-static struct endpoint *sender_of(struct endpoint *ep, const struct carrier_error *err)
-{
-	/* What this host itself says comes to the socket that has sent. */
-	if (!ep->group || err->local || err->quoted_len < WIRE_SCTP_COMMON_LEN)
-		return ep;
-	return endpoint_group_for(ep, get_be16(err->quoted + 2));
-}
-
-bool endpoint_group_keeps_error(struct endpoint *ep, const struct carrier_error *err)
-{
-	struct misplaced_errors *m = &ep->conn->misplaced;
-	struct misplaced_error *e;
-
-	if (sender_of(ep, err) == ep)
-		return false;
-	e = m->n < MISPLACED_MAX ? malloc(sizeof(*e)) : NULL;
-	if (!e)
-		return true;
-	e->ep = ep;
-	e->err = *err;
-	list_add_tail(&m->list, &e->node);
-	m->n++;
-	ep->conn->wants_all = true;
-	return true;
-}
-
-static void drop(struct misplaced_error *e)
-{
-	list_del(&e->node);
-	e->ep->conn->misplaced.n--;
-	free(e);
-}
-
-void endpoint_group_give_errors(struct conn *c)
-{
-	list_for_each_safe(node, &c->misplaced.list) {
-		struct misplaced_error *e = list_entry(node, struct misplaced_error, node);
-
-		user_sctp_icmp(sender_of(e->ep, &e->err), &e->err);
-		drop(e);
-	}
-}
-
-static void drop_errors(struct endpoint *ep)
-{
-	list_for_each_safe(node, &ep->conn->misplaced.list) {
-		struct misplaced_error *e = list_entry(node, struct misplaced_error, node);
-
-		if (e->ep == ep)
-			drop(e);
-	}
-}
-
 /* ---- its life ---- */
+
+static void end_lingering(struct endpoint_group *g)
+{
+	for (unsigned int i = 0; g->lingers && i < g->n; i++)
+		g->member[i]->conn->transport->set_accept(g->member[i], false);
+	g->lingers = false;
+}
 
 static void end(struct endpoint_group *g)
 {
+	end_lingering(g);
+	g->member[0]->conn->carrier->steer(g->member[0], 1);
 	for (unsigned int i = 0; i < g->n; i++) {
-		drop_errors(g->member[i]);
-		if (!g->member[i]->listener)
-			g->member[i]->conn->transport->set_accept(g->member[i], false);
+		misplaced_drop(g->member[i]);
 		g->member[i]->group = NULL;
 		endpoint_put(g->member[i]);
 	}
@@ -145,9 +76,15 @@ void endpoint_group_make(struct endpoint *ep)
 	struct endpoint_group *g;
 	int ret;
 
-	if (c->n_all < 2 || ep->group || !c->carrier || !c->carrier->steer ||
-	    !list_empty(&ep->assocs))
+	if (ep->group)
+		ep->group->lingers = false;
+	if (c->n_all < 2 || c->index || ep->group || !c->carrier || !c->carrier->steer)
 		return;
+	if (!list_empty(&ep->assocs)) {
+		log_info("port %u: its peers are on one engine, as it has some already",
+			 ep->bound.port);
+		return;
+	}
 	g = calloc(1, sizeof(*g) + c->n_all * sizeof(g->member[0]));
 	if (!g)
 		return;
@@ -162,6 +99,11 @@ void endpoint_group_make(struct endpoint *ep)
 	}
 }
 
+void endpoint_group_linger(struct endpoint *ep)
+{
+	ep->group->lingers = true;
+}
+
 static bool is_unused(const struct endpoint_group *g)
 {
 	for (unsigned int i = 0; i < g->n; i++)
@@ -170,9 +112,18 @@ static bool is_unused(const struct endpoint_group *g)
 	return true;
 }
 
+static bool has_assocs(const struct endpoint_group *g)
+{
+	for (unsigned int i = 0; i < g->n; i++)
+		if (!list_empty(&g->member[i]->assocs))
+			return true;
+	return false;
+}
+
+/* A port that ids hold goes on, whatever its peers do. */
 void endpoint_group_check(struct endpoint *ep)
 {
-	if (ep->group && ep->refs == 1)
+	if (ep->group && (ep->group->lingers || (ep->refs == 1 && !endpoint_group_has_ids(ep))))
 		ep->conn->wants_all = true;
 }
 
@@ -183,6 +134,8 @@ void endpoint_group_end_unused(struct conn *c)
 
 		if (g && is_unused(g))
 			end(g);
+		else if (g && g->lingers && !has_assocs(g))
+			end_lingering(g);
 	}
 }
 

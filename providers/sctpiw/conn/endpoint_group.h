@@ -15,21 +15,8 @@
 
 #include "conn/endpoint.h"
 
-struct carrier_error;
-
 /*
- * ICMP errors that came to endpoints of groups of this conn for others: the kernel gives them to any of the sockets. They wait
- * for the locks of all shards. Part of struct conn.
- */
-struct misplaced_errors {
-	struct list_node list;
-	unsigned int n;
-};
-
-void misplaced_errors_init(struct misplaced_errors *m);
-
-/*
- * Makes a group of ep, which belongs to the first shard, if there are several. An endpoint stays alone if it has
+ * Makes a group of ep, which begins to listen, if it belongs to the first of several shards. An endpoint stays alone if it has
  * associations already, which may be those of any shard's peers, or if its carrier or the host does not let it. Locks of
  * all shards.
  */
@@ -38,19 +25,15 @@ void endpoint_group_make(struct endpoint *ep);
 struct endpoint *endpoint_group_member(struct endpoint *ep, unsigned int index);
 /* Which of the group's endpoints, or ep alone, a peer with this SCTP port has. */
 struct endpoint *endpoint_group_for(struct endpoint *ep, uint16_t port);
-/* Whether what comes from a peer with this SCTP port is for ep. */
-bool endpoint_group_is_for(const struct endpoint *ep, uint16_t port);
 /* Whether rdma_cm ids, of any shard, hold the port of ep. */
 bool endpoint_group_has_ids(const struct endpoint *ep);
-/* A reference was given back: if none of the group has another one than that of the group, conn.wants_all is set. */
+/* The group, whose listener has ended, takes associations as long as it has any. Locks of all shards. */
+void endpoint_group_linger(struct endpoint *ep);
+/* A reference was given back: if the group may have an end by that, conn.wants_all is set. */
 void endpoint_group_check(struct endpoint *ep);
-/* Whether the error is about a packet of another endpoint of the group: then that will get it, unless there are too many. */
-bool endpoint_group_keeps_error(struct endpoint *ep, const struct carrier_error *err);
-/* Gives the errors to those that they are for. Locks of all shards. */
-void endpoint_group_give_errors(struct conn *c);
-/* Ends the groups that nobody uses any more. Locks of all shards. */
+/* Ends the conn's groups that nobody uses any more. Locks of all shards. */
 void endpoint_group_end_unused(struct conn *c);
-/* Ends the groups of the conn, which stops. Locks of all shards. */
+/* Ends the groups of the conn, which stops, as all do then. */
 void endpoint_group_end_all(struct conn *c);
 
 #endif

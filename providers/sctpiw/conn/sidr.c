@@ -116,10 +116,10 @@ static void fail(struct cm_id *id, int status, const struct wire_sidr *s)
 /* The client whose request has this number, if it has asked from ep; or NULL. */
 static struct cm_id *asking(const struct endpoint *ep, uint64_t request_id)
 {
-	struct cm_id *id = cm_id_get(ep->conn, (uint32_t)(request_id >> 32));
+	struct cm_id *id = cm_id_here(ep->conn, (uint32_t)(request_id >> 32));
 
-	return id && id->conn == ep->conn && !id->connected_type && id->state == CM_CONNECTING &&
-			       id->ep == ep && id->sidr.id == request_id ?
+	return id && !id->connected_type && id->state == CM_CONNECTING && id->ep == ep &&
+			       id->sidr.id == request_id ?
 		       id :
 		       NULL;
 }
@@ -370,10 +370,9 @@ static bool is_asked(const struct endpoint *ep, const struct path_addr *from, ui
 }
 
 /* Makes the id of a request, and tells the listener's application. */
-static void new_request(struct cm_id *listener, const struct path_addr *from, uint16_t port,
+static void new_request(struct endpoint *ep, const struct path_addr *from, uint16_t port,
 			const struct wire_sidr *s)
 {
-	struct endpoint *ep = listener->ep;
 	struct cm_id *child = cm_request_new(ep, from, port);
 
 	if (!child)
@@ -385,7 +384,7 @@ static void new_request(struct cm_id *listener, const struct path_addr *from, ui
 	ep->refs++;
 	list_add_tail(&ep->conn->sidr.asked, &child->sidr.node);
 	take_private_data(child, s->private_data, s->private_data_len);
-	if (cm_post_request(listener, child, &child->param))
+	if (cm_post_request(ep->listener, child, &child->param))
 		cm_id_free(child);
 }
 
@@ -403,7 +402,7 @@ static void request_input(struct endpoint *ep, const struct path_addr *from, uin
 	if (why)
 		log_debug("port %u: request for datagrams dropped: %s", ep->bound.port, why);
 	else
-		new_request(listener, from, port, s);
+		new_request(ep, from, port, s);
 }
 
 bool sidr_input(struct endpoint *ep, const struct path_addr *from, uint16_t port,

@@ -298,7 +298,7 @@ void user_sctp_icmp(struct endpoint *ep, const struct carrier_error *err)
 	struct conn *c = ep->conn;
 
 	user_sctp_of(c)->stirred = true;
-	if (endpoint_group_keeps_error(ep, err))
+	if (misplaced_error(ep, err))
 		return;
 	if (err->unreachable == -ECONNREFUSED)
 		sidr_refused(ep, err->quoted, err->quoted_len);
@@ -374,9 +374,7 @@ static void input_packet(struct endpoint *ep, const struct path_addr *from, cons
 	struct sctp_rx *rx = &user_sctp_of(c)->rx;
 	struct conn_assoc *a;
 
-	/* One that came while a socket was opened, and the kernel had no better place for it: it comes again. */
-	if (ep->group &&
-	    (len < WIRE_SCTP_COMMON_LEN || !endpoint_group_is_for(ep, get_be16(packet))))
+	if (misplaced_packet(ep, from, packet, len))
 		return;
 	if (wire_is_datagram(packet, len)) {
 		datagram_input(ep, from, packet, len);

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "iwarp/shard.h"
-#include "iwarp/spin.h"
+#include "iwarp/iw_spin.h"
 #include "util/alloc.h"
 #include "util/trace.h"
 

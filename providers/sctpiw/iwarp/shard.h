@@ -24,7 +24,7 @@ struct iw_shard {
 	bool has_all;	     /* whoever has the lock has those of all shards: iw_shard_with_all() */
 	struct list_node wants_all; /* iw_rc.wants_all */
 	struct list_node node;	    /* iw_rnic.shards */
-	unsigned int index;	    /* of iw_srq_full.parts */
+	unsigned int index;	    /* of iw_srq_full.parts, and bit of iw_srq.awaited */
 	uint64_t now;		    /* ns, as iw_set_now() and iw_timers() said last */
 	struct iw_stats stats;
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-#include "iwarp/spin.h"
+#include "iwarp/iw_spin.h"
 
 #include "iwarp/rnic.h"
 

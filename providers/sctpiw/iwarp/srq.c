@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "iwarp/mr.h"
-#include "iwarp/spin.h"
+#include "iwarp/iw_spin.h"
 #include "iwarp/srq.h"
 #include "iwarp/xrc.h"
 #include "util/alloc.h"
@@ -206,7 +206,7 @@ int iw_srq_arm(struct iw_srq *srq, uint32_t limit)
 /* Whoever has the SRQ's lock changes it alone. */
 static void move_head(struct iw_srq *srq, uint32_t to)
 {
-	atomic_store_explicit(&srq->posted_head, to, memory_order_relaxed);
+	atomic_store_explicit(&srq->posted_head, to, memory_order_release);
 }
 
 uint32_t iw_srq_take(struct iw_srq *srq, struct iw_shard *shard, uint32_t taken)

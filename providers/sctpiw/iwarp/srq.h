@@ -49,13 +49,14 @@ void iw_srq_serve_later(struct iw_srq_part *part);
 void iw_srq_serve_all_later(struct iw_srq_part *part);
 
 /*
- * How many receives are posted and not taken; other shards may take some meanwhile. Acquire: pairs with the store of
- * iw_srq_publish().
+ * How many receives are posted and not taken; other shards may take some meanwhile. Acquire: the tail pairs with the store of
+ * iw_srq_publish(); the head with that of whoever took, so that the tail, which is read behind it, is not older.
  */
 static inline uint32_t iw_srq_left(const struct iw_srq *srq)
 {
-	return atomic_load_explicit(&srq->posted_tail, memory_order_acquire) -
-	       atomic_load_explicit(&srq->posted_head, memory_order_relaxed);
+	uint32_t head = atomic_load_explicit(&srq->posted_head, memory_order_acquire);
+
+	return atomic_load_explicit(&srq->posted_tail, memory_order_acquire) - head;
 }
 
 #endif

@@ -20,6 +20,7 @@
 #include "net/path_socket.h"
 #include "net/udp.h"
 #include "sctp/sctp.h"
+#include "util/bytes.h"
 #include "util/sockaddr.h"
 #include "sys/sys.h"
 
@@ -76,9 +77,11 @@ static int udp_steer(struct endpoint *ep, unsigned int n)
 		BPF_STMT(BPF_RET | BPF_A, 0),
 	};
 	struct sock_fprog prog = { .len = sizeof(insns) / sizeof(insns[0]), .filter = insns };
+	int fd = carrier_port_of(ep)->fd;
 
-	return sys_setsockopt(carrier_port_of(ep)->fd, SOL_SOCKET, SO_ATTACH_REUSEPORT_CBPF, &prog,
-			      sizeof(prog));
+	if (n == 1)
+		return sys_setsockopt_int(fd, SOL_SOCKET, SO_REUSEPORT, 0);
+	return sys_setsockopt(fd, SOL_SOCKET, SO_ATTACH_REUSEPORT_CBPF, &prog, sizeof(prog));
 }
 
 static int udp_join(struct endpoint *ep, const struct ip_addr *group, unsigned int ifindex,
@@ -304,12 +307,21 @@ static bool may_segment(struct endpoint *ep, const struct sctp_batch *batch)
 	return !link || !link->no_gso;
 }
 
+/*
+ * A peer may have one UDP port for several SCTP ports, which are then on several shards, while a connected socket gets all that
+ * comes from there.
+ */
+static bool has_own_path(const struct endpoint *ep, const struct sctp_batch *batch)
+{
+	return !ep->group || get_be16(batch->data + 2) == batch->to.udp_port;
+}
+
 /* Chooses the socket for the batch, which becomes port.out, and prepares what is sent on it. */
 static void choose_socket(struct endpoint *ep, const struct sctp_batch *batch,
 			  struct carrier_outgoing *out)
 {
 	struct carrier_port *p = carrier_port_of(ep);
-	struct path_socket *ps = path_socket_of(p, &batch->to);
+	struct path_socket *ps = has_own_path(ep, batch) ? path_socket_of(p, &batch->to) : NULL;
 
 	if (ps) {
 		if (batch->df != ps->df)

@@ -185,9 +185,6 @@ static int api_cm_create_id(struct rnic_channel *chan, uint64_t uid, uint16_t ps
 	rnic_lock(r);
 	id = cm_id_new(&r->shard.conn, chan, uid);
 	if (id) {
-		/* So ids, and with them QPs, that a thread has for itself are apart from those of others. */
-		if (connected)
-			id->any_port = &rnic_shard(r, channel_nth(chan) % r->n_shards)->conn;
 		id->connected_type = connected;
 		id->type = xrc ? CM_MESSAGE_XRC : CM_MESSAGE_RC;
 		*handle = id->handle;
@@ -309,11 +306,21 @@ static int api_cm_bind(uint32_t handle, const struct sockaddr *addr)
 	WITH_ID(handle, id, "bind to", addr, cm_bind(id, addr));
 }
 
+/* Ids, and with them QPs, that a thread has for itself, with a channel, are apart from those of others. */
+static int resolve_addr(struct cm_id *id, const struct sockaddr *src, const struct sockaddr *dst)
+{
+	struct rnic *r = shard_of(id)->rnic;
+
+	if (id->connected_type)
+		id->any_port = r->conns[channel_turn(id->source.chan) % r->n_shards];
+	return cm_resolve_addr(id, src, dst);
+}
+
 static int api_cm_resolve_addr(uint32_t handle, const struct sockaddr *src,
 			       const struct sockaddr *dst, uint32_t timeout_ms)
 {
 	/* Routing answers at once. The timeout is meant for address resolution on a link. */
-	WITH_ID(handle, id, "resolve", dst, cm_resolve_addr(id, src, dst));
+	WITH_ID(handle, id, "resolve", dst, resolve_addr(id, src, dst));
 }
 
 static int api_cm_resolve_route(uint32_t handle, uint32_t timeout_ms)

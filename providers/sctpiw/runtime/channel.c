@@ -25,7 +25,7 @@ struct rnic_channel {
 	struct list_node node; /* in the table; table_lock */
 	_Atomic unsigned int refs;
 	unsigned int generation; /* of the process that made the channel */
-	unsigned int nth;	 /* of CHANNEL_CM: channel_nth() */
+	unsigned int turn;	 /* channel_turn(); 0: it has none yet. Locks of all shards */
 	/* Of the pipe. Every descriptor of the pipe is recognised by these, whatever its number. */
 	dev_t dev;
 	ino_t ino;
@@ -73,14 +73,17 @@ static void channel_unlock(struct rnic_channel *chan)
 	pthread_mutex_unlock(&chan->lock);
 }
 
-unsigned int channel_nth(const struct rnic_channel *chan)
+unsigned int channel_turn(struct rnic_channel *chan)
 {
-	return chan->nth;
+	static unsigned int last; /* locks of all shards */
+
+	if (!chan->turn)
+		chan->turn = ++last;
+	return chan->turn - 1;
 }
 
 int channel_create(enum channel_kind kind, struct rnic_channel **out, int *fd)
 {
-	static _Atomic unsigned int made; /* of CHANNEL_CM */
 	void (*hook)(int, struct rnic_channel *);
 	struct rnic_channel *chan;
 	struct stat st;
@@ -104,8 +107,6 @@ int channel_create(enum channel_kind kind, struct rnic_channel **out, int *fd)
 	chan->generation = atomic_load_explicit(&generation, memory_order_relaxed);
 	/* Readers of completions go on until EAGAIN, so that one edge is enough for them. */
 	chan->each = kind == CHANNEL_CM;
-	if (kind == CHANNEL_CM)
-		chan->nth = atomic_fetch_add_explicit(&made, 1, memory_order_relaxed);
 	atomic_init(&chan->refs, 1);
 	list_init(&chan->events);
 	pthread_mutex_init(&chan->lock, NULL);

@@ -26,8 +26,8 @@ enum channel_kind { CHANNEL_COMP, CHANNEL_ASYNC, CHANNEL_CM };
  * the hook of channel_set_fd_hook() is called. -errno of pipe() or fstat(), or -ENOMEM.
  */
 int channel_create(enum channel_kind kind, struct rnic_channel **chan, int *fd);
-/* How many channels of rdma_cm the program had made before this one. */
-unsigned int channel_nth(const struct rnic_channel *chan);
+/* How many channels were asked for this before, whichever they are: each has its turn once. Locks of all shards. */
+unsigned int channel_turn(struct rnic_channel *chan);
 /*
  * The application's descriptor was closed: events are dropped from now on, and the descriptor's
  * reference is given back.

@@ -20,7 +20,7 @@ struct shard;
 
 struct object {
 	/*
-	 * Whose lock guards it. A CQ has that of its first queue. That of a QP changes before it is connected, under the locks of all shards; who rings its
+	 * Whose lock guards it. A CQ has that of its first queue; an SRQ is no shard's, and has any. That of a QP changes before it is connected, under the locks of all shards; who rings its
 	 * doorbell may read an old one.
 	 */
 	struct shard *_Atomic shard;

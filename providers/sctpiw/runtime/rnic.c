@@ -22,7 +22,7 @@
 #include "runtime/channel.h"
 #include "runtime/host.h"
 #include "runtime/loop.h"
-#include "runtime/object.h"
+#include "runtime/tuning.h"
 #include "sys/sys.h"
 #include "util/alloc.h"
 
@@ -195,15 +195,24 @@ static int configure(struct rnic *r, struct config_error *why)
 
 /* ---- the locks of all shards ---- */
 
+static bool is_rung_anywhere(struct rnic *r)
+{
+	bool rung = false;
+
+	for (unsigned int i = 0; i < r->n_shards; i++)
+		rung |= doorbell_is_rung(&rnic_shard(r, i)->doorbells);
+	return rung;
+}
+
 void rnic_lock(struct rnic *r)
 {
 	for (unsigned int i = 0; i < r->n_shards; i++)
 		shard_lock(rnic_shard(r, i));
 	/*
-	 * A doorbell that was rung at the shard which a QP has left is passed on to one that was served already: once more
-	 * for what comes so, and once for what that was.
+	 * Serving a shard may ring at one that was served already: a doorbell is passed on behind a QP that has moved, and the
+	 * receives of an SRQ come back for others. None is left at what the caller frees.
 	 */
-	for (unsigned int round = 0; round < 2 && r->n_shards > 1; round++)
+	for (unsigned int round = 0; round < TUNING_ROUNDS && is_rung_anywhere(r); round++)
 		for (unsigned int i = 0; i < r->n_shards; i++)
 			loop_settle(rnic_shard(r, i));
 }
@@ -263,57 +272,6 @@ void rnic_serve_all(struct rnic *r)
 			iw_shard_with_all(s->conn.iw, false);
 		}
 	} while (leave_all(r));
-}
-
-/* ---- where QPs are ---- */
-
-void rnic_completes_on(struct shard *s, struct iw_cq *cq)
-{
-	struct object *obj = cq->ctx;
-
-	if (!obj)
-		return;
-	if (!cq->shared)
-		object_set_shard(obj, s);
-	else if (object_shard(obj) != s)
-		atomic_fetch_or_explicit(&obj->others, 1u << s->index, memory_order_relaxed);
-}
-
-void rnic_qp_placed(struct iw_qp *qp)
-{
-	struct object *obj = qp->ctx;
-
-	rnic_completes_on(object_shard(obj), qp->send_cq);
-	rnic_completes_on(object_shard(obj), qp->recv_cq);
-}
-
-int rnic_move_qp(struct iw_qp *qp, struct shard *to)
-{
-	int ret = iw_qp_move(qp, to->conn.iw);
-
-	if (ret)
-		return ret == -EBUSY ? -EINVAL : ret;
-	object_set_shard(qp->ctx, to);
-	rnic_qp_placed(qp);
-	return 0;
-}
-
-struct shard *rnic_place(struct rnic *r, const struct iw_cq *send_cq, const struct iw_cq *recv_cq)
-{
-	if (send_cq && send_cq->used)
-		return object_shard(send_cq->ctx);
-	if (recv_cq && recv_cq->used)
-		return object_shard(recv_cq->ctx);
-	return rnic_shard(r, r->turn++ % r->n_shards);
-}
-
-struct iw_qp *rnic_qp(struct rnic *r, uint32_t num)
-{
-	struct iw_qp *qp = NULL;
-
-	for (unsigned int i = 0; i < r->n_shards && !qp; i++)
-		qp = conn_qp(&rnic_shard(r, i)->conn, num);
-	return qp;
 }
 
 /* ---- making one ---- */

@@ -256,7 +256,7 @@ static void log_refusal(const struct sctpiw_qp *qp, const struct ibv_qp_attr *at
 		  atomic_load_explicit(&qp->iw->state, memory_order_relaxed), mask, err);
 }
 
-/* The peer may be one whom an rdma_cm id of the first shard knows, and the QP may have to move. */
+/* The peer may be one whom an rdma_cm id of another shard knows, and the QP may have to move. */
 static void lock_for(struct sctpiw_qp *qp, int mask)
 {
 	if (mask & IBV_QP_DEST_QPN)

@@ -3,8 +3,8 @@
  * A lock of an object that several shards use at the same time, for a few instructions and under their own locks: so
  * whoever waits for it spins. Zero: nobody has it.
  */
-#ifndef SCTPIW_IWARP_SPIN_H
-#define SCTPIW_IWARP_SPIN_H
+#ifndef SCTPIW_IWARP_IW_SPIN_H
+#define SCTPIW_IWARP_IW_SPIN_H
 
 #include <stdatomic.h>
 #include <stdbool.h>
