@@ -5,6 +5,7 @@ import json
 import os
 import pathlib
 import re
+import socket
 import subprocess
 import sys
 import tempfile
@@ -12,9 +13,11 @@ import time
 
 import harness
 import perftest_run
+import sctp_packets as sctp
 from harness import BUILD, Failure, start
 
 ENGINES = THREADS = 3
+UDP_SEGMENT = 103
 SCTPIW = BUILD / "bin/sctpiw"
 MESSAGES = 2000  # of each thread
 
@@ -82,6 +85,39 @@ def summary(link):
         raise Failure(f"the summary does not count {THREADS * MESSAGES} messages each way: {program.output()}")
 
 
+def one_udp_port(link):
+    """A peer with one UDP port for several SCTP ports: the kernel merges its packets, and none is lost at the wrong engine."""
+    port = harness.free_port()
+    server = start("rping-server", ["rping", "-s", "-P", "-a", link.any, "-p", port], link, "server", options=["--engines", ENGINES])
+    server.wait_listening(port)
+    inits = [sctp.packet(source, port, 0, sctp.init(1000 + source, 65536, 16, 16, 1, sctp.ADAPTATION)) for source in range(1, 13)]
+    answered = set()
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as s:
+        s.setsockopt(socket.IPPROTO_UDP, UDP_SEGMENT, len(inits[0]))  # one send, which arrives in one piece
+        s.sendto(b"".join(inits), (link.address, port))
+        s.settimeout(10)
+        while len(answered) < len(inits):
+            answer = s.recv(65536)
+            if answer[12] != sctp.INIT_ACK:
+                raise Failure(f"an INIT was answered by a chunk of type {answer[12]}")
+            answered.add(int.from_bytes(answer[2:4], "big"))
+    server.kill()
+
+
+def by_cm(link, *options):
+    """The same threads, connected by rdma_cm."""
+    finished(start("both-ends", [BUILD / "bin/both-ends", "send", 64, 10, MESSAGES, THREADS, "cm"], link, "client",
+                   options=["--engines", ENGINES, *options]))
+
+
+def key_by_cm(link):
+    """Packets that are encrypted do not say whose they are: the listener is on one engine, and works."""
+    with tempfile.TemporaryDirectory(prefix="sctpiw-e2e-") as directory:
+        path = pathlib.Path(directory, "keys")
+        subprocess.run([SCTPIW, "keygen", path], check=True, capture_output=True)
+        by_cm(link, "--key", path)
+
+
 def perftest(tool, *options):
     def case(link):
         perftest_run.run(link, tool, [*options, "-s", 4096, "-n", 500], env={"SCTPIW_ENGINES": str(ENGINES)})
@@ -94,6 +130,9 @@ CASES = [
     ("key", key),
     ("capture", capture),
     ("summary", summary),
+    ("one_udp_port", one_udp_port),
+    ("by_cm", by_cm),
+    ("key_by_cm", key_by_cm),
     ("ib_write_bw", perftest("ib_write_bw", "-q", 4)),
     ("ib_send_bw", perftest("ib_send_bw")),
     ("ib_read_bw", perftest("ib_read_bw", "-b")),
