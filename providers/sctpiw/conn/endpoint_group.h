@@ -2,7 +2,8 @@
 /*
  * One port for peers on all shards: each shard has an endpoint bound to it, and what comes from a peer goes to the shard that
  * the peer's SCTP port says, its number modulo that of the shards. So a shard gets whatever concerns an association of
- * its own, from the INIT on, and nobody needs to pass anything on. A carrier that can (carrier.steer) has the kernel do it.
+ * its own, from the INIT on, and next to nothing is passed on (misplaced.h). A carrier that can (carrier.steer) has the kernel
+ * do it.
  *
  * The endpoints of a group keep each other: the kernel counts the sockets of a port, so none may go while one is in use.
  * Endpoints come into a group, and leave it, under the locks of all shards.
