@@ -147,7 +147,7 @@ struct conn_param {
 	struct iw_shard *iw;
 	struct cm_id_table *ids;
 	struct random_source *random;
-	/* Where the RNIC has several conns: all of them, once all are started, and this one's place there. Else NULL and 0. */
+	/* All conns of the RNIC, once they are started, and this one's place there. NULL and 0: it stands alone. */
 	struct conn *const *all;
 	unsigned int n_all, index;
 };

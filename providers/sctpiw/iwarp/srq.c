@@ -112,7 +112,6 @@ int iw_srq_new(struct iw_pd *pd, uint32_t max_wr, uint32_t max_sge, void *ctx, s
 	srq->pd = pd;
 	srq->ctx = ctx;
 	init_parts(full, pd->rnic);
-	list_init(&full->of_xrcd);
 	pd->refs++;
 	pd->rnic->srqs++;
 	*out = srq;

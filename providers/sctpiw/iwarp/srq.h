@@ -22,7 +22,6 @@ struct iw_srq_part {
 /* An SRQ with what only this room sees of it. */
 struct iw_srq_full {
 	struct iw_srq srq;
-	struct list_node of_xrcd;   /* iw_xrcd.srqs, if it is an XRC SRQ */
 	struct iw_srq_part parts[]; /* by the index of the shard */
 };
 

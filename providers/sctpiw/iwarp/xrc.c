@@ -13,7 +13,7 @@
 struct xrc_pd {
 	struct list_node node; /* iw_xrcd.pds */
 	struct iw_pd *pd;
-	uint32_t srqs; /* 0: it is not on the list */
+	uint32_t srqs; /* so many */
 };
 
 struct iw_xrcd {
@@ -22,8 +22,7 @@ struct iw_xrcd {
 	struct iw_pd *pd;
 	struct iw_cq *cq;
 	struct iw_srq *srq;
-	struct list_node srqs; /* iw_srq_full.of_xrcd */
-	struct list_node pds; /* xrc_pd.node: what messages look up, since there are fewer of them */
+	struct list_node pds; /* xrc_pd.node, of all its SRQs */
 };
 
 static void free_parts(struct iw_xrcd *xrcd)
@@ -44,7 +43,6 @@ struct iw_xrcd *iw_xrcd_new(struct iw_shard *shard)
 	if (!xrcd)
 		return NULL;
 	xrcd->rnic = shard->rnic;
-	list_init(&xrcd->srqs);
 	list_init(&xrcd->pds);
 	xrcd->pd = iw_pd_new(shard->rnic, NULL);
 	xrcd->cq = iw_cq_new(shard, 1, NULL);
@@ -58,7 +56,7 @@ struct iw_xrcd *iw_xrcd_new(struct iw_shard *shard)
 
 int iw_xrcd_free(struct iw_xrcd *xrcd)
 {
-	if (xrcd->srq->refs || !list_empty(&xrcd->srqs))
+	if (xrcd->srq->refs || !list_empty(&xrcd->pds))
 		return -EBUSY;
 	free_parts(xrcd);
 	return 0;
@@ -161,7 +159,6 @@ int iw_xrc_srq_new(struct iw_xrcd *xrcd, struct iw_pd *pd, struct iw_cq *cq, uin
 	srq->cq = cq;
 	cq->refs++;
 	join_all(cq, rnic);
-	list_add_tail(&xrcd->srqs, &list_entry(srq, struct iw_srq_full, srq)->of_xrcd);
 	*out = srq;
 	return 0;
 }
@@ -218,7 +215,6 @@ void iw_xrc_srq_leave(struct iw_srq *srq)
 	iw_table_remove(&rnic->xrc_srqs, srq->num);
 	list_for_each(node, &rnic->shards)
 		fail_messages(srq, list_entry(node, struct iw_shard, node));
-	list_del(&list_entry(srq, struct iw_srq_full, srq)->of_xrcd);
 	srq->cq->refs--;
 	drop_pd(srq->xrcd, srq->pd);
 }

@@ -46,13 +46,16 @@ static struct iw_doorbell *take_in_order(struct doorbell_list *list)
 	return oldest;
 }
 
+void doorbell_ring_at(struct shard *s, struct iw_doorbell *doorbell)
+{
+	doorbell_ring(&s->doorbells, doorbell);
+	progress_wake(s);
+}
+
 /* The QP has moved to another shard behind the poster's back. Shard lock, which keeps it from moving on. */
 static void pass_on(struct iw_doorbell *doorbell)
 {
-	struct shard *s = object_shard(list_entry(doorbell, struct iw_qp, doorbell)->ctx);
-
-	doorbell_ring(&s->doorbells, doorbell);
-	progress_wake(s);
+	doorbell_ring_at(object_shard(list_entry(doorbell, struct iw_qp, doorbell)->ctx), doorbell);
 }
 
 bool doorbell_serve(struct doorbell_list *list, struct conn *c)

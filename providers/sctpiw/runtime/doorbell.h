@@ -13,6 +13,7 @@
 
 struct conn;
 struct iw_doorbell;
+struct shard;
 
 struct doorbell_list {
 	_Atomic(struct iw_doorbell *) head; /* the newest; next is the one before */
@@ -23,6 +24,8 @@ struct doorbell_list {
  * it was there already; then whoever serves it sees them, too. Lock-free.
  */
 bool doorbell_ring(struct doorbell_list *list, struct iw_doorbell *doorbell);
+/* Rings at a shard that the caller, who may have another one's lock, does not serve: its thread is woken. */
+void doorbell_ring_at(struct shard *s, struct iw_doorbell *doorbell);
 /* Calls conn_doorbell() for each that is on the list. Returns whether there was any. Shard lock. */
 bool doorbell_serve(struct doorbell_list *list, struct conn *c);
 

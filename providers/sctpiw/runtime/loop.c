@@ -43,8 +43,7 @@ static void ring_others(struct shard *s, struct iw_srq *srq)
 	for (; awaited; awaited &= awaited - 1) {
 		struct shard *other = rnic_shard(s->rnic, (unsigned int)__builtin_ctz(awaited));
 
-		doorbell_ring(&other->doorbells, iw_srq_doorbell(srq, other->index));
-		progress_wake(other);
+		doorbell_ring_at(other, iw_srq_doorbell(srq, other->index));
 	}
 }
 
