@@ -53,11 +53,18 @@ def ports(link):
         raise Failure(f"not the QPs and associations of {ENGINES} ports: {told}")
 
 
-def key(link):
-    with tempfile.TemporaryDirectory(prefix="sctpiw-e2e-") as directory:
-        path = pathlib.Path(directory, "keys")
-        subprocess.run([SCTPIW, "keygen", path], check=True, capture_output=True)
-        finished(threads(link, "--key", path))
+def keyed(case):
+    """A case that takes options of the launcher, with a key."""
+    def run(link):
+        with tempfile.TemporaryDirectory(prefix="sctpiw-e2e-") as directory:
+            path = pathlib.Path(directory, "keys")
+            subprocess.run([SCTPIW, "keygen", path], check=True, capture_output=True)
+            case(link, "--key", path)
+    return run
+
+
+def by_number(link, *options):
+    finished(threads(link, *options))
 
 
 def capture(link):
@@ -110,14 +117,6 @@ def by_cm(link, *options):
                    options=["--engines", ENGINES, *options]))
 
 
-def key_by_cm(link):
-    """Packets that are encrypted do not say whose they are: the listener is on one engine, and works."""
-    with tempfile.TemporaryDirectory(prefix="sctpiw-e2e-") as directory:
-        path = pathlib.Path(directory, "keys")
-        subprocess.run([SCTPIW, "keygen", path], check=True, capture_output=True)
-        by_cm(link, "--key", path)
-
-
 def perftest(tool, *options):
     def case(link):
         perftest_run.run(link, tool, [*options, "-s", 4096, "-n", 500], env={"SCTPIW_ENGINES": str(ENGINES)})
@@ -125,14 +124,14 @@ def perftest(tool, *options):
 
 
 CASES = [
-    ("threads", lambda link: finished(threads(link))),
+    ("threads", by_number),
     ("ports", ports),
-    ("key", key),
+    ("key", keyed(by_number)),
     ("capture", capture),
     ("summary", summary),
     ("one_udp_port", one_udp_port),
     ("by_cm", by_cm),
-    ("key_by_cm", key_by_cm),
+    ("key_by_cm", keyed(by_cm)),  # its packets do not say whose they are: the listener is on one engine
     ("ib_write_bw", perftest("ib_write_bw", "-q", 4)),
     ("ib_send_bw", perftest("ib_send_bw")),
     ("ib_read_bw", perftest("ib_read_bw", "-b")),

@@ -124,12 +124,13 @@ static void test_ping_pong(void)
 
 /* ---- one CQ for the QPs of several engines ---- */
 
-/* Gives the side another QP, whose receives complete on this CQ. */
-static void receive_on(struct side *s, struct ibv_cq *cq)
+/* Gives the side another QP, whose receives complete on this CQ, and are in this SRQ, if there is one. */
+static void replace_qp(struct side *s, struct ibv_cq *cq, struct ibv_srq *srq)
 {
 	struct ibv_qp_init_attr attr = {
 		.send_cq = s->send_cq,
 		.recv_cq = cq,
+		.srq = srq,
 		.cap = { .max_send_wr = 64,
 			 .max_recv_wr = 64,
 			 .max_send_sge = 1,
@@ -138,8 +139,18 @@ static void receive_on(struct side *s, struct ibv_cq *cq)
 	};
 
 	CHECK_EQ(ibv_destroy_qp(s->qp), 0);
-	s->qp = ibv_create_qp(s->pd, &attr);
+	s->qp = ibv_create_qp(srq ? srq->pd : s->pd, &attr);
 	CHECK(s->qp);
+}
+
+/* Which of the sides has the QP that a completion names. */
+static int side_of(const struct side *sides, const struct ibv_wc *wc)
+{
+	int i = 0;
+
+	while (wc->qp_num != sides[i].qp->qp_num)
+		CHECK(++i < THREADS);
+	return i;
 }
 
 static void *send_all(void *arg)
@@ -178,14 +189,9 @@ static void test_one_cq(void)
 
 	CHECK(cq);
 	for (int i = 0; i < THREADS; i++) {
-		struct where at_a, at_b;
-
 		open_pair(&a[i], &b[i]);
-		receive_on(&b[i], cq);
-		at_a = where_is(&a[i]);
-		at_b = where_is(&b[i]);
-		oob_connect(&a[i], &at_b);
-		oob_connect(&b[i], &at_a);
+		replace_qp(&b[i], cq, NULL);
+		oob_connect_both(&a[i], &b[i]);
 		for (unsigned int n = 0; n < 64; n++) {
 			struct ibv_sge sge = sge_of(b[i].mr, b[i].buf, SHORT);
 
@@ -204,12 +210,8 @@ static void test_one_cq(void)
 		if (!n)
 			wait_for_event(channel, cq);
 		for (int k = 0; k < n; k++) {
-			struct ibv_sge sge;
-			int i = 0;
-
-			while (wc[k].qp_num != b[i].qp->qp_num)
-				CHECK(++i < THREADS);
-			sge = sge_of(b[i].mr, b[i].buf, SHORT);
+			int i = side_of(b, &wc[k]);
+			struct ibv_sge sge = sge_of(b[i].mr, b[i].buf, SHORT);
 			CHECK_EQ(wc[k].status, IBV_WC_SUCCESS);
 			CHECK_EQ(wc[k].wr_id, next[i]++ % 64);
 			CHECK_EQ(post_recv(&b[i], wc[k].wr_id, &sge, 1), 0);
@@ -225,22 +227,6 @@ static void test_one_cq(void)
 }
 
 /* ---- one SRQ for the QPs of several engines ---- */
-
-/* Gives the side another QP, with its own CQs, whose receives are in the SRQ. */
-static void receive_from(struct side *s, struct ibv_srq *srq)
-{
-	struct ibv_qp_init_attr attr = {
-		.send_cq = s->send_cq,
-		.recv_cq = s->recv_cq,
-		.srq = srq,
-		.cap = { .max_send_wr = 4, .max_send_sge = 1 },
-		.qp_type = IBV_QPT_RC,
-	};
-
-	CHECK_EQ(ibv_destroy_qp(s->qp), 0);
-	s->qp = ibv_create_qp(srq->pd, &attr);
-	CHECK(s->qp);
-}
 
 /* Waits for a completion of one of these; the others have none. */
 static void expect_one_of(struct side *sides, unsigned int n, struct ibv_wc *wc)
@@ -272,12 +258,11 @@ static void post_to_srq(struct ibv_srq *srq, const struct side *s, uint64_t firs
 /* A message waits on each engine, then there are receives for all of them. */
 static void all_wait(struct side *a, struct side *b, struct ibv_srq *srq)
 {
-	struct ibv_sge sge = sge_of(a->mr, a->buf, SHORT);
 	struct ibv_wc wc;
 
 	for (unsigned int round = 0; round < 20; round++) {
 		for (int i = 0; i < THREADS; i++) {
-			sge = sge_of(a[i].mr, a[i].buf, SHORT);
+			struct ibv_sge sge = sge_of(a[i].mr, a[i].buf, SHORT);
 			CHECK_EQ(post_send(&a[i], round, &sge, 1, IBV_SEND_SIGNALED), 0);
 		}
 		for (int i = 0; i < THREADS; i++)
@@ -303,31 +288,23 @@ static void test_one_srq(void)
 	struct ibv_srq *srq = NULL;
 
 	for (int i = 0; i < THREADS; i++) {
-		struct where at_a, at_b;
-
 		open_pair(&a[i], &b[i]);
 		if (!srq)
 			srq = ibv_create_srq(b[0].pd, &attr);
 		CHECK(srq);
-		receive_from(&b[i], srq);
-		at_a = where_is(&a[i]);
-		at_b = where_is(&b[i]);
-		oob_connect(&a[i], &at_b);
-		oob_connect(&b[i], &at_a);
+		replace_qp(&b[i], b[i].recv_cq, srq);
+		oob_connect_both(&a[i], &b[i]);
 	}
 	all_wait(a, b, srq);
 	for (int i = 0; i < THREADS; i++)
 		CHECK_EQ(pthread_create(&thread[i], NULL, send_all, &a[i]), 0);
 	for (unsigned int n = 0; n < THREADS * ROUNDS; n++) {
 		struct ibv_wc wc;
-		int i = 0;
 
 		post_to_srq(srq, &b[0], n, 1);
 		expect_one_of(b, THREADS, &wc);
 		CHECK_EQ(wc.wr_id, n);
-		while (wc.qp_num != b[i].qp->qp_num)
-			CHECK(++i < THREADS);
-		received[i]++;
+		received[side_of(b, &wc)]++;
 	}
 	for (int i = 0; i < THREADS; i++) {
 		pthread_join(thread[i], NULL);

@@ -17,7 +17,6 @@
 static void test_by_cm(void)
 {
 	for (int i = 0; i < THREADS; i++) {
-		struct where at_a, at_b;
 		struct pair p;
 		struct side a, b;
 
@@ -28,10 +27,7 @@ static void test_by_cm(void)
 		b = p.b;
 		CHECK_EQ(to_state(&a, IBV_QPS_RESET), 0);
 		CHECK_EQ(to_state(&b, IBV_QPS_RESET), 0);
-		at_a = where_is(&a);
-		at_b = where_is(&b);
-		oob_connect(&a, &at_b);
-		oob_connect(&b, &at_a);
+		oob_connect_both(&a, &b);
 		exchange(&a, &b, 2);
 		oob_open();
 		pair_close(&p);
@@ -63,12 +59,17 @@ static void prepare(struct cm_end *e)
 	CHECK_EQ(rdma_post_recv(e->id, NULL, e->in, SHORT, e->in_mr), 0);
 }
 
+static void close_end(struct cm_end *e)
+{
+	cm_destroy(e->id);
+	rdma_destroy_event_channel(e->channel);
+}
+
 static void hang_up(struct cm_end *e)
 {
 	CHECK_EQ(rdma_dereg_mr(e->out_mr), 0);
 	CHECK_EQ(rdma_dereg_mr(e->in_mr), 0);
-	cm_destroy(e->id);
-	rdma_destroy_event_channel(e->channel);
+	close_end(e);
 }
 
 static void say_number(struct cm_end *e, unsigned int n)
@@ -189,10 +190,49 @@ static struct cm_end calling(const struct sockaddr_storage *to)
 	return e;
 }
 
-static void close_end(struct cm_end *e)
+/* Accepts a request, whose events come to the listener's channel. */
+static void accept_one(struct rdma_cm_id *asked)
 {
-	cm_destroy(e->id);
-	rdma_destroy_event_channel(e->channel);
+	cm_add_qp(asked);
+	CHECK_EQ(cm_accept(asked), 0);
+	cm_expect(asked->channel, RDMA_CM_EVENT_ESTABLISHED, 0);
+}
+
+/* A port that listens, or has done so, with one connection. */
+struct server {
+	struct rdma_event_channel *channel;
+	struct rdma_cm_id *listener;
+	struct sockaddr_storage at;
+	struct cm_end known;
+	struct rdma_cm_id *first; /* the other end of that */
+};
+
+/* Connects the known one to a listener, which ends. */
+static void serve_one(struct server *s)
+{
+	s->channel = cm_channel();
+	s->listener = cm_listener(s->channel, AF_INET, THREADS);
+	s->at = cm_address_of(s->listener, AF_INET);
+	s->known = calling(&s->at);
+	s->first = cm_request(s->channel);
+	accept_one(s->first);
+	cm_expect(s->known.channel, RDMA_CM_EVENT_ESTABLISHED, 0);
+	CHECK_EQ(rdma_destroy_id(s->listener), 0);
+}
+
+static void listen_again(struct server *s)
+{
+	s->listener = cm_id(s->channel);
+	CHECK_EQ(rdma_bind_addr(s->listener, (struct sockaddr *)&s->at), 0);
+	CHECK_EQ(rdma_listen(s->listener, THREADS), 0);
+}
+
+static void end_server(struct server *s)
+{
+	close_end(&s->known);
+	cm_destroy(s->first);
+	CHECK_EQ(rdma_destroy_id(s->listener), 0);
+	rdma_destroy_event_channel(s->channel);
 }
 
 /*
@@ -201,78 +241,49 @@ static void close_end(struct cm_end *e)
  */
 static void test_listen_again(void)
 {
-	struct rdma_event_channel *listening = cm_channel();
-	struct rdma_cm_id *listener = cm_listener(listening, AF_INET, THREADS), *first;
-	struct sockaddr_storage to = cm_address_of(listener, AF_INET);
-	struct cm_end known = calling(&to), other[2];
 	struct rdma_cm_id *asked[2];
+	struct cm_end other[2];
+	struct server s;
 
-	first = cm_request(listening);
-	cm_add_qp(first);
-	CHECK_EQ(cm_accept(first), 0);
-	cm_expect(listening, RDMA_CM_EVENT_ESTABLISHED, 0);
-	cm_expect(known.channel, RDMA_CM_EVENT_ESTABLISHED, 0);
-	CHECK_EQ(rdma_destroy_id(listener), 0);
+	serve_one(&s);
 	sleep_ms(1100);
 	for (int i = 0; i < 2; i++)
-		other[i] = calling(&to);
+		other[i] = calling(&s.at);
 	sleep_ms(50);
-	listener = cm_id(listening);
-	CHECK_EQ(rdma_bind_addr(listener, (struct sockaddr *)&to), 0);
-	CHECK_EQ(rdma_listen(listener, THREADS), 0);
+	listen_again(&s);
 	for (int i = 0; i < 2; i++)
-		asked[i] = cm_request(listening);
-	for (int i = 0; i < 2; i++) {
-		cm_add_qp(asked[i]);
-		CHECK_EQ(cm_accept(asked[i]), 0);
-		cm_expect(listening, RDMA_CM_EVENT_ESTABLISHED, 0);
-	}
+		asked[i] = cm_request(s.channel);
+	for (int i = 0; i < 2; i++)
+		accept_one(asked[i]);
 	for (int i = 0; i < 2; i++) {
 		cm_expect(other[i].channel, RDMA_CM_EVENT_ESTABLISHED, 0);
 		close_end(&other[i]);
 		cm_destroy(asked[i]);
 	}
-	close_end(&known);
-	cm_destroy(first);
-	CHECK_EQ(rdma_destroy_id(listener), 0);
-	rdma_destroy_event_channel(listening);
+	end_server(&s);
 }
 
 /* The same for a caller with an association of its own, which comes right behind the listener's end: its INIT waits. */
 static void test_listen_soon(void)
 {
-	struct rdma_event_channel *listening = cm_channel();
-	struct rdma_cm_id *listener = cm_listener(listening, AF_INET, THREADS), *first, *asked;
-	struct sockaddr_storage to = cm_address_of(listener, AF_INET), at = cm_loopback(AF_INET, 0);
-	struct cm_end known = calling(&to), other = { .channel = cm_channel() };
+	struct sockaddr_storage from = cm_loopback(AF_INET, 0);
+	struct cm_end other = { .channel = cm_channel() };
+	struct rdma_cm_id *asked;
+	struct server s;
 
-	first = cm_request(listening);
-	cm_add_qp(first);
-	CHECK_EQ(cm_accept(first), 0);
-	cm_expect(listening, RDMA_CM_EVENT_ESTABLISHED, 0);
-	CHECK_EQ(rdma_destroy_id(listener), 0);
+	serve_one(&s);
 	other.id = cm_id(other.channel);
-	CHECK_EQ(rdma_bind_addr(other.id, (struct sockaddr *)&at), 0);
-	CHECK_EQ(rdma_resolve_addr(other.id, NULL, (struct sockaddr *)&to, 2000), 0);
-	cm_expect(other.channel, RDMA_CM_EVENT_ADDR_RESOLVED, 0);
-	CHECK_EQ(rdma_resolve_route(other.id, 2000), 0);
-	cm_expect(other.channel, RDMA_CM_EVENT_ROUTE_RESOLVED, 0);
-	cm_add_qp(other.id);
+	CHECK_EQ(rdma_bind_addr(other.id, (struct sockaddr *)&from), 0);
+	cm_resolve(other.id, &s.at);
 	CHECK_EQ(cm_connect(other.id), 0);
 	sleep_ms(50);
-	listener = cm_id(listening);
-	CHECK_EQ(rdma_bind_addr(listener, (struct sockaddr *)&to), 0);
-	CHECK_EQ(rdma_listen(listener, THREADS), 0);
-	asked = cm_request(listening);
-	cm_add_qp(asked);
-	CHECK_EQ(cm_accept(asked), 0);
+	listen_again(&s);
+	asked = cm_request(s.channel);
+	accept_one(asked);
 	cm_expect(other.channel, RDMA_CM_EVENT_ESTABLISHED, 0);
 	close_end(&other);
-	close_end(&known);
 	cm_destroy(asked);
-	cm_destroy(first);
-	CHECK_EQ(rdma_destroy_id(listener), 0);
-	rdma_destroy_event_channel(listening);
+	end_server(&s);
 }
 
 static struct rdma_cm_id *bound_to_shared(struct rdma_event_channel *channel,
@@ -304,16 +315,10 @@ static void test_call_from_listener(void)
 		a = bound_to_shared(channel, &at);
 		if (i == 2 * THREADS - 1)
 			CHECK_EQ(rdma_destroy_id(listener), 0);
-		CHECK_EQ(rdma_resolve_addr(a, NULL, (struct sockaddr *)&to, 2000), 0);
-		cm_expect(channel, RDMA_CM_EVENT_ADDR_RESOLVED, 0);
-		CHECK_EQ(rdma_resolve_route(a, 2000), 0);
-		cm_expect(channel, RDMA_CM_EVENT_ROUTE_RESOLVED, 0);
-		cm_add_qp(a);
+		cm_resolve(a, &to);
 		CHECK_EQ(cm_connect(a), 0);
 		b = cm_request(theirs);
-		cm_add_qp(b);
-		CHECK_EQ(cm_accept(b), 0);
-		cm_expect(theirs, RDMA_CM_EVENT_ESTABLISHED, 0);
+		accept_one(b);
 		cm_expect(channel, RDMA_CM_EVENT_ESTABLISHED, 0);
 		CHECK_EQ(rdma_get_src_port(a), rdma_get_dst_port(b));
 		cm_transfer(a, b);
