@@ -383,6 +383,8 @@ CASES = [
     ("rping-plain.connect", rping("connect", "--plain")),
     ("rping.listen", rping("listen")),
     ("idle", of("listen", "idle")),
+    ("cookie-echo-lost.connect", of("connect", "transfer", "--largest", 5001,
+                                    env={"SCTPIW_FAULTS": "packets in chunk cookie_echo: drop, at most 2 times"})),
     ("lossy.connect", of("connect", "transfer", "--largest", 65536, sessions=2)),
     ("lossy.listen", of("listen", "transfer", "--largest", 65536, sessions=2)),
     ("lossy-reuse", of("connect", "reuse", "--rounds", 3, connections=3, check=on_streams(0, 0, 0))),

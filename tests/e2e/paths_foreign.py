@@ -41,7 +41,7 @@ def listening(how):
     def case(link):
         need("rping")
         port = free_port()
-        foreign.Peer(link, "listen", port, "rping", "--rounds", ENDLESS)
+        foreign.Peer(link, "listen", port, "rping", "--rounds", ENDLESS, "--leave-paths")
         client = start("rping-client", ["rping", "-c", "-v", "-V", "-a", foreign.peer_address(link), "-p", port, "-S", 100],
                        link, "server")
         client.wait_for_output("rdma-ping-10:")
@@ -56,7 +56,7 @@ def connecting(how):
         port = free_port()
         server = start("rping-server", ["rping", "-s", "-v", "-a", link.any, "-p", port, "-S", 5000], link, "server")
         server.wait_listening(port)
-        foreign.Peer(link, "connect", port, "rping", "--rounds", ENDLESS)
+        foreign.Peer(link, "connect", port, "rping", "--rounds", ENDLESS, "--leave-paths")
         server.wait_for_output("rdma-ping-10:")
         through(link, how, server)
     return case

@@ -532,6 +532,7 @@ static _Noreturn void usage(void)
 	      "  --outbound N, --inbound N    streams\n"
 	      "  --adaptation N|none          instead of 1\n"
 	      "  --udp PORT, --peer-udp PORT  (usrsctp)\n"
+	      "  --leave-paths                (usrsctp) each at its first timeout\n"
 	      "  --key FILE, --cipher NAME    (usrsctp-dtls) a key file of sctpiw's\n"
 	      "  --cookie                     (usrsctp-dtls, listen) asks for one\n"
 	      "  --close this|that            (usrsctp-dtls) side says that it closes its session\n",
@@ -552,10 +553,16 @@ static void resolve(struct stack_options *o, const char *address, const char *po
 	freeaddrinfo(info);
 }
 
-/* An option that has to do with DTLS. */
-static void parse_dtls(struct stack_options *o, int c)
+/* An option of usrsctp alone. n: its argument, if that is a number. */
+static void parse_usrsctp(struct stack_options *o, int c, unsigned long n)
 {
-	if (c == 'k')
+	if (c == 'u')
+		o->udp_port = (uint16_t)n;
+	else if (c == 'U')
+		o->peer_udp_port = (uint16_t)n;
+	else if (c == 'L')
+		o->leaves_paths = true;
+	else if (c == 'k')
 		o->key = optarg;
 	else if (c == 'c')
 		o->cipher = optarg;
@@ -570,15 +577,25 @@ static void parse_dtls(struct stack_options *o, int c)
 static const struct scenario *parse(int argc, char **argv, struct stack_options *o)
 {
 	static const struct option options[] = {
-		{ "sessions", 1, NULL, 's' },	  { "rounds", 1, NULL, 'r' },
-		{ "largest", 1, NULL, 'l' },	  { "plain", 0, NULL, 'p' },
-		{ "segment", 1, NULL, 'g' },	  { "ordered", 0, NULL, 'o' },
-		{ "outbound", 1, NULL, 'O' },	  { "inbound", 1, NULL, 'I' },
-		{ "adaptation", 1, NULL, 'a' },	  { "udp", 1, NULL, 'u' },
-		{ "peer-udp", 1, NULL, 'U' },	  { "processes", 1, NULL, 'P' },
-		{ "peer-to-peer", 1, NULL, 'R' }, { "key", 1, NULL, 'k' },
-		{ "cipher", 1, NULL, 'c' },	  { "cookie", 0, NULL, 'C' },
-		{ "close", 1, NULL, 'e' },	  { NULL, 0, NULL, 0 },
+		{ "sessions", 1, NULL, 's' },
+		{ "rounds", 1, NULL, 'r' },
+		{ "largest", 1, NULL, 'l' },
+		{ "plain", 0, NULL, 'p' },
+		{ "segment", 1, NULL, 'g' },
+		{ "ordered", 0, NULL, 'o' },
+		{ "outbound", 1, NULL, 'O' },
+		{ "inbound", 1, NULL, 'I' },
+		{ "adaptation", 1, NULL, 'a' },
+		{ "udp", 1, NULL, 'u' },
+		{ "peer-udp", 1, NULL, 'U' },
+		{ "processes", 1, NULL, 'P' },
+		{ "peer-to-peer", 1, NULL, 'R' },
+		{ "key", 1, NULL, 'k' },
+		{ "cipher", 1, NULL, 'c' },
+		{ "cookie", 0, NULL, 'C' },
+		{ "close", 1, NULL, 'e' },
+		{ "leave-paths", 0, NULL, 'L' },
+		{ NULL, 0, NULL, 0 },
 	};
 	int c;
 
@@ -622,14 +639,8 @@ static const struct scenario *parse(int argc, char **argv, struct stack_options 
 			o->adaptation = (uint32_t)n;
 			o->has_adaptation = strcmp(optarg, "none");
 			break;
-		case 'u':
-			o->udp_port = (uint16_t)n;
-			break;
-		case 'U':
-			o->peer_udp_port = (uint16_t)n;
-			break;
 		default:
-			parse_dtls(o, c);
+			parse_usrsctp(o, c, n);
 		}
 	}
 	if (argc - optind != 4)

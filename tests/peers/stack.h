@@ -33,6 +33,8 @@ struct stack_options {
 	bool has_adaptation;	/* the INIT or INIT ACK has an adaptation indication */
 	uint32_t adaptation;	/* its code */
 
+	bool leaves_paths; /* (usrsctp) it leaves a path at its first timeout */
+
 	/* With DTLS below (usrsctp_dtls.c). */
 	const char *key;    /* the path of a key file of sctpiw's, whose first key is used */
 	const char *cipher; /* as OpenSSL names it; NULL: any that both have */

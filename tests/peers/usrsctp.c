@@ -72,8 +72,12 @@ static const struct sockaddr *open_socket(const struct stack_options *o, struct 
 	usrsctp_sysctl_set_sctp_no_csum_on_loopback(0);
 	usrsctp_sysctl_set_sctp_sendspace(1 << 20);
 	usrsctp_sysctl_set_sctp_recvspace(1 << 20);
-	/* Of several paths it leaves one at its first timeout, as sctpiw does (RFC 7829). */
-	usrsctp_sysctl_set_sctp_path_pf_threshold(0);
+	/*
+	 * As sctpiw does (RFC 7829). It then sends a HEARTBEAT at the first timeout, also when that was of a COOKIE ECHO
+	 * (see stack_connect()). So a program asks for it only where no packets are lost meanwhile.
+	 */
+	if (o->leaves_paths)
+		usrsctp_sysctl_set_sctp_path_pf_threshold(0);
 	woken = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	*so = usrsctp_socket(address->sa_family, SOCK_STREAM, IPPROTO_SCTP, NULL, NULL, 0, NULL);
 	if (!*so)
@@ -92,8 +96,8 @@ static void set_heartbeats(uint32_t flag)
 }
 
 /*
- * With an RTO as small as ours usrsctp may send a HEARTBEAT before it sends a lost COOKIE ECHO again. To the
- * peer that is out of the blue, and it answers with an ABORT (RFC 9260 8.4), which usrsctp believes.
+ * With an RTO as small as ours usrsctp may send a HEARTBEAT while its COOKIE ECHO is lost. To the peer that is out of
+ * the blue, and it answers with an ABORT (RFC 9260 8.4), which usrsctp believes.
  */
 void stack_connect(const struct stack_options *o)
 {
