@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* LINK: iwarp */
-/* WRAP: malloc calloc */
+/* WRAP: malloc calloc aligned_alloc */
 /* Enhanced connection establishment: IRD, ORD and the RTR indication (RFC 6581 7 to 10). */
 #include "fixture/session_script.h"
 
@@ -15,6 +15,8 @@ void *__real_calloc(size_t n, size_t size);
 void *__wrap_calloc(size_t n, size_t size);
 void *__real_malloc(size_t size);
 void *__wrap_malloc(size_t size);
+void *__real_aligned_alloc(size_t align, size_t size);
+void *__wrap_aligned_alloc(size_t align, size_t size);
 
 void *__wrap_calloc(size_t n, size_t size)
 {
@@ -24,6 +26,11 @@ void *__wrap_calloc(size_t n, size_t size)
 void *__wrap_malloc(size_t size)
 {
 	return out_of_memory ? NULL : __real_malloc(size);
+}
+
+void *__wrap_aligned_alloc(size_t align, size_t size)
+{
+	return out_of_memory ? NULL : __real_aligned_alloc(align, size);
 }
 
 static void peer_reads(struct fx *x, uint32_t msn, uint32_t len)

@@ -255,6 +255,23 @@ static void test_grown(void **state)
 	free(table);
 }
 
+/* Whole cache lines, zeroed on request; a length that would wrap when it is rounded up is out of memory. */
+static void test_lines(void **state)
+{
+	static volatile size_t beyond = SIZE_MAX - 10; /* compilers warn of a constant */
+	uint8_t *first = alloc_lines(1), *second = alloc_lines_unset(ALLOC_LINE + 1);
+
+	assert_non_null(first);
+	assert_non_null(second);
+	assert_int_equal((uintptr_t)first % ALLOC_LINE, 0);
+	assert_int_equal((uintptr_t)second % ALLOC_LINE, 0);
+	assert_int_equal(first[0], 0);
+	assert_int_equal(alloc_line_up(ALLOC_LINE + 1), 2 * ALLOC_LINE);
+	assert_null(alloc_lines(beyond));
+	free(first);
+	free(second);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -262,7 +279,7 @@ int main(void)
 		cmocka_unit_test(test_crc32c),	      cmocka_unit_test(test_crc32c_lengths),
 		cmocka_unit_test(test_crc32c_tables), cmocka_unit_test(test_list),
 		cmocka_unit_test(test_list_step),     cmocka_unit_test(test_timerq),
-		cmocka_unit_test(test_grown),
+		cmocka_unit_test(test_grown),	      cmocka_unit_test(test_lines),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -8,6 +8,7 @@
 
 #include "conn/conn.h"
 #include "conn/oob_second.h"
+#include "util/alloc.h"
 #include "util/sockaddr.h"
 #include "util/trace.h"
 #include "wire/sctp_receipts.h"
@@ -100,7 +101,7 @@ static struct iw_llp_ops llp_ops(const struct transport *t)
 
 struct conn_assoc *conn_assoc_new(struct endpoint *ep)
 {
-	struct conn_assoc *a = calloc(1, sizeof(*a));
+	struct conn_assoc *a = alloc_lines(sizeof(*a));
 
 	if (!a)
 		return NULL;

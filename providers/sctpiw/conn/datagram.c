@@ -11,6 +11,7 @@
 #include "conn/conn.h"
 #include "conn/pace.h"
 #include "sctp/sctp.h"
+#include "util/alloc.h"
 #include "util/time.h"
 #include "wire/datagram.h"
 #include "wire/sidr.h"
@@ -56,7 +57,7 @@ int datagram_start(struct conn *c, const struct iw_qp *qp)
 	if (!ep || !c->transport->watch)
 		return -EOPNOTSUPP;
 	if (!c->datagrams.out)
-		c->datagrams.out = calloc(1, sizeof(*c->datagrams.out));
+		c->datagrams.out = alloc_lines(sizeof(*c->datagrams.out));
 	return c->datagrams.out ? endpoint_watch(ep) : -ENOMEM;
 }
 

@@ -9,6 +9,7 @@
 #include "conn/carrier.h"
 #include "conn/conn.h"
 #include "log/log.h"
+#include "util/alloc.h"
 #include "util/sockaddr.h"
 
 void endpoint_table_init(struct endpoint_table *t)
@@ -38,7 +39,7 @@ static int endpoint_new(struct conn *c, const struct binding *b, struct endpoint
 	ret = b->dormant ? 0 : c->ops->start_progress(c);
 	if (ret)
 		return ret;
-	ep = calloc(1, sizeof(*ep));
+	ep = alloc_lines(sizeof(*ep));
 	if (!ep)
 		return -ENOMEM;
 	ep->conn = c;

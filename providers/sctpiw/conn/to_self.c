@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "conn/conn.h"
+#include "util/alloc.h"
 
 #define STREAMS 65536
 /* Bytes. A message is copied twice, so it should stay in the cache; and others wait for the lock meanwhile. */
@@ -36,7 +37,7 @@ struct iw_assoc *to_self_assoc(struct conn *c)
 
 	if (t)
 		return t->iw;
-	t = calloc(1, sizeof(*t));
+	t = alloc_lines(sizeof(*t));
 	if (!t)
 		return NULL;
 	t->iw = iw_assoc_new(c->iw, &ops, t, true, STREAMS, sizeof(t->message));

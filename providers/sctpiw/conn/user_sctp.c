@@ -15,6 +15,7 @@
 #include "sctp/inspect.h"
 #include "sctp/sctp.h"
 #include "sctp/trace.h"
+#include "util/alloc.h"
 #include "util/sockaddr.h"
 #include "wire/datagram.h"
 
@@ -143,7 +144,7 @@ static int user_sctp_start(struct conn *c, struct config_error *why)
 
 	if (c->carrier->check && !c->carrier->check(why))
 		return -EINVAL;
-	us = calloc(1, sizeof(*us));
+	us = alloc_lines(sizeof(*us));
 	if (!us)
 		return -ENOMEM;
 	sctp_config_default(&config);
@@ -151,6 +152,7 @@ static int user_sctp_start(struct conn *c, struct config_error *why)
 		.version = WIRE_SCTP_RECEIPTS_VERSION,
 		.srq_numbers = true,
 		.cm_messages = true,
+		.asks = true,
 		.window = iw_rnic_send_window(iw_shard_rnic(c->iw)),
 	};
 	config.asconf = true;
@@ -209,7 +211,7 @@ static void user_sctp_timers(struct conn *c)
 
 static int user_sctp_open(struct endpoint *ep, const struct sockaddr *addr, bool v6only)
 {
-	struct user_sctp_endpoint *ue = calloc(1, sizeof(*ue));
+	struct user_sctp_endpoint *ue = alloc_lines(sizeof(*ue));
 	const struct carrier *carrier = ep->conn->carrier;
 	size_t rcvbuf;
 	int ret;

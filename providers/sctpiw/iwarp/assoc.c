@@ -9,6 +9,7 @@
 #include "iwarp/session_rx.h"
 #include "iwarp/session_setup.h"
 #include "iwarp/trace.h"
+#include "util/alloc.h"
 #include "util/bytes.h"
 
 /* Sessions that are asked for a message that fits the room left in a packet. */
@@ -21,7 +22,7 @@
 struct iw_assoc *iw_assoc_new(struct iw_shard *shard, const struct iw_llp_ops *ops, void *llp,
 			      bool initiator, unsigned int streams, size_t max_msg)
 {
-	struct iw_assoc *assoc = calloc(1, sizeof(*assoc));
+	struct iw_assoc *assoc = alloc_lines(sizeof(*assoc));
 
 	if (!assoc)
 		return NULL;

@@ -16,7 +16,13 @@ static struct iw_cqe *new_ring(uint32_t entries, uint32_t *mask)
 	while (size < entries)
 		size *= 2;
 	*mask = size - 1;
-	return calloc(size, sizeof(struct iw_cqe));
+	return alloc_lines_unset(size * sizeof(struct iw_cqe));
+}
+
+/* For the entries of a ring of that mask. */
+static uint64_t *new_stamps(uint32_t mask)
+{
+	return alloc_lines_unset(((size_t)mask + 1) * sizeof(uint64_t));
 }
 
 struct iw_cq *iw_cq_new(struct iw_shard *shard, uint32_t entries, void *ctx)
@@ -112,7 +118,7 @@ int iw_cq_free(struct iw_cq *cq)
 
 int iw_cq_stamp(struct iw_cq *cq)
 {
-	cq->stamps = calloc((size_t)cq->mask + 1, sizeof(*cq->stamps));
+	cq->stamps = new_stamps(cq->mask);
 	return cq->stamps ? 0 : -ENOMEM;
 }
 
@@ -128,7 +134,7 @@ int iw_cq_resize(struct iw_cq *cq, uint32_t entries)
 		return -EINVAL;
 	ring = new_ring(entries, &mask);
 	if (ring && cq->stamps)
-		stamps = calloc((size_t)mask + 1, sizeof(*stamps));
+		stamps = new_stamps(mask);
 	if (!ring || (cq->stamps && !stamps)) {
 		free(ring);
 		return -ENOMEM;

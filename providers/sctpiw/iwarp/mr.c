@@ -9,6 +9,7 @@
 #include "iwarp/mw.h"
 #include "iwarp/xrc.h"
 #include "iwarp/zcopy.h"
+#include "util/alloc.h"
 
 static uint32_t windows(const struct iw_mr *mr)
 {
@@ -21,7 +22,7 @@ struct iw_pd *iw_pd_new(struct iw_rnic *rnic, void *ctx)
 
 	if (rnic->pds >= IW_MAX_PD)
 		return NULL;
-	pd = calloc(1, sizeof(*pd));
+	pd = alloc_lines(sizeof(*pd));
 	if (!pd)
 		return NULL;
 	pd->rnic = rnic;
@@ -113,7 +114,7 @@ static int new_mr(const struct iw_mr_attr *attr, enum iw_mr_kind kind, void *ctx
 
 	if (rnic->mrs.count - rnic->mws >= IW_MAX_MR)
 		return -ENOMEM;
-	mr = calloc(1, sizeof(*mr));
+	mr = alloc_lines(sizeof(*mr));
 	if (!mr)
 		return -ENOMEM;
 	set_attr(mr, attr);

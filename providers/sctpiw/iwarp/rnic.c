@@ -3,10 +3,12 @@
 
 #include <stdlib.h>
 
+#include "util/alloc.h"
+
 struct iw_rnic *iw_rnic_new(const struct iw_config *config, const struct iw_rnic_ops *ops,
 			    struct random_source *random)
 {
-	struct iw_rnic *rnic = calloc(1, sizeof(*rnic));
+	struct iw_rnic *rnic = alloc_lines(sizeof(*rnic));
 
 	if (!rnic)
 		return NULL;

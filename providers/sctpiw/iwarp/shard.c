@@ -7,10 +7,11 @@
 #include "iwarp/assoc.h"
 #include "iwarp/cq.h"
 #include "iwarp/rc.h"
+#include "util/alloc.h"
 
 struct iw_shard *iw_shard_new(struct iw_rnic *rnic, struct random_source *random)
 {
-	struct iw_shard *shard = calloc(1, sizeof(*shard));
+	struct iw_shard *shard = alloc_lines(sizeof(*shard));
 
 	if (!shard)
 		return NULL;

@@ -41,8 +41,8 @@ static int alloc_arrays(struct arrays *a, uint32_t size, uint32_t stride)
 		ring *= 2;
 	a->mask = ring - 1;
 	a->slots = alloc_lines((size_t)size * stride);
-	a->posted = calloc(ring, sizeof(*a->posted));
-	a->freed = calloc(ring, sizeof(*a->freed));
+	a->posted = alloc_lines_unset(ring * sizeof(*a->posted));
+	a->freed = alloc_lines_unset(ring * sizeof(*a->freed));
 	if (a->slots && a->posted && a->freed)
 		return 0;
 	free(a->slots);

@@ -4,6 +4,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "util/alloc.h"
+
 #define TABLE_MIN 64
 
 static void put(struct iw_table_slot *slots, uint32_t mask, uint32_t key, void *value)
@@ -19,7 +21,7 @@ static void put(struct iw_table_slot *slots, uint32_t mask, uint32_t key, void *
 static int grow(struct iw_table *t)
 {
 	uint32_t size = t->slots ? (t->mask + 1) * 2 : TABLE_MIN;
-	struct iw_table_slot *slots = calloc(size, sizeof(*slots));
+	struct iw_table_slot *slots = alloc_lines(size * sizeof(*slots));
 
 	if (!slots)
 		return -ENOMEM;

@@ -13,7 +13,7 @@
 struct xrc_pd {
 	struct list_node node; /* iw_xrcd.pds */
 	struct iw_pd *pd;
-	uint32_t srqs; /* so many */
+	uint32_t srqs; /* of the domain, in this PD */
 };
 
 struct iw_xrcd {

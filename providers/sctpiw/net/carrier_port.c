@@ -12,6 +12,7 @@
 #include "net/carrier_socket.h"
 #include "net/path_socket.h"
 #include "sys/sys.h"
+#include "util/alloc.h"
 
 /* With so many endpoints, and path sockets, a poller asks each socket; with more it asks epoll first. */
 #define DIRECT_ENDPOINTS 2
@@ -51,7 +52,7 @@ static enum conn_received port_ready(struct net_watch *watch, uint32_t events);
 
 struct carrier_port *carrier_port_new(struct endpoint *ep, const struct carrier_port_ops *ops)
 {
-	struct carrier_port *p = calloc(1, sizeof(*p));
+	struct carrier_port *p = alloc_lines(sizeof(*p));
 
 	if (!p)
 		return NULL;

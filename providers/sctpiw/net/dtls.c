@@ -9,6 +9,7 @@
 #include "log/log.h"
 #include "net/dtls_gnutls.h"
 #include "net/dtls_peer.h"
+#include "util/alloc.h"
 #include "util/bytes.h"
 #include "util/sockaddr.h"
 
@@ -42,7 +43,7 @@
 
 struct dtls *dtls_new(const struct dtls_param *param)
 {
-	struct dtls *d = calloc(1, sizeof(*d));
+	struct dtls *d = alloc_lines(sizeof(*d));
 
 	if (!d)
 		return NULL;
@@ -92,7 +93,7 @@ void dtls_timers(struct dtls *d, uint64_t now)
 
 struct dtls_port *dtls_port_new(struct dtls *d, uint16_t number, void *ctx)
 {
-	struct dtls_port *p = calloc(1, sizeof(*p));
+	struct dtls_port *p = alloc_lines(sizeof(*p));
 
 	if (!p)
 		return NULL;

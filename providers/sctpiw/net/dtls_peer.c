@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "util/alloc.h"
 #include "util/bytes.h"
 
 static struct list_node *bucket_of(struct dtls_port *p, const struct path_addr *addr)
@@ -189,7 +190,7 @@ struct dtls_peer *dtls_peer_get(struct dtls_port *p, const struct path_addr *add
 		return NULL;
 	if (timerq_reserve(&p->dtls->timers, p->dtls->n_peers + 1))
 		return NULL;
-	peer = calloc(1, sizeof(*peer));
+	peer = alloc_lines(sizeof(*peer));
 	if (!peer)
 		return NULL;
 	peer->port = p;

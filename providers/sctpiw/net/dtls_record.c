@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "util/alloc.h"
 #include "util/bytes.h"
 
 #define VERSION_1_2 0xfefdu
@@ -43,7 +44,7 @@ struct dtls_cipher *dtls_cipher_new(enum dtls_suite suite, uint16_t epoch, const
 
 	if (key_len != dtls_aead_key_len(suite) || iv_len != suites[suite].iv_len)
 		return NULL;
-	c = calloc(1, sizeof(*c));
+	c = alloc_lines(sizeof(*c));
 	if (!c)
 		return NULL;
 	c->suite = suite;

@@ -13,6 +13,7 @@
 #include "net/carrier_port.h"
 #include "net/carrier_socket.h"
 #include "sys/sys.h"
+#include "util/alloc.h"
 #include "util/sockaddr.h"
 
 /* ns. The socket that received last is asked first for so long. */
@@ -24,7 +25,7 @@
 
 struct path_sockets *path_sockets_new(void)
 {
-	struct path_sockets *s = calloc(1, sizeof(*s));
+	struct path_sockets *s = alloc_lines(sizeof(*s));
 
 	for (unsigned int i = 0; s && i < PATH_SOCKETS; i++)
 		s->socket[i].all = s;

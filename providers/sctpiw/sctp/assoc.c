@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "sctp/control.h"
+#include "util/alloc.h"
 #include "util/trace.h"
 
 /* The finalizer of splitmix64. The peer chooses address and port, but not the seed. */
@@ -211,7 +212,7 @@ struct sctp_assoc *sctp_assoc_new(struct sctp_endpoint *ep, const struct path_ad
 	if (s->table.assoc_count >= SCTP_ASSOCS_MAX ||
 	    timerq_reserve(&s->timers, s->table.assoc_count + 1))
 		return NULL;
-	a = calloc(1, sizeof(*a));
+	a = alloc_lines(sizeof(*a));
 	if (!a)
 		return NULL;
 	a->s = s;

@@ -7,6 +7,7 @@
 #include "sctp/assoc.h"
 #include "sctp/away.h"
 #include "sctp/mtu.h"
+#include "util/alloc.h"
 
 #define BUCKETS_MIN 64u
 
@@ -58,7 +59,7 @@ static void config_clamp(struct sctp_config *c)
 struct sctp *sctp_new(const struct sctp_config *config, const struct sctp_user_ops *ops,
 		      struct random_source *random)
 {
-	struct sctp *s = calloc(1, sizeof(*s));
+	struct sctp *s = alloc_lines(sizeof(*s));
 	size_t i;
 
 	if (!s)
@@ -116,7 +117,7 @@ void sctp_free(struct sctp *s)
 
 struct sctp_endpoint *sctp_endpoint_new(struct sctp *s, uint16_t port, size_t rcvbuf, void *ctx)
 {
-	struct sctp_endpoint *ep = calloc(1, sizeof(*ep));
+	struct sctp_endpoint *ep = alloc_lines(sizeof(*ep));
 
 	if (!ep)
 		return NULL;

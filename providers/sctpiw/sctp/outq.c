@@ -3,6 +3,8 @@
 
 #include <stdlib.h>
 
+#include "util/alloc.h"
+
 #define MIN_SIZE 16u
 
 void sctp_outq_init(struct sctp_outq *q, uint32_t initial_tsn)
@@ -17,7 +19,7 @@ bool sctp_outq_grow(struct sctp_outq *q)
 	uint32_t tsn;
 
 	bigger.size = q->size ? 2 * q->size : MIN_SIZE;
-	bigger.ring = malloc(bigger.size * sizeof(*bigger.ring));
+	bigger.ring = alloc_lines_unset(bigger.size * sizeof(*bigger.ring));
 	if (!bigger.ring)
 		return false;
 	for (tsn = q->cum + 1; tsn != q->next; tsn++)

@@ -27,6 +27,7 @@
 #include "sctp/mtu.h"
 #include "sctp/spread.h"
 #include "sctp/trace.h"
+#include "util/alloc.h"
 #include "wire/sctp_init.h"
 
 #define CLAIM_DOUBLINGS 10u
@@ -116,6 +117,13 @@ static void add(struct sctp_assoc *a, const struct ip_addr *remote)
 	a->paths.other[a->paths.others++] = path;
 }
 
+static bool alloc_listed(struct sctp_assoc *a)
+{
+	if (!a->paths.listed)
+		a->paths.listed = alloc_lines((SCTP_PATHS_MAX - 1) * sizeof(*a->paths.listed));
+	return a->paths.listed;
+}
+
 void sctp_paths_set(struct sctp_assoc *a, const struct path_addr *from, const struct ip_addr *addr,
 		    unsigned int n, uint64_t now)
 {
@@ -132,8 +140,7 @@ void sctp_paths_set(struct sctp_assoc *a, const struct path_addr *from, const st
 	sctp_locals_begin(a);
 	if (!n && ip_addr_equal(&from->remote, &a->path->addr.remote))
 		return;
-	a->paths.listed = calloc(SCTP_PATHS_MAX - 1, sizeof(*a->paths.listed));
-	if (!a->paths.listed) /* as if the peer had listed none */
+	if (!alloc_listed(a)) /* as if the peer had listed none */
 		return;
 	add(a, &from->remote);
 	for (i = 0; i < n; i++)
@@ -585,11 +592,7 @@ static struct sctp_path *spare(struct sctp_assoc *a)
 	struct sctp_path *path = &a->paths.first;
 	unsigned int i, j;
 
-	if (a->paths.others == SCTP_PATHS_MAX - 1)
-		return NULL;
-	if (!a->paths.listed)
-		a->paths.listed = calloc(SCTP_PATHS_MAX - 1, sizeof(*a->paths.listed));
-	if (!a->paths.listed)
+	if (a->paths.others == SCTP_PATHS_MAX - 1 || !alloc_listed(a))
 		return NULL;
 	for (i = 0;; path = &a->paths.listed[i++]) {
 		for (j = 0; j <= a->paths.others && sctp_path_at(a, j) != path; j++)

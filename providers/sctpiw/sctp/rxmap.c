@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "util/alloc.h"
 #include "util/serial.h"
 
 #define MIN_SIZE 256u
@@ -45,7 +46,7 @@ static bool grow(struct sctp_rxmap *m, uint32_t d)
 	bigger.size = m->size ? m->size : MIN_SIZE;
 	while (bigger.size <= d)
 		bigger.size *= 2;
-	bigger.bits = calloc(bigger.size / 64, sizeof(*bigger.bits));
+	bigger.bits = alloc_lines(bigger.size / 8);
 	if (!bigger.bits)
 		return false;
 	for (tsn = m->cum + 1; serial32_le(tsn, m->highest); tsn++)

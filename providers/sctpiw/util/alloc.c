@@ -4,12 +4,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+void *alloc_lines_unset(size_t n)
+{
+	return n <= SIZE_MAX - ALLOC_LINE ? aligned_alloc(ALLOC_LINE, alloc_line_up(n)) : NULL;
+}
+
 void *alloc_lines(size_t n)
 {
-	size_t len = alloc_line_up(n);
-	void *p = aligned_alloc(ALLOC_LINE, len);
+	void *p = alloc_lines_unset(n);
 
-	return p ? memset(p, 0, len) : NULL;
+	return p ? memset(p, 0, n) : NULL;
 }
 
 void *alloc_grown(void *old, uint32_t *size, size_t entry_len, uint32_t first, uint32_t n)
@@ -17,10 +21,11 @@ void *alloc_grown(void *old, uint32_t *size, size_t entry_len, uint32_t first, u
 	uint32_t grown = *size ? *size : 1;
 	const uint8_t *from = old;
 	uint8_t *to;
+	size_t len;
 
 	while (grown < n)
 		grown *= 2;
-	to = calloc(grown, entry_len);
+	to = __builtin_mul_overflow(grown, entry_len, &len) ? NULL : alloc_lines(len);
 	if (!to)
 		return NULL;
 	for (uint32_t i = first; i - first < *size; i++)

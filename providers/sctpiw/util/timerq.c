@@ -4,6 +4,9 @@
 #include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
+
+#include "util/alloc.h"
 
 int timerq_reserve(struct timerq *q, size_t n)
 {
@@ -14,9 +17,12 @@ int timerq_reserve(struct timerq *q, size_t n)
 		return 0;
 	while (capacity < n)
 		capacity *= 2;
-	heap = realloc(q->heap, capacity * sizeof(*heap));
+	heap = alloc_lines_unset(capacity * sizeof(*heap));
 	if (!heap)
 		return -ENOMEM;
+	if (q->count)
+		memcpy(heap, q->heap, q->count * sizeof(*heap));
+	free(q->heap);
 	q->heap = heap;
 	q->capacity = capacity;
 	return 0;

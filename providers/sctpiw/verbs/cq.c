@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "iwarp/iw_cq.h"
+#include "util/alloc.h"
 #include "verbs/context.h"
 #include "verbs/domain.h"
 #include "verbs/faults_cq.h"
@@ -38,7 +39,7 @@ static struct sctpiw_cq *new_cq(struct sctpiw_context *ctx, uint32_t cqe,
 	if (err)
 		goto fail;
 	err = ENOMEM;
-	cq = calloc(1, sizeof(*cq));
+	cq = alloc_lines(sizeof(*cq));
 	if (!cq)
 		goto fail;
 	err = EINVAL;

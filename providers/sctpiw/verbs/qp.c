@@ -8,6 +8,7 @@
 #include "conn/oob_second.h"
 #include "iwarp/iw_qp.h"
 #include "log/log.h"
+#include "util/alloc.h"
 #include "verbs/context.h"
 #include "verbs/cq.h"
 #include "verbs/domain.h"
@@ -191,7 +192,7 @@ static void init_ibv_qp(struct ibv_qp *ibqp, struct ibv_pd *pd, const struct ibv
 
 struct sctpiw_qp *sctpiw_qp_alloc(struct sctpiw_context *ctx, bool single_threaded)
 {
-	struct sctpiw_qp *qp = calloc(1, sizeof(*qp));
+	struct sctpiw_qp *qp = alloc_lines(sizeof(*qp));
 
 	if (!qp)
 		return NULL;

@@ -8,6 +8,7 @@
 #include "iwarp/iw_srq.h"
 #include "iwarp/iw_xrc.h"
 #include "log/log.h"
+#include "util/alloc.h"
 #include "verbs/context.h"
 #include "verbs/cq.h"
 #include "verbs/domain.h"
@@ -54,7 +55,7 @@ static struct ibv_srq *create_srq(struct ibv_pd *ibpd, struct ibv_srq_attr *attr
 		err = sctpiw_inherited();
 		goto fail;
 	}
-	srq = calloc(1, sizeof(*srq));
+	srq = alloc_lines(sizeof(*srq));
 	if (!srq)
 		goto fail;
 	srq->obj.user_handle = (uintptr_t)&srq->ibv;
