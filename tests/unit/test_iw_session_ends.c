@@ -582,24 +582,54 @@ static void turned_away_together(void **state)
 	fx_stop(&x);
 }
 
+/* Has sessions look whenever they want to, for so long, ns. Returns how often they did. */
+static unsigned int looks_within(struct fx *x, uint64_t time)
+{
+	unsigned int looks = 0;
+
+	while (iw_next_timeout(x->iw) < x->now + time) {
+		iw_timers(x->iw, iw_next_timeout(x->iw));
+		looks++;
+	}
+	return looks;
+}
+
 /* Whoever acknowledges nothing is looked after ever more rarely. */
 static void looks_become_rare(void **state)
 {
-	unsigned int looks = 0;
 	struct fx x;
 
 	ROWS("5042-6.4.1-02");
 	fx_start(&x, false);
 	assert_int_equal(ask(&x, 0), 0);
 	assert_true(fx_pull(&x));
-	while (iw_next_timeout(x.iw) < x.now + 30000 * IW_MSEC) {
-		iw_timers(x.iw, iw_next_timeout(x.iw));
-		looks++;
-	}
-	assert_in_range(looks, 10, 50);
+	assert_in_range(looks_within(&x, 30000 * IW_MSEC), 10, 50);
 	x.acked = 1;
 	iw_timers(x.iw, iw_next_timeout(x.iw));
 	assert_int_equal(x.iw->turned_away, 0);
+	fx_stop(&x);
+}
+
+/* Sessions that end one after the other look for their acknowledgements together. */
+static void looks_fall_together(void **state)
+{
+	struct iw_assoc *assoc, *usual;
+	struct fx x;
+
+	fx_start(&x, false);
+	usual = x.assoc;
+	assoc = asker(&x, 0);
+	for (uint16_t sid = 0; sid < 100; sid++) {
+		iw_set_now(x.iw, x.now + sid * IW_MSEC / 100);
+		assert_int_equal(ask(&x, sid), 0);
+		assert_true(fx_pull(&x));
+	}
+	assert_in_range(looks_within(&x, 4 * IW_MSEC), 1, 4);
+	x.acked = 100;
+	iw_timers(x.iw, x.now + 100 * IW_MSEC);
+	assert_int_equal(iw_next_timeout(x.iw), UINT64_MAX);
+	iw_assoc_lost(assoc, -ECONNRESET);
+	x.assoc = usual;
 	fx_stop(&x);
 }
 
@@ -618,6 +648,7 @@ int main(void)
 		cmocka_unit_test(turned_away),
 		cmocka_unit_test(turned_away_together),
 		cmocka_unit_test(looks_become_rare),
+		cmocka_unit_test(looks_fall_together),
 		cmocka_unit_test(association_lost),
 		cmocka_unit_test(qp_goes_while_connected),
 		cmocka_unit_test(bad_qps),

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* LINK: runtime */
-/* WRAP: port_force_down realloc */
+/* WRAP: port_force_down aligned_alloc */
 /* The timers of faults: when they fire, also where there is no memory; and the port, which several rules take down. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -17,11 +17,11 @@
 
 static bool no_memory;
 
-void *__real_realloc(void *p, size_t size);
-void *__wrap_realloc(void *p, size_t size);
-void *__wrap_realloc(void *p, size_t size)
+void *__real_aligned_alloc(size_t align, size_t size);
+void *__wrap_aligned_alloc(size_t align, size_t size);
+void *__wrap_aligned_alloc(size_t align, size_t size)
 {
-	return no_memory ? NULL : __real_realloc(p, size);
+	return no_memory ? NULL : __real_aligned_alloc(align, size);
 }
 
 static bool is_down;

@@ -98,7 +98,31 @@ static void test_rest_waits(void **state)
 	s->progress.parked = true;
 	post(3, 1);
 	assert_int_equal(fake.wakes, 2);
+	assert_int_equal(fake.nap_sets, 0);
 	fake_shard_expect("");
+}
+
+/* What waits for a parked thread waits for no long nap, and as long as that goes on naps are put off by little. */
+static void test_rest_waits_for_nap(void **state)
+{
+	s->progress.parked = true;
+	s->progress.parked_since = 0;
+	s->progress.nap_until = fake.now + TUNING_PARK_LONG;
+	s->burst.last_served = fake.now;
+	post(0, 64);
+	assert_int_equal(fake.nap_sets, 0);
+	s->progress.nap_until++;
+	post(1, 64);
+	assert_int_equal(fake.nap_sets, 1);
+	assert_int_equal(fake.nap_until, fake.now + TUNING_PARK_LONG);
+	assert_int_equal(s->progress.nap_until, fake.nap_until);
+	fake.now = fake.nap_until - 1;
+	poller_progress(s);
+	assert_int_equal(fake.nap_until, fake.now + TUNING_PARK_LONG);
+	fake.now = fake.nap_until - 1;
+	poller_progress(s);
+	assert_int_equal(fake.nap_until, fake.now + TUNING_PARK_MAX);
+	assert_int_equal(fake.nap_sets, 3);
 }
 
 /* A batch is sent when it is whole, unless much was in flight when a holder of the lock last ended its round. */
@@ -406,20 +430,23 @@ static int expect_nap(struct pollfd *fds, unsigned int n, uint64_t timeout)
 	return 0;
 }
 
-/* Half of the longest nap may pass before a poller puts its end off: once, and only while there is such a nap. */
+/*
+ * A poller puts the end of a long nap off when little is left of it: once, and only while there is such a nap. For how long
+ * depends on how long the thread has been parked.
+ */
 static void test_poll_puts_nap_off(void **state)
 {
 	poller_progress(s);
 	assert_int_equal(fake.nap_sets, 0);
-	s->progress.nap_until = fake.now + TUNING_PARK_MAX;
-	fake.now += TUNING_PARK_MAX / 2;
+	s->progress.parked_since = fake.now - 16 * TUNING_PARK_LONG;
+	s->progress.nap_until = fake.now + TUNING_PARK_LEFT;
 	poller_progress(s);
 	assert_int_equal(fake.nap_sets, 0);
 	fake.now += 1;
 	poller_progress(s);
 	poller_progress(s);
 	assert_int_equal(fake.nap_sets, 1);
-	assert_int_equal(fake.nap_until, fake.now + TUNING_PARK_MAX);
+	assert_int_equal(fake.nap_until, fake.now + 2 * TUNING_PARK_LONG);
 	assert_int_equal(s->progress.nap_until, fake.nap_until);
 }
 
@@ -474,6 +501,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(test_alone_at_once, setup),
 		cmocka_unit_test_setup(test_rest_waits, setup),
+		cmocka_unit_test_setup(test_rest_waits_for_nap, setup),
 		cmocka_unit_test_setup(test_batch, setup),
 		cmocka_unit_test_setup(test_batch_of_datagrams, setup),
 		cmocka_unit_test_setup(test_datagrams_wait_beside_parked_thread, setup),

@@ -7,6 +7,10 @@
 /* WRAP: setpriority port_watch_fd port_refresh control_socket_open control_socket_accept */
 /* VALGRIND: yes */
 /* The progress thread: how it starts and ends, sleeps, and sets its timer; descriptors that are gone. */
+#define _GNU_SOURCE
+#include <sched.h>
+#include <sys/resource.h>
+
 #include "fixture/fake_progress.h"
 
 static struct shard *const s = &fake.rnic.shard;
@@ -243,6 +247,67 @@ static void test_connecting_busily(void **state)
 	assert_int_equal(naps, TUNING_UNASKED);
 }
 
+/* ---- the nice value ---- */
+
+static int connect_next(struct epoll_event *ev, int timeout)
+{
+	assert_int_equal(timeout, TUNING_LOOK_AGAIN);
+	assert_int_equal(fake_progress.nice, TUNING_NICE);
+	s->progress.last_cm_event = fake.now;
+	ev->data.ptr = &s->progress.wake;
+	return 1;
+}
+
+static int connected(struct pollfd *fds, unsigned int n, uint64_t timeout)
+{
+	assert_int_equal(fake_progress.nice, s->progress.own_nice);
+	fake.now += SEC;
+	fake.on_epoll_wait = fake_progress_last_sleep;
+	return 0;
+}
+
+/* Whether the thread can be told to come first: it is scheduled as others are, and has no such nice value already. */
+static bool may_come_first(void)
+{
+	return sched_getscheduler(0) == SCHED_OTHER && getpriority(PRIO_PROCESS, 0) > TUNING_NICE;
+}
+
+/* The thread comes first, but not while connections are made. */
+static void test_nice(void **state)
+{
+	if (!may_come_first())
+		skip();
+	fake_progress_start();
+	fake.on_epoll_wait = connect_next;
+	fake.on_ppoll = connected;
+	fake_progress_run();
+	assert_int_equal(fake_progress.nice_calls, 2);
+}
+
+static unsigned int sleeps;
+
+static int sleep_four_times(struct epoll_event *ev, int timeout)
+{
+	if (++sleeps == 4)
+		return fake_progress_last_sleep(ev, timeout);
+	ev->data.ptr = &s->progress.wake;
+	return 1;
+}
+
+/* Who may not lower it is told once. */
+static void test_nice_refused(void **state)
+{
+	if (!may_come_first())
+		skip();
+	fake_progress_start();
+	fake_progress.nice_refused = true;
+	sleeps = 0;
+	fake.on_epoll_wait = sleep_four_times;
+	fake_progress_run();
+	assert_int_equal(s->progress.nice, s->progress.own_nice);
+	assert_int_equal(fake_progress.nice_calls, 1);
+}
+
 /* ---- the timer ---- */
 
 static int timer_was_early(struct epoll_event *ev, int timeout)
@@ -394,6 +459,8 @@ int main(void)
 		cmocka_unit_test_setup(test_signal, fake_progress_setup),
 		cmocka_unit_test_setup(test_connecting, fake_progress_setup),
 		cmocka_unit_test_setup(test_connecting_busily, fake_progress_setup),
+		cmocka_unit_test_setup(test_nice, fake_progress_setup),
+		cmocka_unit_test_setup(test_nice_refused, fake_progress_setup),
 		cmocka_unit_test_setup(test_timer, fake_progress_setup),
 		cmocka_unit_test_setup(test_timer_from_before, fake_progress_setup),
 		cmocka_unit_test_setup(test_timer_stays, fake_progress_setup),

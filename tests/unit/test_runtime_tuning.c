@@ -157,7 +157,7 @@ static void test_park(void **state)
 	static const struct tuning_app one_cpu = { .inside = true, .one_cpu = true };
 	uint64_t nap = TUNING_PARK_FIRST;
 
-	/* Naps double up to the longest. */
+	/* Naps double up to a long one. */
 	for (uint64_t want = 100000; want <= 800000; want *= 2)
 		assert_int_equal(nap = tuning_park_nap(&busy, nap, false), want);
 	assert_int_equal(tuning_park_nap(&busy, nap, false), 800000);
@@ -171,6 +171,24 @@ static void test_park(void **state)
 	/* A burst may be left behind. */
 	assert_int_equal(tuning_park_nap(&busy, nap, true), 200000);
 	assert_int_equal(tuning_park_nap(&inside, nap, true), 200000);
+}
+
+/* For an eighth of the time since the thread was parked, within limits. */
+static void test_put_off(void **state)
+{
+	assert_false(tuning_puts_nap_off(0, 1000));
+	assert_false(tuning_puts_nap_off(500000, 100000));
+	assert_true(tuning_puts_nap_off(500000, 100001));
+	assert_true(tuning_puts_nap_off(500000, 600000));
+	assert_int_equal(tuning_put_off(0, false), 800000);
+	assert_int_equal(tuning_put_off(6400000, false), 800000);
+	assert_int_equal(tuning_put_off(6400008, false), 800001);
+	assert_int_equal(tuning_put_off(51200000, false), 6400000);
+	assert_int_equal(tuning_put_off(UINT64_MAX, false), 6400000);
+	assert_int_equal(tuning_put_off(UINT64_MAX, true), 800000);
+	assert_false(tuning_shortens_nap(0, 1));
+	assert_false(tuning_shortens_nap(800001, 1));
+	assert_true(tuning_shortens_nap(800002, 1));
 }
 
 static void test_linger(void **state)
@@ -223,8 +241,8 @@ int main(void)
 		cmocka_unit_test(test_post),	   cmocka_unit_test(test_post_at),
 		cmocka_unit_test(test_ends_batch), cmocka_unit_test(test_gap),
 		cmocka_unit_test(test_poll),	   cmocka_unit_test(test_woken),
-		cmocka_unit_test(test_park),	   cmocka_unit_test(test_linger),
-		cmocka_unit_test(test_sleep),
+		cmocka_unit_test(test_park),	   cmocka_unit_test(test_put_off),
+		cmocka_unit_test(test_linger),	   cmocka_unit_test(test_sleep),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -14,6 +14,7 @@
 #include "iwarp/trace.h"
 #include "iwarp/uc.h"
 #include "iwarp/void.h"
+#include "util/alloc.h"
 
 #define CLOSE_WAIT (1000 * IW_MSEC) /* for the peer's session Terminate */
 #define ACK_POLL_MIN IW_MSEC
@@ -26,7 +27,7 @@ struct iw_session *iw_session_new(struct iw_assoc *assoc, bool active)
 
 	if (timerq_reserve(&shard->timers, shard->session_count + 1))
 		return NULL;
-	s = calloc(1, sizeof(*s));
+	s = alloc_lines(sizeof(*s));
 	if (!s)
 		return NULL;
 	s->shard = shard;
@@ -129,16 +130,21 @@ void iw_session_set_timer(struct iw_session *s, uint64_t when)
 
 /* ---- while it closes ---- */
 
-/* When to look again: for the peer's Terminate, or for an acknowledgement. */
+/*
+ * When to look again: for the peer's Terminate, or for an acknowledgement. Sessions look together, at multiples of the
+ * shortest wait: where many end, each with a time of its own would wake the thread by itself.
+ */
 static void arm_closing(struct iw_session *s)
 {
 	struct iw_session_ending *e = &s->ending;
+	uint64_t look;
 
 	if (s->tx.ended && !s->rx.ended) {
 		iw_session_set_timer(s, s->counted ? e->give_up_at : UINT64_MAX);
 		return;
 	}
-	iw_session_set_timer(s, s->shard->now + e->ack_poll);
+	look = s->shard->now + e->ack_poll + ACK_POLL_MIN - 1;
+	iw_session_set_timer(s, look - look % ACK_POLL_MIN);
 	if (e->ack_poll < ACK_POLL_MAX)
 		e->ack_poll *= 2;
 }

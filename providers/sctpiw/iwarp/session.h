@@ -107,7 +107,7 @@ struct iw_session_ending {
 	struct iw_qp *closed_qp; /* the QP that IW_EVENT_CLOSED names */
 	int error;		 /* for IW_EVENT_CLOSED, -errno */
 	uint64_t give_up_at; /* when the peer's Terminate is given up, ns; 0: it is not waited for */
-	uint64_t ack_poll;   /* until the next look for an acknowledgement, ns */
+	uint64_t ack_poll;   /* until the next look for an acknowledgement, at least, ns */
 };
 
 struct iw_session {

@@ -56,16 +56,17 @@ static void gather(struct burst *b, const struct tuning_post_seen *seen)
 }
 
 /*
- * Somebody must come for the doorbell that was just rung. A parked thread does at the end of its
- * nap. One that sleeps is woken, once for many work requests: until it has cleared doorbell_wake it
- * has not looked at the list.
+ * Somebody must come for the doorbell that was rung at `now`, ns. A parked thread does at the end of its
+ * nap, which must not be far. One that sleeps is woken, once for many work requests: until it has cleared
+ * doorbell_wake it has not looked at the list.
  */
-static void tell_thread(struct shard *s)
+static void tell_thread(struct shard *s, uint64_t now)
 {
 	/* Pairs with the fences of the thread behind parked and doorbell_wake (shard.h). */
 	atomic_thread_fence(memory_order_seq_cst);
-	if (!atomic_load_explicit(&s->progress.parked, memory_order_relaxed) &&
-	    !atomic_exchange_explicit(&s->progress.doorbell_wake, true, memory_order_seq_cst))
+	if (atomic_load_explicit(&s->progress.parked, memory_order_relaxed))
+		progress_shorten_nap(s, now);
+	else if (!atomic_exchange_explicit(&s->progress.doorbell_wake, true, memory_order_seq_cst))
 		progress_wake(s);
 }
 
@@ -115,6 +116,6 @@ void burst_post(struct shard *s, struct iw_doorbell *doorbell, uint64_t bytes, b
 		return;
 	}
 	gather(b, &seen);
-	if (first)
-		tell_thread(s);
+	if (first) /* so it has looked at the clock */
+		tell_thread(s, now);
 }

@@ -142,16 +142,32 @@ static void serve_control(struct shard *s, bool ready)
 	watch_control(s);
 }
 
+static void end_nap_at(struct progress *p, uint64_t until)
+{
+	atomic_store_explicit(&p->nap_until, until, memory_order_relaxed);
+	sys_timerfd_set(p->nap_fd, until);
+}
+
 void progress_put_nap_off(struct shard *s, uint64_t now)
 {
 	struct progress *p = &s->progress;
-	uint64_t until = atomic_load_explicit(&p->nap_until, memory_order_relaxed);
+	uint32_t looks = poller_load(&s->burst.looks);
+	uint64_t parked;
 
-	if (!tuning_puts_nap_off(until, now))
+	if (!tuning_puts_nap_off(atomic_load_explicit(&p->nap_until, memory_order_relaxed), now))
 		return;
-	until = now + TUNING_PARK_MAX;
-	atomic_store_explicit(&p->nap_until, until, memory_order_relaxed);
-	sys_timerfd_set(p->nap_fd, until);
+	parked = now - atomic_load_explicit(&p->parked_since, memory_order_relaxed);
+	/* What waits for its burst begins with a look at the clock. */
+	end_nap_at(p, now + tuning_put_off(parked, looks != p->looks_before));
+	p->looks_before = looks;
+}
+
+void progress_shorten_nap(struct shard *s, uint64_t now)
+{
+	struct progress *p = &s->progress;
+
+	if (tuning_shortens_nap(atomic_load_explicit(&p->nap_until, memory_order_relaxed), now))
+		end_nap_at(p, now + TUNING_PARK_LONG);
 }
 
 /* Looks what has become of our addresses. The threads of the other shards find nothing to read any more. */
@@ -183,7 +199,7 @@ static bool nap(struct shard *s, uint64_t length)
 
 	/* It is set before pollers may put it off, or theirs would be lost. */
 	sys_timerfd_set(s->progress.nap_fd, until);
-	if (length == TUNING_PARK_MAX)
+	if (length == TUNING_PARK_LONG)
 		atomic_store_explicit(&s->progress.nap_until, until, memory_order_relaxed);
 	sys_ppoll(pfd, 4, TIME_NEVER);
 	atomic_store_explicit(&s->progress.nap_until, 0, memory_order_relaxed);
@@ -209,6 +225,9 @@ static void park(struct shard *s)
 	uint64_t length = TUNING_PARK_FIRST;
 	struct tuning_app app;
 
+	/* Who saw the last nap may have put that off when it was over. */
+	atomic_store_explicit(&s->progress.nap_until, 0, memory_order_relaxed);
+	atomic_store_explicit(&s->progress.parked_since, sys_now(), memory_order_relaxed);
 	atomic_store_explicit(&s->progress.parked, true, memory_order_relaxed);
 	do {
 		since = poller_activity(s);
@@ -378,10 +397,10 @@ static void flush_sacks(struct shard *s)
  * A program may spin on memory, waiting for what only this thread can place there: then the thread
  * must get the processor at once, for a moment. Since Linux 6.12 the scheduler prefers a thread
  * that asks for short slices to one that computes on and on, as long as the former has had less
- * than its share. A lower nice value, if the process may set it, makes the share larger. If neither
- * is granted, everything works all the same.
+ * than its share. A lower nice value, if the process may set it, makes the share larger:
+ * wait_for_events() sets it. If neither is granted, everything works all the same.
  */
-static void come_first(void)
+static void ask_for_slices(struct progress *p)
 {
 	struct slice_attr attr = { .size = sizeof(attr) };
 
@@ -390,8 +409,19 @@ static void come_first(void)
 		return;
 	attr.sched_runtime = TUNING_SLICE;
 	syscall(SYS_sched_setattr, 0, &attr, 0);
-	if (attr.sched_nice > TUNING_NICE)
-		setpriority(PRIO_PROCESS, (id_t)syscall(SYS_gettid), TUNING_NICE);
+	p->nice = p->own_nice = attr.sched_nice;
+	p->first_nice = attr.sched_nice < TUNING_NICE ? attr.sched_nice : TUNING_NICE;
+}
+
+/* A process that drops its privileges between two connections keeps its own value. */
+static void set_nice(struct progress *p, int nice)
+{
+	if (nice == p->nice)
+		return;
+	if (!setpriority(PRIO_PROCESS, (id_t)syscall(SYS_gettid), nice))
+		p->nice = nice;
+	else /* the process may not lower it, and is not asked to again */
+		p->first_nice = p->nice;
 }
 
 /* ---- descriptors ---- */
@@ -472,6 +502,9 @@ static bool are_closed(const struct shard *s)
 }
 
 /*
+ * While connections are made the thread has its own nice value. The application has more to do for each packet then, and if
+ * each interrupted it, neither would ever have several things to do at once.
+ *
  * now: ns. received: the passes since the last sleep have brought something. Returns the number of events, or -errno;
  * -EINTR: nothing is known, but something may have happened. ppoll() does not say what is ready in the set. Mostly it is
  * a socket, which the next pass reads: the set is asked only if that has brought nothing.
@@ -490,9 +523,11 @@ static int wait_for_events(struct shard *s, struct epoll_event *ev, uint64_t now
 			return n;
 	}
 	if (tuning_sleep((int64_t)(now - last)) == TUNING_SLEEP_EPOLL) {
+		set_nice(p, p->first_nice);
 		p->unasked = 0;
 		return sys_epoll_wait(p->wait_fd, ev, EVENTS, TUNING_LOOK_AGAIN);
 	}
+	set_nice(p, p->own_nice);
 	if (sys_ppoll(&pfd, 1, TUNING_CONNECTING) != 1 || pfd.revents != POLLIN)
 		return sys_epoll_wait(p->wait_fd, ev, EVENTS, 0);
 	p->unasked++;
@@ -547,7 +582,7 @@ static void *progress_main(void *arg)
 
 	prctl(PR_SET_TIMERSLACK, (unsigned long)TUNING_TIMER_SLACK, 0ul, 0ul, 0ul);
 	pthread_setname_np(pthread_self(), "sctpiw");
-	come_first();
+	ask_for_slices(&s->progress);
 	while (serve(s, &received)) {
 		since = poller_activity(s);
 		served.received = received != before;

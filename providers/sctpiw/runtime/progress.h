@@ -39,9 +39,10 @@ struct progress {
 	struct net_watch wake, timer, port, sockets;
 	uint64_t timer_set; /* ns, absolute; TIME_NEVER: not set. Shard lock. */
 
-	_Atomic bool parked; /* the thread is parked, and looks at the doorbells itself */
-	_Atomic uint64_t
-		nap_until; /* ns. The end of its longest nap, which pollers put off; 0: none */
+	_Atomic bool parked;	       /* the thread is parked, and looks at the doorbells itself */
+	_Atomic uint64_t parked_since; /* ns; valid while it is parked */
+	_Atomic uint64_t nap_until; /* ns. The end of a long nap, which pollers put off; 0: none */
+	uint32_t looks_before;	    /* burst.looks when that was put off last; shard lock */
 	_Atomic bool doorbell_wake; /* it was woken to send the rest of a burst, and has not run */
 	_Atomic uint64_t last_cm_event; /* when an event of the RDMA CM was posted last, ns */
 	uint64_t received;		/* passes that brought something; shard lock */
@@ -52,6 +53,9 @@ struct progress {
 	uint64_t no_linger_until; /* ns; it does not linger before that */
 	uint64_t no_linger;	  /* ns. tuning_no_linger() when the processor was lost last */
 	uint64_t lingered;	  /* ns, since then */
+	int nice;		  /* its nice value */
+	int own_nice;	/* that it was made with, which it has while connections are made */
+	int first_nice; /* that it has otherwise */
 };
 
 /*
@@ -87,6 +91,11 @@ void progress_set_deadline(struct shard *s, uint64_t when);
  * processor away only to see that. Shard lock.
  */
 void progress_put_nap_off(struct shard *s, uint64_t now);
+/*
+ * What was posted at `now`, ns, waits for a parked thread: its nap ends 0.8 ms later at the latest. Called without the
+ * lock.
+ */
+void progress_shorten_nap(struct shard *s, uint64_t now);
 /* Ends the thread's sleep or nap, if there is a thread. Called without the lock; never blocks. */
 void progress_wake(struct shard *s);
 /*

@@ -31,8 +31,9 @@
  *	poller.active_at_arm	threads that arm; pollers, thread: the thread parks for one nap
  *				too early
  *	progress.parked [C D]	thread; anyone: the fences see to it
- *	progress.nap_until	thread, pollers; pollers: the thread looks once more, or the timer is set
- *				for nothing
+ *	progress.nap_until, parked_since
+ *				thread, pollers, posters; pollers, posters: the thread looks once more, or the
+ *				timer is set for nothing, or a nap ends later than it should, 6.4 ms at most
  *	progress.doorbell_wake [B]
  *				posters, thread; posters: the fence sees to it
  *	progress.started	holder; posters: a poster sends at once

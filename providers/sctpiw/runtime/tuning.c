@@ -36,7 +36,7 @@ uint64_t tuning_park_nap(const struct tuning_app *app, uint64_t nap, bool rung)
 		return TUNING_PARK_BURST;
 	if (!goes_on)
 		return TUNING_PARK_FIRST;
-	return nap < TUNING_PARK_MAX ? nap * 2 : nap;
+	return nap < TUNING_PARK_LONG ? nap * 2 : nap;
 }
 
 enum tuning_idle tuning_served(const struct tuning_served *seen)

@@ -86,12 +86,24 @@
 #define TUNING_POLLING_AGE 20000u
 /*
  * ns. The first nap of a parked thread. Each look costs a poller its processor for some 20 us if
- * none is to spare, so naps double up to the longest while polling goes on ("Longer naps while an
- * application polls"). Pollers put the end of the longest one off ("Pollers put off the end of a
- * nap"). An application that stops polling without arming a CQ waits for the end of one nap.
+ * none is to spare, so naps double up to a long one while polling goes on ("Longer naps while an
+ * application polls"). An application that stops polling without arming a CQ waits for the end of
+ * one nap.
  */
 #define TUNING_PARK_FIRST 50000u
-#define TUNING_PARK_MAX 800000u
+#define TUNING_PARK_LONG 800000u
+/*
+ * Pollers put the end of a long nap off when less than LEFT ns of it are left, and the thread does
+ * not look at all ("Pollers put off the end of a nap"). They put it off for this part of the time
+ * since the thread was parked, so that who stops polling waits for no larger part of the time in
+ * which it polled; for TUNING_PARK_LONG at least; and for MAX ns at most, which is more than a tick of
+ * the kernel's clock: a timer that goes off before the next tick costs 11 us to set on a virtual
+ * machine, and one behind it 1 us ("Naps that end behind the next tick"). MAX is also more than the
+ * time that a peer gives to an answer at once (sctp_rtt_prompt_margin()), so that it may probe, once.
+ */
+#define TUNING_PARK_LEFT 400000u
+#define TUNING_PARK_PART 8u
+#define TUNING_PARK_MAX 6400000u
 /*
  * ns. The nap while work requests wait for the rest of their burst, whose end the poster may have
  * left behind.
@@ -121,7 +133,7 @@
 #define TUNING_NO_LINGER_MAX 1280000000u
 /*
  * ns. Connections are being made for this long after an event of the RDMA CM ("`ppoll()` while
- * connections are made").
+ * connections are made", "No nice value while connections are made").
  */
 #define TUNING_CONNECTING 10000000u
 /*
@@ -135,7 +147,7 @@
  */
 #define TUNING_LOOK_AGAIN 1000
 
-/* The scheduler: "Short slices and a nice value of -10". */
+/* The scheduler: "Short slices and a nice value of -10", "No nice value while connections are made". */
 
 /* ns. The slice that the progress thread asks for: the shortest that the kernel grants. */
 #define TUNING_SLICE 100000u
@@ -262,12 +274,31 @@ static inline bool tuning_poll_wakes(bool parked, uint32_t since_arm)
 }
 
 /*
- * Whether a poller puts the end of the longest nap off: once in half of its length, since that is a
- * system call. until: the end, ns; 0: there is no such nap.
+ * Whether a poller puts the end of a long nap off; not with each poll, since that is a system call.
+ * until: the end, ns; 0: there is no such nap.
  */
 static inline bool tuning_puts_nap_off(uint64_t until, uint64_t now)
 {
-	return until && now + TUNING_PARK_MAX / 2 > until;
+	return until && now + TUNING_PARK_LEFT > until;
+}
+
+/*
+ * For how long a poller puts the nap off, ns. parked: for how long the thread has been parked, ns. waited: a work request
+ * has waited lately. An application that posts several and then computes has left the last ones to the thread.
+ */
+static inline uint64_t tuning_put_off(uint64_t parked, bool waited)
+{
+	uint64_t part = waited ? 0 : parked / TUNING_PARK_PART;
+
+	if (part > TUNING_PARK_MAX)
+		return TUNING_PARK_MAX;
+	return part > TUNING_PARK_LONG ? part : TUNING_PARK_LONG;
+}
+
+/* Whether the end of a long nap is too far for a work request that begins to wait now, ns. until: as above. */
+static inline bool tuning_shortens_nap(uint64_t until, uint64_t now)
+{
+	return until > now + TUNING_PARK_LONG;
 }
 
 /* ---- the progress thread ---- */
