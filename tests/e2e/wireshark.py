@@ -296,6 +296,7 @@ def numbers(link):
     good = [(rdmap_packet(3, 0x01000007, b"payload" * 9), "[SRQ 7]"),
             (init_packet(struct.pack("!II", 1 << 24 | 1, 77)), "[Receipts 1, window 77]"),
             (init_packet(struct.pack("!II", 1 << 24 | 2, 77)), "[Receipts 1, window 77]"),
+            (init_packet(struct.pack("!II", 1 << 24 | 4, 77)), "[Receipts 1, window 77]"),
             (data_packet(next(_tsns), 17, struct.pack("!HH", 3, 3) + cm), "[XRC id, QP 0x138802]"),
             (data_packet(next(_tsns), 17, struct.pack("!HH", 3, 3) + cm + b"own"), "[XRC id, QP 0x138802]"),
             (data_packet(next(_tsns), 17, struct.pack("!HH", 3, 3) + cm[:-1]), "[DDP Session Reject]"),
@@ -307,17 +308,17 @@ def numbers(link):
     for line, (_, text) in zip(tshark(path), good):
         if text not in line:
             raise Failure(f"a packet is no '{text}': {line}")
-    names = ["srq_num", "receipts_srq_numbers", "receipts_cm", "private_data",
+    names = ["srq_num", "receipts_srq_numbers", "receipts_cm", "receipts_asks", "private_data",
              *[f"cm_{n}" for n in ("version", "reason", "type", "qp")], *[f"oob_{n}" for n in (
         "version", "reason", "rnr_retry", "type", "src_qp", "dst_qp", "token")]]
     rows = fields(path, [f"ddp_sctp.{n}" for n in names])
     nothing = ("",) * len(names)
     said = ("1", "1", "2", "0x00138802", *[""] * 7)
     of_oob = ("1", "4", "6", "1", "0x00138802", "0x00177001", "0x0000000000000099")
-    want = [("7", *nothing[1:]), ("", "1", "0", *nothing[3:]), ("", "0", "1", *nothing[3:]),
-            ("", "", "", "", *said), ("", "", "", b"own".hex(), *said), ("", "", "", cm[:-1].hex(), *nothing[4:]),
-            ("", "", "", oob.hex(), *[""] * 4, *of_oob), ("", "", "", (b"X" + oob[1:]).hex(), *nothing[4:]),
-            ("", "", "", oob[:-1].hex(), *nothing[4:])]
+    want = [("7", *nothing[1:]), ("", "1", "0", "0", *nothing[4:]), ("", "0", "1", "0", *nothing[4:]),
+            ("", "0", "0", "1", *nothing[4:]), ("", "", "", "", "", *said), ("", "", "", "", b"own".hex(), *said),
+            ("", "", "", "", cm[:-1].hex(), *nothing[5:]), ("", "", "", "", oob.hex(), *[""] * 4, *of_oob),
+            ("", "", "", "", (b"X" + oob[1:]).hex(), *nothing[5:]), ("", "", "", "", oob[:-1].hex(), *nothing[5:])]
     if rows != want:
         raise Failure(f"numbers are dissected as\n{rows}, not\n{want}")
 

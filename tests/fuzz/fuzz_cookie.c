@@ -82,7 +82,9 @@ static void check_agreement(void)
 	must(!sctp_assoc_agreed(f.a) == !both);
 	must(!both ||
 	     (sctp_assoc_agreed(f.a)->srq_numbers == (ours.srq_numbers && f.receipts.srq_numbers) &&
-	      sctp_assoc_agreed(f.a)->cm_messages == (ours.cm_messages && f.receipts.cm_messages)));
+	      sctp_assoc_agreed(f.a)->cm_messages == (ours.cm_messages && f.receipts.cm_messages) &&
+	      sctp_assoc_agreed(f.a)->asks == (ours.asks && f.receipts.asks)));
+	must(both || !f.a->receipts.agreed.asks);
 	must(!sctp_assoc_placed(f.a));
 }
 
@@ -95,6 +97,7 @@ static struct wire_sctp_receipts choose_receipts(struct input *in)
 		r.window = in_u32(in);
 		r.srq_numbers = r.window & 1;
 		r.cm_messages = r.window & 2;
+		r.asks = r.window & 4;
 	}
 	return r;
 }

@@ -116,7 +116,7 @@ static void receipts_param(const uint8_t *data, size_t size)
 		return;
 	must(again.receipts.window == init.receipts.window);
 	wire_sctp_receipts_put(whole, &init.receipts);
-	must(whole[0] == data[0] && !whole[1] && !whole[2] && whole[3] == (data[3] & 3) &&
+	must(whole[0] == data[0] && !whole[1] && !whole[2] && whole[3] == (data[3] & 7) &&
 	     !memcmp(whole + 4, data + 4, 4));
 }
 

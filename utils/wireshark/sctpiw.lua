@@ -91,6 +91,7 @@ local f = {
 	receipt_ssn = ProtoField.uint16("ddp_sctp.receipt_ssn", "Next DDP-SSN", base.DEC),
 	receipt_msn = ProtoField.uint32("ddp_sctp.receipt_msn", "MSN", base.DEC),
 	receipts_version = ProtoField.uint8("ddp_sctp.receipts_version", "Version", base.DEC),
+	receipts_asks = ProtoField.bool("ddp_sctp.receipts_asks", "Asks for SACKs (I)", 8, nil, 0x04),
 	receipts_cm = ProtoField.bool("ddp_sctp.receipts_cm", "Messages of the connection manager (C)", 8, nil, 0x02),
 	receipts_srq_numbers = ProtoField.bool("ddp_sctp.receipts_srq_numbers", "SRQ numbers (N)", 8, nil, 0x01),
 	srq_num = ProtoField.uint32("ddp_sctp.srq_num", "SRQ number", base.DEC),
@@ -365,6 +366,7 @@ local function dissect_receipts(info, pinfo, tree)
 		return
 	end
 	subtree:add(f.receipts_version, range(4, 1))
+	subtree:add(f.receipts_asks, range(7, 1))
 	subtree:add(f.receipts_cm, range(7, 1))
 	subtree:add(f.receipts_srq_numbers, range(7, 1))
 	subtree:add(f.receipts_window, range(8, 4))

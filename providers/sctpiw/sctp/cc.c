@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 #include "sctp/cc.h"
 
+#include "sctp/tx.h"
+
 #define CWND_MAX (1u << 30)
 #define HOSTS_HOLD (512u << 10) /* bytes in the two hosts, whatever the path */
 #define SSTHRESH_MAX UINT32_MAX /* no loss was seen yet */
@@ -93,11 +95,12 @@ void sctp_cc_acked(struct sctp_cc *cc, uint32_t bytes, bool limited, bool recove
 		/*
 		 * Slow start. RFC 9260 7.2.1 bounds the growth by L * PMDCS for a
 		 * SACK and recommends L = 1, for receivers that send one SACK for every
-		 * second packet. Ours, and all that sit behind receive offload, send
-		 * one for a batch of up to 64, so L has to be that number. The bytes
-		 * acknowledged remain the bound that guards against divided SACKs.
+		 * second packet. All that sit behind receive offload send one for a batch
+		 * of up to 64, and ours for two (SCTP_UNASKED_PACKETS). So L is two
+		 * batches. The bytes acknowledged remain the bound that guards against
+		 * divided SACKs.
 		 */
-		cc->cwnd = grown(cc, min_u32(bytes, 64 * cc->pmdcs));
+		cc->cwnd = grown(cc, min_u32(bytes, 2 * SCTP_BATCH_PACKETS * cc->pmdcs));
 		cc->pristine = false;
 		return;
 	}

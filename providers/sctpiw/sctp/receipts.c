@@ -8,14 +8,17 @@
 
 void sctp_receipts_agree(struct sctp_assoc *a, const struct wire_sctp_receipts *peer)
 {
-	uint8_t ours = a->s->config.receipts.version;
+	const struct wire_sctp_receipts *ours = &a->s->config.receipts;
 
-	a->receipts = (struct sctp_receipts){
-		.agreed.version = ours < peer->version ? ours : peer->version,
-		.agreed.srq_numbers = a->s->config.receipts.srq_numbers && peer->srq_numbers,
-		.agreed.cm_messages = a->s->config.receipts.cm_messages && peer->cm_messages,
-		.agreed.window = peer->window,
-		.placed = a->out.cum,
+	a->receipts = (struct sctp_receipts){ .placed = a->out.cum };
+	if (!ours->version || !peer->version)
+		return;
+	a->receipts.agreed = (struct wire_sctp_receipts){
+		.version = ours->version < peer->version ? ours->version : peer->version,
+		.srq_numbers = ours->srq_numbers && peer->srq_numbers,
+		.cm_messages = ours->cm_messages && peer->cm_messages,
+		.asks = ours->asks && peer->asks,
+		.window = peer->window,
 	};
 }
 
@@ -63,8 +66,10 @@ void sctp_receipts_sent(struct sctp_assoc *a, uint32_t tsn)
 void sctp_receipts_hold(struct sctp_in *in, const struct wire_sctp_chunk *c)
 {
 	if (c->flags & WIRE_SCTP_HOLD_ASK) {
-		in->a->pending |= SCTP_PEND_SACK;
-		sctp_assoc_ready(in->a);
+		if (sctp_in_states(in->a, SCTP_STATES_RECEIVE)) {
+			in->a->pending |= SCTP_PEND_SACK;
+			sctp_assoc_ready(in->a);
+		}
 		if (!(c->flags & WIRE_SCTP_HOLD_UNSENT))
 			return;
 	}

@@ -59,6 +59,7 @@ struct sctp_path_recovery {
 	struct sctp_tlp tlp;
 	uint64_t due[SCTP_PATH_TIMERS]; /* its timers; TIME_NEVER: stopped */
 	bool cwnd_blocked;		/* nothing new has left since cwnd stopped us */
+	uint32_t unasked; /* bytes of packets with DATA since the last one that asked for a SACK */
 	bool sack_requested; /* the last DATA sent asked for a SACK that nobody will delay */
 };
 

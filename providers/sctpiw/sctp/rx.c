@@ -126,22 +126,40 @@ void sctp_rx_data(struct sctp_in *in, const struct wire_sctp_chunk *c)
 		sctp_rxmap_add(&a->rx.map, d.tsn);
 }
 
+/*
+ * Every second packet gets a SACK (RFC 9260 6.2). If both sides have agreed that the sender asks, the second one gets it
+ * only if one of them has asked, and else the 88th. A packet that closes a gap gets one at once, as its sender may have
+ * nothing else to send, and has not asked.
+ */
+static bool is_due(const struct sctp_assoc *a, bool gap)
+{
+	const struct sctp_ack_debt *ack = &a->rx.ack;
+
+	if (gap || !ack->sacked_once)
+		return true;
+	if (!a->receipts.agreed.asks)
+		return ack->packets >= 2;
+	return ack->gap || ack->packets >= (ack->asked ? 2 : SCTP_UNASKED_PACKETS);
+}
+
 void sctp_rx_packet_done(struct sctp_in *in)
 {
 	struct sctp_assoc *a = in->a;
+	bool gap = sctp_rxmap_has_gap(&a->rx.map);
 
 	sctp_path_data(in);
 	a->rx.ack.packets++;
+	if (in->sack_asked)
+		a->rx.ack.asked = true;
 	a->paths.sack_path = sctp_in_elsewhere(in) ? in->path : NULL;
 	/*
 	 * A SACK leaves at once if the peer must know to repair a loss, for the first
-	 * DATA of all (5.1), and for every second packet. All packets of a batch that
+	 * DATA of all (5.1), and when enough packets have come. All packets of a batch that
 	 * was received share one, since it leaves with the output behind the batch. A SACK
 	 * that a lone packet asks for waits for what the user has to say to that packet: see
 	 * sctp_flush_sacks().
 	 */
-	if (in->sack_now || sctp_rxmap_has_gap(&a->rx.map) || a->rx.ack.packets >= 2 ||
-	    !a->rx.ack.sacked_once) {
+	if (in->sack_now || is_due(a, gap)) {
 		a->pending |= SCTP_PEND_SACK;
 		sctp_assoc_ready(a);
 	} else {
@@ -150,6 +168,7 @@ void sctp_rx_packet_done(struct sctp_in *in)
 		if (!sctp_timer_runs(a, SCTP_TIMER_SACK))
 			sctp_timer_set(a, SCTP_TIMER_SACK, in->now + in->s->config.sack_delay);
 	}
+	a->rx.ack.gap = gap;
 	if (a->state == SCTP_SHUTDOWN_SENT)
 		sctp_close_data(a, in->now);
 }
@@ -200,6 +219,7 @@ void sctp_rx_sack_sent(struct sctp_assoc *a)
 {
 	a->pending &= ~SCTP_PEND_SACK;
 	a->rx.ack.packets = 0;
+	a->rx.ack.asked = false;
 	a->rx.ack.dup_count = 0;
 	a->rx.ack.sacked_once = true;
 	list_del(&a->asked_node);

@@ -12,10 +12,14 @@ struct sctp_assoc;
 struct sctp_in;
 
 #define SCTP_DUPS_MAX 16u /* duplicate TSNs that a SACK reports */
+/* A peer that asks for SACKs gets one for so many packets unasked: two batches on MTU 1500. */
+#define SCTP_UNASKED_PACKETS 88u
 
 /* What the next SACK owes the peer. */
 struct sctp_ack_debt {
 	unsigned int packets; /* with DATA since the last SACK */
+	bool asked;	      /* one of them asks for it */
+	bool gap;	      /* there was a gap behind the last packet with DATA */
 	bool sacked_once;     /* a SACK was sent; the first DATA of all is acknowledged at once */
 	unsigned int dup_count;
 	uint32_t dups[SCTP_DUPS_MAX];

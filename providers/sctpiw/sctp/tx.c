@@ -4,7 +4,7 @@
  * pinned until the peer's cumulative TSN has passed all chunks in it.
  *
  * Departure from RFC 9260 6.1 D: there is no Max.Burst of 4 packets. A batch of
- * up to 64 leaves with one system call and comes back with one SACK, so bursts
+ * up to 64 leaves with one system call and comes back with one SACK or less, so bursts
  * are bounded by cwnd alone.
  */
 #include "sctp/tx.h"
@@ -204,12 +204,40 @@ static bool output_packets(struct sctp_assoc *a, uint64_t now, struct sctp_block
 	return false;
 }
 
+/*
+ * Nothing else leaves, and the last packet with DATA has not asked for a SACK, since more was to follow. A packet of
+ * its own asks, behind the newest DATA on its path.
+ */
+static int output_ask(struct sctp_assoc *a, uint64_t now, struct sctp_block *b,
+		      struct sctp_batch *batch)
+{
+	const struct wire_sctp_common h = sctp_assoc_header(a);
+	uint8_t *p = b->data + b->used;
+	struct sctp_path *path;
+	size_t len;
+
+	a->tx.must_ask = false;
+	if (!sctp_outq_count(&a->out) || !sctp_in_states(a, SCTP_STATES_SEND))
+		return 0;
+	wire_sctp_common_put(p, &h);
+	len = WIRE_SCTP_COMMON_LEN + sctp_receipts_ask_put(p + WIRE_SCTP_COMMON_LEN);
+	wire_sctp_checksum_put(p, len);
+	path = sctp_path_of(a, sctp_outq_at(&a->out, a->out.next - 1));
+	if (!path->joined) /* it may have failed since */
+		path = a->path;
+	single(a, b, len, &path->addr, batch);
+	path->recovery.unasked = 0;
+	path->recovery.sack_requested = true;
+	sctp_recovery_arm_probe(a, path, now);
+	return 1;
+}
+
 int sctp_output(struct sctp_assoc *a, uint64_t now, struct sctp_batch *batch)
 {
 	struct sctp_block *b;
 
 	batch->seen = false;
-	if (!anything(a)) {
+	if (!anything(a) && !a->tx.must_ask) {
 		sctp_tx_idle(a);
 		return 0;
 	}
@@ -223,8 +251,11 @@ int sctp_output(struct sctp_assoc *a, uint64_t now, struct sctp_batch *batch)
 		sctp_tx_idle(a);
 		return 0;
 	}
-	if (!output_packets(a, now, b, batch))
+	if (!output_packets(a, now, b, batch)) {
+		if (a->tx.must_ask && output_ask(a, now, b, batch))
+			return 1;
 		return output_probe(a, now, b, batch);
+	}
 	batch->endpoint = a->ep;
 	batch->data = b->data + b->used;
 	batch->block = b;

@@ -364,6 +364,24 @@ static bool queue_is_drained(const struct sctp_assoc *a, uint32_t first_new)
 }
 
 /*
+ * More will follow, but a quarter of the window has left since a SACK was asked for. The peer waits for that
+ * (wire_sctp_receipts.asks), so this is what keeps SACKs coming while the window is open.
+ */
+static bool quarter_has_left(const struct sctp_assoc *a, const struct sctp_path *path)
+{
+	uint32_t window = path->cc.cwnd < a->window.peer_rwnd ? path->cc.cwnd : a->window.peer_rwnd;
+
+	return a->receipts.agreed.asks && !nothing_follows(a) &&
+	       path->recovery.unasked >= window / 4;
+}
+
+/* A packet of old chunks alone, behind which there is no room for new ones yet. The peer may wait to be asked. */
+static bool none_may_follow(const struct sctp_tx *tx)
+{
+	return tx->a->receipts.agreed.asks && !sctp_window_open(tx->a, tx->path);
+}
+
+/*
  * The user has no more, and waits for the acknowledgement of this lone packet. Our SCTP sends it
  * with the answer, if the peer's application has one at once (sctp_flush_sacks()).
  */
@@ -376,14 +394,21 @@ static bool lone_packet_is_awaited(const struct sctp_assoc *a)
 static void finish_data(struct sctp_tx *tx, uint32_t first_new)
 {
 	struct sctp_assoc *a = tx->a;
+	struct sctp_path_recovery *r = &tx->path->recovery;
 	bool fresh = a->out.next != first_new;
 
 	if (!tx->pkt.last_data)
 		return;
 	tx->data = true;
-	if (fresh ? window_is_filled(tx) || queue_is_drained(a, first_new) : nothing_follows(a))
+	r->unasked += (uint32_t)tx->pkt.len;
+	if (quarter_has_left(a, tx->path) ||
+	    (fresh ? window_is_filled(tx) || queue_is_drained(a, first_new) :
+		     nothing_follows(a) || none_may_follow(tx)))
 		tx->pkt.last_data[1] |= WIRE_SCTP_DATA_I;
-	tx->path->recovery.sack_requested = tx->pkt.last_data[1] & WIRE_SCTP_DATA_I;
+	r->sack_requested = tx->pkt.last_data[1] & WIRE_SCTP_DATA_I;
+	if (r->sack_requested)
+		r->unasked = 0;
+	a->tx.must_ask = a->receipts.agreed.asks && !r->sack_requested && !nothing_follows(a);
 	if (lone_packet_is_awaited(a))
 		tx->pkt.last_data[1] |= WIRE_SCTP_DATA_I;
 }

@@ -5,7 +5,7 @@
  * does not know them to skip them without a report. Integers are in host order. No state.
  *
  *  |        Type = 0xBF57          |          Length = 12          |
- *  |    Version    |             Reserved                      |C|N|
+ *  |    Version    |             Reserved                    |I|C|N|
  *  |             Window of Sends, bytes for each QP                |
  *
  *  |  Type = 0xBE  |   Flags   |A|U|          Length = 8           |
@@ -22,6 +22,7 @@
 
 #define WIRE_SCTP_RECEIPTS_N 0x01
 #define WIRE_SCTP_RECEIPTS_C 0x02
+#define WIRE_SCTP_RECEIPTS_I 0x04
 
 #define WIRE_SCTP_HOLD 0xbe
 #define WIRE_SCTP_HOLD_LEN 8u
@@ -35,13 +36,15 @@ struct wire_sctp_receipts {
 	uint8_t version;  /* the highest that the sender knows; 0: it does not know the extension */
 	bool srq_numbers; /* N: it knows queue numbers with the number of an SRQ (wire/rdmap.h) */
 	bool cm_messages; /* C: its connection manager says and reads more than private data (conn/cm_message.h) */
+	bool asks; /* I: it asks for SACKs in time, by the I bit of DATA, and sends few unasked (sctp/rx.h) */
 	uint32_t window; /* bytes of Sends without a receive that it keeps for each QP */
 };
 
 /* Writes WIRE_SCTP_RECEIPTS_LEN bytes. */
 static inline void wire_sctp_receipts_put(uint8_t *p, const struct wire_sctp_receipts *r)
 {
-	put_be32(p, (uint32_t)r->version << 24 | (r->cm_messages ? WIRE_SCTP_RECEIPTS_C : 0) |
+	put_be32(p, (uint32_t)r->version << 24 | (r->asks ? WIRE_SCTP_RECEIPTS_I : 0) |
+			    (r->cm_messages ? WIRE_SCTP_RECEIPTS_C : 0) |
 			    (r->srq_numbers ? WIRE_SCTP_RECEIPTS_N : 0));
 	put_be32(p + 4, r->window);
 }
@@ -55,6 +58,7 @@ static inline struct wire_sctp_receipts wire_sctp_receipts_get(const uint8_t *p,
 		.version = p[0],
 		.srq_numbers = p[3] & WIRE_SCTP_RECEIPTS_N,
 		.cm_messages = p[3] & WIRE_SCTP_RECEIPTS_C,
+		.asks = p[3] & WIRE_SCTP_RECEIPTS_I,
 		.window = get_be32(p + 4),
 	};
 }
