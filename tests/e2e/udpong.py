@@ -5,17 +5,19 @@ udpong: rsockets for datagrams, whose UD queue pairs find each other by messages
 
 They make address handles without a GID, which RoCE devices refuse: the device is one of InfiniBand.
 """
-import json
 import re
 import sys
+import time
 
 import apps
 import harness
-from harness import Failure, free_port, need, start
+from harness import SLOW, Failure, free_port, need, start
+from paths import stat_of
 
-# What the server has no receive for is lost, and it has 384 of them. If something is lost udpong may wait for ever,
-# because it takes a late answer for its next question.
-COUNT = 300
+# The server has 384 receives, and its UDP socket, with the kernel's usual buffer, room for 92 messages of up to a packet.
+# What comes beyond that is lost, and udpong may wait for ever then, because it takes a late answer for its next question.
+COUNT = 80
+QUESTIONS = 3  # messages besides: it says who it is, and that it begins, and that it is done
 IB = ["--personality", "ib"]
 
 
@@ -27,31 +29,37 @@ def serve(link, argv):
     return server, port
 
 
+def await_messages(link, server, count):
+    """Waits until the server's queue pair has had so many messages."""
+    deadline = time.monotonic() + 10 * SLOW
+    while (had := stat_of(link, server)[0]["received_messages"]) < count:
+        if time.monotonic() > deadline:
+            raise Failure(f"the queue pair has had {had} messages, not {count}")
+        time.sleep(0.02)
+
+
 def run(mode, size, echo=False, preload=False):
-    """The client says how many messages the server has had; or how many went both ways, if it has them echoed."""
+    """
+    All messages come to the server's queue pair, and none stays in the UDP socket, which only introduces both.
+
+    If they are echoed, the client counts them. If not, it says how many the server had had at its last question, which
+    may be fewer. A client's messages go to the UDP socket until it has its address handle, and a thread of the server
+    posts them to the server's own queue pair: what the client posts by itself meanwhile, that question too, overtakes them.
+    """
     def case(link):
         argv = [*(apps.preloaded() if preload else []), "udpong", "-T", mode]
         server, port = serve(link, argv)
         client = start("udpong-client", [*argv, *(["-T", "e"] if echo else []), "-s", link.address, "-p", port,
                                          "-C", COUNT, "-S", size], link, options=IB)
         client.expect(20)
-        result = re.search(r"^custom +\S+ +(\S+)", client.output(), re.M)
-        transfers = COUNT * (1 + echo)
-        if not result or result[1] != str(transfers):
-            raise Failure(f"not {transfers} transfers: " + client.output())
+        result = re.search(r"^custom +\S+ +(\d+)\b", client.output(), re.M)
+        transfers = int(result[1]) if result else sys.maxsize
+        if not (transfers == 2 * COUNT if echo else transfers <= COUNT):
+            raise Failure("not so many transfers: " + client.output())
+        await_messages(link, server, COUNT + QUESTIONS)
         if not server.running():
             raise Failure("the server has ended")
     return case
-
-
-def by_device(link):
-    """The messages have gone by the queue pairs, and not by the UDP socket, which only introduces them."""
-    server, port = serve(link, ["udpong"])
-    start("udpong-client", ["udpong", "-s", link.address, "-p", port, "-C", COUNT], link, options=IB).expect(20)
-    stat = start("stat", [harness.BUILD / "bin/sctpiw", "stat", server.pid, "--json"], link, "server", rdma=False)
-    stat.expect(10)
-    if json.loads(stat.output())[0]["received_messages"] < COUNT:
-        raise Failure("the queue pair has not had them: " + stat.output())
 
 
 def refused(link):
@@ -70,7 +78,6 @@ CASES = [
     ("echo", run("n", 2000, echo=True)),
     ("echo.blocking", run("b", 64, echo=True)),
     ("preloaded", run("s", 1000, preload=True)),
-    ("by-device", by_device),
     ("refused", refused),
 ]
 
