@@ -5,6 +5,7 @@ udpong: rsockets for datagrams, whose UD queue pairs find each other by messages
 
 They make address handles without a GID, which RoCE devices refuse: the device is one of InfiniBand.
 """
+import os
 import re
 import sys
 import time
@@ -22,9 +23,14 @@ IB = ["--personality", "ib"]
 
 
 def serve(link, argv):
-    need("udpong")
+    """
+    The server has one processor: rsockets take send buffers off a list in one thread, and put them back in another,
+    with different locks. If both do so at once, the list is lost, and the server ends with SIGSEGV.
+    """
+    need("udpong", "taskset")
     port = free_port()
-    server = start("udpong-server", [*argv, "-b", link.address, "-p", port], link, "server", options=IB)
+    server = start("udpong-server", ["taskset", "-c", min(os.sched_getaffinity(0)), *argv, "-b", link.address, "-p", port],
+                   link, "server", options=IB)
     server.wait_listening(port)
     return server, port
 
