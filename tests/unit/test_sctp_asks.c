@@ -159,6 +159,19 @@ static void test_quarters(void **state)
 	assert_in_range(path->flight, path->cc.cwnd, path->cc.cwnd + 1500);
 }
 
+/* Messages are so small that the TSNs which may be outstanding are used up before the window is. */
+static void test_quarters_of_tsns(void **state)
+{
+	const unsigned int in_packet = 12;
+
+	primary()->cc.cwnd = 1000 * 1500;
+	f.a->window.peer_rwnd = 1000 * 1500;
+	f.a->s->config.max_tsn_distance = 16 * in_packet;
+	receipts_user_say(32 * in_packet, 0);
+	assert_in_range(longest_unasked(), 3 * 1500, 4 * 1500);
+	assert_int_equal(sctp_outq_count(&f.a->out), 16 * in_packet);
+}
+
 /* The user said that it had more, and has none: there is no packet left that could ask. */
 static void test_nothing_follows(void **state)
 {
@@ -285,6 +298,7 @@ int main(void)
 		cmocka_unit_test(test_version_0),
 		ASKING_TEST(test_quarters),
 		ASKING_TEST(test_quarters_of_peer),
+		ASKING_TEST(test_quarters_of_tsns),
 		ASKING_TEST(test_probe),
 		ASKING_TEST(test_resent),
 		ASKING_TEST(test_nothing_follows),
