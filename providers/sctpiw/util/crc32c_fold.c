@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * The CRC is the remainder of a polynomial whose coefficients are the bits of the data. Bits that are moved d bits towards
+ * the end count the same if they are multiplied by x^d. So 16 bytes, a lane of a register, may be taken away if their
+ * product is added to the lane d bits behind: that is a fold. Four registers of four lanes are folded over 256 bytes at a
+ * time, so that one does not wait for the product of another. What is left of them is folded into one lane, and the
+ * processor's CRC32 instruction has its remainder.
+ */
+#include "util/crc32c_fold.h"
+
+#ifdef __x86_64__
+
+#include <immintrin.h>
+
+/*
+ * The multipliers for the first and the second half of a lane that moves by so many bits: x^(d + 32) and x^(d - 32)
+ * modulo the polynomial 0x11EDC6F41, in the order of bits of the CRC, and shifted by the bit that a product of such
+ * operands lacks.
+ */
+#define BY_128 0xf20c0dfe, 0x14cd00bd6
+#define BY_256 0x1384aa63a, 0xba4fc28e
+#define BY_384 0x1c291d04, 0x1d82c63da
+#define BY_512 0x740eef02, 0x9e4addf8
+#define BY_1024 0x6992cea2, 0xd3b6092
+#define BY_1536 0xa87ab8a8, 0xab7aff2a
+#define BY_2048 0xdcb17aa4, 0xb9e02b86
+#define LANES(by) ((__m512i){ by, by, by, by })
+
+#define HAS_FOLDS __attribute__((target("avx512f,vpclmulqdq,sse4.2")))
+#define XOR3 0x96 /* the truth table of a ^ b ^ c */
+
+bool crc32c_fold_works(void)
+{
+	return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("vpclmulqdq");
+}
+
+/* All lanes of a, each by its multipliers. */
+HAS_FOLDS static inline __m512i moved(__m512i a, __m512i by)
+{
+	return _mm512_xor_si512(_mm512_clmulepi64_epi128(a, by, 0x00),
+				_mm512_clmulepi64_epi128(a, by, 0x11));
+}
+
+HAS_FOLDS static inline __m512i folded(__m512i a, __m512i by, const uint8_t *into)
+{
+	return _mm512_ternarylogic_epi64(_mm512_clmulepi64_epi128(a, by, 0x00),
+					 _mm512_clmulepi64_epi128(a, by, 0x11),
+					 _mm512_loadu_si512(into), XOR3);
+}
+
+/* The lanes of a become one. */
+HAS_FOLDS static inline __m128i one_lane(__m512i a)
+{
+	__m512i m = moved(a, (__m512i){ BY_384, BY_256, BY_128, 0, 0 });
+
+	return _mm_xor_si128(
+		_mm_xor_si128(_mm512_extracti32x4_epi32(m, 0), _mm512_extracti32x4_epi32(m, 1)),
+		_mm_xor_si128(_mm512_extracti32x4_epi32(m, 2), _mm512_extracti32x4_epi32(a, 3)));
+}
+
+HAS_FOLDS uint32_t crc32c_fold(uint32_t crc, const uint8_t *p, size_t len)
+{
+	const __m512i by_512 = LANES(BY_512), by_2048 = LANES(BY_2048);
+	__m512i start = _mm512_zextsi128_si512(_mm_cvtsi32_si128((int)~crc));
+	__m512i a = _mm512_xor_si512(_mm512_loadu_si512(p), start);
+	__m512i b = _mm512_loadu_si512(p + 64);
+	__m512i c = _mm512_loadu_si512(p + 128);
+	__m512i d = _mm512_loadu_si512(p + 192);
+	__m128i lane;
+	uint64_t state;
+
+	for (p += 256, len -= 256; len >= 256; p += 256, len -= 256) {
+		a = folded(a, by_2048, p);
+		b = folded(b, by_2048, p + 64);
+		c = folded(c, by_2048, p + 128);
+		d = folded(d, by_2048, p + 192);
+	}
+	a = _mm512_ternarylogic_epi64(moved(a, LANES(BY_1536)), moved(b, LANES(BY_1024)),
+				      moved(c, by_512), XOR3);
+	a = _mm512_xor_si512(a, d);
+	for (; len; p += 64, len -= 64)
+		a = folded(a, by_512, p);
+	lane = one_lane(a);
+	state = _mm_crc32_u64(0, (uint64_t)_mm_cvtsi128_si64(lane));
+	return ~(uint32_t)_mm_crc32_u64(state, (uint64_t)_mm_extract_epi64(lane, 1));
+}
+
+#endif

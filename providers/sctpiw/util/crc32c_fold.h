@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* CRC32C by carry-less multiplication of whole registers: on x86 alone, if it has AVX-512 and VPCLMULQDQ. */
+#ifndef SCTPIW_UTIL_CRC32C_FOLD_H
+#define SCTPIW_UTIL_CRC32C_FOLD_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define CRC32C_FOLD_BLOCK 64u /* bytes of a register */
+#define CRC32C_FOLD_MIN (4 * CRC32C_FOLD_BLOCK)
+
+/* Whether this processor can. */
+bool crc32c_fold_works(void);
+/* As crc32c_add(), for blocks alone: len is at least CRC32C_FOLD_MIN, and a multiple of CRC32C_FOLD_BLOCK. */
+uint32_t crc32c_fold(uint32_t crc, const uint8_t *p, size_t len);
+
+#endif
