@@ -46,7 +46,7 @@ PURE_HEADERS = {
 PURE_CALLS = re.compile(
     r"^(mem(cpy|move|set|cmp|chr)|str(n?len|n?cmp|r?chr|c?spn|str|error|error_r)|v?snprintf|sscanf|__.*_chk|malloc|calloc|realloc|free|"
     r"aligned_alloc|posix_memalign|qsort|abort|inet_ntop|inet_pton|if_indextoname|__errno_location|__assert_fail|"
-    r"__stack_chk_fail|_GLOBAL_OFFSET_TABLE_|crc32_.*|getauxval|nettle_.*|__cpu_(model|indicator_init)|__(asan|ubsan|tsan|sanitizer|gcov|llvm).*)$")
+    r"__stack_chk_fail|_GLOBAL_OFFSET_TABLE_|crc32_.*|getauxval|nettle_.*|__cpu_(model|features2|indicator_init)|__(asan|ubsan|tsan|sanitizer|gcov|llvm).*)$")
 
 
 def includes(path):

@@ -15,8 +15,9 @@ import harness
 from harness import SLOW, Failure, free_port, need, start
 from paths import stat_of
 
-# The server has 384 receives, and its UDP socket, with the kernel's usual buffer, room for 92 messages of up to a packet.
-# What comes beyond that is lost, and udpong may wait for ever then, because it takes a late answer for its next question.
+# The server has 384 receives. udpong asks for 512 KiB for its UDP socket, which has room for 184 messages of up to a packet
+# then if net.core.rmem_max is the usual one. What comes beyond that is lost, and udpong may wait for ever, because it takes
+# a late answer for its next question.
 COUNT = 80
 QUESTIONS = 3  # messages besides: it says who it is, and that it begins, and that it is done
 IB = ["--personality", "ib"]
@@ -25,7 +26,8 @@ IB = ["--personality", "ib"]
 def serve(link, argv):
     """
     The server has one processor: rsockets take send buffers off a list in one thread, and put them back in another,
-    with different locks. If both do so at once, the list is lost, and the server ends with SIGSEGV.
+    with different locks. If both do so at once, the list is lost, and the server ends with SIGSEGV. On one processor a thread
+    would have to be interrupted between two instructions for that.
     """
     need("udpong", "taskset")
     port = free_port()
@@ -36,7 +38,7 @@ def serve(link, argv):
 
 
 def await_messages(link, server, count):
-    """Waits until the server's queue pair has had so many messages."""
+    """Waits until the server's queue pair has had so many messages. Questions that were repeated count, too."""
     deadline = time.monotonic() + 10 * SLOW
     while (had := stat_of(link, server)[0]["received_messages"]) < count:
         if time.monotonic() > deadline:
@@ -46,11 +48,12 @@ def await_messages(link, server, count):
 
 def run(mode, size, echo=False, preload=False):
     """
-    All messages come to the server's queue pair, and none stays in the UDP socket, which only introduces both.
+    The messages come to the server's queue pair, and do not stay in the UDP socket, which only introduces both.
 
-    If they are echoed, the client counts them. If not, it says how many the server had had at its last question, which
-    may be fewer. A client's messages go to the UDP socket until it has its address handle, and a thread of the server
-    posts them to the server's own queue pair: what the client posts by itself meanwhile, that question too, overtakes them.
+    If they are echoed, the client ends once it has had each echo. If not, it says how many the server had had at its last
+    question, which may be fewer. A client's messages go to the UDP socket until it has its address handle, and a thread
+    of the server posts them to the server's own queue pair: what the client posts by itself meanwhile, that question too,
+    overtakes them.
     """
     def case(link):
         argv = [*(apps.preloaded() if preload else []), "udpong", "-T", mode]
@@ -59,8 +62,7 @@ def run(mode, size, echo=False, preload=False):
                                          "-C", COUNT, "-S", size], link, options=IB)
         client.expect(20)
         result = re.search(r"^custom +\S+ +(\d+)\b", client.output(), re.M)
-        transfers = int(result[1]) if result else sys.maxsize
-        if not (transfers == 2 * COUNT if echo else transfers <= COUNT):
+        if not result or (not echo and int(result[1]) > COUNT):
             raise Failure("not so many transfers: " + client.output())
         await_messages(link, server, COUNT + QUESTIONS)
         if not server.running():

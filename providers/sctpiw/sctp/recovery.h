@@ -52,12 +52,6 @@ struct sctp_tlp {
 	bool doubt;   /* if that TSN is reported as a duplicate, the probe was too early */
 };
 
-/* What has left since the last packet that asked for a SACK. */
-struct sctp_unasked {
-	uint32_t bytes; /* of packets with DATA */
-	uint32_t tsns;	/* new ones */
-};
-
 /* Of one path. If another one takes over all that it carried, it takes over this as well. */
 struct sctp_path_recovery {
 	struct sctp_episode now;
@@ -65,7 +59,7 @@ struct sctp_path_recovery {
 	struct sctp_tlp tlp;
 	uint64_t due[SCTP_PATH_TIMERS]; /* its timers; TIME_NEVER: stopped */
 	bool cwnd_blocked;		/* nothing new has left since cwnd stopped us */
-	struct sctp_unasked unasked;
+	uint32_t unasked; /* bytes of packets with DATA since the last one that asked for a SACK */
 	bool sack_requested; /* the last DATA sent asked for a SACK that nobody will delay */
 };
 

@@ -226,7 +226,7 @@ static int output_ask(struct sctp_assoc *a, uint64_t now, struct sctp_block *b,
 	if (!path->joined) /* it may have failed since */
 		path = a->path;
 	single(a, b, len, &path->addr, batch);
-	path->recovery.unasked = (struct sctp_unasked){ 0 };
+	path->recovery.unasked = a->tx.unasked = 0;
 	path->recovery.sack_requested = true;
 	sctp_recovery_arm_probe(a, path, now);
 	return 1;

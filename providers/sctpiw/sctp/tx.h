@@ -30,7 +30,8 @@ enum sctp_pending {
 struct sctp_sender {
 	struct sctp_block *block; /* where packets are built now, or NULL */
 	bool must_ask; /* the last packet with DATA has not asked for a SACK that the peer would not send unasked */
-	bool ulp_empty; /* the user had nothing for a whole packet when asked last */
+	uint32_t unasked; /* new TSNs since a packet asked for a SACK, on whatever path */
+	bool ulp_empty;	  /* the user had nothing for a whole packet when asked last */
 	/* The user waits for the acknowledgement of messages, the last of which has this TSN. */
 	bool has_awaited;
 	uint32_t awaited_tsn;

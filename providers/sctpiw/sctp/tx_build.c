@@ -370,11 +370,11 @@ static bool queue_is_drained(const struct sctp_assoc *a, uint32_t first_new)
  */
 static bool quarter_has_left(const struct sctp_assoc *a, const struct sctp_path *path)
 {
-	const struct sctp_unasked *unasked = &path->recovery.unasked;
 	uint32_t window = path->cc.cwnd < a->window.peer_rwnd ? path->cc.cwnd : a->window.peer_rwnd;
 
 	return a->receipts.agreed.asks && !nothing_follows(a) &&
-	       (unasked->bytes >= window / 4 || unasked->tsns >= a->s->config.max_tsn_distance / 4);
+	       (path->recovery.unasked >= window / 4 ||
+		a->tx.unasked >= a->s->config.max_tsn_distance / 4);
 }
 
 /* A packet of old chunks alone, behind which there is no room for new ones yet. The peer may wait to be asked. */
@@ -402,15 +402,15 @@ static void finish_data(struct sctp_tx *tx, uint32_t first_new)
 	if (!tx->pkt.last_data)
 		return;
 	tx->data = true;
-	r->unasked.bytes += (uint32_t)tx->pkt.len;
-	r->unasked.tsns += a->out.next - first_new;
+	r->unasked += (uint32_t)tx->pkt.len;
+	a->tx.unasked += a->out.next - first_new;
 	if (quarter_has_left(a, tx->path) ||
 	    (fresh ? window_is_filled(tx) || queue_is_drained(a, first_new) :
 		     nothing_follows(a) || none_may_follow(tx)))
 		tx->pkt.last_data[1] |= WIRE_SCTP_DATA_I;
 	r->sack_requested = tx->pkt.last_data[1] & WIRE_SCTP_DATA_I;
 	if (r->sack_requested)
-		r->unasked = (struct sctp_unasked){ 0 };
+		r->unasked = a->tx.unasked = 0;
 	a->tx.must_ask = a->receipts.agreed.asks && !r->sack_requested && !nothing_follows(a);
 	if (lone_packet_is_awaited(a))
 		tx->pkt.last_data[1] |= WIRE_SCTP_DATA_I;

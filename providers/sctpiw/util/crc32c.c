@@ -99,7 +99,7 @@ uint32_t crc32c_add(uint32_t crc, const void *data, size_t len)
 		return add_short(crc, data, len);
 #endif
 #ifdef __x86_64__
-	/* ISA-L needs 51 ns for the 1,440 bytes of a packet, and this 23: it stays with registers of 64 bytes to the end. */
+	/* On an AMD EPYC the 1,440 bytes of a packet take 51 ns with ISA-L, whose folds are of 16 bytes at the end, and 23 so. */
 	if (len >= CRC32C_FOLD_MIN && crc32c_fold_works()) {
 		size_t blocks = len - len % CRC32C_FOLD_BLOCK;
 

@@ -4,7 +4,7 @@
  * the end count the same if they are multiplied by x^d. So 16 bytes, a lane of a register, may be taken away if their
  * product is added to the lane d bits behind: that is a fold. Four registers of four lanes are folded over 256 bytes at a
  * time, so that one does not wait for the product of another. What is left of them is folded into one lane, and the
- * processor's CRC32 instruction has its remainder.
+ * processor's CRC32 instruction computes its remainder.
  */
 #include "util/crc32c_fold.h"
 
@@ -34,13 +34,14 @@ bool crc32c_fold_works(void)
 	return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("vpclmulqdq");
 }
 
-/* All lanes of a, each by its multipliers. */
+/* Multiplies each lane of a by its two multipliers. */
 HAS_FOLDS static inline __m512i moved(__m512i a, __m512i by)
 {
 	return _mm512_xor_si512(_mm512_clmulepi64_epi128(a, by, 0x00),
 				_mm512_clmulepi64_epi128(a, by, 0x11));
 }
 
+/* Folds a into the block of data at into. */
 HAS_FOLDS static inline __m512i folded(__m512i a, __m512i by, const uint8_t *into)
 {
 	return _mm512_ternarylogic_epi64(_mm512_clmulepi64_epi128(a, by, 0x00),
@@ -48,7 +49,7 @@ HAS_FOLDS static inline __m512i folded(__m512i a, __m512i by, const uint8_t *int
 					 _mm512_loadu_si512(into), XOR3);
 }
 
-/* The lanes of a become one. */
+/* Folds the first three lanes of a into its last one. */
 HAS_FOLDS static inline __m128i one_lane(__m512i a)
 {
 	__m512i m = moved(a, (__m512i){ BY_384, BY_256, BY_128, 0, 0 });
@@ -82,7 +83,17 @@ HAS_FOLDS uint32_t crc32c_fold(uint32_t crc, const uint8_t *p, size_t len)
 		a = folded(a, by_512, p);
 	lane = one_lane(a);
 	state = _mm_crc32_u64(0, (uint64_t)_mm_cvtsi128_si64(lane));
-	return ~(uint32_t)_mm_crc32_u64(state, (uint64_t)_mm_extract_epi64(lane, 1));
+	state = _mm_crc32_u64(state, (uint64_t)_mm_extract_epi64(lane, 1));
+	/* See release_upper_halves() in crc32c.c: gcc sees to it by itself only if it optimizes. */
+	_mm256_zeroupper();
+	return ~(uint32_t)state;
+}
+
+#else
+
+bool crc32c_fold_works(void)
+{
+	return false;
 }
 
 #endif

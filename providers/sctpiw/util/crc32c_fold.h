@@ -10,9 +10,15 @@
 #define CRC32C_FOLD_BLOCK 64u /* bytes of a register */
 #define CRC32C_FOLD_MIN (4 * CRC32C_FOLD_BLOCK)
 
-/* Whether this processor can. */
+/* Returns whether the processor has the instructions, and the kernel saves registers of that size. */
 bool crc32c_fold_works(void);
-/* As crc32c_add(), for blocks alone: len is at least CRC32C_FOLD_MIN, and a multiple of CRC32C_FOLD_BLOCK. */
+
+#ifdef __x86_64__
+/*
+ * Does what crc32c_add() does, where crc32c_fold_works(). len is at least CRC32C_FOLD_MIN, and a multiple of
+ * CRC32C_FOLD_BLOCK.
+ */
 uint32_t crc32c_fold(uint32_t crc, const uint8_t *p, size_t len);
+#endif
 
 #endif
