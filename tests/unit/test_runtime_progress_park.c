@@ -210,6 +210,62 @@ static void test_unpark_without_timer(void **state)
 	fake_shard_expect("receive sleep nap receive end");
 }
 
+static bool polls; /* the application polls before the thread runs for the second time */
+
+static void flush(struct conn *c)
+{
+	fake_shard_note("flush");
+}
+
+/* The second pass brings a message whose sender asks for a SACK. */
+static void receive_asked(enum conn_depth depth)
+{
+	if (fake.receives_done == 1)
+		atomic_store(&s->conn.sacks_asked, true);
+}
+
+/* The packet that wakes the thread. */
+static int message_came(struct epoll_event *ev, int timeout)
+{
+	fake_shard_note("sleep");
+	fake.now += SEC;
+	if (polls)
+		poll_much();
+	fake.now += TUNING_PARK_LONG - 1;
+	ev->data.ptr = &s->progress.sockets;
+	fake.on_epoll_wait = fake_progress_last_sleep;
+	return 1;
+}
+
+static void run_asked(void)
+{
+	fake_progress.transport.flush_sacks = flush;
+	fake.receives[1] = CONN_SOME;
+	fake.on_receive = receive_asked;
+	fake.on_epoll_wait = message_came;
+	fake.on_ppoll = nap;
+	fake_progress_start();
+	fake_progress_run();
+}
+
+/* An application that has just polled may answer: the SACK leaves with the answer, or behind one nap. */
+static void test_answer_awaited(void **state)
+{
+	polls = true;
+	run_asked();
+	fake_shard_expect("receive sleep receive events output events reap nap:50 "
+			  "flush output receive events output events reap end");
+}
+
+/* Nobody polls, and nobody is to be expected to answer: the SACK leaves before the thread sleeps. */
+static void test_no_answer_awaited(void **state)
+{
+	polls = false;
+	run_asked();
+	fake_shard_expect("receive sleep receive events output events reap "
+			  "flush events output events reap end");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -221,6 +277,8 @@ int main(void)
 		cmocka_unit_test_setup(test_unpark_by_arm, fake_progress_setup),
 		cmocka_unit_test_setup(test_park_beside_burst, fake_progress_setup),
 		cmocka_unit_test_setup(test_no_park, fake_progress_setup),
+		cmocka_unit_test_setup(test_answer_awaited, fake_progress_setup),
+		cmocka_unit_test_setup(test_no_answer_awaited, fake_progress_setup),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -173,6 +173,24 @@ static void test_park(void **state)
 	assert_int_equal(tuning_park_nap(&inside, nap, true), 200000);
 }
 
+static void test_may_answer(void **state)
+{
+	static const struct {
+		struct tuning_app app;
+		bool want;
+	} cases[] = {
+		{ { .active = 8, .since_arm = 8, .age = 799999 }, true },
+		{ { .active = 8, .since_arm = 8, .age = -1 }, true },
+		/* It has hardly polled since the thread ran, or not since it armed a CQ, or not lately. */
+		{ { .active = 7, .since_arm = 8, .age = 0 }, false },
+		{ { .active = 8, .since_arm = 7, .age = 0 }, false },
+		{ { .active = 8, .since_arm = 8, .age = 800000 }, false },
+	};
+
+	for (size_t i = 0; i < COUNT(cases); i++)
+		assert_int_equal(tuning_may_answer(&cases[i].app), cases[i].want);
+}
+
 /* For an eighth of the time since the thread was parked, within limits. */
 static void test_put_off(void **state)
 {
@@ -241,8 +259,9 @@ int main(void)
 		cmocka_unit_test(test_post),	   cmocka_unit_test(test_post_at),
 		cmocka_unit_test(test_ends_batch), cmocka_unit_test(test_gap),
 		cmocka_unit_test(test_poll),	   cmocka_unit_test(test_woken),
-		cmocka_unit_test(test_park),	   cmocka_unit_test(test_put_off),
-		cmocka_unit_test(test_linger),	   cmocka_unit_test(test_sleep),
+		cmocka_unit_test(test_park),	   cmocka_unit_test(test_may_answer),
+		cmocka_unit_test(test_put_off),	   cmocka_unit_test(test_linger),
+		cmocka_unit_test(test_sleep),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

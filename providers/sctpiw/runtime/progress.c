@@ -117,6 +117,12 @@ static struct tuning_app observe(const struct shard *s, uint32_t since, uint64_t
 	};
 }
 
+/* Whether acknowledgements wait for what the application posts. */
+static bool sacks_wait(const struct shard *s)
+{
+	return atomic_load_explicit(&s->conn.sacks_asked, memory_order_relaxed);
+}
+
 static int watch_control(struct shard *s)
 {
 	struct pollfd wanted = control_wanted(&s->control);
@@ -237,9 +243,7 @@ static void park(struct shard *s)
 			break;
 		app = observe(s, since, sys_now());
 		length = tuning_park_nap(&app, length,
-					 doorbell_is_rung(&s->doorbells) ||
-						 atomic_load_explicit(&s->conn.sacks_asked,
-								      memory_order_relaxed));
+					 doorbell_is_rung(&s->doorbells) || sacks_wait(s));
 	} while (length);
 	atomic_store_explicit(&s->progress.parked, false, memory_order_relaxed);
 	/*
@@ -383,7 +387,7 @@ static void linger(struct shard *s, uint32_t since, uint64_t received, uint64_t 
 /* Before the thread sleeps: acknowledgements wait no longer for what the application posts. */
 static void flush_sacks(struct shard *s)
 {
-	if (!atomic_load_explicit(&s->conn.sacks_asked, memory_order_relaxed))
+	if (!sacks_wait(s))
 		return;
 	shard_enter(s);
 	if (!shard_is_dead(s) && conn_flush_sacks(&s->conn))
@@ -578,22 +582,27 @@ static void *progress_main(void *arg)
 	uint64_t asleep, awake, received, before = 0;
 	struct tuning_served served = { .one_cpu = s->progress.one_cpu };
 	struct tuning_app app;
-	uint32_t since;
+	uint32_t since = poller_activity(s);
 
 	prctl(PR_SET_TIMERSLACK, (unsigned long)TUNING_TIMER_SLACK, 0ul, 0ul, 0ul);
 	pthread_setname_np(pthread_self(), "sctpiw");
 	ask_for_slices(&s->progress);
 	while (serve(s, &received)) {
-		since = poller_activity(s);
 		served.received = received != before;
 		served.now = sys_now();
+		before = received;
+		app = observe(s, since, served.now);
+		since = poller_activity(s);
+		if (served.received && sacks_wait(s) && tuning_may_answer(&app)) {
+			park(s);
+			continue;
+		}
 		served.no_linger_until = s->progress.no_linger_until;
 		asleep = served.now;
 		if (!s->progress.low && tuning_served(&served) == TUNING_IDLE_LINGER) {
 			linger(s, since, received, served.now);
 			asleep = sys_now();
 		}
-		before = received;
 		flush_sacks(s);
 		/* What waits in the sockets would end the sleep at once. */
 		if (s->progress.low) {

@@ -326,6 +326,15 @@ enum tuning_woken tuning_woken(const struct tuning_app *app);
  */
 uint64_t tuning_park_nap(const struct tuning_app *app, uint64_t nap, bool rung);
 
+/*
+ * Whether the application may answer what the thread has received. It has polled since the thread ran before, no longer
+ * than a nap ago, and looks at its memory now, perhaps. Then acknowledgements wait for its answer, for a nap: one that
+ * leaves alone completes a work request of the peer's, which would look at its memory in turn, where only its own thread
+ * can bring the answer ("The thread leaves acknowledgements to the application's answer"). active: since the thread ran
+ * before.
+ */
+bool tuning_may_answer(const struct tuning_app *app);
+
 /* What the thread does when it has run the shard, and when it has looked for more. */
 enum tuning_idle {
 	TUNING_IDLE_LINGER, /* looks for more */
