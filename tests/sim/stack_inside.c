@@ -10,8 +10,9 @@
 #include "sctp/assoc.h"
 #include "sim/stack.h"
 
-static void check_assoc(const struct sctp_assoc *a)
+static void check_assoc(const struct stack_node *n, const struct sctp_assoc *a)
 {
+	check(atomic_load(&n->conn.sacks_asked) == sctp_has_asked(a->s));
 	check(sctp_outq_count(&a->out) <= a->s->config.max_tsn_distance);
 	check(a->rx.reasm.bytes <= SCTP_REASM_BYTES);
 	check(a->rx.reasm.count <= SCTP_REASM_FRAGMENTS);
@@ -24,7 +25,7 @@ void stack_check_bounds(const struct stack_node *n)
 		const struct endpoint *ep = list_entry(node, struct endpoint, node);
 
 		list_for_each(anode, &ep->assocs)
-			check_assoc(list_entry(anode, struct conn_assoc, node)->state);
+			check_assoc(n, list_entry(anode, struct conn_assoc, node)->state);
 	}
 	list_for_each(node, &n->iw->sessions) {
 		const struct iw_session *s = list_entry(node, struct iw_session, all);

@@ -210,60 +210,93 @@ static void test_unpark_without_timer(void **state)
 	fake_shard_expect("receive sleep nap receive end");
 }
 
-static bool polls; /* the application polls before the thread runs for the second time */
+/* ---- acknowledgements that are held ---- */
+
+static unsigned int sleeps,
+	polled_sleeps; /* messages come in so many sleeps; the application polls in the first ones */
+static unsigned int asks; /* the number of the message whose sender asks for a SACK */
 
 static void flush(struct conn *c)
 {
 	fake_shard_note("flush");
 }
 
-/* The second pass brings a message whose sender asks for a SACK. */
 static void receive_asked(enum conn_depth depth)
 {
-	if (fake.receives_done == 1)
+	if (fake.receives_done == asks)
 		atomic_store(&s->conn.sacks_asked, true);
 }
 
-/* The packet that wakes the thread. */
+/* A packet wakes the thread. The application has polled as late as may be. */
 static int message_came(struct epoll_event *ev, int timeout)
 {
 	fake_shard_note("sleep");
 	fake.now += SEC;
-	if (polls)
+	if (polled_sleeps && polled_sleeps--)
 		poll_much();
-	fake.now += TUNING_PARK_LONG - 1;
+	fake.now += TUNING_ANSWER_AGE - 1;
 	ev->data.ptr = &s->progress.sockets;
-	fake.on_epoll_wait = fake_progress_last_sleep;
+	if (!--sleeps)
+		fake.on_epoll_wait = fake_progress_last_sleep;
 	return 1;
 }
 
-static void run_asked(void)
+static int hold(struct pollfd *fds, unsigned int n, uint64_t timeout)
 {
+	fake_shard_note("hold:%u", (unsigned int)(timeout / 1000));
+	assert_int_equal(n, 1);
+	assert_int_equal(fds[0].fd, FAKE_EPOLL_FD);
+	assert_false(s->progress.parked);
+	fake.now += timeout;
+	return 0;
+}
+
+/* Messages come in n sleeps, of which the application polls in the first ones. */
+static void run_messages(unsigned int n, unsigned int polled, unsigned int asked)
+{
+	sleeps = n;
+	polled_sleeps = polled;
+	asks = asked;
 	fake_progress.transport.flush_sacks = flush;
-	fake.receives[1] = CONN_SOME;
+	for (unsigned int i = 1; i <= n; i++)
+		fake.receives[i] = CONN_SOME;
 	fake.on_receive = receive_asked;
 	fake.on_epoll_wait = message_came;
-	fake.on_ppoll = nap;
+	fake.on_ppoll = hold;
 	fake_progress_start();
 	fake_progress_run();
 }
 
-/* An application that has just polled may answer: the SACK leaves with the answer, or behind one nap. */
+/* An application that has just polled may answer: the SACK leaves with the answer, or after a short sleep. */
 static void test_answer_awaited(void **state)
 {
-	polls = true;
-	run_asked();
-	fake_shard_expect("receive sleep receive events output events reap nap:50 "
+	run_messages(1, 1, 1);
+	fake_shard_expect("receive sleep receive events output events reap hold:50 "
 			  "flush output receive events output events reap end");
 }
 
 /* Nobody polls, and nobody is to be expected to answer: the SACK leaves before the thread sleeps. */
 static void test_no_answer_awaited(void **state)
 {
-	polls = false;
-	run_asked();
+	run_messages(1, 0, 1);
 	fake_shard_expect("receive sleep receive events output events reap "
 			  "flush events output events reap end");
+}
+
+/* It has not polled since the message before. */
+static void test_no_answer_awaited_again(void **state)
+{
+	run_messages(2, 1, 2);
+	fake_shard_expect(
+		"receive sleep receive events output events reap "
+		"sleep receive events output events reap flush events output events reap end");
+}
+
+/* Nothing is to be acknowledged soon. */
+static void test_nothing_held(void **state)
+{
+	run_messages(1, 1, 9);
+	fake_shard_expect("receive sleep receive events output events reap end");
 }
 
 int main(void)
@@ -279,6 +312,8 @@ int main(void)
 		cmocka_unit_test_setup(test_no_park, fake_progress_setup),
 		cmocka_unit_test_setup(test_answer_awaited, fake_progress_setup),
 		cmocka_unit_test_setup(test_no_answer_awaited, fake_progress_setup),
+		cmocka_unit_test_setup(test_no_answer_awaited_again, fake_progress_setup),
+		cmocka_unit_test_setup(test_nothing_held, fake_progress_setup),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

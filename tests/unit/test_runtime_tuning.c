@@ -179,12 +179,12 @@ static void test_may_answer(void **state)
 		struct tuning_app app;
 		bool want;
 	} cases[] = {
-		{ { .active = 8, .since_arm = 8, .age = 799999 }, true },
+		{ { .active = 8, .since_arm = 8, .age = 9999999 }, true },
 		{ { .active = 8, .since_arm = 8, .age = -1 }, true },
 		/* It has hardly polled since the thread ran, or not since it armed a CQ, or not lately. */
 		{ { .active = 7, .since_arm = 8, .age = 0 }, false },
 		{ { .active = 8, .since_arm = 7, .age = 0 }, false },
-		{ { .active = 8, .since_arm = 8, .age = 800000 }, false },
+		{ { .active = 8, .since_arm = 8, .age = 10000000 }, false },
 	};
 
 	for (size_t i = 0; i < COUNT(cases); i++)

@@ -423,8 +423,8 @@ void user_sctp_input(struct endpoint *ep, const struct carrier_datagram *d)
 		traffic->packets_in++;
 		input_packet(ep, &d->from, d->data + off, left < d->segment ? left : d->segment);
 	}
-	if (sctp_has_asked(user_sctp_of(ep->conn)->sctp))
-		atomic_store_explicit(&ep->conn->sacks_asked, true, memory_order_relaxed);
+	atomic_store_explicit(&ep->conn->sacks_asked, sctp_has_asked(user_sctp_of(ep->conn)->sctp),
+			      memory_order_relaxed);
 }
 
 /* Sends what waited for room, on every endpoint that was full. */
@@ -565,6 +565,7 @@ static bool user_sctp_output(struct conn *c)
 		}
 		sctp_batch_done(sctp, &batch);
 	}
+	atomic_store_explicit(&c->sacks_asked, sctp_has_asked(sctp), memory_order_relaxed);
 	return any;
 }
 

@@ -539,10 +539,23 @@ static int wait_for_events(struct shard *s, struct epoll_event *ev, uint64_t now
 }
 
 /*
- * Sleeps until something happens, or may have happened. now, received: as for wait_for_events(). false: the descriptors
- * are gone.
+ * Acknowledgements are held for the application, which takes them along if it answers. The next run of the shard sends
+ * what is left of them. Returns what wait_for_events() does if nothing is known.
  */
-static bool sleep_on_all(struct shard *s, uint64_t now, bool received)
+static int wait_for_answer(struct shard *s)
+{
+	struct pollfd pfd = { .fd = s->progress.wait_fd, .events = POLLIN };
+
+	sys_ppoll(&pfd, 1, TUNING_ANSWER);
+	s->progress.unasked++;
+	return -EINTR;
+}
+
+/*
+ * Sleeps until something happens, or may have happened. now, received: as for wait_for_events(). hold: acknowledgements
+ * wait for the application's answer, and the sleep is a short one. false: the descriptors are gone.
+ */
+static bool sleep_on_all(struct shard *s, uint64_t now, bool received, bool hold)
 {
 	bool asked = false;
 	struct epoll_event ev[EVENTS];
@@ -552,7 +565,7 @@ static bool sleep_on_all(struct shard *s, uint64_t now, bool received)
 		s->progress.port_fd = fd;
 		watch(s, fd, &s->progress.port);
 	}
-	n = wait_for_events(s, ev, now, received);
+	n = hold ? wait_for_answer(s) : wait_for_events(s, ev, now, received);
 	TRACE(woken, TRACE_NOW, .slept = sys_now() - now);
 	if ((n < 0 && n != -EINTR) || (!n && are_closed(s))) {
 		give_up(s);
@@ -583,6 +596,7 @@ static void *progress_main(void *arg)
 	struct tuning_served served = { .one_cpu = s->progress.one_cpu };
 	struct tuning_app app;
 	uint32_t since = poller_activity(s);
+	bool hold;
 
 	prctl(PR_SET_TIMERSLACK, (unsigned long)TUNING_TIMER_SLACK, 0ul, 0ul, 0ul);
 	pthread_setname_np(pthread_self(), "sctpiw");
@@ -592,24 +606,22 @@ static void *progress_main(void *arg)
 		served.now = sys_now();
 		before = received;
 		app = observe(s, since, served.now);
-		since = poller_activity(s);
-		if (served.received && sacks_wait(s) && tuning_may_answer(&app)) {
-			park(s);
-			continue;
-		}
+		since += app.active;
 		served.no_linger_until = s->progress.no_linger_until;
 		asleep = served.now;
-		if (!s->progress.low && tuning_served(&served) == TUNING_IDLE_LINGER) {
+		hold = served.received && sacks_wait(s) && tuning_may_answer(&app);
+		if (!hold && !s->progress.low && tuning_served(&served) == TUNING_IDLE_LINGER) {
 			linger(s, since, received, served.now);
 			asleep = sys_now();
 		}
-		flush_sacks(s);
+		if (!hold)
+			flush_sacks(s);
 		/* What waits in the sockets would end the sleep at once. */
 		if (s->progress.low) {
 			park(s);
 			continue;
 		}
-		if (!sleep_on_all(s, asleep, served.received))
+		if (!sleep_on_all(s, asleep, served.received, hold))
 			break;
 		awake = sys_now();
 		served.short_sleep = awake - asleep < TUNING_LINGER;

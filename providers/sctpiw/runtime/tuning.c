@@ -42,7 +42,7 @@ uint64_t tuning_park_nap(const struct tuning_app *app, uint64_t nap, bool rung)
 bool tuning_may_answer(const struct tuning_app *app)
 {
 	return app->active >= TUNING_POLLING_COUNT && app->since_arm >= TUNING_POLLING_COUNT &&
-	       app->age < (int64_t)TUNING_PARK_LONG;
+	       app->age < (int64_t)TUNING_ANSWER_AGE;
 }
 
 enum tuning_idle tuning_served(const struct tuning_served *seen)

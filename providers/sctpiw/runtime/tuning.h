@@ -113,6 +113,13 @@
 /* Sleep of the progress thread. */
 
 /*
+ * ns. How long an acknowledgement is held for the answer of an application that may look at its memory, and how long ago
+ * that polled at most: longer than the longest nap, during which it has waited for the thread. The first is a guess: an
+ * application that runs answers within some microseconds.
+ */
+#define TUNING_ANSWER 50000u
+#define TUNING_ANSWER_AGE 10000000u
+/*
  * ns. How long the thread looks for more before it sleeps, and the sleep that is short enough to
  * have been a mistake ("The progress thread lingers").
  */
@@ -327,11 +334,10 @@ enum tuning_woken tuning_woken(const struct tuning_app *app);
 uint64_t tuning_park_nap(const struct tuning_app *app, uint64_t nap, bool rung);
 
 /*
- * Whether the application may answer what the thread has received. It has polled since the thread ran before, no longer
- * than a nap ago, and looks at its memory now, perhaps. Then acknowledgements wait for its answer, for a nap: one that
- * leaves alone completes a work request of the peer's, which would look at its memory in turn, where only its own thread
- * can bring the answer ("The thread leaves acknowledgements to the application's answer"). active: since the thread ran
- * before.
+ * Whether the application may answer what the thread has received: it has polled since the thread ran before, and may look
+ * at its memory now. Then acknowledgements are held for TUNING_ANSWER. One that left alone would complete a work request of
+ * the peer's. The peer would stop polling, too, so that its own thread would have to bring it the answer, and so on ("The
+ * thread holds acknowledgements for the application's answer"). active: since the thread ran before.
  */
 bool tuning_may_answer(const struct tuning_app *app);
 
