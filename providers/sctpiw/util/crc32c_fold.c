@@ -26,7 +26,7 @@
 #define BY_2048 0xdcb17aa4, 0xb9e02b86
 #define LANES(by) ((__m512i){ by, by, by, by })
 
-/* What is summed may be the application's, which may write it at any time: that is no race of ours. */
+/* It is no race that the application may write what is summed at any time (UNORDERED in crc32c.c). */
 #define HAS_FOLDS __attribute__((target("avx512f,vpclmulqdq,sse4.2"), no_sanitize("thread")))
 #define XOR3 0x96 /* the truth table of a ^ b ^ c */
 
