@@ -11,7 +11,9 @@
 
 /* Steps that one record may cause: GnuTLS takes it with the first one or two. */
 #define STEPS 8u
-#define EPOCH 1u /* of the first keys that a handshake agrees on */
+#define MESSAGE_HEADER 12u
+#define MESSAGE_TYPES 32u /* all types of the handshake are less (RFC 5246 7.4) */
+#define EPOCH 1u	  /* of the first keys that a handshake agrees on */
 /* Those that do not fit the keys before a handshake is given up. */
 #define BAD_FINISHED 2u
 /* ns. Cookies are valid for as long as that, at least, and twice that, at most. */
@@ -25,6 +27,8 @@ struct dtls_handshake {
 	size_t len;
 	int error;
 	unsigned int bad; /* records that did not fit the keys */
+	uint32_t lengths
+		[MESSAGE_TYPES]; /* by type: bytes of the peer's message in the clear, and 1; 0: none has come */
 	struct dtls_verdict verdict;
 };
 
@@ -298,8 +302,45 @@ struct dtls_handshake *dtls_handshake_accept(struct dtls_credentials *c, const s
 	return h;
 }
 
+static uint32_t get_be24(const uint8_t *p)
+{
+	return (uint32_t)p[0] << 16 | get_be16(p + 1);
+}
+
+/*
+ * Whether GnuTLS 3.7 can take the fragments in a record of the handshake in the clear, which anybody can forge. It joins
+ * fragments by their type, and believes each of them how long the message is: if one says another length than those before,
+ * or has no byte of a message that has some, or the first byte alone, it reads and writes behind its buffer. No peer sends
+ * such fragments: none has a reason to cut them so, and no type of message comes twice with different lengths.
+ */
+static bool fragments_agree(struct dtls_handshake *h, const uint8_t *record, size_t len)
+{
+	const uint8_t *p = record + DTLS_HEADER, *end = record + len;
+
+	if (len < DTLS_HEADER || record[0] != DTLS_HANDSHAKE || get_be16(record + 3))
+		return true;
+	while (p != end) {
+		uint32_t length, offset, here;
+
+		if ((size_t)(end - p) < MESSAGE_HEADER || p[0] >= MESSAGE_TYPES)
+			return false;
+		length = get_be24(p + 1);
+		offset = get_be24(p + 6);
+		here = get_be24(p + 9);
+		if (offset + here > length || here > (size_t)(end - p) - MESSAGE_HEADER ||
+		    (length && !here) || (here < length && offset + here < 2) ||
+		    (h->lengths[p[0]] && h->lengths[p[0]] != length + 1))
+			return false;
+		h->lengths[p[0]] = length + 1;
+		p += MESSAGE_HEADER + here;
+	}
+	return true;
+}
+
 enum dtls_progress dtls_handshake_feed(struct dtls_handshake *h, const uint8_t *record, size_t len)
 {
+	if (!fragments_agree(h, record, len))
+		return DTLS_GOES_ON;
 	h->record = record;
 	h->len = len;
 	return step(h);
@@ -319,6 +360,8 @@ void dtls_handshake_again(struct dtls_handshake *h, const uint8_t *record, size_
 {
 	uint8_t unused[64];
 
+	if (!fragments_agree(h, record, len))
+		return;
 	h->record = record;
 	h->len = len;
 	gnutls.record_recv(h->session, unused, sizeof(unused));
