@@ -9,10 +9,10 @@ import signal
 import subprocess
 import sys
 import tempfile
-import time
 
 import harness
 from harness import BUILD, DEVICE, SLOW, Failure, free_port, need, start
+from waiting import wait_until
 
 SCTPIW = BUILD / "bin/sctpiw"
 PEER = BUILD / "bin/e2e-peer"
@@ -22,13 +22,6 @@ PINGS = 50
 def check(condition, what):
     if not condition:
         raise Failure(what)
-
-
-def until(condition, what):
-    end = time.monotonic() + 20 * SLOW
-    while not condition():
-        check(time.monotonic() < end, what)
-        time.sleep(0.02)
 
 
 def faulty(faults):
@@ -241,11 +234,11 @@ def torture_interrupted(link):
         told = pathlib.Path(name) / "pid"
         running = subprocess.Popen([SCTPIW, "torture", "--", "sh", "-c", f"echo $$ >{told}.new; mv {told}.new {told}; exec sleep 100"])
         try:
-            until(told.exists, "the program has not begun")
+            wait_until("the program has not begun", told.exists)
             pid = int(told.read_text())
             running.terminate()
             check(running.wait(20) == -signal.SIGTERM, "sctpiw torture did not end by the signal")
-            until(lambda: not pathlib.Path(f"/proc/{pid}/exe").exists(), "the program goes on")
+            wait_until("the program goes on", lambda: not pathlib.Path(f"/proc/{pid}/exe").exists())
         finally:
             running.kill()
 

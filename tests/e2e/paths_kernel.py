@@ -9,12 +9,12 @@ side is on this host, since the kernel's SCTP would answer there, too: they are 
 import ipaddress
 import pathlib
 import sys
-import time
 
 import harness
 import paths
 from harness import Failure, Skip, free_port, need, start
 from paths import STAYS, TOLD, UNTOLD, Several, paths_of, rping
+from waiting import wait_until
 
 UDP_PORT = 9899  # of the kernel
 # Then that follows its peer's changes of addresses, and tells of its own.
@@ -169,14 +169,6 @@ def failover(how):
             how[1](link, device)
             must_go_on(client, f"{device} was back")
     return case
-
-
-def wait_until(what, true):
-    deadline = time.monotonic() + 15 * harness.SLOW
-    while not true():
-        if time.monotonic() > deadline:
-            raise Failure(what)
-        time.sleep(0.2)
 
 
 def remotes(link, program, side):

@@ -8,12 +8,12 @@ They make address handles without a GID, which RoCE devices refuse: the device i
 import os
 import re
 import sys
-import time
 
 import apps
 import harness
-from harness import SLOW, Failure, free_port, need, start
+from harness import Failure, free_port, need, start
 from paths import stat_of
+from waiting import wait_until
 
 # The server has 384 receives. udpong asks for 512 KiB for its UDP socket, which has room for 184 messages of up to a packet
 # then if net.core.rmem_max is the usual one. What comes beyond that is lost, and udpong may wait for ever, because it takes
@@ -37,15 +37,6 @@ def serve(link, argv):
     return server, port
 
 
-def await_messages(link, server, count):
-    """Waits until the server's queue pair has had so many messages. Questions that were repeated count, too."""
-    deadline = time.monotonic() + 10 * SLOW
-    while (had := stat_of(link, server)[0]["received_messages"]) < count:
-        if time.monotonic() > deadline:
-            raise Failure(f"the queue pair has had {had} messages, not {count}")
-        time.sleep(0.02)
-
-
 def run(mode, size, echo=False, preload=False):
     """
     The messages come to the server's queue pair, and do not stay in the UDP socket, which only introduces both.
@@ -64,7 +55,9 @@ def run(mode, size, echo=False, preload=False):
         result = re.search(r"^custom +\S+ +(\d+)\b", client.output(), re.M)
         if not result or (not echo and int(result[1]) > COUNT):
             raise Failure("not so many transfers: " + client.output())
-        await_messages(link, server, COUNT + QUESTIONS)
+        # Questions that were repeated count, too.
+        wait_until("the queue pair has not had all messages",
+                   lambda: stat_of(link, server)[0]["received_messages"] >= COUNT + QUESTIONS)
         if not server.running():
             raise Failure("the server has ended")
     return case

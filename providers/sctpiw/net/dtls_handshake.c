@@ -315,10 +315,12 @@ static uint32_t get_be24(const uint8_t *p)
  */
 static bool fragments_agree(struct dtls_handshake *h, const uint8_t *record, size_t len)
 {
-	const uint8_t *p = record + DTLS_HEADER, *end = record + len;
+	const uint8_t *p = record + DTLS_HEADER, *end;
+	struct dtls_header header;
 
-	if (len < DTLS_HEADER || record[0] != DTLS_HANDSHAKE || get_be16(record + 3))
+	if (!dtls_header_get(record, len, &header) || header.type != DTLS_HANDSHAKE || header.epoch)
 		return true;
+	end = p + header.len;
 	while (p != end) {
 		uint32_t length, offset, here;
 

@@ -21,6 +21,7 @@
 
 #include "log/log.h"
 #include "util/crc32c.h"
+#include "util/unordered.h"
 
 struct copy_guard {
 	/*
@@ -31,13 +32,6 @@ struct copy_guard {
 	uintptr_t dst, src;
 	size_t len;
 };
-
-/*
- * An RNIC touches the application's memory in no order with the application's threads, so ThreadSanitizer has
- * nothing to judge in these functions. Its version of an atomic operation would also take a lock, and keep it
- * when a fault jumps out.
- */
-#define UNORDERED __attribute__((no_sanitize("thread")))
 
 /* The model is initial-exec because a signal handler must not allocate thread-local storage. */
 #define GUARD_TLS __thread __attribute__((tls_model("initial-exec")))

@@ -7,16 +7,12 @@
 #include <isa-l/crc.h>
 
 #include "util/crc32c_fold.h"
+#include "util/unordered.h"
 
 #ifdef __aarch64__
 #include <arm_acle.h>
 #include <sys/auxv.h>
 #endif
-
-/*
- * What is summed may be the application's, which may write it at any time: to ThreadSanitizer that would be a race of ours.
- */
-#define UNORDERED __attribute__((no_sanitize("thread")))
 
 #if defined(__x86_64__)
 /*

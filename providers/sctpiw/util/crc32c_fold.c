@@ -12,6 +12,8 @@
 
 #include <immintrin.h>
 
+#include "util/unordered.h"
+
 /*
  * The multipliers for the first and the second half of a lane that moves by so many bits: x^(d + 32) and x^(d - 32)
  * modulo the polynomial 0x11EDC6F41, in the order of bits of the CRC, and shifted by the bit that a product of such
@@ -26,8 +28,7 @@
 #define BY_2048 0xdcb17aa4, 0xb9e02b86
 #define LANES(by) ((__m512i){ by, by, by, by })
 
-/* It is no race that the application may write what is summed at any time (UNORDERED in crc32c.c). */
-#define HAS_FOLDS __attribute__((target("avx512f,vpclmulqdq,sse4.2"), no_sanitize("thread")))
+#define HAS_FOLDS UNORDERED __attribute__((target("avx512f,vpclmulqdq,sse4.2")))
 #define XOR3 0x96 /* the truth table of a ^ b ^ c */
 
 bool crc32c_fold_works(void)
