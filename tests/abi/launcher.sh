@@ -78,6 +78,11 @@ expect 2 "capture does not go with llp = kernel" set_run --llp kernel --capture 
 expect 2 "/nowhere/f: No such file" set_run --config /nowhere/f true
 expect 2 "/nowhere/f: No such file" set_run --capture /nowhere/f true
 expect 2 "--trace /nowhere/f: No such file" set_run --trace /nowhere/f true
+# A link that stands at the name, as anybody can put one into /tmp, leads to no file of the user's.
+echo mine >"$tmp/mine"
+ln -s "$tmp/mine" "$tmp/link"
+expect 2 "--capture $tmp/link: a symbolic link" set_run --capture "$tmp/link" true
+[ "$(cat "$tmp/mine")" = mine ] || { echo "--capture follows a symbolic link"; failed=1; }
 printf 'log = info\nllp = tcp\n' >"$tmp/conf"
 expect 2 "$tmp/conf:2: llp = tcp is not understood" set_run --config "$tmp/conf" true
 # Settings that the launcher was not given do not keep CMD, which may not need them, from being run.
@@ -87,6 +92,8 @@ expect 0 "" env SCTPIW_LLP=tcp "$sctpiw" run --provider "$fake" true
 echo old >"$tmp/b.pcapng"
 set_run --capture "$tmp/b.pcapng" true
 [ -e "$tmp/b.pcapng" ] && [ ! -s "$tmp/b.pcapng" ] || { echo "--capture keeps what was there"; failed=1; }
+(umask 0; rm "$tmp/b.pcapng"; set_run --capture "$tmp/b.pcapng" true)
+[ "$(stat -c %a "$tmp/b.pcapng")" = 600 ] || { echo "others can read what --capture makes"; failed=1; }
 # Of a run before, the older files of the same capture go, and none of another one.
 touch "$tmp/b.pcapng.1" "$tmp/b.pcapng.2" "$tmp/b.pcapng.3" "$tmp/c.pcapng.1"
 set_run --capture "$tmp/b.pcapng" true

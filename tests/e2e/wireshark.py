@@ -133,10 +133,11 @@ def every_opcode(link):
 def sealed(link):
     """With a key, a capture shows the handshake alone; with what SSLKEYLOGFILE has got, all that is inside."""
     secrets = harness.log_file("secrets")
-    secrets.touch()
     captures, client = run_opcodes(link, SCTPIW_KEY=str(key_file("key")), SSLKEYLOGFILE=str(secrets))
     if "SSLKEYLOGFILE" not in client.output():
         raise Failure("nobody is told that secrets are written")
+    if secrets.stat().st_mode & 0o77:
+        raise Failure("others can read the secrets")
     for side, capture in captures.items():
         blind = tshark(capture)
         must_have(side, blind, "Client Hello", "Application Data")

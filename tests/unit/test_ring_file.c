@@ -215,6 +215,19 @@ static void two_processes(void **state)
 	ring_file_close(&b);
 }
 
+/* A link that somebody puts in the place of the file is not followed. */
+static void link_in_its_place(void **state)
+{
+	struct ring_file r;
+
+	open_ring(&r, 2);
+	append(&r, 'a', 80);
+	assert_int_equal(unlink(path), 0);
+	assert_int_equal(symlink("elsewhere", path), 0);
+	assert_int_equal(ring_file_prepare(&r, 80), -ELOOP);
+	ring_file_close(&r);
+}
+
 static int holder = -1;
 
 /* Another process takes the lock of the current file, as one does that writes. */
@@ -402,10 +415,11 @@ static void cannot_open(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(rotates),	      TEST(few_files),	 TEST(long_record),
-		TEST(no_limit),	      TEST(waits),	 TEST(two_processes),
-		TEST(stopped_holder), TEST(at_once),	 TEST(holder_of_another),
-		TEST(taken_away),     TEST(cannot_open), TEST(cannot_rename),
+		TEST(rotates),		 TEST(few_files),   TEST(long_record),
+		TEST(no_limit),		 TEST(waits),	    TEST(two_processes),
+		TEST(stopped_holder),	 TEST(at_once),	    TEST(holder_of_another),
+		TEST(taken_away),	 TEST(cannot_open), TEST(cannot_rename),
+		TEST(link_in_its_place),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -179,15 +179,35 @@ static void full(void **state)
 	trace_file_free(t);
 }
 
+/* A trace says what a program does: it is for its owner alone. */
+static void is_private(void **state)
+{
+	mode_t before = umask(0);
+	struct stat st;
+
+	unlink(path);
+	trace_file_free(open_trace());
+	umask(before);
+	assert_int_equal(stat(path, &st), 0);
+	assert_int_equal(st.st_mode, S_IFREG | S_IRUSR | S_IWUSR);
+}
+
 static void cannot_open(void **state)
 {
 	struct config_error why;
+	char link[sizeof(path) + 8];
+
+	snprintf(link, sizeof(link), "%s.link", path);
 
 	assert_null(trace_file_open("/nowhere/x", &why));
 	assert_string_equal(why.text,
 			    "cannot write the trace: /nowhere/x: No such file or directory");
 	assert_null(trace_file_open("/dev/null", &why));
 	assert_string_equal(why.text, "cannot write the trace: /dev/null: not a regular file");
+	assert_int_equal(symlink(path, link), 0);
+	assert_null(trace_file_open(link, &why));
+	assert_non_null(strstr(why.text, ".link: a symbolic link, which may lead anywhere"));
+	unlink(link);
 	assert_false(trace_enabled());
 }
 
@@ -196,7 +216,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(off),		 cmocka_unit_test(ascending),
 		cmocka_unit_test(two_processes), cmocka_unit_test(several_threads),
-		cmocka_unit_test(full),		 cmocka_unit_test(cannot_open),
+		cmocka_unit_test(full),		 cmocka_unit_test(is_private),
+		cmocka_unit_test(cannot_open),
 	};
 	int ret, fd = mkstemp(path);
 

@@ -3,7 +3,6 @@
 #include "launcher/settings.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,6 +14,7 @@
 #include "launcher/environment.h"
 #include "launcher/launcher.h"
 #include "launcher/parts.h"
+#include "net/append_file.h"
 #include "sys/sys.h"
 
 static bool given[CONFIG_SETTINGS]; /* which settings the command line has given */
@@ -138,16 +138,18 @@ bool settings_make_files(void)
 	for (int i = 0; i < CONFIG_SETTINGS; i++) {
 		const struct config_name *name = config_names((unsigned int)i);
 		const char *path = getenv(name->env);
+		const char *error;
 		int fd;
 
 		if (!given[i] || !name->path || !path)
 			continue;
-		fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NONBLOCK, 0666);
+		fd = append_file_open(path, &error);
 		if (fd < 0) {
-			complain("--%s %s: %s", name->name, path, strerror(errno));
+			complain("--%s %s: %s", name->name, path, error);
 			return false;
 		}
-		close(fd);
+		sys_truncate(fd, 0);
+		sys_close(fd);
 		if (!strcmp(path, config.capture))
 			remove_older_captures();
 	}

@@ -13,11 +13,13 @@
 int append_file_open(const char *path, const char **error)
 {
 	/* Without O_NONBLOCK, opening a pipe would wait for its reader. */
-	int fd = sys_keep(sys_open(path, O_WRONLY | O_APPEND | O_CREAT | O_NONBLOCK));
+	int fd = sys_keep(sys_open(path, O_WRONLY | O_APPEND | O_CREAT | O_NONBLOCK | O_NOFOLLOW));
 	struct stat st;
 
 	if (fd < 0) {
-		*error = log_reason(-fd);
+		*error = fd == -ELOOP ?
+				 "a symbolic link, which may lead anywhere: name the file itself" :
+				 log_reason(-fd);
 		return fd;
 	}
 	if (sys_stat_fd(fd, &st) || !S_ISREG(st.st_mode)) {

@@ -10,8 +10,8 @@
 #include <stddef.h>
 
 /*
- * Opens path for appending, and makes the file if there is none; an existing one must be a regular
- * file. Returns the descriptor, or a negative number, and why in words in *error.
+ * Opens path for appending, and makes the file, mode 0600, if there is none. An existing one must be a
+ * regular file; a symbolic link is refused, since somebody else may have put it there. Returns the descriptor, or a negative number, and why in words in *error.
  */
 int append_file_open(const char *path, const char **error);
 

@@ -14,6 +14,7 @@
 #include "conn/conn.h"
 #include "conn/user_sctp.h"
 #include "log/log.h"
+#include "net/append_file.h"
 #include "net/carrier_port.h"
 #include "net/carriers.h"
 #include "net/dtls.h"
@@ -22,6 +23,7 @@
 #include "net/memory.h"
 #include "net/udp.h"
 #include "sctp/sctp.h"
+#include "sys/sys.h"
 #include "util/sockaddr.h"
 
 /* Bytes that one call may send, as UDP_SEGMENT takes them: 65,507 is what a datagram may have over IPv4. */
@@ -134,16 +136,18 @@ static struct dtls *make_dtls(struct conn *c, struct config_error *why)
 
 static void warn(const struct conn *c)
 {
-	const char *secrets = secure_getenv("SSLKEYLOGFILE");
+	const char *secrets = secure_getenv("SSLKEYLOGFILE"), *unused;
 
 	if (c->config->key_optional)
 		log_error(
 			"warning: key-optional: whoever has no key is served in the clear, and anybody on the "
 			"way can have it so");
-	/* GnuTLS does so by itself. */
-	if (secrets)
+	/* GnuTLS writes there by itself, and would make the file for all to read. */
+	if (secrets) {
+		sys_close(append_file_open(secrets, &unused));
 		log_error("warning: SSLKEYLOGFILE: who can read %s can read all that is sealed",
 			  secrets);
+	}
 }
 
 static int dtls_start(struct conn *c, struct config_error *why)

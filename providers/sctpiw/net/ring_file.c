@@ -59,7 +59,7 @@ static bool is_current(const struct ring_file *r, uint64_t *size)
 {
 	struct stat st;
 
-	if (sys_stat(r->path, &st) || st.st_ino != r->ino || st.st_dev != r->dev)
+	if (sys_lstat(r->path, &st) || st.st_ino != r->ino || st.st_dev != r->dev)
 		return false;
 	*size = (uint64_t)st.st_size;
 	return true;

@@ -222,7 +222,7 @@ int sys_dup(int fd)
 
 int sys_open(const char *path, int flags)
 {
-	return move_up((int)RAW(SYS_openat, AT_FDCWD, path, flags | O_CLOEXEC, 0666));
+	return move_up((int)RAW(SYS_openat, AT_FDCWD, path, flags | O_CLOEXEC, S_IRUSR | S_IWUSR));
 }
 
 int sys_truncate(int fd, off_t len)
@@ -268,11 +268,6 @@ int sys_ioctl(int fd, unsigned long request, void *arg)
 int sys_stat_fd(int fd, struct stat *st)
 {
 	return (int)RAW(SYS_newfstatat, fd, "", st, AT_EMPTY_PATH);
-}
-
-int sys_stat(const char *path, struct stat *st)
-{
-	return (int)RAW(SYS_newfstatat, AT_FDCWD, path, st, 0);
 }
 
 int sys_try_lock(int fd)

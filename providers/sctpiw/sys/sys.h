@@ -58,7 +58,7 @@ int sys_timerfd_set(int fd, uint64_t deadline); /* ns, absolute; TIME_NEVER: dis
 int sys_ppoll(struct pollfd *fds, unsigned int n, uint64_t timeout); /* ns; TIME_NEVER: for ever */
 int sys_pipe(int fds[2]);					     /* both ends block */
 int sys_dup(int fd);
-int sys_open(const char *path, int flags); /* O_CREAT: 0666, as the umask allows */
+int sys_open(const char *path, int flags); /* O_CREAT: a file for its owner alone, 0600 */
 int sys_truncate(int fd, off_t len);
 int sys_fchmod(int fd, mode_t mode);
 int sys_mkdir(const char *path, mode_t mode);
@@ -68,7 +68,6 @@ int sys_lstat(const char *path, struct stat *st);
 uid_t sys_uid(void); /* geteuid() */
 int sys_ioctl(int fd, unsigned long request, void *arg);
 int sys_stat_fd(int fd, struct stat *st);
-int sys_stat(const char *path, struct stat *st);
 int sys_try_lock(int fd); /* flock(), exclusive, without waiting */
 int sys_unlock(int fd);
 off_t sys_tell(int fd); /* the position: after an append, where that ended */
