@@ -160,6 +160,8 @@ enum wrong {
 	SET_TWICE,
 	BAD_FLAG,
 	TOO_LONG,
+	UD_ADDRESS,
+	XRC_SRQ,
 	ABORTED,
 	WRONGS
 };
@@ -207,6 +209,10 @@ static void put_wrong(struct side *s, struct ibv_qp_ex *ex, enum wrong wrong)
 		ibv_wr_set_sge(ex, s->mr->lkey, address(s->buf), 2);
 		if (wrong == SET_TWICE)
 			ibv_wr_set_sge(ex, s->mr->lkey, address(s->buf), 2);
+		if (wrong == UD_ADDRESS)
+			ibv_wr_set_ud_addr(ex, NULL, 1, 2);
+		if (wrong == XRC_SRQ)
+			ibv_wr_set_xrc_srqn(ex, 1);
 		break;
 	}
 }

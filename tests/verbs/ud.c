@@ -286,52 +286,6 @@ static void test_srq(void)
 	close_pair(&a, &b);
 }
 
-static void test_wr_api(void)
-{
-	struct ibv_qp_ex *ex;
-	struct ibv_ah *ah;
-	struct side a, b;
-	struct ibv_wc wc;
-
-	ud_open(&a, NULL, IBV_QP_EX_WITH_SEND | IBV_QP_EX_WITH_SEND_WITH_IMM);
-	ud_ready(&a);
-	ud_open(&b, NULL, 0);
-	ud_ready(&b);
-	ah = ah_to(&a, &b);
-	ex = ibv_qp_to_qp_ex(a.qp);
-	CHECK(ex);
-	fill(a.buf, 200, 9);
-	ud_recv(&b, 1, GRH + 200);
-	ud_recv(&b, 2, GRH + 200);
-	ibv_wr_start(ex);
-	ex->wr_id = 1;
-	ex->wr_flags = IBV_SEND_SIGNALED;
-	ibv_wr_send_imm(ex, htonl(77));
-	ibv_wr_set_ud_addr(ex, ah, b.qp->qp_num, QKEY);
-	ibv_wr_set_sge(ex, a.mr->lkey, address(a.buf), 200);
-	ex->wr_id = 2;
-	ibv_wr_send(ex);
-	ibv_wr_set_ud_addr(ex, ah, b.qp->qp_num, QKEY);
-	ibv_wr_set_inline_data(ex, a.buf, 20);
-	CHECK_EQ(ibv_wr_complete(ex), 0);
-	expect_sent(&a, 1);
-	expect_sent(&a, 2);
-	expect_wc(b.recv_cq, IBV_WC_SUCCESS, &wc);
-	CHECK_EQ(wc.byte_len, GRH + 200);
-	CHECK_EQ(ntohl(wc.imm_data), 77);
-	expect_wc(b.recv_cq, IBV_WC_SUCCESS, &wc);
-	CHECK_EQ(wc.byte_len, GRH + 20);
-	CHECK(filled(b.buf + SIDE_BUF / 2 + GRH, 20, 9));
-	/* Without an address the whole list is refused. */
-	ibv_wr_start(ex);
-	ibv_wr_send(ex);
-	ibv_wr_set_ud_addr(ex, NULL, b.qp->qp_num, QKEY);
-	ibv_wr_set_sge(ex, a.mr->lkey, address(a.buf), 200);
-	CHECK_EQ(ibv_wr_complete(ex), EINVAL);
-	CHECK_EQ(ibv_destroy_ah(ah), 0);
-	close_pair(&a, &b);
-}
-
 /* A CQ that is armed for solicited events alone tells of those alone. */
 static void test_solicited(void)
 {
@@ -625,7 +579,6 @@ int main(int argc, char **argv)
 		{ "scatter", test_scatter },
 		{ "many", test_many },
 		{ "srq", test_srq },
-		{ "wr_api", test_wr_api },
 		{ "solicited", test_solicited },
 		{ "qkey", test_qkey },
 		{ "drops", test_drops },

@@ -340,29 +340,45 @@ static void test_receive_of_other_pd(void)
 	close_both(&s, &r);
 }
 
-/* By ibv_wr_*, with the SRQ named before the data and behind it. */
+/* By ibv_wr_*, with the SRQ named before the data and after it. */
 static void test_wr(void)
 {
 	struct ibv_qp_ex *ex;
 	struct receiver r;
+	struct ibv_wc wc;
 	struct side s;
 
 	open_both(&s, &r);
 	ex = ibv_qp_to_qp_ex(s.qp);
 	CHECK(ex);
+	fill(s.buf, LEN, 7);
 	post_to(&r, 0, 1);
 	post_to(&r, 1, 2);
-	fill(s.buf, LEN, 7);
 	ibv_wr_start(ex);
 	ibv_wr_send(ex);
-	ibv_wr_set_xrc_srqn(ex, r.num[0]);
-	ibv_wr_set_sge(ex, s.mr->lkey, (uintptr_t)s.buf, LEN);
+	ibv_wr_set_xrc_srqn(ex, r.num[1]);
+	ibv_wr_set_xrc_srqn(ex, r.num[0]); /* the last one counts */
+	ibv_wr_set_sge(ex, s.mr->lkey, address(s.buf), LEN);
 	ibv_wr_send(ex);
-	ibv_wr_set_sge(ex, s.mr->lkey, (uintptr_t)s.buf, LEN);
+	ibv_wr_set_sge(ex, s.mr->lkey, address(s.buf), LEN);
 	ibv_wr_set_xrc_srqn(ex, r.num[1]);
 	CHECK_EQ(ibv_wr_complete(ex), 0);
 	expect_at(&r, 0, 1, 7);
 	expect_at(&r, 1, 2, 7);
+	/* Without a number of its own a work request goes to no SRQ. */
+	post_to(&r, 0, 3);
+	ibv_wr_start(ex);
+	ex->wr_id = 6;
+	ibv_wr_send(ex);
+	ibv_wr_set_xrc_srqn(ex, r.num[0]);
+	ibv_wr_set_sge(ex, s.mr->lkey, address(s.buf), LEN);
+	ex->wr_id = 7;
+	ibv_wr_send(ex);
+	ibv_wr_set_sge(ex, s.mr->lkey, address(s.buf), LEN);
+	CHECK_EQ(ibv_wr_complete(ex), 0);
+	expect_at(&r, 0, 3, 7);
+	expect_wc(s.send_cq, IBV_WC_REM_INV_REQ_ERR, &wc);
+	CHECK_EQ(wc.wr_id, 7);
 	close_both(&s, &r);
 }
 

@@ -145,7 +145,7 @@ static int ask_batch(struct sctpiw_qp *qp)
 	}
 	if (err || !b->open)
 		return err;
-	attrs = of_wr(qp, b->wr.opcode, 0);
+	attrs = of_wr(qp, b->wr.opcode, b->length);
 	return faults_ask_verb(to_ctx(qp->vqp.qp.context), FAULT_SITE_post_send, &attrs);
 }
 

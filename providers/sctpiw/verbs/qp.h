@@ -27,11 +27,13 @@ struct iw_qp;
  * long.
  */
 struct sctpiw_batch {
-	struct ibv_send_wr wr; /* if open: the work request that waits for its data */
-	uint64_t bytes;	       /* of data in the slots that are filled */
-	uint32_t count;	       /* of slots that are filled, and not published */
-	int err;	       /* the first error, or 0 */
+	struct ibv_send_wr wr; /* if open: the work request that is being built */
+	uint64_t length;       /* the same: bytes of its data */
+	bool has_data;	       /* the same: its data is in the slot after those that are filled */
 	bool open;
+	int err;	 /* the first error, or 0 */
+	uint32_t count;	 /* of slots that are filled, and not published */
+	uint64_t bytes;	 /* of data in them */
 	bool ends_batch; /* as of burst_post() */
 };
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * A program builds a work request by several calls: first the operation, then its data. The
- * operation is kept in qp->batch.wr until the data comes. Then sctpiw_begin_send() judges the work
- * request, and writes it straight into a slot of the send queue. ibv_wr_complete() publishes all
- * slots together.
+ * A program builds a work request by several calls: first the operation, then its data and its
+ * address, in any order. Data goes straight into the next slot of the send queue, and all else is kept in
+ * qp->batch.wr. The next operation, or ibv_wr_complete(), ends the work request: sctpiw_begin_send() judges
+ * it, and writes the rest of the slot. ibv_wr_complete() publishes all slots together.
  */
 #include "verbs/wr.h"
 
@@ -32,41 +32,51 @@ static inline void fail(struct sctpiw_batch *b, int err)
 }
 
 /*
- * Gives the open work request, of which wr.num_sge and wr.send_flags are set, a slot for total
- * bytes of data, and returns the slot for the caller to put the data into. NULL if the batch has
- * failed.
+ * Returns the slot for total bytes of data of the open work request, of which the caller then sets
+ * wr.num_sge or wr.send_flags. NULL if the batch has failed.
  */
 static inline struct iw_send_wqe *take(struct sctpiw_qp *qp, uint64_t total)
 {
 	struct sctpiw_batch *b = &qp->batch;
 	struct iw_send_wqe *wqe;
-	int err;
 
-	if (!b->open) { /* there is no work request, or it has its data already */
+	if (!b->open || b->has_data) {
 		fail(b, EINVAL);
 		return NULL;
 	}
-	err = sctpiw_begin_send(qp->iw, b->count, &b->wr, total, &wqe);
+	wqe = iw_ring_slot(&qp->iw->sq, b->count);
+	if (!wqe) {
+		fail(b, ENOMEM);
+		return NULL;
+	}
+	b->has_data = true;
+	b->length = total;
+	return wqe;
+}
+
+/* Ends the open work request, if there is one: all of it has been set. */
+static inline void close_open(struct sctpiw_qp *qp)
+{
+	struct sctpiw_batch *b = &qp->batch;
+	struct iw_send_wqe *wqe;
+	int err;
+
+	if (!b->open)
+		return;
+	err = sctpiw_begin_send(qp->iw, b->count, &b->wr, b->length, &wqe);
 	if (err) {
 		fail(b, err);
-		return NULL;
+		return;
 	}
 	b->open = false;
 	b->ends_batch = sctpiw_ends_batch(qp, b->wr.send_flags);
 	b->count++;
-	b->bytes += total;
-	return wqe;
-}
-
-/* Ends the open work request: if the program has set no data, it has none. */
-static inline void close_open(struct sctpiw_qp *qp)
-{
-	if (qp->batch.open)
-		take(qp, 0);
+	b->bytes += b->length;
 }
 
 /*
- * Begins the next work request, and returns it for the caller to set what it takes beside its data.
+ * Begins the next work request, and returns it for the caller to set what the operation takes. Nothing of
+ * the one before is left in it.
  */
 static inline struct ibv_send_wr *begin(struct ibv_qp_ex *ex, enum ibv_wr_opcode opcode)
 {
@@ -75,10 +85,13 @@ static inline struct ibv_send_wr *begin(struct ibv_qp_ex *ex, enum ibv_wr_opcode
 
 	close_open(qp);
 	b->open = !b->err;
+	b->has_data = false;
+	b->length = 0;
 	b->wr.wr_id = ex->wr_id;
 	/* The call that sets the data says whether it is inline. */
 	b->wr.send_flags = ex->wr_flags & ~(unsigned int)IBV_SEND_INLINE;
 	b->wr.num_sge = 0;
+	b->wr.wr.ud.ah = NULL;
 	b->wr.qp_type.xrc.remote_srqn = 0;
 	b->wr.opcode = opcode;
 	return &b->wr;
@@ -163,47 +176,36 @@ static void wr_bind_mw(struct ibv_qp_ex *ex, struct ibv_mw *mw, uint32_t rkey,
 	wr->bind_mw.bind_info = *info;
 }
 
+/* The open work request, for an address of this type of QP; NULL: there is none, and the batch has failed. */
+static inline struct ibv_send_wr *addressed(struct ibv_qp_ex *ex, enum iw_qp_type type)
+{
+	struct sctpiw_qp *qp = qp_of(ex);
+
+	if (!qp->batch.open || qp->iw->type != type) {
+		fail(&qp->batch, EINVAL);
+		return NULL;
+	}
+	return &qp->batch.wr;
+}
+
 static void wr_set_ud_addr(struct ibv_qp_ex *ex, struct ibv_ah *ah, uint32_t remote_qpn,
 			   uint32_t remote_qkey)
 {
-	struct sctpiw_batch *b = &qp_of(ex)->batch;
+	struct ibv_send_wr *wr = addressed(ex, IW_QPT_UD);
 
-	b->wr.wr.ud.ah = ah;
-	b->wr.wr.ud.remote_qpn = remote_qpn;
-	b->wr.wr.ud.remote_qkey = remote_qkey;
+	if (!wr)
+		return;
+	wr->wr.ud.ah = ah;
+	wr->wr.ud.remote_qpn = remote_qpn;
+	wr->wr.ud.remote_qkey = remote_qkey;
 }
 
-/* A program may name the SRQ before or behind the data. */
 static void wr_set_xrc_srqn(struct ibv_qp_ex *ex, uint32_t remote_srqn)
 {
-	struct sctpiw_qp *qp = qp_of(ex);
-	struct sctpiw_batch *b = &qp->batch;
-	struct iw_send_wqe *wqe;
+	struct ibv_send_wr *wr = addressed(ex, IW_QPT_XRC_SEND);
 
-	if (b->open) {
-		b->wr.qp_type.xrc.remote_srqn = remote_srqn;
-		return;
-	}
-	wqe = !b->err && b->count ? iw_ring_slot(&qp->iw->sq, b->count - 1) : NULL;
-	if (!wqe)
-		fail(b, EINVAL);
-	else if (iw_wr_info(wqe->opcode)->on_queue_0)
-		wqe->srq_num = sctpiw_srq_num(remote_srqn);
-}
-
-static void wr_set_sge(struct ibv_qp_ex *ex, uint32_t lkey, uint64_t addr, uint32_t length)
-{
-	struct sctpiw_qp *qp = qp_of(ex);
-	struct iw_send_wqe *wqe;
-
-	if (!qp->iw->max_send_sge) {
-		fail(&qp->batch, EINVAL);
-		return;
-	}
-	qp->batch.wr.num_sge = 1;
-	wqe = take(qp, length);
-	if (wqe && wqe->num_sge)
-		wqe->sge[0] = (struct iw_sge){ .addr = addr, .length = length, .lkey = lkey };
+	if (wr)
+		wr->qp_type.xrc.remote_srqn = remote_srqn;
 }
 
 static void wr_set_sge_list(struct ibv_qp_ex *ex, size_t num_sge, const struct ibv_sge *list)
@@ -215,10 +217,18 @@ static void wr_set_sge_list(struct ibv_qp_ex *ex, size_t num_sge, const struct i
 		fail(&qp->batch, EINVAL);
 		return;
 	}
-	qp->batch.wr.num_sge = (int)num_sge;
 	wqe = take(qp, sctpiw_sge_total(list, (uint32_t)num_sge));
-	if (wqe)
-		sctpiw_copy_sges(wqe->sge, list, wqe->num_sge);
+	if (!wqe)
+		return;
+	qp->batch.wr.num_sge = (int)num_sge;
+	sctpiw_copy_sges(wqe->sge, list, (uint32_t)num_sge);
+}
+
+static void wr_set_sge(struct ibv_qp_ex *ex, uint32_t lkey, uint64_t addr, uint32_t length)
+{
+	const struct ibv_sge one = { .addr = addr, .length = length, .lkey = lkey };
+
+	wr_set_sge_list(ex, 1, &one);
 }
 
 static void wr_set_inline_data_list(struct ibv_qp_ex *ex, size_t num_buf,
@@ -232,10 +242,14 @@ static void wr_set_inline_data_list(struct ibv_qp_ex *ex, size_t num_buf,
 	/* The sum stops once it is beyond the limit of inline data, so that it cannot overflow. */
 	for (size_t i = 0; i < num_buf && total <= IW_MAX_INLINE; i++)
 		total = list[i].length > IW_MAX_INLINE ? UINT64_MAX : total + list[i].length;
-	qp->batch.wr.send_flags |= IBV_SEND_INLINE;
-	wqe = take(qp, total);
-	if (!wqe || !(wqe->flags & IW_SEND_INLINE))
+	if (total > qp->iw->max_inline) {
+		fail(&qp->batch, EINVAL);
 		return;
+	}
+	wqe = take(qp, total);
+	if (!wqe)
+		return;
+	qp->batch.wr.send_flags |= IBV_SEND_INLINE;
 	to = (uint8_t *)wqe->sge;
 	for (size_t i = 0; i < num_buf; i++) {
 		if (!list[i].length)
@@ -363,8 +377,7 @@ int sctpiw_set_send_ops(struct sctpiw_qp *qp, enum ibv_qp_type type, uint64_t fl
 	if (flags & IBV_QP_EX_WITH_SEND_WITH_INV)
 		ex->wr_send_inv = wr_send_inv;
 	ex->wr_set_ud_addr = wr_set_ud_addr;
-	if (qp->vqp.qp.qp_type == IBV_QPT_XRC_SEND)
-		ex->wr_set_xrc_srqn = wr_set_xrc_srqn;
+	ex->wr_set_xrc_srqn = wr_set_xrc_srqn;
 	ex->wr_set_sge = wr_set_sge;
 	ex->wr_set_sge_list = wr_set_sge_list;
 	ex->wr_set_inline_data = wr_set_inline_data;
