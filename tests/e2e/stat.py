@@ -2,15 +2,19 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 """sctpiw stat, sctpiw counters and sctpiw run --summary, asked about stock programs."""
 import contextlib
+import fcntl
 import json
 import os
 import pathlib
+import pty
 import re
 import signal
 import socket
+import struct
 import subprocess
 import sys
 import tempfile
+import termios
 import time
 
 import harness
@@ -36,11 +40,11 @@ def runtime_dir(case):
     return run
 
 
-def ask(directory, *words, status=0, user=None, command="stat"):
-    """What a command of sctpiw prints on both outputs; it has to end with this status."""
+def ask(directory, *words, status=0, user=None, command="stat", width=1000):
+    """What a command of sctpiw prints on both outputs, in lines of this width; it has to end with this status."""
     wrap = ["setpriv", f"--reuid={user}", f"--regid={user}", "--clear-groups", "--"] if user is not None else []
     done = subprocess.run([*wrap, SCTPIW, command, *map(str, words)], capture_output=True, text=True, timeout=30 * SLOW,
-                          env=dict(os.environ, XDG_RUNTIME_DIR=str(directory)))
+                          env=dict(os.environ, XDG_RUNTIME_DIR=str(directory), COLUMNS=str(width)))
     check(done.returncode == status, f"{words} ended with {done.returncode}, not {status}: {done.stderr}")
     return done.stdout, done.stderr
 
@@ -196,11 +200,15 @@ def tables(link, directory):
     text, _ = ask(directory)
     found = columns(text)
     check([titles[:4] for titles, _ in found] == [["PID", "COMMAND", "LLP", "QPS"], ["PID", "QP", "TYPE", "STATE"],
-                                                  ["PID", "PORT", "PEER", "KEY"], ["PID", "PORT", "PEER", "FROM"],
+                                                  ["PID", "PORT", "PEER", "KEY"], ["PID", "PORT", "TO", "FROM"],
                                                   ["PID", "CQ-ENTRIES", "WAITING", "QUEUES"],
                                                   ["PID", "MR-KEY", "TYPE", "LENGTH"]], f"tables: {found}")
+    folded = ask(directory, width=80)[0]
+    check(max(map(len, folded.splitlines())) <= 80, f"wider than 80:\n{folded}")
+    parts = columns(folded)
+    check({title for titles, _ in parts for title in titles} == {title for titles, _ in found for title in titles}, f"titles: {folded}")
     pids = {str(server.pid), str(client.pid)}
-    for titles, rows in found:
+    for titles, rows in found + parts:
         check({row[0] for row in rows} == pids, f"of {titles[1]}: processes {rows}")
     both = {p["pid"]: p for p in processes(directory)}
     check(set(both) == {server.pid, client.pid}, f"processes {set(both)}")
@@ -228,19 +236,36 @@ def tables(link, directory):
     until("an answer", lambda: processes(directory, server.pid))
 
 
+def screens_of(pid, env):
+    """What a terminal of 80 columns shows of the first three times of --watch, of which the first one has no rates yet."""
+    ours, theirs = pty.openpty()
+    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 80, 0, 0))
+    env = {name: value for name, value in env.items() if name != "COLUMNS"}
+    with subprocess.Popen([SCTPIW, "stat", "--watch=0.2", str(pid)], stdout=theirs, env=env) as rates:
+        os.close(theirs)
+        text = ""
+        while text.count("\033[H\033[J") < 4:
+            text += os.read(ours, 65536).decode()
+        rates.terminate()
+    os.close(ours)
+    return text.split("\033[H\033[J")[1:4]
+
+
 def watch(link, directory):
     """Rates, until the process is gone; as JSON, too."""
     _, client = bandwidth(link, directory)
-    env = dict(os.environ, XDG_RUNTIME_DIR=str(directory))
+    env = dict(os.environ, XDG_RUNTIME_DIR=str(directory), COLUMNS="1000")
+    screens = screens_of(client.pid, env)
+    check(len(screens) == 3, f"not redrawn: {screens}")
+    for screen in screens[1:]:
+        check(max(map(len, screen.splitlines())) <= 80 and screen.count("PID") == 2 and screen.count(str(client.pid)) == 2, f"a screen: {screen}")
     with subprocess.Popen([SCTPIW, "stat", "--watch=0.2", str(client.pid)], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                           text=True, env=env) as rates:
-        titles = rates.stdout.readline().split()
-        first = rates.stdout.readline().split()
-        second = rates.stdout.readline().split()
+        titles, first, blank, again, second, _ = (rates.stdout.readline().split() for _ in range(6))
         client.kill()
         _, told = rates.communicate(timeout=30 * SLOW)
     check(rates.returncode == 0 and not told, f"status {rates.returncode}: {told}")
-    check(titles[:4] == ["PID", "COMMAND", "SENT-MSGS/S", "SENT-MB/S"], f"titles {titles}")
+    check(titles[:4] == ["PID", "COMMAND", "SENT-MSGS/S", "SENT-MB/S"] and titles == again and not blank, f"titles {titles}, {again}")
     for row in first, second:
         check(len(row) == len(titles) and row[0] == str(client.pid) and float(row[2]) > 0 and float(row[3]) > 0, f"rates {row}")
     with subprocess.Popen([SCTPIW, "stat", "--watch=0.1", "--json"], stdout=subprocess.PIPE, text=True, env=env) as totals:

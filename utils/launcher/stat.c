@@ -39,7 +39,7 @@ enum { COLUMNS_MAX = 16 };
 /* A table of one kind of lines; the first column is the number of the process. */
 struct kind {
 	const char *kind;
-	size_t n;
+	size_t n, n_keys; /* columns, and how many of them name a row */
 	struct table_column columns[COLUMNS_MAX];
 	const char *names[COLUMNS_MAX]; /* of the fields; NULL in the place of the process */
 };
@@ -57,6 +57,7 @@ static const struct kind kinds[] = {
 	{
 		"process",
 		15,
+		2,
 		{ NUMBER("PID"), TEXT("COMMAND"), TEXT("LLP"), NUMBER("QPS"), NUMBER("ASSOCS"),
 		  NUMBER("CQS"), NUMBER("MRS"), NUMBER("SENT-MSGS"), NUMBER("SENT-BYTES"),
 		  NUMBER("RECV-MSGS"), NUMBER("RECV-BYTES"), NUMBER("LOST"), NUMBER("RESENT"),
@@ -68,6 +69,7 @@ static const struct kind kinds[] = {
 	{
 		"qp",
 		13,
+		2,
 		{ NUMBER("PID"), NUMBER("QP"), TEXT("TYPE"), TEXT("STATE"), TEXT("PEER"),
 		  NUMBER("SENT-MSGS"), NUMBER("SENT-BYTES"), NUMBER("RECV-MSGS"),
 		  NUMBER("RECV-BYTES"), NUMBER("SEND-WRS"), NUMBER("RECV-WRS"),
@@ -79,6 +81,7 @@ static const struct kind kinds[] = {
 	{
 		"association",
 		16,
+		3,
 		{ NUMBER("PID"), NUMBER("PORT"), TEXT("PEER"), TEXT("KEY"), TEXT("STATE"),
 		  NUMBER("STREAMS"), NUMBER("SESSIONS"), NUMBER("RTT-MS"), NUMBER("CWND"),
 		  NUMBER("RWND"), NUMBER("FLIGHT"), NUMBER("MTU"), NUMBER("PATHS"), NUMBER("LOST"),
@@ -89,16 +92,18 @@ static const struct kind kinds[] = {
 	{
 		"path",
 		15,
-		{ NUMBER("PID"), NUMBER("PORT"), TEXT("PEER"), TEXT("FROM"), TEXT("TO"),
+		3,
+		{ NUMBER("PID"), NUMBER("PORT"), TEXT("TO"), TEXT("FROM"), TEXT("PEER"),
 		  TEXT("STATE"), TEXT("PRIMARY"), NUMBER("RTT-MS"), NUMBER("CWND"), NUMBER("MTU"),
 		  NUMBER("SENT-BYTES"), NUMBER("SENT-PKTS"), NUMBER("RECV-PKTS"), NUMBER("LOST"),
 		  NUMBER("ERRORS") },
-		{ NULL, "port", "peer", "local", "remote", "state", "primary", "rtt_ns", "cwnd",
+		{ NULL, "port", "remote", "local", "peer", "state", "primary", "rtt_ns", "cwnd",
 		  "mtu", "sent_bytes", "sent_packets", "received_packets", "lost", "errors" },
 	},
 	{
 		"cq",
 		6,
+		1,
 		{ NUMBER("PID"), NUMBER("CQ-ENTRIES"), NUMBER("WAITING"), NUMBER("QUEUES"),
 		  TEXT("ARMED"), TEXT("OVERFLOWN") },
 		{ NULL, "entries", "waiting", "queues", "armed", "overflown" },
@@ -106,6 +111,7 @@ static const struct kind kinds[] = {
 	{
 		"mr",
 		6,
+		2,
 		{ NUMBER("PID"), TEXT("MR-KEY"), TEXT("TYPE"), NUMBER("LENGTH"), TEXT("ACCESS"),
 		  TEXT("VALID") },
 		{ NULL, "key", "type", "length", "access", "valid" },
@@ -113,6 +119,7 @@ static const struct kind kinds[] = {
 	{
 		"fault",
 		6,
+		2,
 		{ NUMBER("PID"), NUMBER("FAULT"), NUMBER("SEEN"), NUMBER("FIRED"), NUMBER("SEED"),
 		  TEXT("RULE") },
 		{ NULL, "num", "seen", "fired", "seed", "rule" },
@@ -148,7 +155,7 @@ static void print_tables(const struct answers *answers)
 	struct fields f;
 
 	for (size_t i = 0; i < N_ITEMS(kinds); i++)
-		table_begin(&tables[i], kinds[i].columns, kinds[i].n);
+		table_begin(&tables[i], kinds[i].columns, kinds[i].n, kinds[i].n_keys);
 	for (size_t a = 0; a < answers->n; a++) {
 		char *text = answers->at[a].text;
 
@@ -160,9 +167,11 @@ static void print_tables(const struct answers *answers)
 		}
 	}
 	for (size_t i = 0; i < N_ITEMS(kinds); i++) {
-		if (i && tables[i].n_cells)
+		if (!tables[i].n_cells)
+			continue;
+		if (i)
 			putchar('\n');
-		table_print(&tables[i], tables[i].n_cells);
+		table_print(&tables[i]);
 	}
 }
 

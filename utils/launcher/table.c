@@ -5,9 +5,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-void table_begin(struct table *t, const struct table_column *columns, size_t n_columns)
+#include "launcher/columns.h"
+
+#define GAP 2 /* letters between two columns */
+
+void table_begin(struct table *t, const struct table_column *columns, size_t n_columns,
+		 size_t n_keys)
 {
-	*t = (struct table){ .columns = columns, .n_columns = n_columns };
+	*t = (struct table){ .columns = columns, .n_columns = n_columns, .n_keys = n_keys };
 }
 
 void table_add(struct table *t, const char *cell)
@@ -26,8 +31,6 @@ static size_t width(const struct table *t, size_t column)
 {
 	size_t widest = strlen(t->columns[column].title), len;
 
-	if (t->columns[column].at_least > widest)
-		widest = t->columns[column].at_least;
 	for (size_t i = column; i < t->n_cells; i += t->n_columns) {
 		len = strlen(t->cells[i]);
 		if (len > widest)
@@ -36,34 +39,81 @@ static size_t width(const struct table *t, size_t column)
 	return widest;
 }
 
-static void print_cell(const struct table *t, size_t column, const char *cell, size_t widest)
-{
-	const char *gap = column ? "  " : "";
+/* ---- folding ---- */
 
-	if (!t->columns[column].text)
-		printf("%s%*s", gap, (int)widest, cell);
-	else if (column == t->n_columns - 1) /* no blanks at the end of a line */
-		printf("%s%s", gap, cell);
-	else
-		printf("%s%-*s", gap, (int)widest, cell);
-	if (column == t->n_columns - 1)
-		putchar('\n');
+/* A part of a table: its keys, and the columns from first to end - 1. */
+struct part {
+	const struct table *t;
+	const size_t *widths; /* of all columns */
+	size_t keys, first, end;
+};
+
+/* How wide columns are, with the gaps between them. */
+static size_t width_of(const size_t *widths, size_t first, size_t end)
+{
+	size_t sum = 0;
+
+	for (size_t i = first; i < end; i++)
+		sum += widths[i] + (i > first ? GAP : 0);
+	return sum;
 }
 
-void table_print(struct table *t, bool title)
+/* Prints the cells of a row, or the titles if row is NULL. */
+static void print_row(const struct part *p, char **row)
+{
+	size_t at = 0;
+
+	for (size_t i = 0; i < p->end; i++) {
+		const struct table_column *column = &p->t->columns[i];
+		const char *cell = row ? row[i] : column->title;
+		int w = (int)p->widths[i];
+
+		if (i >= p->keys && i < p->first)
+			continue;
+		if (i)
+			at += (size_t)printf("%*s", GAP, "");
+		if (!column->text)
+			at += (size_t)printf("%*s", w, cell);
+		else if (i + 1 < p->end)
+			at += (size_t)printf("%-*s", w, cell);
+		else /* no blanks at the end of a line */
+			columns_print(cell, at, at);
+	}
+	putchar('\n');
+}
+
+/* Prints the columns behind those that were printed, as many as fit into a line. */
+static void print_part(struct part *p)
+{
+	size_t room = columns_width(), used = p->first ? width_of(p->widths, 0, p->keys) + GAP : 0;
+
+	p->end = p->first + 1;
+	while (p->end < p->t->n_columns && used + width_of(p->widths, p->first, p->end + 1) <= room)
+		p->end++;
+	if (p->first)
+		putchar('\n');
+	print_row(p, NULL);
+	for (size_t i = 0; i < p->t->n_cells; i += p->t->n_columns)
+		print_row(p, p->t->cells + i);
+	p->first = p->end;
+}
+
+void table_print(struct table *t)
 {
 	size_t *widths = calloc(t->n_columns, sizeof(*widths));
+	struct part p = { .t = t, .widths = widths, .keys = t->n_keys };
 
 	if (!widths)
 		abort();
 	for (size_t i = 0; i < t->n_columns; i++)
 		widths[i] = width(t, i);
-	for (size_t i = 0; title && i < t->n_columns; i++)
-		print_cell(t, i, t->columns[i].title, widths[i]);
-	for (size_t i = 0; i < t->n_cells; i++) {
-		print_cell(t, i % t->n_columns, t->cells[i], widths[i % t->n_columns]);
+	/* Long keys, such as IPv6 addresses, leave room for the columns that they are for. */
+	while (p.keys > 1 && width_of(widths, 0, p.keys) > columns_width() / 2)
+		p.keys--;
+	while (p.first < t->n_columns)
+		print_part(&p);
+	for (size_t i = 0; i < t->n_cells; i++)
 		free(t->cells[i]);
-	}
 	free(t->cells);
 	free(widths);
 }

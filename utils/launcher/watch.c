@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "launcher/fields.h"
 #include "launcher/launcher.h"
@@ -13,7 +14,7 @@
 #include "launcher/table.h"
 
 #define N_ITEMS(array) (sizeof(array) / sizeof((array)[0]))
-#define TITLE_EACH 20 /* rows, after which the titles are printed again */
+#define CLEAR "\033[H\033[J" /* for terminals: the cursor to the first line, and nothing below it */
 
 /* The fields that rates are made of, and what they are divided by. */
 static const struct {
@@ -32,17 +33,12 @@ static const struct {
 };
 
 static const struct table_column columns[] = {
-	{ .title = "PID", .at_least = 8 },
-	{ .title = "COMMAND", .text = true, .at_least = 15 },
-	{ .title = "SENT-MSGS/S", .at_least = 11 },
-	{ .title = "SENT-MB/S", .at_least = 9 },
-	{ .title = "RECV-MSGS/S", .at_least = 11 },
-	{ .title = "RECV-MB/S", .at_least = 9 },
-	{ .title = "SENT-PKTS/S", .at_least = 11 },
-	{ .title = "RECV-PKTS/S", .at_least = 11 },
-	{ .title = "LOST/S", .at_least = 7 },
-	{ .title = "RESENT/S", .at_least = 8 },
-	{ .title = "ERRORS/S", .at_least = 8 },
+	{ .title = "PID" },	    { .title = "COMMAND", .text = true },
+	{ .title = "SENT-MSGS/S" }, { .title = "SENT-MB/S" },
+	{ .title = "RECV-MSGS/S" }, { .title = "RECV-MB/S" },
+	{ .title = "SENT-PKTS/S" }, { .title = "RECV-PKTS/S" },
+	{ .title = "LOST/S" },	    { .title = "RESENT/S" },
+	{ .title = "ERRORS/S" },
 };
 _Static_assert(N_ITEMS(columns) == 2 + N_ITEMS(fields), "a column for each rate");
 
@@ -98,13 +94,13 @@ static void add_row(struct table *t, const char *command, const struct sample *o
 }
 
 /* Prints a row for each process that was there the last time, and keeps what they have counted. */
-static void print_rates(const struct answers *answers, struct samples *samples, size_t *rows)
+static void print_rates(const struct answers *answers, struct samples *samples, bool terminal)
 {
 	struct samples now = { NULL, 0 };
 	struct fields f;
 	struct table t;
 
-	table_begin(&t, columns, N_ITEMS(columns));
+	table_begin(&t, columns, N_ITEMS(columns), 2);
 	for (size_t i = 0; i < answers->n; i++) {
 		char *text = answers->at[i].text;
 		const struct sample *old = find(samples, answers->at[i].pid);
@@ -117,12 +113,12 @@ static void print_rates(const struct answers *answers, struct samples *samples, 
 		    now.at[now.n - 1].counts[0] >= old->counts[0])
 			add_row(&t, fields_get(&f, "command"), old, &now.at[now.n - 1]);
 	}
-	if (t.n_cells) {
-		bool title = !*rows || *rows + t.n_cells / t.n_columns > TITLE_EACH;
-
-		*rows = (title ? 0 : *rows) + t.n_cells / t.n_columns;
-		table_print(&t, title);
-	}
+	if (terminal)
+		fputs(CLEAR, stdout);
+	if (t.n_cells || terminal)
+		table_print(&t);
+	if (t.n_cells && !terminal)
+		putchar('\n');
 	free(samples->at);
 	*samples = now;
 }
@@ -133,9 +129,9 @@ int watch_run(pid_t pid, bool json, double seconds)
 	const char *request = json ? "json stat" : "text counters";
 	struct samples samples = { NULL, 0 };
 	struct answers answers;
-	bool answered = false;
-	size_t rows = 0;
+	bool answered = false, terminal = isatty(STDOUT_FILENO);
 
+	setvbuf(stdout, NULL, _IOFBF, BUFSIZ); /* a terminal gets all of a table at once */
 	pause.tv_nsec = (long)((seconds - (double)pause.tv_sec) * 1e9);
 	for (;;) {
 		if (pid && !ask_process(pid, request, &answers, answered))
@@ -146,7 +142,7 @@ int watch_run(pid_t pid, bool json, double seconds)
 		if (json)
 			stat_print_json(&answers);
 		else
-			print_rates(&answers, &samples, &rows);
+			print_rates(&answers, &samples, terminal);
 		ask_free(&answers);
 		if (fflush(stdout)) /* nobody reads any more */
 			break;
