@@ -193,8 +193,8 @@ def connect(address, port, own=0):
 
 CM = ("ipv4", "ipv6", "private_data", "reject", "ird_ord", "nobody_listens", "wrong_states", "backlog",
       "destroy_listener", "destroy_while_connecting")
-CM_PROCESS = ("exit", "killed", "killed_by_itself", "threads_to_process", "threads_to_self", "nothing_grows", "fork",
-              "close_range", "closefrom", "close_each", "no_standard_streams", "few_descriptors")
+CM_PROCESS = ("threads_to_process", "threads_to_self", "nothing_grows", "fork", "close_range", "closefrom",
+              "close_each", "no_standard_streams", "few_descriptors")
 
 CM_PEER = "send", "write", "read", "any", "off", "many"
 
@@ -219,6 +219,7 @@ CASES = [
     ("verbs.cm_channels", verbs("verbs_cm_channels")),
     ("verbs.cm_sync", verbs("verbs_cm_sync")),
     ("verbs.cm_peer", verbs("verbs_cm_peer", *CM_PEER)),
+    ("verbs.cm_gone", verbs("verbs_cm_gone")),
     ("verbs.cm_process", verbs("verbs_cm_process", *CM_PROCESS)),
     ("verbs.oob", verbs("verbs_oob")),
     ("verbs.oob_self", verbs("verbs_oob_self")),

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* ALSO: several.cm_process --engines 3 -- */
 /*
- * Connections and the processes that have them: how they end, what fork() does to them, what
- * happens to descriptors, and how many there can be. Each case has a process of its own, which
+ * Connections and the processes that have them: what fork() does to them, what happens to descriptors, and how many there
+ * can be. cm_gone.c has how they end with a process. Each case has a process of its own, which
  * makes new RDMA objects.
  */
 #define _GNU_SOURCE
@@ -54,82 +54,6 @@ static void server(int in, int out)
 	serve(channel, in);
 	CHECK_EQ(rdma_destroy_id(listener), 0);
 	rdma_destroy_event_channel(channel);
-}
-
-/* Connects to the port that it is told, and waits to be ended. */
-static void client(int in, int out)
-{
-	struct rdma_event_channel *channel = cm_channel();
-	struct sockaddr_storage to = cm_loopback(AF_INET, child_hear(in));
-	struct rdma_cm_id *id = cm_resolved(channel, &to);
-
-	CHECK_EQ(cm_connect(id), 0);
-	cm_expect(channel, RDMA_CM_EVENT_ESTABLISHED, 0);
-	child_say(out, 1);
-	switch (child_hear(in)) {
-	case 'e':
-		exit(0);
-	case '_':
-		_exit(0);
-	default:
-		pause();
-	}
-}
-
-/*
- * How the peer's end is noticed
- */
-
-static double notice(uint16_t how)
-{
-	struct child c = child_start(client);
-	struct rdma_event_channel *channel = cm_channel();
-	struct rdma_cm_id *listener = cm_listener(channel, AF_INET, 0), *id;
-	struct pollfd pfd = { channel->fd, POLLIN, 0 };
-	struct rdma_cm_event *event;
-	double begun;
-
-	child_say(c.to, rdma_get_src_port(listener));
-	id = cm_request(channel);
-	cm_add_qp(id);
-	CHECK_EQ(cm_accept(id), 0);
-	cm_expect(channel, RDMA_CM_EVENT_ESTABLISHED, 0);
-	child_hear(c.from);
-	sleep_ms(500); /* the connection is idle for a while */
-	child_say(c.to, how);
-	if (how == 'k')
-		kill(c.pid, SIGKILL);
-	begun = now_seconds();
-	CHECK_EQ(child_end(&c), how == 'k' ? 128 + SIGKILL : 0);
-	/* The status does not matter. */
-	CHECK_EQ(poll(&pfd, 1, 10000), 1);
-	CHECK_EQ(rdma_get_cm_event(channel, &event), 0);
-	CHECK_EQ(event->event, RDMA_CM_EVENT_DISCONNECTED);
-	CHECK(event->id == id);
-	rdma_ack_cm_event(event);
-	begun = now_seconds() - begun;
-	fprintf(stderr, "noticed after %.2f s\n", begun);
-	expect_qp_state(id->qp, IBV_QPS_ERR);
-	cm_destroy(id);
-	CHECK_EQ(rdma_destroy_id(listener), 0);
-	rdma_destroy_event_channel(channel);
-	return begun;
-}
-
-static void test_exit(void)
-{
-	CHECK(notice('e') < 1);
-}
-
-static void test_killed(void)
-{
-	ROWS("5040-6.2-01");
-	CHECK(notice('k') < 3.2);
-}
-
-static void test_killed_by_itself(void)
-{
-	CHECK(notice('_') < 3.2);
 }
 
 /*
@@ -635,9 +559,6 @@ static void test_few_descriptors(void)
 int main(int argc, char **argv)
 {
 	static const struct test tests[] = {
-		{ "exit", test_exit },
-		{ "killed", test_killed },
-		{ "killed_by_itself", test_killed_by_itself },
 		{ "silent_peer", test_silent_peer },
 		{ "babbling_peer", test_babbling_peer },
 		{ "threads_to_process", test_threads_to_process },

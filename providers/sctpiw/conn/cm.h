@@ -102,7 +102,6 @@ struct cm_ending {
 	uint64_t deadline;
 	bool in_send_cq;		/* where a completion waits that was not polled */
 	uint32_t pos;			/* and at which entry: iw_cq_find_success() */
-	int status;			/* of the event */
 	struct list_node timewait_node; /* cm.timewait: DISCONNECTED is told, TIMEWAIT_EXIT is not */
 	uint64_t timewait_until;
 };
@@ -258,8 +257,8 @@ void cm_session_user(const struct cm_id *id, struct iw_session_user *user);
 
 /* ---- cm_end.c ---- */
 
-/* The peer has ended the connection; status: 0 or -errno of the event. */
-void cm_end(struct cm_id *id, int status);
+/* The connection has ended, by whatever: the peer, its process, the network or the state of the QP. */
+void cm_end(struct cm_id *id);
 /* Gives up what the id has with a peer, without an event to the application. */
 void cm_hang_up(struct cm_id *id);
 uint64_t cm_end_next_timeout(const struct conn *c);

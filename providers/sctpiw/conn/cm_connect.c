@@ -466,7 +466,7 @@ static void on_closed(struct cm_id *id, int error)
 		break;
 	case CM_ESTABLISHED:
 		id->state = CM_OVER;
-		cm_end(id, error);
+		cm_end(id);
 		break;
 	default:
 		/* In CM_REQUESTED cm_accept() will find that the session is gone. */

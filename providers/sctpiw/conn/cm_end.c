@@ -21,12 +21,16 @@ static void close_session(struct cm_id *id)
 	id->session = NULL;
 }
 
-/* Tells the application of the end; with a channel adapter TIMEWAIT_EXIT follows, as InfiniBand's CM has it. */
-static void post_end(struct cm_id *id, int status)
+/*
+ * Tells the application of the end. The status is 0 whatever has ended the connection, as with siw, irdma and a DREQ of
+ * InfiniBand: librdmacm takes another one for a failure of the call under way, and rsockets then ignore the event. With
+ * a channel adapter TIMEWAIT_EXIT follows, as InfiniBand's CM has it.
+ */
+static void post_end(struct cm_id *id)
 {
 	struct conn *c = id->conn;
 
-	cm_post(id, CM_EVENT_DISCONNECTED, status);
+	cm_post(id, CM_EVENT_DISCONNECTED, 0);
 	if (!config_is_ca(c->config))
 		return;
 	id->ending.timewait_until = c->now + TIMEWAIT;
@@ -37,7 +41,7 @@ static void post_end(struct cm_id *id, int status)
 static void tell_end(struct cm_id *id)
 {
 	list_del(&id->ending.node);
-	post_end(id, id->ending.status);
+	post_end(id);
 }
 
 int cm_disconnect(struct cm_id *id)
@@ -51,7 +55,7 @@ int cm_disconnect(struct cm_id *id)
 		list_del(&id->setup.node);
 		close_session(id);
 		id->state = CM_OVER;
-		post_end(id, 0);
+		post_end(id);
 		return 0;
 	case CM_OVER:
 		/* An application that hangs up itself waits for no completion. */
@@ -120,16 +124,15 @@ static bool find_unpolled(const struct iw_qp *qp, struct cm_ending *e)
  * With devices whose connections end by another way, and so later, programs get away with destroying the QP on
  * the event before they look into the CQ once more.
  */
-void cm_end(struct cm_id *id, int status)
+void cm_end(struct cm_id *id)
 {
 	struct conn *c = id->conn;
 	struct iw_qp *qp = conn_qp(c, id->qp_num);
 
 	if (!qp || !find_unpolled(qp, &id->ending)) {
-		post_end(id, status);
+		post_end(id);
 		return;
 	}
-	id->ending.status = status;
 	id->ending.deadline = c->now + END_LIMIT;
 	if (list_empty(&c->cm.ending))
 		c->cm.end_check = c->now + END_STEP;
