@@ -52,18 +52,18 @@ static void note(const struct dtls_peer *peer, const struct dtls_handshake *h)
 }
 
 void __wrap_dtls_say_up(const struct dtls_peer *peer, const struct dtls_handshake *h);
-void __wrap_dtls_say_failed(const struct dtls_peer *peer, uint64_t now);
-void __real_dtls_say_failed(const struct dtls_peer *peer, uint64_t now);
+void __wrap_dtls_say_failed(const struct dtls_peer *peer);
+void __real_dtls_say_failed(const struct dtls_peer *peer);
 
 void __wrap_dtls_say_up(const struct dtls_peer *peer, const struct dtls_handshake *h)
 {
 	note(peer, h);
 }
 
-void __wrap_dtls_say_failed(const struct dtls_peer *peer, uint64_t now)
+void __wrap_dtls_say_failed(const struct dtls_peer *peer)
 {
 	note(peer, peer->next);
-	__real_dtls_say_failed(peer, now);
+	__real_dtls_say_failed(peer);
 }
 
 /* ---- hosts ---- */

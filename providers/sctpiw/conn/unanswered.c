@@ -14,8 +14,6 @@
 #include "util/sockaddr.h"
 
 #define HELLO_MIN 60u
-/* ns. Between two lines about peers that ask with a key: anybody can ask. */
-#define KEY_TIME (10 * NSEC_PER_SEC)
 
 void unanswered_init(struct conn_unanswered *u)
 {
@@ -135,9 +133,8 @@ void unanswered_key(struct conn *c, uint16_t port, const struct path_addr *from,
 
 	/* A handshake's record of DTLS, epoch 0, and a ClientHello in it (RFC 6347 4.1, 4.2.2). */
 	if (len < HELLO_MIN || memcmp(packet, record, sizeof(record)) != 0 ||
-	    get_be16(packet + 3) != 0 || packet[13] != 1 || c->now < c->unanswered.key_at)
+	    get_be16(packet + 3) != 0 || packet[13] != 1)
 		return;
-	c->unanswered.key_at = c->now + KEY_TIME;
 	log_error(
 		"port %u: %s asks with a key, and gets no answer: this process has neither a key nor a "
 		"certificate (--key, or --cert)",

@@ -38,7 +38,6 @@ struct conn_unanswered {
 	/* Whom the last line was about: a program that tries again and again gets one. */
 	struct ip_addr told;
 	uint16_t told_port;
-	uint64_t key_at; /* ns: from then on it is said again that somebody asks with a key */
 };
 
 void unanswered_init(struct conn_unanswered *u);

@@ -11,11 +11,55 @@
 #include <unistd.h>
 
 #include "sys/sys.h"
+#include "util/printable.h"
+#include "util/time.h"
 #include "util/trace.h"
 
 #define LINE_MAX_LEN 512
 
 static _Atomic int threshold = LOG_LEVEL_ERROR;
+/* Lines that were left out, and that no later line has told of. */
+static _Atomic uint32_t left_out;
+
+/*
+ * What a place may write: so many lines at once, and then one in each interval. A line that is the same as the last
+ * one of the place is written again after a time. Level info has room for a line about each of a thousand peers: it
+ * is also a record of whom the process talks to.
+ */
+static const struct {
+	uint64_t at_once, interval, again; /* lines, ns, ns */
+} limits[] = {
+	[LOG_LEVEL_ERROR] = { 20, 10 * NSEC_PER_SEC, 10 * NSEC_PER_SEC },
+	[LOG_LEVEL_INFO] = { 1000, NSEC_PER_SEC / 10, 0 },
+};
+
+/*
+ * Writes "sctpiw: ", the text and the end, cut to LINE_MAX_LEN with a newline. A peer may have had a part in the text, such
+ * as a name in its certificate.
+ */
+static void put(const char *head, const char *text, const char *end)
+{
+	char line[LINE_MAX_LEN];
+	int room = LINE_MAX_LEN - 2 - (int)strlen(end);
+	int n = snprintf(line, (size_t)room + 1, "sctpiw: %s%s", head, text);
+
+	n = n < room ? n : room;
+	printable_make(line);
+	n += sprintf(line + n, "%s\n", end);
+	sys_write(STDERR_FILENO, line, (size_t)n);
+}
+
+/* A line of level debug has the process and the time. The user has asked for all of them. */
+static void put_debug(const char *text)
+{
+	uint64_t now = sys_now();
+	char head[64];
+
+	snprintf(head, sizeof(head), "[%d %llu.%06llu] ", (int)getpid(),
+		 (unsigned long long)(now / NSEC_PER_SEC),
+		 (unsigned long long)(now % NSEC_PER_SEC / 1000));
+	put(head, text, "");
+}
 
 static void write_event(struct trace_sink *sink, enum trace_id id, uint64_t now,
 			const union trace_value *values)
@@ -25,7 +69,7 @@ static void write_event(struct trace_sink *sink, enum trace_id id, uint64_t now,
 	if (trace_infos[id].level != TRACE_LEVEL_LOG)
 		return;
 	trace_line(line, sizeof(line), id, values);
-	log_line(LOG_LEVEL_DEBUG, "%s", line);
+	put_debug(line);
 }
 
 /* The sink that prints the events that have a line. */
@@ -47,35 +91,96 @@ bool log_enabled(enum log_level level)
 	return (int)level <= atomic_load_explicit(&threshold, memory_order_relaxed);
 }
 
-void log_line(enum log_level level, const char *format, ...)
+/*
+ * Takes room for a line from what the place has. Under a flood this is all that a line costs. Threads that write at
+ * the same moment may get a line more or less. False: there is none; *last: for a further line there is none.
+ */
+static bool take_room(struct log_site *site, enum log_level level, uint64_t now, bool *last)
 {
+	uint64_t used = atomic_load(&site->used_until), interval = limits[level].interval;
+	uint64_t full = now + limits[level].at_once * interval;
+
+	used = (used > now ? used : now) + interval;
+	if (used > full)
+		return false;
+	atomic_store(&site->used_until, used);
+	*last = used + interval > full;
+	return true;
+}
+
+/* FNV-1a */
+static uint32_t sum_of(const char *text)
+{
+	uint32_t sum = 2166136261u;
+
+	for (; *text; text++)
+		sum = (sum ^ (uint8_t)*text) * 16777619u;
+	return sum;
+}
+
+/* Whether the line is the same as the last one of the place, which was written a short time ago. */
+static bool is_repeated(struct log_site *site, enum log_level level, uint64_t now, const char *text)
+{
+	uint32_t sum = sum_of(text);
+
+	if (atomic_exchange(&site->sum, sum) == sum && now < atomic_load(&site->again))
+		return true;
+	atomic_store(&site->again, now + limits[level].again);
+	return false;
+}
+
+static void leave_out(struct log_site *site)
+{
+	atomic_fetch_add(&site->left_out, 1);
+	atomic_fetch_add(&left_out, 1);
+}
+
+/* Writes a line that the place has room for. last: it is the last one. */
+static void write_line(struct log_site *site, const char *text, bool last)
+{
+	uint32_t more = atomic_exchange(&site->left_out, 0);
+	char end[64] = "";
+
+	atomic_fetch_sub(&left_out, more);
+	if (more)
+		snprintf(end, sizeof(end), " (and %u more like this)", more);
+	else if (last)
+		snprintf(end, sizeof(end), " (more like this are counted, and most are left out)");
+	put("", text, end);
+}
+
+void log_line(struct log_site *site, enum log_level level, const char *format, ...)
+{
+	bool limited = !log_enabled(LOG_LEVEL_DEBUG), last = false;
+	uint64_t now = sys_now();
+	char text[LINE_MAX_LEN];
 	int saved = errno;
-	char line[LINE_MAX_LEN];
 	va_list args;
-	int head, n;
 
 	if (!log_enabled(level))
 		return;
-	if (level == LOG_LEVEL_DEBUG) {
-		uint64_t now = sys_now();
-
-		head = snprintf(line, sizeof(line), "sctpiw: [%d %llu.%06llu] ", (int)getpid(),
-				(unsigned long long)(now / NSEC_PER_SEC),
-				(unsigned long long)(now % NSEC_PER_SEC / 1000));
-	} else {
-		head = snprintf(line, sizeof(line), "sctpiw: ");
+	if (limited && !take_room(site, level, now, &last)) {
+		leave_out(site);
+		return;
 	}
 	va_start(args, format);
-	n = vsnprintf(line + head, sizeof(line) - (size_t)head - 1, format, args);
+	vsnprintf(text, sizeof(text), format, args);
 	va_end(args);
-	if (n < 0)
-		n = 0;
-	n += head;
-	if (n > (int)sizeof(line) - 2)
-		n = (int)sizeof(line) - 2;
-	line[n++] = '\n';
-	sys_write(STDERR_FILENO, line, (size_t)n);
+	if (limited && is_repeated(site, level, now, text))
+		leave_out(site);
+	else
+		write_line(site, text, last);
 	errno = saved;
+}
+
+void log_end(void)
+{
+	uint32_t more = atomic_exchange(&left_out, 0);
+	char text[64];
+
+	snprintf(text, sizeof(text), "%u more lines like those before were left out", more);
+	if (more)
+		put("", text, "");
 }
 
 const char *log_reason(int error)
@@ -101,7 +206,8 @@ void log_debug_line(const char *format, ...)
 	va_start(args, format);
 	vsnprintf(text, sizeof(text), format, args);
 	va_end(args);
-	log_line(LOG_LEVEL_DEBUG, "%s", text);
+	if (log_enabled(LOG_LEVEL_DEBUG))
+		put_debug(text);
 	TRACE(message, TRACE_NOW, .text = text);
 	errno = saved;
 }

@@ -3,13 +3,19 @@
  * Lines on standard error, "sctpiw: ...". A line is one write(), so that the lines of several
  * threads and processes do not mix. No lock; errno stays as it is.
  *
+ * A peer can cause lines without end, by one error after the other. So each place in the code that writes lines of level
+ * error or info has a limit of its own: further lines are counted, and the next one that is written tells how many
+ * they were. The levels' limits stand in log.c; with level debug there are none.
+ *
  * The log and the trace (util/trace.h) feed each other: lines of level debug are events of a trace,
  * and events of a trace that have a line are printed at level debug.
  */
 #ifndef SCTPIW_LOG_LOG_H
 #define SCTPIW_LOG_LOG_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "util/trace.h"
 
@@ -19,13 +25,25 @@ enum log_level { LOG_LEVEL_ERROR, LOG_LEVEL_INFO, LOG_LEVEL_DEBUG };
 void log_set_level(enum log_level level);
 /* Whether lines of this level are written. */
 bool log_enabled(enum log_level level);
+
+/* A place that writes lines, all of one level; zero at first. Any thread. */
+struct log_site {
+	_Atomic uint64_t used_until; /* ns: the lines so far are paid for then, at one an interval */
+	_Atomic uint64_t again;	     /* ns: until then the last line is not repeated */
+	_Atomic uint32_t sum;	     /* of that line's text */
+	_Atomic uint32_t left_out;   /* lines since then */
+};
+
 /*
- * Writes a line if its level is enabled. The format is printf()'s, without a newline; long lines
- * are cut.
+ * Writes a line if its level, error or info, is enabled and the site's limit allows it. The format is
+ * printf()'s, without a newline; long lines are cut.
  */
-void log_line(enum log_level level, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void log_line(struct log_site *site, enum log_level level, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+/* The process ends: tells how many lines were left out, if any were. */
+void log_end(void);
 /*
- * The same at level debug, on standard error and into the trace, whichever wants it. For
+ * Writes a line of level debug, without a limit, on standard error and into the trace, whichever wants it. For
  * log_debug().
  */
 void log_debug_line(const char *format, ...) __attribute__((format(printf, 1, 2)));
@@ -37,8 +55,13 @@ void log_debug_line(const char *format, ...) __attribute__((format(printf, 1, 2)
 const char *log_reason(int error);
 
 /* Errors are what a user can act upon: the line says the cause and the remedy. */
-#define log_error(...) log_line(LOG_LEVEL_ERROR, __VA_ARGS__)
-#define log_info(...) log_line(LOG_LEVEL_INFO, __VA_ARGS__)
+#define log_error(...) LOG_LINE(LOG_LEVEL_ERROR, __VA_ARGS__)
+#define log_info(...) LOG_LINE(LOG_LEVEL_INFO, __VA_ARGS__)
+#define LOG_LINE(level, ...)                                                                       \
+	do {                                                                                       \
+		static struct log_site log_site_;                                                  \
+		log_line(&log_site_, level, __VA_ARGS__);                                          \
+	} while (0)
 /* Costs one look at a flag if nobody wants it. */
 #define log_debug(...)                                                                             \
 	do {                                                                                       \

@@ -29,7 +29,6 @@
 /* ns. A peer that has sealed something within that time does not fall back to sending in the clear. */
 #define SEALED_LIFE (10 * NSEC_PER_SEC)
 /* ns. Between two lines about packets in the clear. */
-#define CLEAR_SAY_TIME (10 * NSEC_PER_SEC)
 
 /*
  * "No key of mine opens that": an alert of epoch 0, of level warning, whose description is one of those for private use. Other
@@ -212,13 +211,11 @@ static bool may_be_clear(struct dtls_port *p, const struct path_addr *from, uint
 	if (d->param.optional) {
 		peer = dtls_peer_find(p, from);
 		if (!peer || !peer->now.rx || now - peer->heard >= SEALED_LIFE) {
-			if (!is_clear(p, from, now) && now >= d->clear_at) {
+			if (!is_clear(p, from, now))
 				log_error(
 					"warning: port %u: %s has no key: it is served in the clear, as "
 					"key-optional says",
 					p->number, text);
-				d->clear_at = now + CLEAR_SAY_TIME;
-			}
 			/* It has begun anew without the key, and no answer that is sealed would reach it. */
 			if (peer && peer->now.rx && !peer->next)
 				dtls_peer_free(peer);
@@ -227,13 +224,11 @@ static bool may_be_clear(struct dtls_port *p, const struct path_addr *from, uint
 		}
 	}
 	d->param.stats->refused++;
-	if (now >= d->clear_at && !d->param.optional) {
+	if (!d->param.optional)
 		log_error(
 			"port %u: %s sends in the clear, and gets no answer: this process has %s, and "
 			"that one needs it, too",
 			p->number, text, dtls_credentials_kind(d->credentials));
-		d->clear_at = now + CLEAR_SAY_TIME;
-	}
 	return false;
 }
 

@@ -20,9 +20,6 @@
 struct dtls_remote {
 	/* Each is a time, ns, that is put off by what was taken, and may be ahead of the clock by so much. */
 	uint64_t cookies, hints, handshakes;
-	enum dtls_why
-		said; /* the cause in the last line about them, which is not said again before said_until */
-	uint64_t said_until; /* ns */
 };
 
 struct dtls {
@@ -35,8 +32,6 @@ struct dtls {
 	uint64_t accepts; /* as the times of dtls_remote: of handshakes that are accepted, from anybody */
 	uint64_t salt; /* of the places in remote[], so that nobody knows who shares his */
 	struct dtls_remote remote[DTLS_REMOTES];
-	uint64_t clear_at; /* ns: a line about packets in the clear may be written from then on */
-	uint64_t say_at;   /* ns: the same, of handshakes that have failed */
 };
 
 /* Who was heard in the clear, with key-optional. */
@@ -149,8 +144,8 @@ bool dtls_take(uint64_t *at, uint64_t now, unsigned int many, uint64_t time);
 
 /* The handshake of the peer is done. */
 void dtls_say_up(const struct dtls_peer *peer, const struct dtls_handshake *h);
-/* The next one of the peer has failed: a line says why, unless there were enough lines. */
-void dtls_say_failed(const struct dtls_peer *peer, uint64_t now);
+/* The next one of the peer has failed: a line says why. */
+void dtls_say_failed(const struct dtls_peer *peer);
 
 /* ---- dtls_setup.c ---- */
 

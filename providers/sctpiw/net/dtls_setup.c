@@ -162,7 +162,7 @@ static void fail(struct dtls_peer *peer, uint64_t now)
 {
 	enum dtls_why why = dtls_handshake_why(peer->next);
 
-	dtls_say_failed(peer, now);
+	dtls_say_failed(peer);
 	peer->port->dtls->param.stats->refused += dtls_why_is_refusal(why);
 	if (why == DTLS_WHY_ERROR && !peer->next_server) {
 		peer->broken = true;

@@ -64,7 +64,10 @@ static void name_site(const struct fault_entry *e, enum fault_site site, struct 
  */
 static void publish(const struct note *note, uint64_t now)
 {
-	log_line(note->fired == 1 ? LOG_LEVEL_ERROR : LOG_LEVEL_INFO, "%s", note->line);
+	if (note->fired == 1)
+		log_error("%s", note->line);
+	else
+		log_info("%s", note->line);
 	TRACE(fault, now, .rule = note->rule, .fired = note->fired, .seen = note->seen,
 	      .seed = note->seed, .text = note->text);
 }

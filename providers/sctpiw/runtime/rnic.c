@@ -71,7 +71,10 @@ static enum log_level log_level_of(enum iw_say_level level)
 
 static void say(enum iw_say_level level, const char *line)
 {
-	log_line(log_level_of(level), "%s", line);
+	if (level == IW_SAY_ERROR)
+		log_error("%s", line);
+	else
+		log_info("%s", line);
 }
 
 static bool hears(enum iw_say_level level)
@@ -617,6 +620,7 @@ static __attribute__((destructor)) void rnic_exit(void)
 		linger(r);
 	for (unsigned int i = 0; i < entered; i++)
 		end_shard(rnic_shard(r, i));
+	log_end();
 	if (entered == r->n_shards && r->config.summary)
 		summarize(&r->shard);
 	while (entered) {
