@@ -293,7 +293,7 @@ def numbers(link):
     """What XRC and QPs out of band add: SRQ numbers, who says that he knows them, and private data."""
     path = harness.log_file("numbers.pcap")
     oob = b"sctpiwQP" + struct.pack("!BBBBIIQ", 1, 4, 6, 1, 0x138802, 0x177001, 0x99)
-    cm = b"sctpiwCM" + struct.pack("!BBBBI", 1, 1, 0, 2, 0x138802)
+    cm = b"sctpiwCM" + struct.pack("!BBBBI", 1, 1, 0x80 | 5 << 3 | 6, 2, 0x138802)
     good = [(rdmap_packet(3, 0x01000007, b"payload" * 9), "[SRQ 7]"),
             (init_packet(struct.pack("!II", 1 << 24 | 1, 77)), "[Receipts 1, window 77]"),
             (init_packet(struct.pack("!II", 1 << 24 | 2, 77)), "[Receipts 1, window 77]"),
@@ -310,15 +310,16 @@ def numbers(link):
         if text not in line:
             raise Failure(f"a packet is no '{text}': {line}")
     names = ["srq_num", "receipts_srq_numbers", "receipts_cm", "receipts_asks", "private_data",
-             *[f"cm_{n}" for n in ("version", "reason", "type", "qp")], *[f"oob_{n}" for n in (
+             *[f"cm_{n}" for n in (
+                 "version", "reason", "srq", "flow_control", "retry", "rnr_retry", "type", "qp")], *[f"oob_{n}" for n in (
         "version", "reason", "rnr_retry", "type", "src_qp", "dst_qp", "token")]]
     rows = fields(path, [f"ddp_sctp.{n}" for n in names])
     nothing = ("",) * len(names)
-    said = ("1", "1", "2", "0x00138802", *[""] * 7)
+    said = ("1", "1", "1", "0", "5", "6", "2", "0x00138802", *[""] * 7)
     of_oob = ("1", "4", "6", "1", "0x00138802", "0x00177001", "0x0000000000000099")
     want = [("7", *nothing[1:]), ("", "1", "0", "0", *nothing[4:]), ("", "0", "1", "0", *nothing[4:]),
             ("", "0", "0", "1", *nothing[4:]), ("", "", "", "", "", *said), ("", "", "", "", b"own".hex(), *said),
-            ("", "", "", "", cm[:-1].hex(), *nothing[5:]), ("", "", "", "", oob.hex(), *[""] * 4, *of_oob),
+            ("", "", "", "", cm[:-1].hex(), *nothing[5:]), ("", "", "", "", oob.hex(), *[""] * 8, *of_oob),
             ("", "", "", "", (b"X" + oob[1:]).hex(), *nothing[5:]), ("", "", "", "", oob[:-1].hex(), *nothing[5:])]
     if rows != want:
         raise Failure(f"numbers are dissected as\n{rows}, not\n{want}")

@@ -19,19 +19,27 @@ static const struct peer_offer knows_not = { "0040 0040",
 
 static void test_bytes(void **state)
 {
-	const struct cm_message m = { CM_MESSAGE_XRC, CM_MESSAGE_OF_TYPE, 0xff123456 };
-	static const uint8_t want[] = { 's', 'c', 't', 'p', 'i',  'w',	'C',  'M', 1,
-					1,   0,	  2,   0,   0x12, 0x34, 0x56, 'd', 'a' };
+	const struct cm_message m = {
+		.type = CM_MESSAGE_XRC,
+		.reason = CM_MESSAGE_OF_TYPE,
+		.counts = { .retry = 5, .rnr_retry = 3, .srq = true },
+		.qp_num = 0xff123456,
+	};
+	static const uint8_t want[] = { 's', 'c',  't', 'p', 'i',  'w',	 'C',  'M', 1,
+					1,   0xab, 2,	0,   0x12, 0x34, 0x56, 'd', 'a' };
 	struct iw_session_param p = { .private_data_len = 2, .private_data = "da" };
 	struct cm_message got;
 
 	cm_message_add(&m, &p);
 	assert_int_equal(p.private_data_len, sizeof(want));
 	assert_memory_equal(p.private_data, want, sizeof(want));
-	p.private_data[10] = p.private_data[12] = 0xff; /* which nobody reads */
+	p.private_data[12] = 0xff; /* which nobody reads */
 	assert_true(cm_message_take(&got, &p));
 	assert_int_equal(got.type, CM_MESSAGE_XRC);
 	assert_int_equal(got.reason, CM_MESSAGE_OF_TYPE);
+	assert_int_equal(got.counts.retry, 5);
+	assert_int_equal(got.counts.rnr_retry, 3);
+	assert_true(got.counts.srq && !got.counts.flow_control);
 	assert_int_equal(got.qp_num, 0x123456);
 	assert_int_equal(p.private_data_len, 2);
 	assert_memory_equal(p.private_data, "da", 2);
@@ -76,13 +84,12 @@ static void test_request(void **state)
 
 	app_qp_open(&end);
 	called_by(&knows);
-	/* Reserved octets are ignored. */
 	peer_says(0, CONTROL, "0000 0005 0007 0009 'sctpiwCM' 01 00 FF 00 FF123456 'hello'");
 	expect_request("hello", 0x123456, &id);
 	p = conn_param(&end, "welcome", 7);
 	assert_int_equal(app_api->cm_accept(id, &p, false, 0), 0);
 	app_event(ESTABLISHED, 0);
-	hears_soon(0, CONTROL, "0000 0006 0009 0002 'sctpiwCM' 01 00 00 00 %w 'welcome'",
+	hears_soon(0, CONTROL, "0000 0006 0009 0002 'sctpiwCM' 01 00 07 00 %w 'welcome'",
 		   end.qp->num);
 	/* A plain Initiate has it as well. */
 	peer_says(1, CONTROL, "0000 0001 'sctpiwCM' 01 00 00 00 00123456");
@@ -158,7 +165,7 @@ static void reach(struct end *end)
 {
 	call_peer(end, "data");
 	peer_is_called(&knows);
-	hears_soon(0, CONTROL, "0000 0005 0003 0002 'sctpiwCM' 01 00 00 00 %w 'data'",
+	hears_soon(0, CONTROL, "0000 0005 0003 0002 'sctpiwCM' 01 00 07 00 %w 'data'",
 		   end->qp->num);
 }
 

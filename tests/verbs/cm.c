@@ -287,6 +287,64 @@ static void test_ird_ord(void)
 	cm_link_close(&l);
 }
 
+/* The counts of an event and, of the id's QP, in RTS. */
+static void check_counts(const struct rdma_cm_event *event, const struct rdma_conn_param *want,
+			 int retry_cnt)
+{
+	const struct rdma_conn_param *got = &event->param.conn;
+	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_RTS };
+	bool none = is_iwarp(event->id->verbs);
+	int mask = 0;
+
+	CHECK_EQ(got->retry_count, none ? 0 : want->retry_count);
+	CHECK_EQ(got->rnr_retry_count, none ? 0 : want->rnr_retry_count);
+	CHECK_EQ(got->flow_control, none ? 0 : want->flow_control);
+	CHECK_EQ(rdma_init_qp_attr(event->id, &attr, &mask), 0);
+	if (none)
+		return;
+	CHECK_EQ(attr.retry_cnt, retry_cnt);
+	CHECK_EQ(attr.rnr_retry, want->rnr_retry_count);
+}
+
+/* What InfiniBand has in a REQ and a REP, each side hears as the other has given it, up to 7. A REP has no retry_count. */
+static void counts(struct rdma_conn_param gives, struct rdma_conn_param accepts)
+{
+	struct rdma_cm_event *event;
+	struct rdma_cm_id *a, *b;
+	struct cm_link l;
+
+	cm_link_open(&l);
+	a = cm_link_another(&l);
+	CHECK_EQ(rdma_connect(a, &gives), 0);
+	gives.retry_count = gives.retry_count > 7 ? 7 : gives.retry_count;
+	gives.rnr_retry_count = gives.rnr_retry_count > 7 ? 7 : gives.rnr_retry_count;
+	event = cm_event(l.listening, RDMA_CM_EVENT_CONNECT_REQUEST, 0);
+	check_counts(event, &gives, gives.retry_count);
+	b = event->id;
+	rdma_ack_cm_event(event);
+	cm_add_qp(b);
+	CHECK_EQ(rdma_accept(b, &accepts), 0);
+	cm_expect(l.listening, RDMA_CM_EVENT_ESTABLISHED, 0);
+	event = cm_event(l.active, RDMA_CM_EVENT_ESTABLISHED, 0);
+	accepts.retry_count = 0;
+	check_counts(event, &accepts, gives.retry_count);
+	rdma_ack_cm_event(event);
+	cm_destroy(a);
+	cm_destroy(b);
+	cm_link_close(&l);
+}
+
+static void test_counts(void)
+{
+	counts((struct rdma_conn_param){ .retry_count = 5, .rnr_retry_count = 6 },
+	       (struct rdma_conn_param){
+		       .retry_count = 4, .rnr_retry_count = 2, .flow_control = 1 });
+	counts((struct rdma_conn_param){ .retry_count = 15,
+					 .rnr_retry_count = 8,
+					 .flow_control = 1 },
+	       (struct rdma_conn_param){ .rnr_retry_count = 7 });
+}
+
 /*
  * How connections fail
  */
@@ -541,6 +599,7 @@ int main(int argc, char **argv)
 		{ "private_data", test_private_data },
 		{ "reject", test_reject },
 		{ "ird_ord", test_ird_ord },
+		{ "counts", test_counts },
 		{ "nobody_listens", test_nobody_listens },
 		{ "wrong_states", test_wrong_states },
 		{ "bind_errors", test_bind_errors },

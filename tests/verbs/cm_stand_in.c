@@ -138,9 +138,9 @@ static void ends_close(struct ends *e)
 
 static struct rdma_conn_param param_of(uint32_t qp_num, const uint32_t *own)
 {
-	return (struct rdma_conn_param){ .qp_num = qp_num,
-					 .private_data = own,
-					 .private_data_len = sizeof(*own) };
+	return (struct rdma_conn_param){
+		.qp_num = qp_num, .srq = 1, .private_data = own, .private_data_len = sizeof(*own)
+	};
 }
 
 /* The number that the peer has put into its private data. */
@@ -161,6 +161,7 @@ static void ask(struct ends *e, const struct own *a)
 	CHECK_EQ(rdma_connect(e->a, &param), 0);
 	event = cm_event(e->passive, RDMA_CM_EVENT_CONNECT_REQUEST, 0);
 	CHECK_EQ(event->param.conn.qp_num, a->ud->qp_num);
+	CHECK_EQ(event->param.conn.srq, !is_iwarp(e->a->verbs));
 	CHECK_EQ(told(event), a->qp->qp_num);
 	e->b = event->id;
 	rdma_ack_cm_event(event);

@@ -130,6 +130,10 @@ local f = {
 	oob_token = ProtoField.uint64("ddp_sctp.oob_token", "Token", base.HEX),
 	cm_version = ProtoField.uint8("ddp_sctp.cm_version", "Version", base.DEC),
 	cm_reason = ProtoField.uint8("ddp_sctp.cm_reason", "Reason", base.DEC, cm_reasons),
+	cm_srq = ProtoField.bool("ddp_sctp.cm_srq", "SRQ", 8, nil, 0x80),
+	cm_flow_control = ProtoField.bool("ddp_sctp.cm_flow_control", "Flow control", 8, nil, 0x40),
+	cm_retry = ProtoField.uint8("ddp_sctp.cm_retry", "Retry count", base.DEC, nil, 0x38),
+	cm_rnr_retry = ProtoField.uint8("ddp_sctp.cm_rnr_retry", "RNR retry count", base.DEC, nil, 0x07),
 	cm_type = ProtoField.uint8("ddp_sctp.cm_type", "Type of the QP", base.DEC, types),
 	cm_qp = ProtoField.uint32("ddp_sctp.cm_qp", "QP number", base.HEX),
 }
@@ -173,6 +177,10 @@ local function dissect_cm(tvb, pinfo, tree)
 	end
 	tree:add(f.cm_version, tvb(8, 1))
 	tree:add(f.cm_reason, tvb(9, 1))
+	tree:add(f.cm_srq, tvb(10, 1))
+	tree:add(f.cm_flow_control, tvb(10, 1))
+	tree:add(f.cm_retry, tvb(10, 1))
+	tree:add(f.cm_rnr_retry, tvb(10, 1))
 	tree:add(f.cm_type, tvb(11, 1))
 	tree:add(f.cm_qp, tvb(12, 4))
 	pinfo.cols.info:append(string.format(" [%s id, QP 0x%06x]", types[tvb(11, 1):uint()] or "?", tvb(12, 4):uint()))

@@ -145,6 +145,7 @@ struct cm_id {
 	struct iw_qp
 		*stand_in; /* the QP of this number, if the application has named none; else NULL */
 	struct iw_session_param param;
+	struct cm_counts counts, peer_counts; /* CM_COUNTS_MOST as long as they are not said */
 	struct cm_setup setup;
 	struct cm_ending ending;
 	struct sidr_request sidr; /* of ids for datagrams */
@@ -156,6 +157,13 @@ struct cm_id {
 };
 
 struct cm_id_table;
+
+/* The counts of a program, or of a peer, that has not said any: whatever has to wait waits. */
+#define CM_COUNTS_MOST                                                                             \
+	(struct cm_counts)                                                                         \
+	{                                                                                          \
+		.retry = 7, .rnr_retry = 7                                                         \
+	}
 
 /*
  * With the masks of InfiniBand, rdma_init_qp_attr() names the peer's QP by this number if the peer has named none, as

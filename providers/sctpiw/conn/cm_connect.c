@@ -20,6 +20,11 @@ _Static_assert((int)CONFIG_RTR_SEND == IW_RTR_SEND && (int)CONFIG_RTR_WRITE == I
 		       (int)CONFIG_RTR_READ == IW_RTR_READ && (int)CONFIG_RTR_ANY == IW_RTR_ANY,
 	       "the setting goes to iwarp as it is");
 
+static uint8_t count_of(uint8_t given)
+{
+	return given < 7 ? given : 7;
+}
+
 static void take_param(struct cm_id *id, const struct rnic_conn_param *p)
 {
 	struct iw_session_param *to = &id->param;
@@ -29,7 +34,13 @@ static void take_param(struct cm_id *id, const struct rnic_conn_param *p)
 		       "every length of private data fits");
 	to->ird = p->responder_resources < IW_MAX_IRD ? p->responder_resources : IW_MAX_IRD;
 	to->ord = p->initiator_depth < IW_MAX_ORD ? p->initiator_depth : IW_MAX_ORD;
-	to->rnr_retry_count = p->rnr_retry_count & 7;
+	id->counts = (struct cm_counts){
+		.retry = count_of(p->retry_count),
+		.rnr_retry = count_of(p->rnr_retry_count),
+		.flow_control = p->flow_control & 1,
+		.srq = p->srq,
+	};
+	to->rnr_retry_count = id->counts.rnr_retry;
 	to->private_data_len = p->private_data_len;
 	memcpy(to->private_data, p->private_data, p->private_data_len);
 }
@@ -83,7 +94,11 @@ static void await_peer(struct cm_id *id)
 /* What the peer is told: the parameters, with the connection manager's own message if the peer reads it. */
 static struct iw_session_param told_param(const struct cm_id *id)
 {
-	const struct cm_message m = { .type = id->type, .qp_num = id->named_qp_num };
+	const struct cm_message m = {
+		.type = id->type,
+		.counts = id->counts,
+		.qp_num = id->named_qp_num,
+	};
 	struct iw_session_param param = id->param;
 
 	if (id->setup.messages)
@@ -296,6 +311,7 @@ static int accept_connection(struct cm_id *id, const struct rnic_conn_param *par
 	if (!id->session) /* the peer has gone meanwhile */
 		return -ECONNRESET;
 	take_param(id, param);
+	id->counts.retry = 0;
 	ret = choose_qp(id, param->qp_num, IW_QPT_XRC_SEND);
 	if (ret)
 		return ret;
@@ -376,7 +392,7 @@ int cm_reject(struct cm_id *id, const void *private_data, uint8_t len)
 static void on_accept(struct cm_id *id, const struct iw_event *ev)
 {
 	struct iw_session_param param = ev->param;
-	struct cm_message m = { 0 };
+	struct cm_message m = { .counts = CM_COUNTS_MOST };
 
 	list_del(&id->setup.node);
 	if (id->state != CM_CONNECTING)
@@ -388,6 +404,7 @@ static void on_accept(struct cm_id *id, const struct iw_event *ev)
 		return;
 	}
 	id->peer_qp_num = m.qp_num;
+	id->peer_counts = m.counts;
 	id->state = CM_ESTABLISHED;
 	/*
 	 * Programs of InfiniBand expect to move the QP themselves now, and to call rdma_establish(); librdmacm

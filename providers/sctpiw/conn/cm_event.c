@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "config/config.h"
 #include "conn/cm.h"
 #include "conn/conn.h"
 #include "log/log.h"
@@ -29,6 +30,17 @@ static void fill_param(struct rnic_conn_param *to, const struct cm_id *id,
 		len = sizeof(to->private_data);
 	to->private_data_len = (uint8_t)len;
 	memcpy(to->private_data, from->private_data, len);
+}
+
+/* A REQ and a REP of InfiniBand show the peer's counts; the kernel's CM of iWARP shows zeros. */
+static void fill_counts(struct rnic_conn_param *to, const struct cm_id *id)
+{
+	if (!config_is_ca(id->conn->config))
+		return;
+	to->retry_count = id->peer_counts.retry;
+	to->rnr_retry_count = id->peer_counts.rnr_retry;
+	to->flow_control = id->peer_counts.flow_control;
+	to->srq = id->peer_counts.srq;
 }
 
 /* Posts an event of the id, or of a request to it that came to c. */
@@ -57,6 +69,8 @@ void cm_post_param(struct cm_id *id, enum cm_event_type type, int status,
 
 	if (param)
 		fill_param(&ev.param, id, param);
+	if (type == CM_EVENT_CONNECT_RESPONSE)
+		fill_counts(&ev.param, id);
 	post(id->conn, id, &ev);
 }
 
@@ -106,6 +120,7 @@ int cm_post_request(struct cm_id *listener, struct cm_id *child,
 	};
 
 	fill_param(&ev.param, child, param);
+	fill_counts(&ev.param, child);
 	return post(child->conn, listener, &ev);
 }
 

@@ -147,6 +147,7 @@ struct cm_id *cm_id_new(struct conn *c, struct rnic_channel *chan, uint64_t uid)
 		return NULL;
 	}
 	id->uid = uid;
+	id->counts = id->peer_counts = CM_COUNTS_MOST;
 	id->source.chan = chan;
 	c->ops->events.ref(chan);
 	list_init(&id->bound_node);

@@ -190,7 +190,7 @@ void cm_judge(struct conn *c, struct iw_session *s, struct iw_session_param *par
 	struct cm_id *listener = a->ep->listener, *child;
 	const struct transport *t = c->transport;
 	struct iw_session_user user;
-	struct cm_message m = { 0 };
+	struct cm_message m = { .counts = CM_COUNTS_MOST };
 
 	if (a->cm_messages && !cm_message_take(&m, param)) {
 		log_debug("port %u: request refused: it is too short", a->ep->bound.port);
@@ -207,6 +207,7 @@ void cm_judge(struct conn *c, struct iw_session *s, struct iw_session_param *par
 	child->session = s;
 	child->setup.messages = a->cm_messages;
 	child->peer_qp_num = m.qp_num;
+	child->peer_counts = m.counts;
 	cm_session_user(child, &user);
 	iw_session_set_user(s, &user);
 	if (cm_post_request(listener, child, param))

@@ -13,6 +13,7 @@ static const char magic[8] = { 's', 'c', 't', 'p', 'i', 'w', 'C', 'M' };
 
 void cm_message_add(const struct cm_message *m, struct iw_session_param *param)
 {
+	const struct cm_counts *c = &m->counts;
 	uint8_t *p = param->private_data;
 
 	memmove(p + CM_MESSAGE_LEN, p, param->private_data_len);
@@ -20,7 +21,7 @@ void cm_message_add(const struct cm_message *m, struct iw_session_param *param)
 	memcpy(p, magic, sizeof(magic));
 	p[8] = VERSION;
 	p[9] = m->reason;
-	p[10] = 0;
+	p[10] = (uint8_t)(c->rnr_retry | c->retry << 3 | c->flow_control << 6 | c->srq << 7);
 	p[11] = m->type;
 	put_be32(p + 12, m->qp_num & QP_NUM_MASK);
 }
@@ -33,6 +34,12 @@ bool cm_message_take(struct cm_message *m, struct iw_session_param *param)
 	    p[8] != VERSION)
 		return false;
 	m->reason = p[9];
+	m->counts = (struct cm_counts){
+		.rnr_retry = p[10] & 7,
+		.retry = p[10] >> 3 & 7,
+		.flow_control = p[10] >> 6 & 1,
+		.srq = p[10] >> 7,
+	};
 	m->type = p[11];
 	m->qp_num = get_be32(p + 12) & QP_NUM_MASK;
 	param->private_data_len -= CM_MESSAGE_LEN;

@@ -7,7 +7,8 @@
  *   0   8 octets: "sctpiwCM"
  *   8   version, 1
  *   9   in a Reject: enum cm_message_reason; else 0
- *  10   0, ignored
+ *  10   the counts of the program's parameters (struct cm_counts): in bits 0 to 2 rnr_retry, in 3 to 5 retry, in 6
+ *       flow_control, in 7 srq; 0 in a Reject
  *  11   type of the id's QPs: enum cm_message_type
  *  12   QP number that the program has named; 0 in a Reject
  *
@@ -31,9 +32,18 @@ enum cm_message_reason {
 	CM_MESSAGE_OF_TYPE,    /* the listener is for QPs of the type that the Reject names */
 };
 
+/* What rdma_connect() and rdma_accept() give, and iWARP's messages have no place for. */
+struct cm_counts {
+	uint8_t retry;	   /* 0 to 7; 0 in an Accept, as a REP of InfiniBand has none */
+	uint8_t rnr_retry; /* 0 to 7: of the peer's Sends */
+	bool flow_control;
+	bool srq;
+};
+
 struct cm_message {
 	uint8_t type;
 	uint8_t reason;
+	struct cm_counts counts;
 	uint32_t qp_num; /* 24 bits */
 };
 

@@ -32,9 +32,7 @@
 #define QP_MASK_SQ_PSN (1u << 16)
 #define QP_MASK_MAX_DEST_RD_ATOMIC (1u << 17)
 #define QP_MASK_DEST_QPN (1u << 20)
-/* As librdmacm's connections over RoCE have them: 4.3 s until an answer is missed, as often as there may be. */
-#define QP_TIMEOUT 20
-#define QP_RETRIES 7
+#define QP_TIMEOUT 20 /* as connections over RoCE have it: 4.3 s until an answer is missed */
 
 static bool lacks_scope(const struct sockaddr *addr)
 {
@@ -326,13 +324,14 @@ static void add_peer(const struct cm_id *id, struct rnic_qp_attr *attr)
 	attr->max_dest_rd_atomic = depth(id, id->param.ird, IW_MAX_IRD);
 }
 
-/* InfiniBand's attributes for RTS. */
+/* InfiniBand's attributes for RTS. Who connects says retry_cnt for both sides, and either side rnr_retry for the other. */
 static void add_retries(const struct cm_id *id, struct rnic_qp_attr *attr)
 {
 	attr->mask = QP_MASK_STATE | QP_MASK_SQ_PSN | QP_MASK_TIMEOUT | QP_MASK_RETRY_CNT |
 		     QP_MASK_RNR_RETRY | QP_MASK_MAX_QP_RD_ATOMIC;
 	attr->timeout = id->opt.ack_timeout_set ? id->opt.ack_timeout : QP_TIMEOUT;
-	attr->retry_cnt = attr->rnr_retry = QP_RETRIES;
+	attr->retry_cnt = id->ep ? id->counts.retry : id->peer_counts.retry;
+	attr->rnr_retry = id->peer_counts.rnr_retry;
 	attr->max_rd_atomic = depth(id, id->param.ord, IW_MAX_ORD);
 }
 

@@ -278,6 +278,7 @@ static int repeat_request(struct event_source *src, const struct rnic_cm_event *
 	if (!again)
 		return 0;
 	again->peer_qp_num = id->peer_qp_num;
+	again->peer_counts = id->peer_counts;
 	ev_again.id = again->handle;
 	ret = post_now(src, &ev_again);
 	if (ret)
