@@ -28,6 +28,7 @@
 #include "launcher/settings.h"
 #include "launcher/stat.h"
 #include "launcher/torture.h"
+#include "util/printable.h"
 
 #define MISTYPED 2 /* letters of a command that may be wrong for another to be meant */
 
@@ -49,6 +50,7 @@ void complain(const char *fmt, ...)
 	va_start(ap, fmt);
 	vsnprintf(text, sizeof(text), fmt, ap);
 	va_end(ap);
+	printable_make(text);
 	if (complaints)
 		complaints(text);
 	else

@@ -349,6 +349,71 @@ def other_users(link, directory):
     check(f"{server.pid}" in ask(directory, user=NOBODY)[0], "its user is not answered")
 
 
+# Answers at a socket of its own as another user's process may: ARGV has the directory, then what each asker gets.
+HOSTILE = """
+import ast, os, signal, socket, sys, time
+os.mkdir(sys.argv[1] + "/sctpiw", 0o700)
+with socket.socket(socket.AF_UNIX) as s:
+    s.bind(f"{sys.argv[1]}/sctpiw/{os.getpid()}")
+    s.listen()
+    print("ready", flush=True)
+    for word in sys.argv[2:]:
+        c = s.accept()[0]
+        c.recv(1024)
+        data, pause = ast.literal_eval(word.replace("PID", str(os.getpid())))
+        try:
+            c.sendall(data)
+            while pause is not None:
+                time.sleep(pause)
+                c.sendall(data)
+        except OSError:
+            pass
+        c.close()
+signal.pause()
+"""
+NONSENSE = "answers what no process with the device does"
+END = b'{"end":{}}\n'
+HOSTILE_ANSWERS = [  # the options of the asker, what it gets, after which pause again, and what it says
+    ([], b"process\tpid\tPID\tcommand\t\x1b[2J\nend\n", None, NONSENSE),
+    ([], b"process\tpid\tPID\tcommand\t\xc2\x9b2J\nend\n", None, NONSENSE),
+    ([], b"process\tpid\t1\tcommand\tinit\nend\n", None, NONSENSE),
+    ([], b"mr\tkey\t1\n" * 10000, 0, NONSENSE),
+    ([], b"x" * 4096, 0, NONSENSE),
+    ([], b"mr\tkey\t1\n", 0.2, "does not answer"),
+    (["--json"], b'{"process":{"pid":1,"command":"init"}}\n' + END, None, NONSENSE),
+    (["--json"], b'{"process":{"pid":PID,"command":"a","pid":1}}\n' + END, None, NONSENSE),
+    (["--json"], b'..process":{"pid":1,"command":"init"}}\n' + END, None, NONSENSE),
+    (["--json"], b'{"process":{"pid":PID,"qps":1}]},{"x":{"y":1}}\n' + END, None, NONSENSE),
+    (["--json"], b'{"process":{"pid":PID,"command":"\\u001b[2J"}}\n' + END, None, NONSENSE),
+    (["--json"], b'{"process":{"pid":PID,"command":"\x1b"}}\n' + END, None, NONSENSE),
+]
+
+
+def hostile_answers(link, directory):
+    """What another user's process answers to root does no harm: to the terminal, to who reads JSON, to memory, to patience."""
+    if os.geteuid():
+        raise Skip("needs root to be two users")
+    need("setpriv")
+    os.chown(directory, NOBODY, NOBODY)
+    answers = [repr((data, pause)) for _, data, pause, _ in HOSTILE_ANSWERS]
+    answers.append(repr((b'{"process":{"pid":PID,"command":"a \\"\\\\ b","qps":1}}\n' + END, None)))
+    with subprocess.Popen(["setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups", "--", sys.executable, "-c", HOSTILE,
+                           str(directory), *answers], stdout=subprocess.PIPE, text=True) as hostile, contextlib.ExitStack() as end:
+        end.callback(hostile.kill)
+        check(hostile.stdout.readline() == "ready\n", "no answers")
+        for options, _, _, cause in HOSTILE_ANSWERS:
+            refused(directory, cause, hostile.pid, *options)
+        p = processes(directory, hostile.pid)
+        check([q["command"] for q in p] == ['a "\\ b'] and p[0]["pid"] == hostile.pid, f"a sound answer is read as {p}")
+        # The user could have a link stand there when root removes what is stale.
+        name = directory / "sctpiw" / str(hostile.pid)
+        name.unlink()
+        with socket.socket(socket.AF_UNIX) as s:
+            s.bind(str(name))
+        refused(directory, NO_DEVICE, hostile.pid)
+        check(name.exists(), "root removes another user's file")
+
+
 def directories(link, directory):
     """A directory that somebody else could change is not used: neither by the process, nor by who asks."""
     (directory / "elsewhere").mkdir()
@@ -442,6 +507,7 @@ if __name__ == "__main__":
         ("stale", stale),
         ("absent", absent),
         ("other_users", other_users),
+        ("hostile_answers", hostile_answers),
         ("directories", directories),
         ("nowhere", nowhere),
         ("summary", summary),

@@ -13,10 +13,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "launcher/fields.h"
 #include "launcher/launcher.h"
 #include "sys/control.h"
+#include "sys/sys.h"
 
 #define PATIENCE 5 /* seconds that a process may be silent */
+#define PATIENCE_IN_ALL 10
+#define ANSWER_MAX (64u << 20) /* bytes; a queue pair takes some 400 */
 
 /* What came of asking a process. */
 enum outcome {
@@ -24,7 +28,18 @@ enum outcome {
 	ASK_NOT_THERE, /* there is no socket, or one that a process has left behind */
 	ASK_FOREIGN,   /* it is another user's */
 	ASK_SILENT,
-	ASK_REFUSED, /* it does not know the request */
+	ASK_REFUSED,  /* it does not know the request */
+	ASK_NONSENSE, /* this is no answer, or one without an end */
+};
+
+/* An answer that is coming. */
+struct incoming {
+	int fd;
+	pid_t pid;
+	bool json; /* the form */
+	char *text;
+	size_t len, size; /* bytes of text that have come, and that there is room for */
+	size_t at;	  /* where the line begins that is looked at next */
 };
 
 /* ---- one connection ---- */
@@ -49,73 +64,108 @@ static bool is_of(int fd, uid_t uid)
 	return !getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &len) && peer.uid == uid;
 }
 
-/* The last line of a text that ends with a newline. */
-static char *last_line(char *text, size_t len)
+/* Reads more. False: nothing came, or there is no room for it. */
+static bool read_more(struct incoming *in)
 {
-	char *before = len > 1 ? memrchr(text, '\n', len - 1) : NULL;
+	char *bigger;
+	ssize_t n;
 
-	return before ? before + 1 : text;
+	if (in->size - in->len <= CONTROL_LINE_MAX) {
+		in->size = in->size ? 2 * in->size : 1 << 16;
+		bigger = realloc(in->text, in->size);
+		if (!bigger)
+			return false;
+		in->text = bigger;
+	}
+	n = read(in->fd, in->text + in->len, in->size - in->len - 1);
+	if (n <= 0)
+		return false;
+	in->len += (size_t)n;
+	in->text[in->len] = '\0';
+	return true;
+}
+
+/*
+ * Looks at the lines that are complete. The answer goes to who asks, who may be root, and with its privileges to a terminal and
+ * to programs: a line that no process with the device writes is the end of it. True: *outcome is what came of it.
+ */
+static bool judge_lines(struct incoming *in, enum outcome *outcome)
+{
+	char *line, *newline;
+
+	*outcome = ASK_NONSENSE;
+	while ((newline = memchr(in->text + in->at, '\n', in->len - in->at))) {
+		size_t len = (size_t)(newline - in->text) - in->at;
+
+		line = in->text + in->at;
+		if (!fields_are_sound(line, len, in->json, in->pid))
+			return true;
+		if (!strncmp(line, "end", 3) || !strncmp(line, "{\"end\"", 6)) {
+			*line = '\0';
+			*outcome = ASK_ANSWERED;
+			return true;
+		}
+		if (!strncmp(line, "error", 5) || !strncmp(line, "{\"error\"", 8)) {
+			*outcome = ASK_REFUSED;
+			return true;
+		}
+		in->at += len + 1;
+	}
+	return in->len - in->at > CONTROL_LINE_MAX || in->len > ANSWER_MAX;
 }
 
 /* Reads until the line that ends the answer has come, and takes that off. */
-static enum outcome receive(int fd, char **out)
+static enum outcome receive(int fd, pid_t pid, bool json, char **out)
 {
-	size_t len = 0, size = 1 << 16;
-	char *text = malloc(size), *bigger, *last;
-	ssize_t n;
+	struct incoming in = { .fd = fd, .pid = pid, .json = json };
+	uint64_t end = sys_now() + PATIENCE_IN_ALL * NSEC_PER_SEC;
+	enum outcome outcome = ASK_SILENT;
 
-	while (text && (n = read(fd, text + len, size - len - 1)) > 0) {
-		len += (size_t)n;
-		text[len] = '\0';
-		last = text[len - 1] == '\n' ? last_line(text, len) : NULL;
-		if (last && (!strncmp(last, "end", 3) || !strncmp(last, "{\"end\"", 6))) {
-			*last = '\0';
-			*out = text;
-			return ASK_ANSWERED;
-		}
-		if (last && (!strncmp(last, "error", 5) || !strncmp(last, "{\"error\"", 8))) {
-			free(text);
-			return ASK_REFUSED;
-		}
-		if (size - len > 1)
-			continue;
-		bigger = realloc(text, size *= 2);
-		if (!bigger)
+	while (sys_now() < end && read_more(&in)) {
+		if (judge_lines(&in, &outcome))
 			break;
-		text = bigger;
+		outcome = ASK_SILENT;
 	}
-	free(text);
-	return ASK_SILENT;
+	if (outcome == ASK_ANSWERED)
+		*out = in.text;
+	else
+		free(in.text);
+	return outcome;
 }
 
-static enum outcome converse(int fd, const char *request, char **out)
+static enum outcome converse(int fd, pid_t pid, const char *request, char **out)
 {
 	char line[CONTROL_REQUEST_MAX];
 	int n = snprintf(line, sizeof(line), "%d %s\n", CONTROL_VERSION, request);
 
 	if (send(fd, line, (size_t)n, MSG_NOSIGNAL) != n)
 		return ASK_SILENT;
-	return receive(fd, out);
+	return receive(fd, pid, *request == 'j', out);
 }
 
-/* Asks whoever listens at the socket of that name in dir, which belongs to the user. */
-static enum outcome ask_at(const char *dir, const char *name, uid_t uid, const char *request,
-			   char **out)
+/* Asks whoever listens at the socket of the process in dir, which belongs to the user. */
+static enum outcome ask_at(const char *dir, pid_t pid, uid_t uid, const char *request, char **out)
 {
 	struct sockaddr_un addr;
 	enum outcome outcome;
+	char name[24];
 	int fd;
 
+	snprintf(name, sizeof(name), "%d", (int)pid);
 	if (!control_address(dir, name, &addr))
 		return ASK_NOT_THERE;
 	fd = open_socket();
 	if (fd < 0)
 		return ASK_SILENT;
 	if (!connect(fd, (const struct sockaddr *)&addr, sizeof(addr))) {
-		outcome = is_of(fd, uid) ? converse(fd, request, out) : ASK_FOREIGN;
+		outcome = is_of(fd, uid) ? converse(fd, pid, request, out) : ASK_FOREIGN;
 	} else if (errno == ECONNREFUSED) {
-		/* Whoever made it did not live to remove it. */
-		unlink(addr.sun_path);
+		/*
+		 * Whoever made it did not live to remove it. In another user's directory root removes nothing: that
+		 * user might put a link in its place.
+		 */
+		if (uid == geteuid())
+			unlink(addr.sun_path);
 		outcome = ASK_NOT_THERE;
 	} else {
 		outcome = errno == EACCES ? ASK_FOREIGN :
@@ -171,6 +221,11 @@ static void complain_of(pid_t pid, enum outcome outcome)
 		complain("process %d does not know this request: it has another version of sctpiw",
 			 (int)pid);
 		break;
+	case ASK_NONSENSE:
+		complain(
+			"process %d answers what no process with the device does, or more than %u MiB",
+			(int)pid, ANSWER_MAX >> 20);
+		break;
 	default:
 		complain("process %d does not answer: it is stopped, or ends just now", (int)pid);
 		break;
@@ -204,8 +259,7 @@ static bool find_user(pid_t pid, uid_t *uid)
 bool ask_process(pid_t pid, const char *request, struct answers *out, bool quiet)
 {
 	enum outcome outcome = ASK_NOT_THERE;
-	char dir[CONTROL_PATH_MAX], name[24];
-	char *text = NULL;
+	char dir[CONTROL_PATH_MAX], *text = NULL;
 	uid_t uid;
 
 	*out = (struct answers){ 0 };
@@ -214,12 +268,11 @@ bool ask_process(pid_t pid, const char *request, struct answers *out, bool quiet
 			complain("there is no process %d", (int)pid);
 		return false;
 	}
-	snprintf(name, sizeof(name), "%d", (int)pid);
 	if (uid != geteuid() && geteuid())
 		outcome = ASK_FOREIGN;
 	for (unsigned int i = 0; i < CONTROL_DIRS && outcome == ASK_NOT_THERE; i++) {
 		if (find_dir(i, uid, dir))
-			outcome = ask_at(dir, name, uid, request, &text);
+			outcome = ask_at(dir, pid, uid, request, &text);
 	}
 	if (outcome == ASK_ANSWERED)
 		return add(out, pid, text);
@@ -260,7 +313,7 @@ static void ask_dir(const char *dir, const char *request, struct answers *out)
 				unlink(addr.sun_path);
 			continue;
 		}
-		outcome = ask_at(dir, entry->d_name, geteuid(), request, &text);
+		outcome = ask_at(dir, pid, geteuid(), request, &text);
 		if (outcome == ASK_ANSWERED && add(out, pid, text))
 			continue;
 		if (outcome != ASK_NOT_THERE) {

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "launcher/json.h"
+#include "util/printable.h"
 
 #define NUMBERS 8
 #define TEXT_LEN 4096 /* bytes of a line and its final zero; the rest is cut */
@@ -77,6 +78,7 @@ static void say(enum status status, const char *remedy, const char *format, va_l
 	char text[TEXT_LEN];
 
 	vsnprintf(text, sizeof(text), format, args);
+	printable_make(text); /* the names of others' processes are in it, and what peers answer */
 	if (report.json)
 		print_json(status, text, remedy);
 	else

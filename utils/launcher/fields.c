@@ -1,8 +1,86 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 #include "launcher/fields.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "sys/control.h"
+
+/* ---- checks ---- */
+
+static bool take(const char **at, const char *text)
+{
+	size_t len = strlen(text);
+
+	if (strncmp(*at, text, len) != 0)
+		return false;
+	*at += len;
+	return true;
+}
+
+/* A string of JSON as line_text() (runtime/line.c) writes it. */
+static bool take_string(const char **at)
+{
+	const char *p = *at;
+
+	if (*p++ != '"')
+		return false;
+	for (; *p && *p != '"'; p++)
+		if (*p == '\\' && *++p != '"' && *p != '\\')
+			return false;
+	*at = p + 1;
+	return *p;
+}
+
+static bool take_value(const char **at)
+{
+	size_t digits = strspn(*at, "-.0123456789");
+
+	*at += digits;
+	return digits || take(at, "true") || take(at, "false") || take_string(at);
+}
+
+/* {"kind":{"name":value,...}} */
+static bool is_json(const char *p)
+{
+	bool ok = take(&p, "{") && take_string(&p) && take(&p, ":{"), more = ok && *p != '}';
+
+	while (more) {
+		ok = take_string(&p) && take(&p, ":") && take_value(&p);
+		more = ok && take(&p, ",");
+	}
+	return ok && !strcmp(p, "}}");
+}
+
+/* Whether the line, if it is that of the process, has this number, and no other one. */
+static bool is_of(const char *line, bool json, pid_t pid)
+{
+	const char *kind = json ? "{\"process\":" : "process\t";
+	char begin[64];
+
+	if (strncmp(line, kind, strlen(kind)) != 0)
+		return true;
+	snprintf(begin, sizeof(begin), "%s%s%d%s", kind, json ? "{\"pid\":" : "pid\t", (int)pid,
+		 json ? "," : "\t");
+	return take(&line, begin) && !strstr(line, "\"pid\":");
+}
+
+bool fields_are_sound(const char *line, size_t len, bool json, pid_t pid)
+{
+	char text[CONTROL_LINE_MAX + 1];
+
+	if (len >= CONTROL_LINE_MAX)
+		return false;
+	memcpy(text, line, len);
+	text[len] = '\0';
+	for (size_t i = 0; i < len; i++)
+		if ((text[i] < ' ' && (json || text[i] != '\t')) || text[i] >= 0x7f)
+			return false;
+	return (!json || is_json(text)) && is_of(text, json, pid);
+}
+
+/* ---- lines ---- */
 
 /* The next line without its newline; NULL: there is none. */
 static char *next_line(char **text)

@@ -5,8 +5,16 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <sys/types.h>
 
 #define FIELDS_MAX 64
+
+/*
+ * Whether a line, without its newline, is one that a process of this number writes in the form json, or text: not too
+ * long, and of printable ASCII. In the form json it is an object of one member, whose members are strings, numbers and flags.
+ * The line "process" has the number.
+ */
+bool fields_are_sound(const char *line, size_t len, bool json, pid_t pid);
 
 /* A line of the form text. */
 struct fields {
