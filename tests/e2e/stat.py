@@ -40,10 +40,10 @@ def runtime_dir(case):
     return run
 
 
-def ask(directory, *words, status=0, user=None, command="stat", width=1000):
+def ask(directory, *words, status=0, user=None, command="stat", width=1000, inside=()):
     """What a command of sctpiw prints on both outputs, in lines of this width; it has to end with this status."""
     wrap = ["setpriv", f"--reuid={user}", f"--regid={user}", "--clear-groups", "--"] if user is not None else []
-    done = subprocess.run([*wrap, SCTPIW, command, *map(str, words)], capture_output=True, text=True, timeout=30 * SLOW,
+    done = subprocess.run([*inside, *wrap, SCTPIW, command, *map(str, words)], capture_output=True, text=True, timeout=30 * SLOW,
                           env=dict(os.environ, XDG_RUNTIME_DIR=str(directory), COLUMNS=str(width)))
     check(done.returncode == status, f"{words} ended with {done.returncode}, not {status}: {done.stderr}")
     return done.stdout, done.stderr
@@ -433,24 +433,34 @@ def directories(link, directory):
         refused(directory, NO_DEVICE, os.getpid())
 
 
-def nowhere(link, directory):
-    """Without a directory for it there is no socket, and nothing else is missing."""
+def read_only(link, directory):
+    """With a read-only root, /dev/shm is the place for the socket; without that none, and nothing else is missing."""
     if os.geteuid():
-        raise Skip("needs root to make /tmp read-only for a program")
-    need("unshare", "mount")
-    port = free_port()
-    hide = ["unshare", "--mount", "sh", "-c",  # the tree may be in /tmp
-            'mount --bind /tmp /tmp && mount -o remount,bind,ro /tmp && mount -t tmpfs -o ro none /run && exec "$@"', "-"]
-    rping = ["rping", "-V", "-C", PINGS, "-p", port, "-a"]
-    server = start("rping-server", [*hide, *rping, link.any, "-s"], link, "server", env={"XDG_RUNTIME_DIR": "/nowhere"},
-                   options=["--log", "debug"])
-    server.wait_listening(port)
-    client = start("rping-client", [*hide, *rping, link.address, "-c"], link, env={"XDG_RUNTIME_DIR": "/nowhere"})
-    client.expect(20)
-    server.expect(10)
-    check("sctpiw" not in client.output(), f"it complains: {client.output()}")
-    for name in "/nowhere/sctpiw: No such file", f"/tmp/sctpiw-{os.geteuid()}: Read-only file system":
-        check(f"no control socket in {name}" in server.output(), f"it does not say {name}")
+        raise Skip("needs root to make directories read-only for a program")
+    need("unshare", "mount", "nsenter")
+    hide = f"mount -t tmpfs -o ro,mode=700 none /tmp/sctpiw-{os.geteuid()} && mount -t tmpfs -o ro none /run"
+    rping = ["rping", "-V", "-C", 2000000, "-a"]
+    for shm, has_socket in ("rw", True), ("ro", False):
+        port = free_port()
+        run = ["unshare", "--mount", "sh", "-c", f'{hide} && mount -t tmpfs -o {shm} none /dev/shm && exec "$@"', "-"]
+        server = start("rping-server", [*run, *rping, link.any, "-s", "-P", "-p", port], link, "server", options=["--log", "debug"],
+                       env={"XDG_RUNTIME_DIR": "/nowhere"})
+        server.wait_listening(port)
+        inside = ["nsenter", f"--mount=/proc/{server.pid}/ns/mnt"]
+        client = start("rping-client", [*inside, *rping, link.address, "-c", "-p", port], link, env={"XDG_RUNTIME_DIR": "/nowhere"})
+        server.wait_for_output("association up")
+        for name in "/nowhere/sctpiw: No such file", f"/tmp/sctpiw-{os.geteuid()}: Read-only file system":
+            check(f"no control socket in {name}" in server.output(), f"it does not say {name}")
+        check("sctpiw" not in client.output(), f"it complains: {client.output()[-200:]}")
+        if has_socket:
+            until("all processes", lambda: {p["pid"] for p in json.loads(ask("/nowhere", "--json", inside=inside)[0])} == {
+                server.pid, client.pid})
+            refused(directory, "other files than this one, as in a container", server.pid)
+        else:
+            for words in [], [server.pid]:
+                refused("/nowhere", "has no place for its control socket", *words, inside=inside)
+        client.kill()
+        server.kill()
 
 
 # ------------------------------------------------------------------ summary
@@ -509,6 +519,6 @@ if __name__ == "__main__":
         ("other_users", other_users),
         ("hostile_answers", hostile_answers),
         ("directories", directories),
-        ("nowhere", nowhere),
+        ("read_only", read_only),
         ("summary", summary),
     )]))

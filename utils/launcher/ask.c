@@ -205,14 +205,53 @@ static bool add(struct answers *out, pid_t pid, char *text)
 	return true;
 }
 
-/* Says why a process has not answered. */
-static void complain_of(pid_t pid, enum outcome outcome)
+bool ask_has_place(uid_t uid)
 {
-	switch (outcome) {
-	case ASK_NOT_THERE:
+	char dir[CONTROL_PATH_MAX];
+
+	for (unsigned int i = 0; i < CONTROL_DIRS; i++) {
+		if (!control_dir(i, uid, dir))
+			continue;
+		if (!control_dir_is_private(dir, uid))
+			*strrchr(dir, '/') = '\0';
+		if (!access(dir, W_OK))
+			return true;
+	}
+	return false;
+}
+
+/* Whether the process sees other files than this one, as in a container. */
+static bool is_in_container(pid_t pid)
+{
+	char path[64], theirs[64], ours[64];
+	ssize_t n = readlink("/proc/self/ns/mnt", ours, sizeof(ours));
+
+	snprintf(path, sizeof(path), "/proc/%d/ns/mnt", (int)pid);
+	return n > 0 && readlink(path, theirs, sizeof(theirs)) > 0 &&
+	       memcmp(ours, theirs, (size_t)n) != 0;
+}
+
+/* Says why there is no socket of a process. */
+static void complain_of_absence(pid_t pid, uid_t uid)
+{
+	if (is_in_container(pid))
+		complain(
+			"process %d has other files than this one, as in a container: ask it in there",
+			(int)pid);
+	else if (!ask_has_place(uid))
+		complain("process %d does not have the device, or " ASK_NO_PLACE, (int)pid);
+	else
 		complain(
 			"process %d does not have the device: it was not started by \"sctpiw run\", or has not opened it yet",
 			(int)pid);
+}
+
+/* Says why a process of the user has not answered. */
+static void complain_of(pid_t pid, uid_t uid, enum outcome outcome)
+{
+	switch (outcome) {
+	case ASK_NOT_THERE:
+		complain_of_absence(pid, uid);
 		break;
 	case ASK_FOREIGN:
 		complain("process %d is another user's: that user and root may ask it", (int)pid);
@@ -277,7 +316,7 @@ bool ask_process(pid_t pid, const char *request, struct answers *out, bool quiet
 	if (outcome == ASK_ANSWERED)
 		return add(out, pid, text);
 	if (!quiet)
-		complain_of(pid, outcome);
+		complain_of(pid, uid, outcome);
 	return false;
 }
 
@@ -317,7 +356,7 @@ static void ask_dir(const char *dir, const char *request, struct answers *out)
 		if (outcome == ASK_ANSWERED && add(out, pid, text))
 			continue;
 		if (outcome != ASK_NOT_THERE) {
-			complain_of(pid, outcome);
+			complain_of(pid, geteuid(), outcome);
 			out->failed = true;
 		}
 	}

@@ -19,6 +19,13 @@ struct answers {
 	bool failed; /* a process did not answer, and a line on standard error says why */
 };
 
+/* Whether a process of the user can have a control socket: there is a directory for it, or can be made. */
+bool ask_has_place(uid_t uid);
+/* What to say if not. */
+#define ASK_NO_PLACE                                                                                      \
+	"has no place for its control socket: let it write to /tmp, to /dev/shm, or to a directory that " \
+	"XDG_RUNTIME_DIR names"
+
 /*
  * Asks one process. False: it has not answered, and unless quiet is set a line on standard error says
  * why.

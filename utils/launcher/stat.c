@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "launcher/fields.h"
 #include "launcher/launcher.h"
@@ -20,7 +21,9 @@ bool stat_ask(pid_t pid, const char *request, struct answers *out)
 		ok = ask_process(pid, request, out, false);
 	} else {
 		ask_all(request, out);
-		if (!out->n && !out->failed)
+		if (!out->n && !out->failed && !ask_has_place(geteuid()))
+			complain("no process of yours has the device, or it " ASK_NO_PLACE);
+		else if (!out->n && !out->failed)
 			complain(
 				"no process of yours has the device: \"sctpiw run -- CMD\" gives it to one");
 	}

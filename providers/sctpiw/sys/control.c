@@ -20,6 +20,8 @@ bool control_dir(unsigned int index, uid_t uid, char dir[CONTROL_PATH_MAX])
 		n = snprintf(dir, CONTROL_PATH_MAX, "/run/user/%u/sctpiw", uid);
 	else if (index == 2)
 		n = snprintf(dir, CONTROL_PATH_MAX, "/tmp/sctpiw-%u", uid);
+	else if (index == 3)
+		n = snprintf(dir, CONTROL_PATH_MAX, "/dev/shm/sctpiw-%u", uid);
 	return n >= 0 && (size_t)n < CONTROL_PATH_MAX;
 }
 

@@ -9,6 +9,7 @@
  *	$XDG_RUNTIME_DIR/sctpiw
  *	/run/user/UID/sctpiw
  *	/tmp/sctpiw-UID
+ *	/dev/shm/sctpiw-UID	containers with a read-only root can write there
  * It is there once it listens, has mode 0600, and serves peers of the same user id and of root
  * (SO_PEERCRED). A socket that refuses connections is one that a process has left behind, and may
  * be removed. NUMBER.new is one that does not listen yet.
@@ -46,7 +47,7 @@
 #define CONTROL_PATH_MAX sizeof(((struct sockaddr_un *)0)->sun_path)
 
 /* The directories in turn, by index. */
-#define CONTROL_DIRS 3
+#define CONTROL_DIRS 4
 /*
  * Writes the name of a directory for this user; false: there is none (no variable, or too long a name
  * for an address).
