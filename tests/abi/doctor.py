@@ -22,6 +22,9 @@ import sys
 import tempfile
 import threading
 
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / "e2e"))
+import sctp_packets as sctp  # noqa: E402
+
 SCTPIW, WRONG = sys.argv[1:3]
 CC = os.environ.get("CC", "cc")
 NOBODY = 65534
@@ -158,19 +161,27 @@ def all_is_well():
     assert not failures_but(lines), failures_but(lines)
     for name in ALWAYS:
         assert name in [line["check"] for line in lines], f"{name} is not looked at"
+    assert not failures_but(doctor("--log", "debug")), "what the device logs is a failure"
     for name in ("variables", "installation", "libibverbs", "librdmacm", "system calls", "locked memory", "offload"):
         expect(lines, name, "ok")
     listed = json.loads(subprocess.run([SCTPIW, "list", "--json"], capture_output=True, check=True).stdout)
     for gid in listed[0]["ports"][0]["gids"]:
         expect(lines, "device", "ok", f"GID {gid['index']} is {gid['gid']}, of {gid['netdev']}")
-    assert all(line["text"].endswith("the default") for line in lines if line["check"] == "settings")
+    short, long = ([line["text"] for line in said if line["check"] == "settings"] for said in (lines, doctor("--verbose")))
+    assert short == [f"{len(long)} have their defaults: --verbose lists them"], short
+    assert len(long) > 20 and all(text.endswith("the default") for text in long), long
 
 
 def lines_for_people():
+    """The worst comes last, with a count, in lines of 80 letters or as many as there are; the listener's come at once."""
     done = run("--", "/nowhere/program", env={"SCTPIW_FOO": "1"})
-    words = {line[:8].strip() for line in done.stdout.splitlines()}
-    assert done.returncode == 1 and words == {"ok", "warning", "FAILURE"}, done.stdout
-    assert "FAILURE  program        /nowhere/program: No such file or directory: " in done.stdout, done.stdout
+    said = done.stdout.splitlines()
+    words = [line[:8].strip() for line in said if line[:1].strip()]
+    assert done.returncode == 1 and words == sorted(words, key=["ok", "warning", "FAILURE", words[-1]].index), done.stdout
+    assert max(map(len, said)) <= 80 and said[-1].startswith("1 failure, ") and "warning" in words, done.stdout
+    wide = run("--", "/nowhere/program", env={"SCTPIW_FOO": "1", "COLUMNS": "1000"}).stdout
+    assert "\nFAILURE  program        /nowhere/program: No such file or directory: name a program" in wide, wide
+    assert done.stdout.split() == wide.split(), done.stdout
 
 
 def settings():
@@ -180,7 +191,8 @@ def settings():
     expect(lines, "settings", "ok", "llp = ip, of --llp")
     expect(lines, "settings", "ok", f"silent-limit = 5, of {file}:2")
     expect(lines, "settings", "ok", "log = debug, of SCTPIW_LOG")
-    expect(lines, "settings", "ok", "share = yes, the default")
+    expect(lines, "settings", "ok", "have their defaults")
+    expect(doctor("--verbose"), "settings", "ok", "share = yes, the default")
 
 
 def wrong_settings():
@@ -431,7 +443,7 @@ def no_route():
 @contextlib.contextmanager
 def listener(port, before=None):
     with subprocess.Popen([SCTPIW, "doctor", "--listen", str(port)], stdout=subprocess.PIPE, text=True,
-                          preexec_fn=before) as process:
+                          env=dict(os.environ, COLUMNS="1000"), preexec_fn=before) as process:
         try:
             for line in process.stdout:
                 if line.split()[1:2] == ["port"]:
@@ -488,6 +500,8 @@ def reordered():
                 data, guest = there.recvfrom(65536)
             except OSError:  # it is over
                 return
+            if data[:4] != b"spwD":  # an INIT
+                continue
             assert data[:6] == b"spwD\1" + data[5:6] and len(data) >= 48 and data[44:48] == bytes(4), data[:48]
             if data[5] == hello:
                 assert len(data) == 48 and data[16:48] == bytes(32), data
@@ -519,6 +533,37 @@ def nobody_listens():
     expect(doctor(f"127.0.0.1:{port}"), "probe", "failure", f"nobody listens on its UDP port {port}", "--listen")
 
 
+def answers_of_servers():
+    """What may come back for an INIT, from other programs than ours."""
+    cookie = struct.pack(">HH", sctp.PARAM_COOKIE, 8) + bytes(4)
+    answers = {
+        "a program of sctpiw listens there": lambda tag: ack(tag, sctp.ADAPTATION + cookie),
+        "speaks SCTP, and no RDMA": lambda tag: ack(tag, cookie),
+        "no program listens there": lambda tag: (tag, sctp.chunk(sctp.ABORT, 0, b"")),
+        "refuses: no, [31mthanks": lambda tag: (tag, sctp.chunk(sctp.ABORT, 0, struct.pack(">HH", 12, 19) + b"no, \x1b[31mthanks\0")),
+        "the host is up": lambda tag: (tag ^ 1, sctp.chunk(sctp.ABORT, 0, b"")),  # another association's
+    }
+
+    def ack(tag, parameters):
+        return tag, sctp.chunk(sctp.INIT_ACK, 0, sctp.init(7, 65536, 9, 9, 7, parameters)[4:])
+
+    def answer(there, make):
+        with contextlib.suppress(OSError):  # until it is over
+            while True:
+                data, guest = there.recvfrom(65536)
+                if data[12:13] == bytes([sctp.INIT]):
+                    assert sctp.right_crc(data) and data[4:8] == bytes(4), data
+                    there.sendto(sctp.packet(*struct.unpack(">HH", data[:4])[::-1], *make(*struct.unpack_from(">I", data, 16))), guest)
+
+    for words, make in answers.items():
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as there:
+            there.bind(("127.0.0.1", 0))
+            threading.Thread(target=answer, args=(there, make), daemon=True).start()
+            lines = doctor(f"127.0.0.1:{there.getsockname()[1]}")
+        line = next(line for line in lines if line["check"] in ("server", "probe"))
+        assert words in line["text"], line
+
+
 def port_taken():
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as taken:
         taken.bind(("0.0.0.0", 0))
@@ -538,7 +583,7 @@ CASES = [refused, deadly, refused_threads, no_offload, all_is_well, lines_for_pe
          keys, certificates, unknown_variables, parts_missing, other_libibverbs, wrong_provider, good_programs,
          absent_programs, no_programs, static_program, privileged_programs, foreign_programs, missing_library, few_descriptors, short_files,
          locked_memory, shared_memory, one_processor, slow_clock, small_buffers, buffers_of_users, lo_down, small_mtu, no_name, no_route,
-         probes, without_ipv6, reordered, nobody_listens, port_taken, silent_program]
+         probes, without_ipv6, reordered, nobody_listens, answers_of_servers, port_taken, silent_program]
 
 
 def main():

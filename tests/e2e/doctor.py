@@ -4,6 +4,7 @@
 import contextlib
 import json
 import re
+import signal
 import subprocess
 import sys
 import time
@@ -22,15 +23,16 @@ DROP = """table inet doctor {{
 
 
 def listen(link, port):
-    server = start("listener", [harness.BUILD / "bin/sctpiw", "doctor", "--listen", port], link, "server", rdma=False)
+    server = start("listener", [harness.BUILD / "bin/sctpiw", "doctor", "--listen", port], link, "server", rdma=False,
+                   env={"COLUMNS": "1000"})
     server.wait_for_output("is free, and listens")
     return server
 
 
-def ask(link, port, status):
+def ask(link, port, status, *options, **how):
     """The report on the way to the server's side; status: that of the program."""
-    client = start("doctor", [harness.BUILD / "bin/sctpiw", "doctor", "--json", f"[{link.address}]:{port}"], link,
-                   rdma=False)
+    client = start("doctor", [harness.BUILD / "bin/sctpiw", "doctor", "--json", *options, f"[{link.address}]:{port}"], link,
+                   rdma=False, **how)
     client.expect(60, status)
     return {line["check"]: line for line in json.loads(client.output())}
 
@@ -117,7 +119,54 @@ def all_closed(link):
 
 def nobody_listens(link):
     port = free_port()
-    must_say(ask(link, port, 1), "probe", "failure", f"nobody listens on its UDP port {port}", f"--listen {port} there")
+    must_say(ask(link, port, 1), "probe", "failure", f"nobody listens on its UDP port {port}", "start the server",
+             f"--listen {port}")
+
+
+def rping_server(link, port, *options):
+    server = start("rping-server", ["rping", "-s", "-C", 1, "-a", link.any, "-p", port], link, "server", options=options)
+    server.wait_listening(port)
+    return server
+
+
+def serves(link):
+    """A program listens, and goes on to; whether it is stopped cannot be told from a firewall."""
+    port = free_port()
+    server = rping_server(link, port)
+    for _ in range(2):
+        lines = ask(link, port, 0)
+        must_say(lines, "server", "ok", f"port {port}: a program of sctpiw listens there")
+        must_say(lines, "probe", "ok", "there and back")
+    must_say(ask(link, port, 0, "--encap-port", port), "server", "ok", "listens there")
+    start("rping", ["rping", "-c", "-C", 1, "-a", link.address, "-p", port], link).expect(20)
+    server.expect(20)
+    server = rping_server(link, port)
+    server.signal(signal.SIGSTOP)
+    must_say(ask(link, port, 1), "probe", "failure", "does not answer on UDP port", "start the server")
+    server.signal(signal.SIGCONT)
+
+
+def serves_otherwise(link):
+    """A program has the port, and other settings than who asks."""
+    port = free_port()
+    server = rping_server(link, port, "--llp", "ip")
+    must_say(ask(link, port, 1), "server", "failure", "refuses: sctpiw: llp = ip", "same settings")
+    for user in None, harness.NOBODY:  # a raw socket is not for everybody
+        lines = ask(link, port, int(user is not None), "--llp", "ip", user=user)
+        must_say(lines, "server", "ok", "a program of sctpiw")
+        must_say(lines, "probe", "ok", "there and back")
+    server.kill()
+    must_say(ask(link, port, 1, "--llp", "ip"), "server", "failure", "nobody answers SCTP without UDP")
+    key = harness.log_file("key")
+    key.write_text("lab " + "0f" * 32 + "\n")
+    key.chmod(0o600)
+    server = rping_server(link, port, "--key", key)
+    must_say(ask(link, port, 1), "server", "failure", "serves nobody without one", "--key")
+    server.kill()
+    rping_server(link, port)
+    lines = ask(link, port, 1, "--key", key)
+    must_say(lines, "server", "failure", "has neither key nor certificate")
+    must_say(ask(link, port, 0, "--key", key, "--key-optional"), "server", "ok", "listens there")
 
 
 def no_listener(link):
@@ -185,7 +234,7 @@ def narrow(link):
 
 
 CASES = [("passes", passes), ("closed-there", closed_there), ("closed-back", closed_back), ("own-firewall", own_firewall),
-         ("rejected", rejected), ("all-closed", all_closed), ("nobody-listens", nobody_listens),
+         ("rejected", rejected), ("all-closed", all_closed), ("nobody-listens", nobody_listens), ("serves", serves), ("serves-otherwise", serves_otherwise),
          ("no-listener", no_listener), ("lost-there", lost_there), ("lost-back", lost_back),
          ("starved", starved), ("narrow", narrow)]
 

@@ -57,6 +57,7 @@ complete -c sctpiw -n '__sctpiw_in help' -a 'run env list stat counters fault to
 complete -c sctpiw -n '__sctpiw_in run torture' -a '(__fish_complete_subcommand --fcs-skip=2)'
 complete -c sctpiw -n '__sctpiw_in list stat counters torture doctor' -l json -d 'print JSON'
 complete -c sctpiw -n '__sctpiw_in doctor' -l listen -d 'answer the probes of other hosts'
+complete -c sctpiw -n '__sctpiw_in doctor' -l verbose -d 'list the settings that have their defaults, too'
 complete -c sctpiw -n '__sctpiw_in doctor' -a '(__fish_print_hostnames)'
 complete -c sctpiw -n '__sctpiw_in torture' -l timeout -x -d 'seconds after which a run hangs'
 complete -c sctpiw -n '__sctpiw_in torture' -l max -x -d 'so many runs of a kind at most'

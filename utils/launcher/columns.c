@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 #include "launcher/columns.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -22,7 +21,7 @@ size_t columns_width(void)
 	return WIDTH;
 }
 
-void columns_print(const char *text, size_t at, size_t indent)
+void columns_print(FILE *out, const char *text, size_t at, size_t indent)
 {
 	size_t width = columns_width();
 
@@ -30,12 +29,12 @@ void columns_print(const char *text, size_t at, size_t indent)
 		size_t blanks = strspn(text, " "), word = strcspn(text + blanks, " ");
 
 		if (at > indent && at + blanks + word > width) {
-			printf("\n%*s", (int)indent, "");
+			fprintf(out, "\n%*s", (int)indent, "");
 			at = indent;
 			text += blanks;
 			blanks = 0;
 		}
-		printf("%.*s", (int)(blanks + word), text);
+		fprintf(out, "%.*s", (int)(blanks + word), text);
 		at += blanks + word;
 		text += blanks + word;
 	}

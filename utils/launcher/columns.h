@@ -4,6 +4,7 @@
 #define UTILS_LAUNCHER_COLUMNS_H
 
 #include <stddef.h>
+#include <stdio.h>
 
 /*
  * Returns how many letters a line of standard output may have: the number in the environment variable
@@ -12,9 +13,9 @@
 size_t columns_width(void);
 
 /*
- * Prints text, whose lines are broken at blanks where they would be too long. The cursor stands in
+ * Writes text to out, with line breaks at blanks where lines would be too long. The cursor stands in
  * column at (0 is the first one); the lines that follow begin in column indent.
  */
-void columns_print(const char *text, size_t at, size_t indent);
+void columns_print(FILE *out, const char *text, size_t at, size_t indent);
 
 #endif

@@ -43,6 +43,7 @@ static const struct {
 	{ "name", IF_HOST, doctor_name },
 	{ "route", IF_PEER, doctor_route },
 	{ "session", IF_SEALED, doctor_session },
+	{ "server", IF_PEER, doctor_server },
 	{ "probe", IF_PEER, doctor_probe },
 	{ "path MTU", IF_PROBE, doctor_path_mtu },
 	{ "rate", IF_PROBE, doctor_rate },
@@ -150,6 +151,7 @@ int doctor_run(const struct options *options, int argc, char **argv)
 
 	d.provider = options->provider;
 	d.listen = options->listen;
+	d.verbose = options->verbose;
 	d.port = DOCTOR_PORT;
 	if (!take_words(&d, argc, argv))
 		return EXIT_USAGE;
@@ -161,5 +163,7 @@ int doctor_run(const struct options *options, int argc, char **argv)
 			checks[i].look(&d);
 	}
 	complain_to(NULL);
+	if (!d.listen)
+		doctor_conclude();
 	return doctor_end() ? EXIT_FAILURE : EXIT_SUCCESS;
 }

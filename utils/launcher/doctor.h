@@ -38,6 +38,7 @@ struct doctor {
 	const char *host;     /* the name or address of the other host, or NULL */
 	uint16_t port;	      /* UDP: HOST's, or with --listen our own */
 	bool listen;
+	bool verbose; /* settings that have their defaults are lines, too */
 
 	/* From checks. */
 	struct config_builder settings;
@@ -48,7 +49,7 @@ struct doctor {
 	unsigned int n_gids;
 	struct sockaddr_storage peer; /* HOST's address, with port */
 	bool has_peer;
-	bool has_process; /* one that has keys or certificates has answered from HOST's port */
+	bool has_process; /* a program of sctpiw, or what has its port, has answered from HOST */
 	uint32_t mtu;	  /* bytes that the interface towards HOST takes */
 	struct doctor_probe *probe;  /* the listener on HOST, which answers; NULL: it does not */
 	struct doctor_listener *own; /* our listener; NULL: there is none */
@@ -89,6 +90,8 @@ void doctor_name(struct doctor *d);
 void doctor_route(struct doctor *d);
 /* doctor_session.c */
 void doctor_session(struct doctor *d);
+/* doctor_server.c */
+void doctor_server(struct doctor *d);
 /* doctor_probe.c */
 void doctor_probe(struct doctor *d);
 void doctor_path_mtu(struct doctor *d);

@@ -145,12 +145,18 @@ void doctor_librdmacm(struct doctor *d)
 
 /* ---- the device ---- */
 
-/* What "sctpiw list" does; the environment of the doctor itself stays without the device. */
+#define WARNING "sctpiw: warning: "
+
+/*
+ * What "sctpiw list" does, without the lines of a setting log that asks for more than errors; the environment of the
+ * doctor itself stays without the device.
+ */
 static int list_device(void *arg)
 {
 	struct doctor *d = arg;
 
-	return environment_set(&d->parts) ? list_run(false) : EXIT_BROKEN;
+	return !setenv("SCTPIW_LOG", "error", 1) && environment_set(&d->parts) ? list_run(false) :
+										 EXIT_BROKEN;
 }
 
 /* Takes a line of "sctpiw list" about a GID. */
@@ -189,6 +195,8 @@ static bool take_list(struct doctor *d, char *text)
 				"port %s", line + 5);
 		} else if (!strncmp(line, "gid ", 4)) {
 			take_gid(d, line);
+		} else if (!strncmp(line, WARNING, strlen(WARNING))) {
+			doctor_warning(NULL, "%s", line + strlen(WARNING));
 		} else if (!strncmp(line, "sctpiw", 6)) {
 			doctor_failure(NULL, "%s", line);
 			found = true;

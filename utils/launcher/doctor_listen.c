@@ -183,6 +183,7 @@ void doctor_serve(struct doctor *d)
 	struct sigaction action = { .sa_handler = end };
 	struct pollfd fds[2];
 
+	doctor_conclude();
 	if (!l)
 		return;
 	sigaction(SIGINT, &action, NULL);

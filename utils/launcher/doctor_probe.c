@@ -40,7 +40,8 @@ static void explain_error(const struct doctor *d, int error)
 			       "this host's own firewall lets no UDP out to %s", d->host);
 		break;
 	case -ECONNREFUSED:
-		snprintf(remedy, sizeof(remedy), "start sctpiw doctor --listen %u there", d->port);
+		snprintf(remedy, sizeof(remedy),
+			 "start the server there, or sctpiw doctor --listen %u", d->port);
 		doctor_failure(remedy, "%s is reached, but nobody listens on its UDP port %u",
 			       d->host, d->port);
 		break;
@@ -74,7 +75,8 @@ static void explain_silence(const struct doctor *d)
 		return;
 	}
 	snprintf(remedy, sizeof(remedy),
-		 "start sctpiw doctor --listen %u there, and let UDP port %u in", d->port, d->port);
+		 "let UDP port %u in there, and start the server, or sctpiw doctor --listen %u",
+		 d->port, d->port);
 	if (heard == -ECONNREFUSED || heard == -EPROTO)
 		doctor_failure(remedy,
 			       "%s does not answer on UDP port %u; the host is up, as its TCP says",
@@ -176,7 +178,8 @@ void doctor_probe(struct doctor *d)
 
 	if (d->has_process) {
 		doctor_ok(
-			"UDP passes, there and back; a listener in the place of that process would tell more");
+			"packets pass, there and back; sctpiw doctor --listen in the place of that "
+			"program would measure losses, path MTU and rate");
 		return;
 	}
 	ret = doctor_guest_greet(&p, (struct sockaddr *)&d->peer);

@@ -4,24 +4,33 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "launcher/columns.h"
 #include "launcher/json.h"
 #include "util/printable.h"
 
 #define NUMBERS 8
 #define TEXT_LEN 4096 /* bytes of a line and its final zero; the rest is cut */
+#define INDENT 24     /* the column in which the text of a line begins */
 
 static const struct {
 	const char *text; /* in lines */
 	const char *json;
 } words[] = { { "ok", "ok" }, { "warning", "warning" }, { "FAILURE", "failure" } };
-enum status { OK, WARNING, FAILURE };
+enum status { OK, WARNING, FAILURE, STATUSES };
 
 static struct {
 	bool json;
 	const char *check;
-	unsigned int lines, failures, numbers;
+	unsigned int lines, count[STATUSES], numbers;
+	/* Lines that wait for the end, one stream for each status; NULL: they do not wait. */
+	struct held {
+		FILE *out;
+		char *text;
+		size_t len;
+	} held[STATUSES];
 	struct {
 		const char *name;
 		double value;
@@ -33,13 +42,45 @@ void doctor_begin(bool json)
 	report.json = json;
 	if (json)
 		putchar('[');
+	for (unsigned int i = WARNING; i < STATUSES && !json; i++)
+		report.held[i].out = open_memstream(&report.held[i].text, &report.held[i].len);
+}
+
+static void print_held(struct held *h)
+{
+	if (!h->out)
+		return;
+	fclose(h->out);
+	fputs(h->text, stdout);
+	free(h->text);
+	*h = (struct held){ 0 };
+}
+
+static const char *plural(unsigned int n)
+{
+	return n == 1 ? "" : "s";
+}
+
+void doctor_conclude(void)
+{
+	unsigned int warnings = report.count[WARNING], failures = report.count[FAILURE];
+
+	if (report.json)
+		return;
+	if (warnings || failures)
+		putchar('\n');
+	print_held(&report.held[WARNING]);
+	print_held(&report.held[FAILURE]);
+	printf("\n%u failure%s, %u warning%s\n", failures, plural(failures), warnings,
+	       plural(warnings));
+	fflush(stdout);
 }
 
 unsigned int doctor_end(void)
 {
 	if (report.json)
 		puts(report.lines ? "\n]" : "]");
-	return report.failures;
+	return report.count[FAILURE];
 }
 
 void doctor_look_at(const char *check)
@@ -72,7 +113,18 @@ static void print_json(enum status status, const char *text, const char *remedy)
 	putchar('}');
 }
 
-/* Prints a line at once, as the next one may take a while, and the listener's has no end. */
+static void print_text(enum status status, const char *text, const char *remedy)
+{
+	FILE *out = report.held[status].out ? report.held[status].out : stdout;
+	char whole[2 * TEXT_LEN];
+
+	snprintf(whole, sizeof(whole), "%s%s%s", text, remedy ? ": " : "", remedy ? remedy : "");
+	fprintf(out, "%-8s %-14s ", words[status].text, report.check);
+	columns_print(out, whole, INDENT, INDENT);
+	putc('\n', out);
+}
+
+/* Prints a line at once if it does not wait for the end: the next one may take a while, and the listener's has no end. */
 static void say(enum status status, const char *remedy, const char *format, va_list args)
 {
 	char text[TEXT_LEN];
@@ -82,11 +134,10 @@ static void say(enum status status, const char *remedy, const char *format, va_l
 	if (report.json)
 		print_json(status, text, remedy);
 	else
-		printf("%-8s %-14s %s%s%s\n", words[status].text, report.check, text,
-		       remedy ? ": " : "", remedy ? remedy : "");
+		print_text(status, text, remedy);
 	fflush(stdout);
 	report.lines++;
-	report.failures += status == FAILURE;
+	report.count[status]++;
 	report.numbers = 0;
 }
 

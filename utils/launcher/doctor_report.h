@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* How the checks of doctor.h say what they have found: lines for people, or an array of objects in JSON. */
+/*
+ * How the checks of doctor.h say what they have found: lines for people, or an array of objects in JSON. People read
+ * warnings and failures at the end.
+ */
 #ifndef UTILS_LAUNCHER_DOCTOR_REPORT_H
 #define UTILS_LAUNCHER_DOCTOR_REPORT_H
 
@@ -8,7 +11,13 @@
 /* Begins the report. */
 void doctor_begin(bool json);
 
-/* Ends it. Returns how many failures it has. */
+/*
+ * Prints the warnings and failures so far, and how many there are. Warnings and failures that follow are printed at
+ * once.
+ */
+void doctor_conclude(void);
+
+/* Ends the report. Returns how many failures it has. */
 unsigned int doctor_end(void);
 
 /* The lines from now on are those of the check of this name. */

@@ -15,6 +15,7 @@
 void doctor_settings(struct doctor *d)
 {
 	struct config_error why;
+	unsigned int defaults = 0;
 
 	if (!settings_collect(&d->settings, &why)) {
 		doctor_failure("there is no device until this is mended", "%s", why.text);
@@ -27,9 +28,13 @@ void doctor_settings(struct doctor *d)
 
 		if (*origin)
 			doctor_ok("%s = %s, of %s", name->name, d->settings.value[i], origin);
-		else
+		else if (d->verbose)
 			doctor_ok("%s = %s, the default", name->name, name->dflt);
+		else
+			defaults++;
 	}
+	if (defaults)
+		doctor_ok("%u have their defaults: --verbose lists them", defaults);
 }
 
 /* The identities, with blanks between them; nothing of the keys. */

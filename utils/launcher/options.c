@@ -45,10 +45,11 @@ const struct options_of options_of_doctor = {
 	.synopsis = " [HOST[:PORT]] [-- CMD [ARG]...]\n"
 		    "       sctpiw doctor [OPTION]... --listen [PORT]",
 	.what = "Look at all that makes the device absent, unreachable or slow: a line each, which begins with\n"
-		"ok, warning or FAILURE and ends with the remedy. HOST: the way there, and its UDP port (7471),\n"
-		"where \"sctpiw doctor --listen PORT\" has to run. CMD: whether the device can be brought into it.\n",
+		"ok, warning or FAILURE and ends with the remedy. HOST: the way there, and whether a program of\n"
+		"sctpiw listens at its UDP port (7471). Where \"sctpiw doctor --listen PORT\" runs instead, losses,\n"
+		"path MTU and rate are measured. CMD: whether the device can be brought into it.\n",
 	.json = "lines",
-	.listen = true,
+	.diagnoses = true,
 	.words = true,
 	.tells = true,
 	.status = "Exit status: 0 nothing worse than a warning, 1 a failure, 2 wrong usage.\n",
@@ -129,6 +130,7 @@ enum {
 	OPT_CONFIG,
 	OPT_JSON,
 	OPT_LISTEN,
+	OPT_VERBOSE,
 	OPT_WATCH,
 	OPT_TIMEOUT,
 	OPT_MAX,
@@ -142,6 +144,7 @@ static const struct option own_options[] = {
 	{ "config", required_argument, NULL, OPT_CONFIG },
 	{ "json", no_argument, NULL, OPT_JSON },
 	{ "listen", no_argument, NULL, OPT_LISTEN },
+	{ "verbose", no_argument, NULL, OPT_VERBOSE },
 	{ "watch", optional_argument, NULL, OPT_WATCH },
 	{ "timeout", required_argument, NULL, OPT_TIMEOUT },
 	{ "max", required_argument, NULL, OPT_MAX },
@@ -174,8 +177,9 @@ void options_help(const struct options_of *of)
 	printf("Usage: sctpiw %s [OPTION]...%s\n\n%s\n", of->command, of->synopsis, of->what);
 	if (of->json)
 		printf("  --json               print JSON instead: an array of %s\n", of->json);
-	if (of->listen)
-		fputs("  --listen             answer the probes of other hosts at UDP port PORT, until SIGINT\n",
+	if (of->diagnoses)
+		fputs("  --listen             answer the probes of other hosts at UDP port PORT, until SIGINT\n"
+		      "  --verbose            list the settings that have their defaults, too\n",
 		      stdout);
 	if (of->tortures)
 		fputs("  --timeout SECONDS    a run that takes longer hangs, and is killed; 30 if they are not given\n"
@@ -368,6 +372,9 @@ static int take(int opt, int argc, char **argv, struct options *out)
 	case OPT_LISTEN:
 		out->listen = true;
 		return 0;
+	case OPT_VERBOSE:
+		out->verbose = true;
+		return 0;
 	case OPT_WATCH:
 		return take_watch(argc, argv, out);
 	case OPT_TIMEOUT:
@@ -392,7 +399,8 @@ static bool takes(const struct options_of *of, int value)
 	case OPT_JSON:
 		return of->json;
 	case OPT_LISTEN:
-		return of->listen;
+	case OPT_VERBOSE:
+		return of->diagnoses;
 	case OPT_WATCH:
 		return of->watch;
 	case OPT_TIMEOUT:

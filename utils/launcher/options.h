@@ -15,6 +15,7 @@ struct options {
 	bool help;	      /* somebody wants to read the help, and nothing else */
 	bool json;	      /* --json was given */
 	bool listen;	      /* --listen was given */
+	bool verbose;	      /* --verbose was given */
 	double timeout;	      /* the seconds of --timeout */
 	unsigned int max;     /* the number of --max */
 	const char *error;    /* the errno of --error */
@@ -28,7 +29,7 @@ struct options_of {
 	const char *synopsis; /* what stands behind the options in its first line */
 	const char *what;     /* what it does, in lines */
 	const char *json;     /* it takes --json, which prints an array of these; or NULL */
-	bool listen;	      /* it takes --listen */
+	bool diagnoses;	      /* it takes --listen and --verbose */
 	bool watch;	      /* it takes --watch */
 	bool tortures;	      /* it takes --timeout, --max and --error */
 	bool asks;	      /* it asks processes: it takes the number of one, and no settings */

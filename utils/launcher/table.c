@@ -77,7 +77,7 @@ static void print_row(const struct part *p, char **row)
 		else if (i + 1 < p->end)
 			at += (size_t)printf("%-*s", w, cell);
 		else /* no blanks at the end of a line */
-			columns_print(cell, at, at);
+			columns_print(stdout, cell, at, at);
 	}
 	putchar('\n');
 }

@@ -111,18 +111,17 @@ static struct transport_attempt state_of(const struct conn_assoc *a)
 static void tell_silence(struct conn_assoc *a)
 {
 	const struct path_addr *to = &a->attempt.to;
-	/* It asks at the UDP port that it is given. */
-	bool doctor = to->udp_port == a->attempt.port;
 	char peer[SOCKADDR_TEXT], cause[UNANSWERED_LINE];
 
 	if (list_empty(&a->waiting) || state_of(a).answered)
 		return;
 	sockaddr_text_ip(&to->remote, a->attempt.port, peer);
-	unanswered_tell(a->ep->conn, &to->remote, a->attempt.port,
-			"rdma_connect() waits for %s, which has not answered for %u s: %s%s%s",
-			peer, (unsigned int)(UNANSWERED_TIME / NSEC_PER_SEC),
-			unanswered_cause(a->ep->conn, to, cause, sizeof(cause)),
-			doctor ? "; look with: sctpiw doctor " : "", doctor ? peer : "");
+	unanswered_tell(
+		a->ep->conn, &to->remote, a->attempt.port,
+		"rdma_connect() waits for %s, which has not answered for %u s: %s; look with the "
+		"same settings: sctpiw doctor %s",
+		peer, (unsigned int)(UNANSWERED_TIME / NSEC_PER_SEC),
+		unanswered_cause(a->ep->conn, to, cause, sizeof(cause)), peer);
 }
 
 void unanswered_key(struct conn *c, uint16_t port, const struct path_addr *from,

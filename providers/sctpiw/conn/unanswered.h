@@ -20,7 +20,7 @@ struct conn_assoc;
 /* For so long nothing is said. */
 #define UNANSWERED_TIME (3 * NSEC_PER_SEC)
 /* Bytes of a line at most; it is cut there. */
-#define UNANSWERED_LINE 400
+#define UNANSWERED_LINE 480
 /* How a peer's reason begins that was asked by another way than its own: its llp follows (docs/wire.md). */
 #define UNANSWERED_LLP "sctpiw: llp = "
 
