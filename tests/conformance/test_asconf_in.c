@@ -356,11 +356,14 @@ static void test_not_that_host(void **state)
 	assert_non_null(other);
 	sctp_assoc_abort(other);
 	drop_all();
-	/* Even if it claims to be nowhere else */
+	/* It cannot be nowhere else, unless it says so from there. */
 	asconf_begin();
 	asconf_add_request(1, WIRE_SCTP_DELETE_IP, 2);
 	asconf_sign();
 	send_from(&(struct path_addr){ .local = third.local, .remote = simnet_v4(4) });
+	asconf_error_in(take(), 1, 1, WIRE_SCTP_CAUSE_DELETE_LAST);
+	assert_false(sctp_path_in_doubt(a));
+	asconf_request(2, WIRE_SCTP_DELETE_IP, 2, &third);
 	drop_all();
 	assert_true(sctp_path_in_doubt(a));
 	assert_false(sctp_assoc_is_between(a, &third));
@@ -439,16 +442,84 @@ static void test_replaced_with_loss(void **state)
 	assert_in_range(heartbeats, 2, 4);
 }
 
+/*
+ * Somebody else's address that a peer lists, and from which it forges packets, hears of the association as long as one may
+ * be silent, and ever less often: whatever comes from there, only the answer to a HEARTBEAT keeps the association.
+ */
+static void test_doubt_ends(void **state)
+{
+	struct path_addr third = at(3);
+	unsigned int heartbeats = 0;
+	uint64_t start = f.now;
+	struct packet *p;
+
+	ROWS("9260-8.3-01 5061-5.3-02");
+	asconf_establish();
+	f.s->config.heartbeat_interval = SEC;
+	asconf_begin();
+	asconf_add_request(0, WIRE_SCTP_ADD_IP, 3);
+	asconf_more(WIRE_SCTP_DELETE_IP, 2);
+	asconf_sign();
+	send_from(&third);
+	asconf_ack_in(take(), 0);
+	for (; f.a && f.now - start < 100 * SEC; wait_ns(100 * MSEC)) {
+		begin();
+		add(WIRE_SCTP_COOKIE_ACK, 0, 0);
+		send_from(&third);
+		for (; (p = take()); heartbeats++)
+			assert_true(is_to(p, &third) && p->len <= 36);
+	}
+	assert_int_equal(f.error, -ETIMEDOUT);
+	assert_in_range(f.now - start, 30 * SEC, 31 * SEC);
+	assert_in_range(heartbeats, 3, 6);
+}
+
+/* A packet with an AUTH is no sign of life before that holds, wherever it comes from. */
+static void test_forged_is_silent(void **state)
+{
+	static const uint8_t from[] = { 2, 4 };
+
+	ROWS("4895-6.3-04 9260-8.1-01");
+	for (unsigned int i = 0; i < 2; i++) {
+		uint64_t heard;
+
+		asconf_establish();
+		heard = f.a->heard;
+		f.now += SEC;
+		asconf_begin();
+		asconf_add_request(0, WIRE_SCTP_ADD_IP, 3);
+		asconf_sign();
+		f.buf[f.len - 1] ^= 1;
+		send_from(&(struct path_addr){ .local = f.path.local,
+					       .remote = simnet_v4(from[i]),
+					       .udp_port = (uint16_t)(f.path.udp_port + 1) });
+		nothing();
+		assert_true(f.a->heard == heard && f.a->path->health.heard <= heard);
+		assert_int_equal(f.a->path->addr.udp_port, f.path.udp_port);
+		asconf_request(0, WIRE_SCTP_ADD_IP, 3, &f.path);
+		assert_true(f.a->heard == f.now);
+		sctp_assoc_abort(f.a);
+		collect();
+		drop_all();
+	}
+}
+
 static void test_delete_refused(void **state)
 {
+	struct path_addr third = at(3);
+
 	ROWS("5061-5.3-06 5061-5.3-07");
 	asconf_establish();
 	asconf_request(0, WIRE_SCTP_DELETE_IP, 2, &f.path);
 	asconf_error_in(take(), 0, 1, WIRE_SCTP_CAUSE_DELETE_LAST);
 	asconf_request(1, WIRE_SCTP_ADD_IP, 3, &f.path);
 	drop_all();
+	/* Nobody but the peer says that the other address is the peer's. */
 	asconf_request(2, WIRE_SCTP_DELETE_IP, 2, &f.path);
-	asconf_error_in(take(), 2, 1, WIRE_SCTP_CAUSE_DELETE_SOURCE);
+	asconf_error_in(take(), 2, 1, WIRE_SCTP_CAUSE_DELETE_LAST);
+	sctp_paths_find(f.a, &third.remote)->confirmed = true;
+	asconf_request(3, WIRE_SCTP_DELETE_IP, 2, &f.path);
+	asconf_error_in(take(), 3, 1, WIRE_SCTP_CAUSE_DELETE_SOURCE);
 	assert_int_equal(f.a->paths.others, 1);
 	assert_true(ip_addr_equal(&f.a->path->addr.remote, &f.path.remote));
 }
@@ -602,7 +673,7 @@ int main(void)
 		T(test_replaced),     T(test_too_many),		 T(test_delete_refused),
 		T(test_serials),      T(test_not_agreed),	 T(test_replaced_with_loss),
 		T(test_odd_requests), T(test_not_that_host),	 T(test_doubt),
-		T(test_no_amplifier),
+		T(test_no_amplifier), T(test_doubt_ends),	 T(test_forged_is_silent),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

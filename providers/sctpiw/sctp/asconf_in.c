@@ -68,14 +68,21 @@ static uint16_t remove_others(struct sctp_in *in)
 	return 0;
 }
 
-/* Whether the association would have nowhere to send to without this path. */
-static bool is_last(const struct sctp_assoc *a, const struct sctp_path *path)
+/*
+ * Whether the peer would be nowhere without this path: an address that nobody has confirmed may be somebody else's. But a
+ * peer whose only address is replaced says so from the new one.
+ */
+static bool is_last(const struct sctp_in *in, const struct sctp_path *last)
 {
 	unsigned int i;
 
-	for (i = 0; i <= a->paths.others; i++)
-		if (sctp_path_at(a, i) != path && sctp_path_at(a, i)->usable)
+	for (i = 0; i <= in->a->paths.others; i++) {
+		const struct sctp_path *path = sctp_path_at(in->a, i);
+
+		if (path != last && path->usable &&
+		    (path->confirmed || ip_addr_equal(&path->addr.remote, &in->from->remote)))
 			return false;
+	}
 	return true;
 }
 
@@ -85,7 +92,7 @@ static uint16_t remove_path(struct sctp_in *in, const struct ip_addr *addr)
 
 	if (!path)
 		return 0;
-	if (is_last(in->a, path))
+	if (is_last(in, path))
 		return WIRE_SCTP_CAUSE_DELETE_LAST;
 	if (ip_addr_equal(addr, &in->from->remote))
 		return WIRE_SCTP_CAUSE_DELETE_SOURCE;

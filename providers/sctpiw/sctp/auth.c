@@ -226,4 +226,5 @@ void sctp_auth_input(struct sctp_in *in, const struct wire_sctp_chunk *c)
 		return;
 	in->authentic = true;
 	in->stop = false;
+	sctp_path_heard(in);
 }

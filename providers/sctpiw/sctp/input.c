@@ -52,7 +52,8 @@ static bool admit_known(struct sctp_in *in, const struct wire_sctp_chunk *first,
 	}
 	if (!tag_holds)
 		return false;
-	sctp_path_heard(in);
+	if (first->type != WIRE_SCTP_AUTH) /* else if it holds */
+		sctp_path_heard(in);
 	*p = first->raw;
 	return true;
 }

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * What a peer lists in its INIT or INIT ACK is a claim. Nothing but HEARTBEATs goes to such an
- * address, and with one of them a COOKIE ECHO that was not answered elsewhere, until a HEARTBEAT
- * was answered with its nonce. A host behind a NAT, or one that never was the peer, cannot do that.
- * Encapsulated, the first HEARTBEAT goes to the UDP port of the path in use (RFC 6951 5.7).
+ * What a peer lists in its INIT or INIT ACK is a claim. Nothing but HEARTBEATs goes to such an address, and with one of
+ * them a COOKIE ECHO that was not answered elsewhere, until a HEARTBEAT was answered with its nonce. A host behind a NAT,
+ * or one that never was the peer, cannot do that. In UDP the first one goes to the port of the path in use (RFC 6951 5.7).
  *
  * All DATA goes on one path at a time, unless it is spread (spread.h). When a timer says that this path has failed,
  * another one that works takes over at once, and the failed one gets a HEARTBEAT each RTO (RFC 7829 with PFMR =
@@ -643,8 +642,9 @@ static unsigned int successor(struct sctp_assoc *a, const struct ip_addr *heir)
 }
 
 /* Nothing may leave but HEARTBEATs, so nothing is waited for either. */
-static void doubt(struct sctp_assoc *a)
+static void doubt(struct sctp_assoc *a, uint64_t now)
 {
+	a->path->hb.since = now;
 	for (unsigned int t = 0; t < SCTP_PATH_TIMERS; t++)
 		sctp_recovery_timer_set(a, a->path, SCTP_TIMER_T3 + t, TIME_NEVER);
 	sctp_recovery_no_probe(a, a->path);
@@ -660,7 +660,7 @@ static void replace(struct sctp_assoc *a, const struct ip_addr *heir, uint64_t n
 	if (primary)
 		a->path->primary = true;
 	if (!a->path->confirmed)
-		doubt(a);
+		doubt(a, now);
 }
 
 /* What the path, which is not in use, has in flight is lost, and nothing remembers it any more. */
