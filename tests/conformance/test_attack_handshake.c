@@ -231,6 +231,55 @@ static void test_associations_without_end(void **state)
 	assert_int_equal(f.s->table.assoc_count, 0);
 }
 
+/* Bytes of IP packets that the instance has sent since the last call. *longest: of one of them, raised if need be. */
+static size_t sent(size_t *longest)
+{
+	size_t bytes = 0;
+	struct packet *p;
+
+	for (collect(); (p = take()); bytes += 28 + p->len)
+		if (p->len > *longest)
+			*longest = p->len;
+	return bytes;
+}
+
+/* A stranger who completes a handshake and then is silent gets three times what has come, in small packets. */
+static void test_silent_stranger(void **state)
+{
+	size_t longest = 0, in, out;
+	struct sctp_config config;
+	struct wire_sctp_init ack;
+	uint64_t start = f.now;
+	struct packet *p;
+
+	ROWS("9260-8.3-01");
+	teardown(NULL);
+	sctp_config_default(&config);
+	setup_config(&config);
+	begin_tag(0);
+	add_init(WIRE_SCTP_INIT,
+		 &(struct wire_sctp_init){
+			 .tag = f.tag, .a_rwnd = 5000, .os = 1, .mis = 1, .adaptation = 1 });
+	in = 28 + f.len;
+	sendp();
+	p = take();
+	out = 28 + p->len;
+	read_init_ack(p, &ack);
+	begin_tag(ack.tag);
+	add_cookie_echo(&ack);
+	in += 28 + f.len;
+	sendp();
+	f.a = f.rx.assoc;
+	assert_non_null(f.a);
+	sctp_assoc_set_mtu(f.a, 65535);
+	for (; f.a; wait_ns(10 * MSEC))
+		out += sent(&longest);
+	assert_int_equal(f.error, -ETIMEDOUT);
+	assert_in_range(f.now - start, 30 * SEC, 31 * SEC);
+	assert_true(longest <= 36);
+	assert_in_range(out, in, 3 * in);
+}
+
 /* ---- cookies ---- */
 
 /* What an attacker has seen. */
@@ -499,6 +548,7 @@ int main(void)
 		PEER_TEST(test_init_flood_while_up),
 		PEER_TEST(test_cookie_flood),
 		PEER_TEST(test_associations_without_end),
+		PEER_TEST(test_silent_stranger),
 		PEER_TEST(test_replay_while_up),
 		PEER_TEST(test_replay_after_the_end),
 		PEER_TEST(test_replay_after_a_restart),

@@ -486,6 +486,7 @@ static void test_icmp(void **state)
 	teardown(NULL);
 	setup(NULL);
 	associate();
+	primary()->health.proof = f.now;
 	put_be32(quoted + 4, f.tag + 1);
 	sctp_unreachable(f.ep, &f.path, -ECONNREFUSED, quoted, sizeof(quoted), f.now);
 	put_be32(quoted + 4, f.tag);

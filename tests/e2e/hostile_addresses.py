@@ -155,6 +155,7 @@ def restarts(link):
     victim = Victim(link)
     peer = Peer(link).call(victim.port)
     session = peer.session(1).accept()
+    peer.expect("a probe of the path MTU, which is not short", lambda: PAD in peer.heard)
     other = Peer(link, "127.0.0.5", peer.port)
     other.to = peer.to
     for name, extra, who in (("one", v4("127.0.0.5"), peer), ("bad", BAD, peer), ("v6", v6("fd00::1"), peer),

@@ -319,10 +319,31 @@ static void test_shutdown_restart(void **state)
 	chunk_of(p, 1, WIRE_SCTP_SHUTDOWN_ACK);
 }
 
+/* A stranger has opened the association, and has said nothing since: an ABORT is all that leaves. */
+static void test_stranger(void **state)
+{
+	establish();
+	sctp_assoc_shutdown(f.a, f.now);
+	collect();
+	chunk_of(take(), 0, WIRE_SCTP_ABORT);
+	nothing();
+	assert_int_equal(f.events, 1 << SCTP_EVENT_CLOSED);
+	/* one who has said something is waited for */
+	establish();
+	begin();
+	add_data(f.tsn);
+	sendp();
+	drop_all();
+	sctp_assoc_shutdown(f.a, f.now);
+	collect();
+	chunk_of(take(), 0, WIRE_SCTP_SHUTDOWN);
+}
+
 static void test_silent_shutdown(void **state)
 {
 	ROWS("9260-9.2-02");
 	establish();
+	f.a->path->health.proof = f.now; /* the peer is no stranger */
 	sctp_assoc_shutdown(f.a, f.now);
 	collect();
 	wait_ns(100 * SEC);
@@ -414,6 +435,7 @@ int main(void)
 		PEER_TEST(test_shutdown_passive),
 		PEER_TEST(test_shutdown_active),
 		PEER_TEST(test_shutdown_restart),
+		PEER_TEST(test_stranger),
 		PEER_TEST(test_silent_shutdown),
 		PEER_TEST(test_user_abort),
 		PEER_TEST(test_heartbeats),

@@ -407,6 +407,7 @@ static void test_shutdown_guard(void **state)
 	config.mtu_probe = false;
 	setup_config(&config);
 	establish();
+	f.a->path->health.proof = f.now; /* the peer is no stranger */
 	sctp_assoc_shutdown(f.a, f.now);
 	collect();
 	for (i = 0; f.a && i < 60; i++) {

@@ -368,9 +368,9 @@ static bool complete(struct sctp_in *in, const struct sctp_cookie *c)
 	a->pending |= SCTP_PEND_COOKIE_ACK;
 	if (setup) {
 		a->setup.role = SCTP_ROLE_CROSSED;
-		if (ip_addr_equal(&in->from->remote, &a->path->addr.remote))
-			a->path->health.errors = 0;
 		sctp_handshake_up(a, in->now);
+		if (ip_addr_equal(&in->from->remote, &a->path->addr.remote))
+			sctp_path_works(a, a->path, in->now);
 		sctp_assoc_event(a, SCTP_EVENT_UP);
 	}
 	sctp_assoc_ready(a);

@@ -34,9 +34,17 @@ void sctp_close_drained(struct sctp_assoc *a, uint64_t now)
 		enter(a, SCTP_SHUTDOWN_ACK_SENT, SCTP_PEND_SHUTDOWN_ACK, now);
 }
 
+/* Whether the peer has opened the association, and has said nothing since: perhaps nobody would answer a SHUTDOWN. */
+static bool is_of_stranger(const struct sctp_assoc *a)
+{
+	return !a->path->health.proof && !sctp_outq_count(&a->out) &&
+	       a->rx.map.highest == a->setup.peer_init_tsn - 1;
+}
+
 void sctp_assoc_shutdown(struct sctp_assoc *a, uint64_t now)
 {
-	if (sctp_in_states(a, SCTP_STATES_SETUP)) { /* there is nothing to drain */
+	if (sctp_in_states(a, SCTP_STATES_SETUP) ||
+	    is_of_stranger(a)) { /* there is nothing to drain */
 		sctp_ootb_assoc(a, WIRE_SCTP_ABORT, WIRE_SCTP_CAUSE_USER_ABORT, NULL, 0);
 		sctp_assoc_end(a, 0);
 	} else if (a->state == SCTP_ESTABLISHED) {

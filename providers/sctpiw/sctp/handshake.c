@@ -361,8 +361,8 @@ void sctp_handshake_cookie_ack(struct sctp_in *in, const struct wire_sctp_chunk 
 {
 	if (!in->a->setup.resent)
 		sctp_rtt_sample(&in->a->path->rtt, in->now - in->a->setup.sent);
-	if (!sctp_in_elsewhere(in))
-		in->a->path->health.errors = 0;
 	sctp_handshake_up(in->a, in->now);
+	if (!sctp_in_elsewhere(in))
+		sctp_path_works(in->a, in->a->path, in->now);
 	sctp_assoc_event(in->a, SCTP_EVENT_UP);
 }

@@ -3,19 +3,24 @@
  * Path MTU discovery without ICMP (RFC 8899, RFC 6951 5.6). A probe is a packet of HEARTBEAT and
  * PAD (RFC 4820) with DF. A chunk cannot be cut anew, so DATA is never cut for more than the path
  * has confirmed: a path starts at 1280 bytes. The first probe, for what the caller was told of the
- * interface, leaves right behind the first packet of an association that is up. It does not leave
+ * interface, leaves behind the first packet of an association that is up. It does not leave
  * earlier, since a handshake packet padded to that size would cost the connection a second if it is
- * too large, and nothing may stand between COOKIE ECHO and COOKIE ACK (RFC 9260 5.1). That is early
- * enough: a user begins with an exchange of small messages (RFC 5043 sessions), and the probe's
- * answer comes with theirs.
+ * too large, and nothing may stand between COOKIE ECHO and COOKIE ACK (RFC 9260 5.1). Who was
+ * connected to waits until DATA or a HEARTBEAT is acknowledged: a stranger who completes handshakes
+ * and is silent is not worth a large packet. That is early enough: a user begins with an exchange of
+ * small messages (RFC 5043 sessions), and the probe's answer comes with theirs.
  *
  * Large packets may come to be lost without a word later on. When chunks are lost twice, or the
  * second tail-loss probe in a row leaves, or T3 expires, the MTU in use is probed itself. A probe
  * counts as lost only if something else of ours arrived since, so with each probe that is sent
  * again goes a small HEARTBEAT: a path that is dead or stopped for a while is not taken for a
- * narrow one. After three lost probes, the MTU falls to 1280, the search goes upwards from there,
+ * narrow one. If nothing has arrived, a small HEARTBEAT leaves alone, and no probe follows until
+ * the path works. After three lost probes, the MTU falls to 1280, the search goes upwards from there,
  * and chunks that were cut larger leave again alone and with DF off. None of it is a sign of
  * congestion (RFC 8899 3, 4.1).
+ *
+ * Departure from RFC 8899 5.1.1: PROBE_TIMER is a few round trips, and not a second at least, since
+ * a probe is not taken for lost by the timer alone, and a transfer stands still meanwhile.
  *
  * Less than 576 bytes are not believed, whoever says so, and packets that small leave without DF: a link
  * that takes less gets them in fragments.
@@ -24,8 +29,6 @@
 
 #include "sctp/spread.h"
 #include "sctp/trace.h"
-
-#define BACKOFF_MAX 16u /* doublings of the wait for an answer */
 
 /* What stands around the SCTP packet in an IP packet, bytes. */
 static uint32_t before_packet(const struct sctp_path *path)
@@ -129,17 +132,25 @@ static void want_heartbeat(struct sctp_assoc *a, struct sctp_path *path)
 	a->pending |= path->hb.wanted ? SCTP_PEND_PATHS : SCTP_PEND_HEARTBEAT;
 }
 
-void sctp_mtu_start(struct sctp_assoc *a, struct sctp_path *path)
+/* Has a probe sent of the size that the search wants, if the path works. */
+static void want_probe(struct sctp_assoc *a, struct sctp_path *path)
 {
-	if (!path->mtu.search.probe || !path->confirmed || !sctp_in_states(a, SCTP_STATES_SEND))
+	path->mtu.wanted = path->mtu.search.probe && path->confirmed && !path->mtu.silent &&
+			   sctp_in_states(a, SCTP_STATES_SEND);
+	if (!path->mtu.wanted)
 		return;
-	path->mtu.due = TIME_NEVER;
-	path->mtu.wanted = true;
-	arm(a);
-	path->mtu.tries = 0;
-	random_bytes(a->s->random, path->mtu.nonce, sizeof(path->mtu.nonce));
 	a->pending |= SCTP_PEND_MTU;
 	sctp_assoc_ready(a);
+}
+
+void sctp_mtu_start(struct sctp_assoc *a, struct sctp_path *path)
+{
+	if (!path->mtu.search.probe)
+		return;
+	path->mtu.due = TIME_NEVER;
+	arm(a);
+	random_bytes(a->s->random, path->mtu.nonce, sizeof(path->mtu.nonce));
+	want_probe(a, path);
 }
 
 /* After anything has changed: packets of the right size, and the next probe or the wait for it. */
@@ -211,11 +222,10 @@ static void expired(struct sctp_assoc *a, struct sctp_path *path, uint64_t now)
 			go_on(a, path, now);
 			return;
 		}
-	} else if (path->mtu.tries < BACKOFF_MAX) {
-		path->mtu.tries++;
+	} else {
+		path->mtu.silent = true;
 	}
-	path->mtu.wanted = true;
-	a->pending |= SCTP_PEND_MTU;
+	want_probe(a, path);
 	want_heartbeat(a, path);
 	sctp_assoc_ready(a);
 }
@@ -260,16 +270,6 @@ struct sctp_path *sctp_mtu_probe_path(struct sctp_assoc *a, size_t *len)
 	return NULL;
 }
 
-/* How long to wait for the answer to a probe of len bytes, ns. */
-static uint64_t wait_for(const struct sctp_assoc *a, const struct sctp_path *path, size_t len)
-{
-	uint64_t wait = sctp_rtt_answer_time(&path->rtt, sctp_rtt_prompt_margin(len),
-					     sctp_rtt_rto(&path->rtt))
-			<< path->mtu.tries;
-
-	return wait < a->s->config.rto_max ? wait : a->s->config.rto_max;
-}
-
 void sctp_mtu_probe_put(struct sctp_assoc *a, struct sctp_path *path, uint8_t *p, size_t len,
 			uint64_t now)
 {
@@ -284,20 +284,20 @@ void sctp_mtu_probe_put(struct sctp_assoc *a, struct sctp_path *path, uint8_t *p
 	wire_sctp_chunk_put(q, WIRE_SCTP_PAD, 0, pad);
 	wire_sctp_checksum_put(p, len);
 	path->mtu.wanted = false;
-	path->mtu.due = now + wait_for(a, path, len);
+	path->mtu.due = now + sctp_rtt_answer_time(&path->rtt, sctp_rtt_prompt_margin(len),
+						   sctp_rtt_rto(&path->rtt));
 	path->mtu.sent = now;
 	arm(a);
 }
 
-void sctp_mtu_alive(struct sctp_assoc *a, struct sctp_path *path, uint64_t now)
+void sctp_mtu_alive(struct sctp_assoc *a, struct sctp_path *path)
 {
-	if (!path->mtu.tries)
+	if (!path->mtu.silent)
 		return;
-	path->mtu.tries = 0;
-	if (path->mtu.due == TIME_NEVER || !path->mtu.search.probe)
-		return;
-	path->mtu.due = now + wait_for(a, path, packet_in(path, path->mtu.search.probe));
-	arm(a);
+	path->mtu.silent = false;
+	want_probe(a, path);
+	if (path->mtu.wanted && path->mtu.sent)
+		want_heartbeat(a, path);
 }
 
 bool sctp_mtu_answered(struct sctp_assoc *a, struct sctp_path *path, const uint8_t *nonce,

@@ -4,7 +4,9 @@
  * HB.interval, whoever was to speak, and the interval has neither the RTO nor a
  * back-off in it. A killed process has to be noticed within 3 s, and 1 s of RTO.Min
  * with its jitter would not leave that. Any valid packet counts as a sign of life, an
- * acknowledgement as much as a HEARTBEAT ACK.
+ * acknowledgement as much as a HEARTBEAT ACK. But as long as nothing has been answered
+ * there, the interval grows: a stranger has completed a handshake and is silent, or the
+ * address is in doubt, and may be that of a victim.
  *
  * Departure from 8.1 and 8.2: silence is judged by time (silent_limit) and not by
  * counting retransmissions, since tail-loss probes and HEARTBEATs would use up a count
@@ -31,6 +33,7 @@ void sctp_path_init(struct sctp_path *path, const struct sctp_config *config,
 		.usable = true,
 		.hb.due = TIME_NEVER,
 		.mtu.due = TIME_NEVER,
+		.mtu.silent = true,
 	};
 	sctp_rtt_init(&path->rtt, config->rto_initial, config->rto_min, config->rto_max);
 	sctp_cc_init(&path->cc, SCTP_PMTU_FLOOR_V4, ip_addr_is_v4(&addr->remote));
@@ -87,11 +90,16 @@ static void heard(struct sctp_path *path, uint64_t now)
 	path->health.ticks = 0;
 }
 
-void sctp_path_works(struct sctp_path *path, uint64_t now)
+void sctp_path_works(struct sctp_assoc *a, struct sctp_path *path, uint64_t now)
 {
+	bool first = !path->health.proof;
+
 	heard(path, now);
 	path->health.proof = now;
 	path->health.errors = 0;
+	sctp_mtu_alive(a, path);
+	if (first && path == a->path)
+		sctp_path_start(a, now);
 }
 
 /*
@@ -123,7 +131,9 @@ void sctp_path_heard(struct sctp_in *in)
 	if (!path)
 		return;
 	encapsulated = path->addr.udp_port;
-	heard(path, in->now);
+	/* Anybody may send from the address of somebody else. */
+	if (path->confirmed)
+		heard(path, in->now);
 	learn_local(in, path, &path->local_heard);
 	ask_again(in->a, path, in->now);
 	if (path->addr.udp_port == in->from->udp_port)
@@ -154,6 +164,30 @@ void sctp_path_start(struct sctp_assoc *a, uint64_t now)
 	sctp_timer_set(a, SCTP_TIMER_HEARTBEAT, now + jittered(a));
 }
 
+/* Since when the peer is silent: in doubt, nothing but the answer to a HEARTBEAT says that it is not. */
+static uint64_t silent_since(const struct sctp_assoc *a)
+{
+	return a->path->confirmed ? a->heard : a->path->hb.since;
+}
+
+/*
+ * When the next HEARTBEAT is due if this one is not answered. While none has ever been answered, each wait is twice as
+ * long as all before it, up to the end of the association.
+ */
+static uint64_t next_heartbeat(struct sctp_assoc *a, uint64_t now)
+{
+	const struct sctp_path *path = a->path;
+	uint64_t next = now + jittered(a), end = silent_since(a) + a->s->config.silent_limit;
+	uint64_t late;
+
+	if (path->health.proof || !path->hb.sent)
+		return next;
+	late = now + 2 * (now - path->hb.since);
+	if (late > end)
+		late = end;
+	return late > next ? late : next;
+}
+
 /*
  * A path that has failed is asked even if the peer is heard there: only an answer proves that it works in our direction
  * again, and T3 may wait for long.
@@ -179,18 +213,18 @@ void sctp_path_timeout(struct sctp_assoc *a, uint64_t now)
 			return;
 		}
 		sctp_timer_set(a, SCTP_TIMER_HEARTBEAT, now + SCTP_PROBE_INTERVAL);
-	} else if (silent < config->heartbeat_interval / 2 && path->confirmed &&
+	} else if (silent < config->heartbeat_interval / 2 && path->health.proof &&
 		   !path->health.errors) {
 		sctp_timer_set(a, SCTP_TIMER_HEARTBEAT, path->health.heard + jittered(a));
 		return;
-	} else if (now - a->heard >= config->silent_limit &&
-		   path->health.unanswered >= SCTP_SILENT_PROBES) {
+	} else if (path->health.unanswered >= SCTP_SILENT_PROBES &&
+		   now - silent_since(a) >= config->silent_limit) {
 		sctp_assoc_end(a, -ETIMEDOUT);
 		return;
 	} else if (path->health.unanswered >= 2 && sctp_paths_fail_over(a, now)) {
 		return;
 	} else {
-		sctp_timer_set(a, SCTP_TIMER_HEARTBEAT, now + jittered(a));
+		sctp_timer_set(a, SCTP_TIMER_HEARTBEAT, next_heartbeat(a, now));
 	}
 	path->health.unanswered++;
 	a->pending |= SCTP_PEND_HEARTBEAT;
@@ -375,8 +409,7 @@ void sctp_path_heartbeat_ack(struct sctp_in *in, const struct wire_sctp_chunk *c
 	sctp_rtt_sample(&path->rtt, in->now - path->hb.sent);
 	path->hb.answered = path->hb.sent;
 	path->hb.sent = 0;
-	sctp_path_works(path, in->now);
-	sctp_mtu_alive(a, path, in->now);
+	sctp_path_works(a, path, in->now);
 	sctp_paths_learn(a, path, in->now);
 	if (path != a->path) {
 		sctp_paths_answered(a, path, in->now);

@@ -33,9 +33,9 @@ struct sctp_path_mtu {
 	bool wanted;		    /* a probe is to be sent */
 	uint64_t due;		    /* when SCTP_TIMER_MTU is for this path, or TIME_NEVER */
 	uint64_t nonce[2];	    /* of the probes of the present size */
-	uint64_t sent;		    /* when the last probe left */
+	uint64_t sent;		    /* when the last probe left, or 0 */
 	uint64_t answered;	    /* when the last probe, of any size, was answered */
-	unsigned int tries; /* probes of this size that were lost while nothing else got through */
+	bool silent; /* nothing has arrived on the path yet, or since the last probe */
 };
 
 /* The HEARTBEAT in the air, and on a path that is not in use the next one (path.c, paths.c). */
@@ -113,8 +113,11 @@ void sctp_path_init(struct sctp_path *path, const struct sctp_config *config,
 void sctp_path_heard(struct sctp_in *in);
 /* The packet had DATA: learns our address from it. */
 void sctp_path_data(struct sctp_in *in);
-/* Something that was sent on the path has arrived, wherever the answer came from. */
-void sctp_path_works(struct sctp_path *path, uint64_t now);
+/*
+ * Something that was sent on the path has arrived, wherever the answer came from: DATA, a HEARTBEAT, or the COOKIE ECHO
+ * to a peer that the user has named.
+ */
+void sctp_path_works(struct sctp_assoc *a, struct sctp_path *path, uint64_t now);
 /* SCTP_TIMER_HEARTBEAT has expired. Fails over, or ends the association, when nobody answers. */
 void sctp_path_timeout(struct sctp_assoc *a, uint64_t now);
 /* The path in use begins to carry the association: watches it from now on. */

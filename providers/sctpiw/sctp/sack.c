@@ -232,7 +232,7 @@ static void path_acknowledged(struct sctp_assoc *a, struct sctp_path *path,
 		e->recovering = false;
 	if (!bytes)
 		return;
-	sctp_path_works(path, acked->now);
+	sctp_path_works(a, path, acked->now);
 	e->timeouts = 0;
 	/*
 	 * A reported duplicate may as well mean that a SACK was lost. What was learnt from it

@@ -361,7 +361,7 @@ size_t sctp_assoc_max_msg(const struct sctp_assoc *a);
 void sctp_assoc_doorbell(struct sctp_assoc *a);
 /*
  * Ends the association in order: pulls no more, drains, and exchanges SHUTDOWN. It is over with
- * SCTP_EVENT_CLOSED or SCTP_EVENT_LOST.
+ * SCTP_EVENT_CLOSED or SCTP_EVENT_LOST. If the peer has opened it and was silent since, an ABORT does.
  */
 void sctp_assoc_shutdown(struct sctp_assoc *a, uint64_t now);
 /*
