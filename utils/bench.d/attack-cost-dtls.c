@@ -229,10 +229,8 @@ static void many_of_another_key(void)
 	put_data(DTLS_OVERHEAD, DATAGRAM);
 }
 
-/* The line that is written of it once in ten seconds is not measured. */
 static void clear(void)
 {
-	w.dtls->clear_at = TIME_NEVER;
 	from_another();
 	w.len = PACKET;
 	memset(w.buf, 1, w.len);
