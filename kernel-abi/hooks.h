@@ -94,6 +94,9 @@ sighandler_t __sysv_signal(int sig, sighandler_t handler);
 	X(closedir)                                                                                \
 	X(readdir)                                                                                 \
 	X(readdir64)                                                                               \
+	X(readdir_r)                                                                               \
+	X(readdir64_r)                                                                             \
+	X(getdents64)                                                                              \
 	X(rewinddir)                                                                               \
 	X(telldir)                                                                                 \
 	X(seekdir)                                                                                 \

@@ -2,12 +2,58 @@
 /* Hooks that open and read directories. */
 #define _GNU_SOURCE
 #include <errno.h>
+#include <limits.h>
+#include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "fdtable.h"
 #include "hooks.h"
 #include "netdir.h"
+#include "rnic.h"
+
+/* readdir_r() and readdir64_r() are declared so; programs use them nevertheless. */
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
+
+/* ---- what a process's own descriptors are listed as ---- */
+
+/*
+ * Whether the open directory lists the descriptors of this process: as /proc/self/fd or fdinfo, by whatever path that was opened. It does
+ * if its own descriptor, in the list beside it, is the directory itself.
+ */
+static bool lists_own_fds(int dirfd)
+{
+	struct stat dir, entry;
+	char name[32];
+
+	snprintf(name, sizeof(name), "../fd/%d", dirfd);
+	return !libc_fstat(dirfd, &dir) && !libc_fstatat(dirfd, name, &entry, 0) &&
+	       dir.st_dev == entry.st_dev && dir.st_ino == entry.st_ino;
+}
+
+/* The number of a descriptor that the RNIC has for itself, if that is the name of an entry; else -1. */
+static int own_fd_named(const char *name)
+{
+	unsigned long fd = 0;
+	const char *p = name;
+
+	for (; *p >= '0' && *p <= '9' && fd <= INT_MAX; p++)
+		fd = 10 * fd + (unsigned long)(*p - '0');
+	return p > name && !*p && fd <= INT_MAX ? rnic_own_fd((unsigned int)fd, (unsigned int)fd) :
+						  -1;
+}
+
+/*
+ * Whether an entry of the open directory is a descriptor that the RNIC has for itself. To the program such a number is
+ * not open (hooks_fd.c): a program that counts its descriptors looks for what it has left open itself.
+ */
+static inline bool is_hidden(int dirfd, const char *name)
+{
+	return unlikely(own_fd_named(name) >= 0) && lists_own_fds(dirfd);
+}
+
+/* ---- streams ---- */
 
 HOOK DIR *opendir(const char *path)
 {
@@ -44,18 +90,69 @@ HOOK int closedir(DIR *dir)
 	return REAL(closedir)(dir);
 }
 
-HOOK struct dirent *readdir(DIR *dir)
-{
-	struct netdir *n = netdir_find(dir);
+#define READDIR_HOOK(name, type)                                                                   \
+	HOOK struct type *name(DIR *dir)                                                           \
+	{                                                                                          \
+		struct netdir *n = netdir_find(dir);                                               \
+		struct type *entry;                                                                \
+                                                                                                   \
+		if (n)                                                                             \
+			return (struct type *)netdir_next(n);                                      \
+		do {                                                                               \
+			entry = REAL(name)(dir);                                                   \
+		} while (entry && is_hidden(dirfd(dir), entry->d_name));                           \
+		return entry;                                                                      \
+	}
 
-	return n ? netdir_next(n) : REAL(readdir)(dir);
+READDIR_HOOK(readdir, dirent)
+READDIR_HOOK(readdir64, dirent64)
+
+#define READDIR_R_HOOK(name, type)                                                                 \
+	HOOK int name(DIR *dir, struct type *entry, struct type **result)                          \
+	{                                                                                          \
+		struct netdir *n = netdir_find(dir);                                               \
+		struct type *next = n ? (struct type *)netdir_next(n) : NULL;                      \
+		int ret = 0;                                                                       \
+                                                                                                   \
+		if (n) {                                                                           \
+			if (next)                                                                  \
+				*entry = *next;                                                    \
+			*result = next ? entry : NULL;                                             \
+			return 0;                                                                  \
+		}                                                                                  \
+		do {                                                                               \
+			ret = REAL(name)(dir, entry, result);                                      \
+		} while (!ret && *result && is_hidden(dirfd(dir), entry->d_name));                 \
+		return ret;                                                                        \
+	}
+
+READDIR_R_HOOK(readdir_r, dirent)
+READDIR_R_HOOK(readdir64_r, dirent64)
+
+/* Takes entries that are hidden out of len bytes of them. Returns how many bytes are left. */
+static ssize_t without_hidden(int fd, char *buf, ssize_t len)
+{
+	ssize_t kept = 0, size;
+
+	for (char *at = buf, *end = buf + len; at < end; at += size) {
+		size = ((struct dirent64 *)(void *)at)->d_reclen;
+		if (is_hidden(fd, at + offsetof(struct dirent64, d_name)))
+			continue;
+		memmove(buf + kept, at, (size_t)size);
+		kept += size;
+	}
+	return kept;
 }
 
-HOOK struct dirent64 *readdir64(DIR *dir)
+HOOK ssize_t getdents64(int fd, void *buf, size_t len)
 {
-	struct netdir *n = netdir_find(dir);
+	ssize_t n, kept;
 
-	return n ? (struct dirent64 *)netdir_next(n) : REAL(readdir64)(dir);
+	do {
+		n = REAL(getdents64)(fd, buf, len);
+		kept = n > 0 ? without_hidden(fd, buf, n) : n;
+	} while (n > 0 && !kept); /* 0 would be the end */
+	return kept;
 }
 
 HOOK void rewinddir(DIR *dir)
@@ -128,9 +225,39 @@ static int scan(const char *path, struct dirent ***list, dir_filter *filter, dir
 	return n;
 }
 
+/*
+ * Takes out of the list that libc's function has made of n entries those that are hidden. Returns how many are left. n may be -1.
+ * The directory is opened once more, as that takes a descriptor, only where there may be any.
+ */
+static int show(int dirfd, const char *path, struct dirent ***found, int n)
+{
+	struct dirent **list = n > 0 ? *found : NULL;
+	int kept = 0, fd = -1, saved = errno;
+
+	if (n < 0)
+		return n;
+	for (int i = 0; i < n; i++) {
+		bool own = own_fd_named(list[i]->d_name) >= 0;
+
+		if (own && fd < 0)
+			fd = REAL(openat)(dirfd, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+		if (own && fd >= 0 && lists_own_fds(fd))
+			free(list[i]);
+		else
+			list[kept++] = list[i];
+	}
+	if (fd >= 0)
+		libc_close(fd);
+	errno = saved;
+	return kept;
+}
+
 /* The types of filter and comparison differ between the functions. */
 #define SCAN_NETDIR                                                                                \
 	scan(target.known_as, (struct dirent ***)list, (dir_filter *)filter, (dir_compare *)compare)
+
+/* n: what libc's function returns. */
+#define SHOWN(n) show(dirfd, path, (struct dirent ***)list, n)
 
 #define SCANDIR_HOOK(name, entry)                                                                  \
 	HOOK int name(const char *path, struct entry ***list, int (*filter)(const struct entry *), \
@@ -141,7 +268,7 @@ static int scan(const char *path, struct dirent ***list, dir_filter *filter, dir
                                                                                                    \
 		if (hooks_redirect(&dirfd, &path, &target) && netdir_is(target.known_as))          \
 			return SCAN_NETDIR;                                                        \
-		return REAL(name)(path, list, filter, compare);                                    \
+		return SHOWN(REAL(name)(path, list, filter, compare));                             \
 	}
 
 #define SCANDIRAT_HOOK(name, entry)                                                                \
@@ -153,7 +280,7 @@ static int scan(const char *path, struct dirent ***list, dir_filter *filter, dir
                                                                                                    \
 		if (hooks_redirect(&dirfd, &path, &target) && netdir_is(target.known_as))          \
 			return SCAN_NETDIR;                                                        \
-		return REAL(name)(dirfd, path, list, filter, compare);                             \
+		return SHOWN(REAL(name)(dirfd, path, list, filter, compare));                      \
 	}
 
 SCANDIR_HOOK(scandir, dirent)

@@ -151,7 +151,8 @@ static __attribute__((noinline)) int close_ours(int fd)
 /*
  * Whether fd is one that the RNIC has for itself. The application is to take those for numbers that
  * are not open: a program that closes all descriptors it does not know of must not close the
- * RNIC's, still less open files of its own under their numbers.
+ * RNIC's, still less open files of its own under their numbers; and one that counts its open descriptors
+ * looks for what it has forgotten to close (hooks_dir.c).
  */
 static bool is_own(int fd)
 {
@@ -268,6 +269,10 @@ HOOK int dup3(int oldfd, int newfd, int flags)
 		void *arg;                                                                         \
 		int ret;                                                                           \
                                                                                                    \
+		if (unlikely(fd >= 0 && is_own(fd))) {                                             \
+			errno = EBADF;                                                             \
+			return -1;                                                                 \
+		}                                                                                  \
 		va_start(ap, cmd);                                                                 \
 		arg = va_arg(ap, void *);                                                          \
 		va_end(ap);                                                                        \

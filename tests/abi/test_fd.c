@@ -510,34 +510,6 @@ static void test_exec(char *self)
 	check(!close(fd));
 }
 
-/* Descriptors that the RNIC has for itself cannot be closed or replaced. */
-static void test_own(void)
-{
-	int null = open("/dev/null", O_RDWR), copy;
-
-	check(null >= 0 && dup2(null, 940) == 940 && dup2(null, 950) == 950 &&
-	      dup2(null, 960) == 960);
-	ctl->own_fd = 950;
-	errno = 0;
-	check(close(950) < 0 && errno == EBADF);
-	check(!close_range(930, 970, 0));
-	check(fcntl(940, F_GETFD) < 0 && fcntl(950, F_GETFD) >= 0 && fcntl(960, F_GETFD) < 0);
-	check(!close_range(950, 950, 0) && fcntl(950, F_GETFD) >= 0);
-	errno = 0;
-	check(close_range(960, 940, 0) < 0 && errno == EINVAL);
-	check(dup2(null, 940) == 940 && dup2(null, 960) == 960);
-	closefrom(930);
-	check(fcntl(940, F_GETFD) < 0 && fcntl(950, F_GETFD) >= 0 && fcntl(960, F_GETFD) < 0);
-	errno = 0;
-	check(dup2(null, 950) < 0 && errno == EBUSY);
-	errno = 0;
-	check(dup3(null, 950, 0) < 0 && errno == EBUSY);
-	copy = dup(950);
-	check(copy >= 0 && !close(copy));
-	ctl->own_fd = 0;
-	check(!close(950) && !close(null));
-}
-
 int main(int argc, char **argv)
 {
 	if (argc > 1)
@@ -554,7 +526,6 @@ int main(int argc, char **argv)
 	test_ioctl();
 	test_copies();
 	test_replaced();
-	test_own();
 	test_children();
 	test_exec(argv[0]);
 	test_threads();

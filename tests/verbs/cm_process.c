@@ -9,11 +9,13 @@
 #include "child.h"
 #include "cm.h"
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -217,7 +219,20 @@ static int open_descriptors(void)
 	int n = 0;
 
 	for (int fd = 0; fd < 8192; fd++)
-		n += fcntl(fd, F_GETFD) >= 0;
+		n += syscall(SYS_fcntl, fd, F_GETFD) >= 0; /* the device's, too */
+	return n;
+}
+
+static int listed_descriptors(void)
+{
+	DIR *dir = opendir("/proc/self/fd");
+	struct dirent *d;
+	int n = 0;
+
+	CHECK(dir);
+	while ((d = readdir(dir)))
+		n += *d->d_name != '.' && atoi(d->d_name) != dirfd(dir);
+	closedir(dir);
 	return n;
 }
 
@@ -484,6 +499,27 @@ static void test_close_each(void)
 	closed_all(closes_one_by_one);
 }
 
+/*
+ * A program that looks for descriptors that it has left open finds its own alone, and finds the same ones again when all is closed:
+ * what the device has open for itself, and closes in its own time, is not among them.
+ */
+static void test_own_descriptors_alone(void)
+{
+	struct cm_link l;
+	int before, seen;
+
+	cm_link_open(&l);
+	cm_link_close(&l); /* librdmacm keeps the device open */
+	before = listed_descriptors();
+	cm_link_open(&l);
+	cm_transfer(l.a, l.b);
+	seen = listed_descriptors();
+	CHECK(seen > before && seen < open_descriptors());
+	cm_link_close(&l);
+	CHECK_EQ(listed_descriptors(), before);
+	CHECK(before < open_descriptors());
+}
+
 static void test_no_standard_streams(void)
 {
 	struct cm_link l;
@@ -569,6 +605,7 @@ int main(int argc, char **argv)
 		{ "close_range", test_close_range },
 		{ "closefrom", test_closefrom },
 		{ "close_each", test_close_each },
+		{ "own_descriptors_alone", test_own_descriptors_alone },
 		{ "no_standard_streams", test_no_standard_streams },
 		{ "few_descriptors", test_few_descriptors },
 	};
