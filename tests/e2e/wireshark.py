@@ -230,7 +230,7 @@ def ud_body(to=0x177001, source=0x138802, payload=b"", last=9):
 
 def sidr_body(status=0, private=b"", qp=0, private_len=None, cookie=0, room=0):
     length = len(private) if private_len is None else private_len
-    head = struct.pack("!QQIIBBH", 0x0102030405060708, cookie, qp, 0x01234567, status, length, 0)
+    head = struct.pack("!QQIIBBH", 0x0102030405060708, cookie, qp, 0x01234567, status, length, 7471)
     return (head + private).ljust(room, b"\0")
 
 
@@ -260,12 +260,13 @@ def datagrams(link):
     if rows != want:
         raise Failure(f"UD is dissected as\n{rows}, not\n{want}")
     names = ["datagram_version", "datagram_kind", "sidr_request_id", "sidr_cookie", "sidr_qp", "sidr_qkey",
-             "sidr_status", "sidr_private_len", "private_data"]
+             "sidr_status", "sidr_private_len", "sidr_port", "private_data"]
     rows = fields(path, [f"ddp_sctp.{n}" for n in names], "-Y", "ddp_sctp.sidr_qkey")
     want = [("1", kind, "0x0102030405060708", f"0x{cookie:016x}", f"0x{qp:08x}", "0x01234567", *rest)
-            for kind, cookie, qp, *rest in [("2", 0, 0, "0", "8", b"private!".hex()), ("3", 0x99, 0, "255", "0", ""),
-                                            ("3", 0, 0x177001, "0", "4", b"yes\0".hex()), ("3", 0, 0, "2", "0", ""),
-                                            ("3", 0, 0, "7", "0", "")]]
+            for kind, cookie, qp, *rest in [("2", 0, 0, "0", "8", "7471", b"private!".hex()),
+                                            ("3", 0x99, 0, "255", "0", "7471", ""),
+                                            ("3", 0, 0x177001, "0", "4", "7471", b"yes\0".hex()),
+                                            ("3", 0, 0, "2", "0", "7471", ""), ("3", 0, 0, "7", "0", "7471", "")]]
     if rows != want:
         raise Failure(f"SIDR is dissected as\n{rows}, not\n{want}")
     rows = fields(path, ["ddp_sctp.datagram_kind", "ddp_sctp.room_nonce", "ddp_sctp.room"], "-Y", "ddp_sctp.room_nonce")
@@ -293,7 +294,7 @@ def numbers(link):
     """What XRC and QPs out of band add: SRQ numbers, who says that he knows them, and private data."""
     path = harness.log_file("numbers.pcap")
     oob = b"sctpiwQP" + struct.pack("!BBBBIIQ", 1, 4, 6, 1, 0x138802, 0x177001, 0x99)
-    cm = b"sctpiwCM" + struct.pack("!BBBBI", 1, 1, 0x80 | 5 << 3 | 6, 2, 0x138802)
+    cm = b"sctpiwCM" + struct.pack("!BHBI", 1, 0x100, 2, (0x80 | 5 << 3 | 6) << 24 | 0x138802)
     good = [(rdmap_packet(3, 0x01000007, b"payload" * 9), "[SRQ 7]"),
             (init_packet(struct.pack("!II", 1 << 24 | 1, 77)), "[Receipts 1, window 77]"),
             (init_packet(struct.pack("!II", 1 << 24 | 2, 77)), "[Receipts 1, window 77]"),
@@ -301,6 +302,7 @@ def numbers(link):
             (data_packet(next(_tsns), 17, struct.pack("!HH", 3, 3) + cm), "[XRC id, QP 0x138802]"),
             (data_packet(next(_tsns), 17, struct.pack("!HH", 3, 3) + cm + b"own"), "[XRC id, QP 0x138802]"),
             (data_packet(next(_tsns), 17, struct.pack("!HH", 3, 3) + cm[:-1]), "[DDP Session Reject]"),
+            (data_packet(next(_tsns), 17, struct.pack("!HH", 3, 1) + cm), "[XRC id, QP 0x138802]"),
             (data_packet(next(_tsns), 17, struct.pack("!HH", 3, 3) + oob), "[UC QP 0x138802 to 0x177001]"),
             (data_packet(next(_tsns), 17, struct.pack("!HH", 3, 3) + b"X" + oob[1:]), "[DDP Session Reject]"),
             (data_packet(next(_tsns), 17, struct.pack("!HH", 3, 3) + oob[:-1]), "[DDP Session Reject]")]
@@ -310,16 +312,17 @@ def numbers(link):
         if text not in line:
             raise Failure(f"a packet is no '{text}': {line}")
     names = ["srq_num", "receipts_srq_numbers", "receipts_cm", "receipts_asks", "private_data",
-             *[f"cm_{n}" for n in (
-                 "version", "reason", "srq", "flow_control", "retry", "rnr_retry", "type", "qp")], *[f"oob_{n}" for n in (
-        "version", "reason", "rnr_retry", "type", "src_qp", "dst_qp", "token")]]
+             *[f"cm_{n}" for n in ("version", "port", "reason", "srq", "flow_control", "retry", "rnr_retry", "type", "qp")],
+             *[f"oob_{n}" for n in ("version", "reason", "rnr_retry", "type", "src_qp", "dst_qp", "token")]]
     rows = fields(path, [f"ddp_sctp.{n}" for n in names])
     nothing = ("",) * len(names)
-    said = ("1", "1", "1", "0", "5", "6", "2", "0x00138802", *[""] * 7)
+    said = ("1", "", "1", "1", "0", "5", "6", "2", "0x138802", *[""] * 7)
+    asked = ("1", "256", "", "1", "0", "5", "6", "2", "0x138802", *[""] * 7)
     of_oob = ("1", "4", "6", "1", "0x00138802", "0x00177001", "0x0000000000000099")
     want = [("7", *nothing[1:]), ("", "1", "0", "0", *nothing[4:]), ("", "0", "1", "0", *nothing[4:]),
             ("", "0", "0", "1", *nothing[4:]), ("", "", "", "", "", *said), ("", "", "", "", b"own".hex(), *said),
-            ("", "", "", "", cm[:-1].hex(), *nothing[5:]), ("", "", "", "", oob.hex(), *[""] * 8, *of_oob),
+            ("", "", "", "", cm[:-1].hex(), *nothing[5:]), ("", "", "", "", "", *asked),
+            ("", "", "", "", oob.hex(), *[""] * 9, *of_oob),
             ("", "", "", "", (b"X" + oob[1:]).hex(), *nothing[5:]), ("", "", "", "", oob[:-1].hex(), *nothing[5:])]
     if rows != want:
         raise Failure(f"numbers are dissected as\n{rows}, not\n{want}")

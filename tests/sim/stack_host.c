@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* What conn/ and the RNIC of a simulated node ask of the host: memory, routes, event channels. */
+#include "fixture/fake_ports.h"
 #include "sim/stack.h"
 #include "util/crc32c.h"
 #include "util/sockaddr.h"
@@ -217,6 +218,7 @@ const struct conn_ops stack_conn_ops = {
 	.is_own_address = is_own_address,
 	.addresses = addresses,
 	.source = source,
+	FAKE_PORTS,
 	.events = { .post = post, .purge = purge, .ref = ref, .put = put },
 	.checksum = checksum,
 	.copy_out = copy_out,

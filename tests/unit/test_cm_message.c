@@ -10,6 +10,7 @@
 
 #include "conn/cm_message.h"
 #include "fixture/session_cm.h"
+#include "util/sockaddr.h"
 
 /* A peer that knows all of our extension, and one that does not know flag C. */
 static const struct peer_offer knows = { "0040 0040",
@@ -25,15 +26,16 @@ static void test_bytes(void **state)
 		.counts = { .retry = 5, .rnr_retry = 3, .srq = true },
 		.qp_num = 0xff123456,
 	};
-	static const uint8_t want[] = { 's', 'c',  't', 'p', 'i',  'w',	 'C',  'M', 1,
-					1,   0xab, 2,	0,   0x12, 0x34, 0x56, 'd', 'a' };
+	const struct cm_message initiate = { .port = 0x1234 };
+	static const uint8_t want[] = { 's', 'c', 't', 'p',  'i',  'w',	 'C',  'M', 1,
+					1,   0,	  2,   0xab, 0x12, 0x34, 0x56, 'd', 'a' };
 	struct iw_session_param p = { .private_data_len = 2, .private_data = "da" };
 	struct cm_message got;
 
 	cm_message_add(&m, &p);
 	assert_int_equal(p.private_data_len, sizeof(want));
 	assert_memory_equal(p.private_data, want, sizeof(want));
-	p.private_data[12] = 0xff; /* which nobody reads */
+	p.private_data[10] = 0xff; /* which nobody reads in a Reject */
 	assert_true(cm_message_take(&got, &p));
 	assert_int_equal(got.type, CM_MESSAGE_XRC);
 	assert_int_equal(got.reason, CM_MESSAGE_OF_TYPE);
@@ -43,6 +45,10 @@ static void test_bytes(void **state)
 	assert_int_equal(got.qp_num, 0x123456);
 	assert_int_equal(p.private_data_len, 2);
 	assert_memory_equal(p.private_data, "da", 2);
+	cm_message_add(&initiate, &p);
+	assert_memory_equal(p.private_data + 8, "\1\x12\x34\0", 4);
+	assert_true(cm_message_take(&got, &p));
+	assert_int_equal(got.port, 0x1234);
 	for (p.private_data_len = 0; p.private_data_len < CM_MESSAGE_LEN; p.private_data_len++)
 		assert_false(cm_message_take(&got, &p));
 	cm_message_add(&m, &p);
@@ -76,6 +82,15 @@ static void expect_request(const char *data, uint32_t qp_num, uint32_t *id)
 	*id = ev.id;
 }
 
+/* The ports of an id, of our side and of the peer's. */
+static uint16_t port_of(uint32_t id, bool theirs)
+{
+	struct rnic_addr_info info;
+
+	assert_int_equal(app_api->cm_query(id, &info), 0);
+	return sockaddr_port((struct sockaddr *)(theirs ? &info.dst : &info.src));
+}
+
 static void test_request(void **state)
 {
 	struct rnic_conn_param p;
@@ -84,16 +99,18 @@ static void test_request(void **state)
 
 	app_qp_open(&end);
 	called_by(&knows);
-	peer_says(0, CONTROL, "0000 0005 0007 0009 'sctpiwCM' 01 00 FF 00 FF123456 'hello'");
+	peer_says(0, CONTROL, "0000 0005 0007 0009 'sctpiwCM' 01 12FF 00 FF123456 'hello'");
 	expect_request("hello", 0x123456, &id);
+	assert_int_equal(port_of(id, true), 0x12ff);
 	p = conn_param(&end, "welcome", 7);
 	assert_int_equal(app_api->cm_accept(id, &p, false, 0), 0);
 	app_event(ESTABLISHED, 0);
-	hears_soon(0, CONTROL, "0000 0006 0009 0002 'sctpiwCM' 01 00 07 00 %w 'welcome'",
-		   end.qp->num);
+	hears_soon(0, CONTROL, "0000 0006 0009 0002 'sctpiwCM' 01 00 00 00 %w 'welcome'",
+		   end.qp->num | 7u << 24);
 	/* A plain Initiate has it as well. */
 	peer_says(1, CONTROL, "0000 0001 'sctpiwCM' 01 00 00 00 00123456");
 	expect_request("", 0x123456, &id);
+	assert_int_equal(port_of(id, true), peer.port);
 	assert_int_equal(app_api->cm_reject(id, "no", 2), 0);
 	hears_soon(1, CONTROL, "0000 0003 'sctpiwCM' 01 00 00 00 00000000 'no'");
 	/* So has a Reject that nobody has asked for. */
@@ -163,10 +180,13 @@ static void test_older_peer(void **state)
 /* Calls a peer that knows our extension, up to the Initiate. */
 static void reach(struct end *end)
 {
-	call_peer(end, "data");
+	uint32_t id = call_peer(end, "data");
+	uint8_t port[2];
+
+	put_be16(port, port_of(id, false));
 	peer_is_called(&knows);
-	hears_soon(0, CONTROL, "0000 0005 0003 0002 'sctpiwCM' 01 00 07 00 %w 'data'",
-		   end->qp->num);
+	hears_soon(0, CONTROL, "0000 0005 0003 0002 'sctpiwCM' 01 %b 00 %w 'data'", port,
+		   sizeof(port), end->qp->num | 7u << 24);
 }
 
 static void done(struct end *end)

@@ -19,6 +19,7 @@
 #include "conn/carrier.h"
 #include "conn/conn.h"
 #include "fixture/clock.h"
+#include "fixture/fake_ports.h"
 #include "sctp/sctp.h"
 #include "util/sockaddr.h"
 #include "wire/sidr.h"
@@ -48,7 +49,7 @@ struct host {
 };
 
 static struct host client, server;
-static struct config config = { .personality = CONFIG_ROCE, .request_limit = 8 };
+static struct config config = { .personality = CONFIG_ROCE, .request_limit = 8, .share = true };
 
 static struct host *host_of(const struct conn *c)
 {
@@ -154,6 +155,7 @@ static const struct carrier carrier = { .send = fake_send };
 static const struct conn_ops conn_ops = {
 	.start_progress = start_progress,
 	.route = route,
+	FAKE_PORTS,
 	.events = { .post = post_event, .purge = purge, .ref = ref, .put = ref },
 };
 
@@ -334,6 +336,7 @@ static void test_accept(void **state)
 	assert_int_equal(client.events, 0);
 	child = requested("hello");
 	assert_int_equal(sockaddr_port((struct sockaddr *)&child->dst), CLIENT_PORT);
+	assert_int_equal(child->sidr.peer_port, CLIENT_PORT);
 	accept_it(child, 0);
 	assert_int_equal(carry(), 1);
 	ev = expect_event(&client, CM_EVENT_ESTABLISHED, 0);
@@ -348,6 +351,31 @@ static void test_accept(void **state)
 	assert_int_equal(cm_reject(child, NULL, 0), -EINVAL);
 	assert_int_equal(cm_disconnect(client.id), 0);
 	assert_int_equal(carry(), 0);
+}
+
+/* A second client of the process shares the endpoint, and shows a port of its own. Its answer comes to the endpoint. */
+static void test_own_port(void **state)
+{
+	struct cm_id *second = cm_id_new(&client.conn, (struct rnic_channel *)&client, CLIENT_PORT);
+	struct sockaddr_storage to;
+	struct cm_id *child;
+
+	sockaddr_of(&to, 2, SERVER_PORT);
+	assert_int_equal(cm_resolve_addr(second, NULL, (struct sockaddr *)&to), 0);
+	assert_int_equal(cm_resolve_route(second), 0);
+	assert_ptr_equal(second->ep, client.id->ep);
+	assert_in_range(second->own_port, FAKE_PORTS_FIRST, UINT16_MAX);
+	assert_int_equal(sockaddr_port((struct sockaddr *)&second->src), second->own_port);
+	client.id = second;
+	client.events = 0;
+	ask("");
+	carry();
+	child = requested("");
+	assert_int_equal(sockaddr_port((struct sockaddr *)&child->dst), second->own_port);
+	assert_int_equal(child->sidr.peer_port, CLIENT_PORT);
+	accept_it(child, 0);
+	carry();
+	expect_event(&client, CM_EVENT_ESTABLISHED, 0);
 }
 
 static void test_qkey_of_application(void **state)
@@ -583,13 +611,11 @@ static void test_iwarp(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(test_accept),	     TEST(test_qkey_of_application),
-		TEST(test_reject),	     TEST(test_accept_fails),
-		TEST(test_let_go),	     TEST(test_strangers),
-		TEST(test_no_amplification), TEST(test_duplicates),
-		TEST(test_unanswered),	     TEST(test_challenges),
-		TEST(test_forged_replies),   TEST(test_refused),
-		TEST(test_backlog),	     TEST(test_iwarp),
+		TEST(test_accept),     TEST(test_own_port),	    TEST(test_qkey_of_application),
+		TEST(test_reject),     TEST(test_accept_fails),	    TEST(test_let_go),
+		TEST(test_strangers),  TEST(test_no_amplification), TEST(test_duplicates),
+		TEST(test_unanswered), TEST(test_challenges),	    TEST(test_forged_replies),
+		TEST(test_refused),    TEST(test_backlog),	    TEST(test_iwarp),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -46,6 +46,15 @@ struct datagrams {
 	struct rdma_cm_id *listener, *a, *b;
 };
 
+static void resolve(struct datagrams *d, struct sockaddr_storage *to)
+{
+	CHECK_EQ(rdma_resolve_addr(d->a, NULL, (struct sockaddr *)to, 1000), 0);
+	cm_expect(d->active, RDMA_CM_EVENT_ADDR_RESOLVED, 0);
+	CHECK_EQ(rdma_resolve_route(d->a, 1000), 0);
+	cm_expect(d->active, RDMA_CM_EVENT_ROUTE_RESOLVED, 0);
+	add_ud_qp(d->a);
+}
+
 static void open_datagrams(struct datagrams *d, enum rdma_port_space ps)
 {
 	struct sockaddr_storage any = cm_loopback(AF_INET, 0), to;
@@ -57,11 +66,7 @@ static void open_datagrams(struct datagrams *d, enum rdma_port_space ps)
 	CHECK_EQ(rdma_listen(d->listener, 4), 0);
 	to = cm_address_of(d->listener, AF_INET);
 	d->a = datagram_id(d->active, ps);
-	CHECK_EQ(rdma_resolve_addr(d->a, NULL, (struct sockaddr *)&to, 1000), 0);
-	cm_expect(d->active, RDMA_CM_EVENT_ADDR_RESOLVED, 0);
-	CHECK_EQ(rdma_resolve_route(d->a, 1000), 0);
-	cm_expect(d->active, RDMA_CM_EVENT_ROUTE_RESOLVED, 0);
-	add_ud_qp(d->a);
+	resolve(d, &to);
 }
 
 static void ask(struct datagrams *d)
@@ -187,6 +192,30 @@ static void test_reject(void)
 	close_datagrams(&d);
 }
 
+/* Two ids of a process show ports of their own, and the server is shown the same. */
+static void test_own_ports(void)
+{
+	struct rdma_cm_id *first_a, *first_b;
+	struct sockaddr_storage to;
+	struct datagrams d;
+
+	open_datagrams(&d, RDMA_PS_UDP);
+	ask(&d);
+	CHECK_EQ(rdma_get_dst_port(d.b), rdma_get_src_port(d.a));
+	first_a = d.a;
+	first_b = d.b;
+	to = cm_address_of(d.listener, AF_INET);
+	d.a = datagram_id(d.active, RDMA_PS_UDP);
+	resolve(&d, &to);
+	ask(&d);
+	CHECK_EQ(rdma_get_dst_port(d.b), rdma_get_src_port(d.a));
+	CHECK(rdma_get_src_port(d.a) != rdma_get_src_port(first_a));
+	rdma_destroy_qp(first_a);
+	CHECK_EQ(rdma_destroy_id(first_a), 0);
+	CHECK_EQ(rdma_destroy_id(first_b), 0);
+	close_datagrams(&d);
+}
+
 /*
  * The ports of RDMA_PS_UDP are not those of sockets: an id may be bound beside one, as rsockets for datagrams do. It
  * asks servers, and does not listen. To other ids of its port space its port is taken.
@@ -225,6 +254,7 @@ static void test_beside_socket(void)
 	add_ud_qp(id);
 	d.a = id;
 	ask(&d);
+	CHECK_EQ(rdma_get_dst_port(d.b), port);
 	CHECK_EQ(rdma_reject(d.b, "no", 3), 0);
 	cm_expect(d.active, RDMA_CM_EVENT_UNREACHABLE, 2);
 	close_datagrams(&d);
@@ -392,6 +422,7 @@ int main(void)
 		test_accept(RDMA_PS_UDP);
 		test_accept(RDMA_PS_IPOIB);
 		test_reject();
+		test_own_ports();
 		test_beside_socket();
 	} else {
 		test_no_datagrams();

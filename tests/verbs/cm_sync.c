@@ -253,6 +253,50 @@ static void test_rsocket_nonblocking(void)
 	stream(AF_INET, true);
 }
 
+#define SOCKETS 3
+
+static void *accept_sockets(void *arg)
+{
+	static struct sockaddr_in peer[SOCKETS];
+
+	for (int i = 0; i < SOCKETS; i++) {
+		socklen_t len = sizeof(peer[i]);
+		int s = raccept(*(int *)arg, NULL, NULL);
+
+		CHECK_EQ(rgetpeername(s, (struct sockaddr *)&peer[i], &len), 0);
+		CHECK_EQ(rclose(s), 0);
+	}
+	return peer;
+}
+
+/* A server tells its clients apart by their addresses and ports, though they are of one process. */
+static void test_rsocket_names(void)
+{
+	struct sockaddr_storage addr = cm_loopback(AF_INET, 0);
+	int l = listening(&addr), s[SOCKETS];
+	struct sockaddr_in *peer, own;
+	socklen_t len = sizeof(own);
+	pthread_t thread;
+	void *names;
+
+	CHECK_EQ(pthread_create(&thread, NULL, accept_sockets, &l), 0);
+	for (int i = 0; i < SOCKETS; i++) {
+		s[i] = rsocket(AF_INET, SOCK_STREAM, 0);
+		CHECK_EQ(rconnect(s[i], (struct sockaddr *)&addr, sizeof(struct sockaddr_in)), 0);
+	}
+	pthread_join(thread, &names);
+	peer = names;
+	for (int i = 0; i < SOCKETS; i++) {
+		CHECK_EQ(rgetsockname(s[i], (struct sockaddr *)&own, &len), 0);
+		CHECK_EQ(peer[i].sin_port, own.sin_port);
+		for (int k = 0; k < i; k++)
+			CHECK(peer[k].sin_port != peer[i].sin_port);
+	}
+	for (int i = 0; i < SOCKETS; i++)
+		CHECK_EQ(rclose(s[i]), 0);
+	CHECK_EQ(rclose(l), 0);
+}
+
 static void test_rsocket_refused(void)
 {
 	struct sockaddr_storage addr = cm_loopback(AF_INET, htons(1));
@@ -272,6 +316,7 @@ int main(int argc, char **argv)
 		{ "synchronous", test_synchronous },
 		{ "rsocket", test_rsocket },
 		{ "rsocket_nonblocking", test_rsocket_nonblocking },
+		{ "rsocket_names", test_rsocket_names },
 		{ "rsocket_refused", test_rsocket_refused },
 	};
 

@@ -26,6 +26,7 @@ local functions = {
 	[7] = "Enhanced Reject",
 }
 local ENHANCED_FIRST, ENHANCED_LAST, TERMINATE = 5, 7, 4
+local INITIATE, ENHANCED_INITIATE, REJECT, ENHANCED_REJECT = 1, 5, 3, 7
 local PRIVATE_MAX = 512
 
 -- RDMAP messages (RFC 7306 6) that Wireshark does not know. Their 8 bytes stand behind the header.
@@ -118,6 +119,7 @@ local f = {
 	sidr_qp = ProtoField.uint32("ddp_sctp.sidr_qp", "QP number", base.HEX),
 	sidr_qkey = ProtoField.uint32("ddp_sctp.sidr_qkey", "Q_Key", base.HEX),
 	sidr_status = ProtoField.uint8("ddp_sctp.sidr_status", "Status", base.DEC, statuses),
+	sidr_port = ProtoField.uint16("ddp_sctp.sidr_port", "Port", base.DEC),
 	sidr_private_len = ProtoField.uint8("ddp_sctp.sidr_private_len", "Private Data Length", base.DEC),
 	room_nonce = ProtoField.uint64("ddp_sctp.room_nonce", "Nonce", base.HEX),
 	room_bytes = ProtoField.uint32("ddp_sctp.room", "Room", base.DEC),
@@ -129,13 +131,14 @@ local f = {
 	oob_dst = ProtoField.uint32("ddp_sctp.oob_dst_qp", "Destination QP number", base.HEX),
 	oob_token = ProtoField.uint64("ddp_sctp.oob_token", "Token", base.HEX),
 	cm_version = ProtoField.uint8("ddp_sctp.cm_version", "Version", base.DEC),
+	cm_port = ProtoField.uint16("ddp_sctp.cm_port", "Port", base.DEC),
 	cm_reason = ProtoField.uint8("ddp_sctp.cm_reason", "Reason", base.DEC, cm_reasons),
 	cm_srq = ProtoField.bool("ddp_sctp.cm_srq", "SRQ", 8, nil, 0x80),
 	cm_flow_control = ProtoField.bool("ddp_sctp.cm_flow_control", "Flow control", 8, nil, 0x40),
 	cm_retry = ProtoField.uint8("ddp_sctp.cm_retry", "Retry count", base.DEC, nil, 0x38),
 	cm_rnr_retry = ProtoField.uint8("ddp_sctp.cm_rnr_retry", "RNR retry count", base.DEC, nil, 0x07),
 	cm_type = ProtoField.uint8("ddp_sctp.cm_type", "Type of the QP", base.DEC, types),
-	cm_qp = ProtoField.uint32("ddp_sctp.cm_qp", "QP number", base.HEX),
+	cm_qp = ProtoField.uint24("ddp_sctp.cm_qp", "QP number", base.HEX),
 }
 proto.fields = f
 
@@ -171,19 +174,23 @@ local function dissect_oob(tvb, pinfo, tree)
 end
 
 -- What a connection manager says. Returns how many bytes of the private data it is.
-local function dissect_cm(tvb, pinfo, tree)
+local function dissect_cm(tvb, code, pinfo, tree)
 	if tvb:len() < CM_LEN or tvb(0, #CM):string() ~= CM then
 		return 0
 	end
 	tree:add(f.cm_version, tvb(8, 1))
-	tree:add(f.cm_reason, tvb(9, 1))
-	tree:add(f.cm_srq, tvb(10, 1))
-	tree:add(f.cm_flow_control, tvb(10, 1))
-	tree:add(f.cm_retry, tvb(10, 1))
-	tree:add(f.cm_rnr_retry, tvb(10, 1))
+	if code == INITIATE or code == ENHANCED_INITIATE then
+		tree:add(f.cm_port, tvb(9, 2))
+	elseif code == REJECT or code == ENHANCED_REJECT then
+		tree:add(f.cm_reason, tvb(9, 1))
+	end
 	tree:add(f.cm_type, tvb(11, 1))
-	tree:add(f.cm_qp, tvb(12, 4))
-	pinfo.cols.info:append(string.format(" [%s id, QP 0x%06x]", types[tvb(11, 1):uint()] or "?", tvb(12, 4):uint()))
+	tree:add(f.cm_srq, tvb(12, 1))
+	tree:add(f.cm_flow_control, tvb(12, 1))
+	tree:add(f.cm_retry, tvb(12, 1))
+	tree:add(f.cm_rnr_retry, tvb(12, 1))
+	tree:add(f.cm_qp, tvb(13, 3))
+	pinfo.cols.info:append(string.format(" [%s id, QP 0x%06x]", types[tvb(11, 1):uint()] or "?", tvb(13, 3):uint()))
 	return CM_LEN
 end
 
@@ -207,7 +214,7 @@ local function dissect_control(tvb, pinfo, tree)
 		offset = offset + 4
 	end
 	if tvb:len() > offset then
-		local cm_len = dissect_cm(tvb(offset), pinfo, tree)
+		local cm_len = dissect_cm(tvb(offset), code, pinfo, tree)
 
 		if tvb:len() > offset + cm_len then
 			tree:add(f.private, tvb(offset + cm_len))
@@ -459,6 +466,7 @@ local function dissect_sidr(range, kind, tree)
 	tree:add(f.sidr_qkey, range(28, 4))
 	tree:add(f.sidr_status, range(32, 1))
 	tree:add(f.sidr_private_len, range(33, 1))
+	tree:add(f.sidr_port, range(34, 2))
 	if private > range:len() - SIDR_LEN then
 		return name, false
 	end

@@ -137,6 +137,7 @@ struct cm_id {
 	struct endpoint *ep; /* referenced, or NULL; passive ids for connections have none */
 	struct list_node bound_node; /* endpoint.ids */
 	bool beside_socket; /* a socket of the host has the port of src: the endpoint has another one */
+	uint16_t own_port; /* that src has instead of the endpoint's: conn_ops.take_port(). 0: none */
 
 	struct iw_session *session; /* NULL before and after the connection */
 	uint32_t qp_num;
@@ -284,7 +285,7 @@ void cm_judge(struct conn *c, struct iw_session *s, struct iw_session_param *par
 /* Why a request is refused before an application hears of it, or NULL. listener: NULL if there is none. */
 const char *cm_why_not(const struct conn *c, const struct cm_id *listener, size_t private_data_len);
 /*
- * A new id for a request that came to ep from there and from this SCTP port. It waits for the decision of the
+ * A new id for a request that came to ep from there; port: that the peer's id shows. It waits for the decision of the
  * listener's application. NULL: out of memory.
  */
 struct cm_id *cm_request_new(const struct endpoint *ep, const struct path_addr *path,

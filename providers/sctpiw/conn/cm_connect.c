@@ -92,10 +92,11 @@ static void await_peer(struct cm_id *id)
 }
 
 /* What the peer is told: the parameters, with the connection manager's own message if the peer reads it. */
-static struct iw_session_param told_param(const struct cm_id *id)
+static struct iw_session_param told_param(const struct cm_id *id, uint16_t port)
 {
 	const struct cm_message m = {
 		.type = id->type,
+		.port = port,
 		.counts = id->counts,
 		.qp_num = id->named_qp_num,
 	};
@@ -120,7 +121,7 @@ static int initiate(struct cm_id *id, struct conn_assoc *a)
 		return -EINVAL;
 	cm_session_user(id, &user);
 	id->setup.messages = a->cm_messages;
-	param = told_param(id);
+	param = told_param(id, sockaddr_port((struct sockaddr *)&id->src));
 	ret = iw_session_initiate(a->iw, qp, &param, &user, &id->session);
 	if (ret)
 		return ret;
@@ -137,13 +138,20 @@ uint16_t cm_encap_port(const struct conn *c, uint16_t port)
 	return configured == CONFIG_ENCAP_SAME ? port : (uint16_t)configured;
 }
 
-/* The id goes on from another port of ours. */
 static void move(struct cm_id *id, struct endpoint *next)
 {
 	endpoint_put(id->ep);
 	id->ep = next;
 	id->conn = next->conn;
-	sockaddr_set_port((struct sockaddr *)&id->src, next->bound.port);
+}
+
+/* The id goes on from another port of ours. Its program does not notice. */
+static void change_port(struct cm_id *id, struct endpoint *next)
+{
+	if (!id->own_port)
+		id->own_port = id->conn->ops->take_port(id->conn,
+							sockaddr_port((struct sockaddr *)&id->src));
+	move(id, next);
 }
 
 void cm_choose_conn(struct cm_id *id)
@@ -178,7 +186,7 @@ static int leave_full(struct cm_id *id, const struct conn_assoc *a)
 		return -ECONNREFUSED;
 	ret = endpoint_open_next(id->ep, &next);
 	if (!ret)
-		move(id, next);
+		change_port(id, next);
 	return ret;
 }
 
@@ -196,7 +204,7 @@ static int take_tos(struct cm_id *id)
 	}
 	ret = endpoint_open_client(id->conn, id->ep->bound.family, id->opt.tos, &next);
 	if (!ret)
-		move(id, next);
+		change_port(id, next);
 	return ret;
 }
 
@@ -316,7 +324,7 @@ static int accept_connection(struct cm_id *id, const struct rnic_conn_param *par
 	if (ret)
 		return ret;
 	qp = conn_qp(id->conn, id->qp_num);
-	told = told_param(id);
+	told = told_param(id, 0);
 	ret = iw_session_accept(id->session, qp, &told);
 	if (ret)
 		return ret;

@@ -315,6 +315,8 @@ uint32_t cm_id_free(struct cm_id *id)
 	reported = events->purge(&id->source) + cm_leave_all(id);
 	events->put(id->source.chan);
 	endpoint_leave(id);
+	if (id->own_port)
+		id->conn->ops->give_port(id->conn, id->own_port);
 	t = lock_table(id->conn);
 	leave(t, id);
 	unlock_table(t);

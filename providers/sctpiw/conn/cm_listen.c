@@ -199,7 +199,7 @@ void cm_judge(struct conn *c, struct iw_session *s, struct iw_session_param *par
 	}
 	if (turn_away(a, s, &m, param->private_data_len))
 		return;
-	child = cm_request_new(a->ep, t->addr(a), t->remote_port(a));
+	child = cm_request_new(a->ep, t->addr(a), m.port ? m.port : t->remote_port(a));
 	if (!child) {
 		iw_session_refuse(s);
 		return;

@@ -20,10 +20,10 @@ void cm_message_add(const struct cm_message *m, struct iw_session_param *param)
 	param->private_data_len += CM_MESSAGE_LEN;
 	memcpy(p, magic, sizeof(magic));
 	p[8] = VERSION;
-	p[9] = m->reason;
-	p[10] = (uint8_t)(c->rnr_retry | c->retry << 3 | c->flow_control << 6 | c->srq << 7);
+	put_be16(p + 9, (uint16_t)(m->reason << 8 | m->port));
 	p[11] = m->type;
 	put_be32(p + 12, m->qp_num & QP_NUM_MASK);
+	p[12] = (uint8_t)(c->rnr_retry | c->retry << 3 | c->flow_control << 6 | c->srq << 7);
 }
 
 bool cm_message_take(struct cm_message *m, struct iw_session_param *param)
@@ -34,13 +34,14 @@ bool cm_message_take(struct cm_message *m, struct iw_session_param *param)
 	    p[8] != VERSION)
 		return false;
 	m->reason = p[9];
-	m->counts = (struct cm_counts){
-		.rnr_retry = p[10] & 7,
-		.retry = p[10] >> 3 & 7,
-		.flow_control = p[10] >> 6 & 1,
-		.srq = p[10] >> 7,
-	};
+	m->port = get_be16(p + 9);
 	m->type = p[11];
+	m->counts = (struct cm_counts){
+		.rnr_retry = p[12] & 7,
+		.retry = p[12] >> 3 & 7,
+		.flow_control = p[12] >> 6 & 1,
+		.srq = p[12] >> 7,
+	};
 	m->qp_num = get_be32(p + 12) & QP_NUM_MASK;
 	param->private_data_len -= CM_MESSAGE_LEN;
 	memmove(p, p + CM_MESSAGE_LEN, param->private_data_len);

@@ -6,11 +6,12 @@
  *
  *   0   8 octets: "sctpiwCM"
  *   8   version, 1
- *   9   in a Reject: enum cm_message_reason; else 0
- *  10   the counts of the program's parameters (struct cm_counts): in bits 0 to 2 rnr_retry, in 3 to 5 retry, in 6
- *       flow_control, in 7 srq; 0 in a Reject
+ *   9   2 octets: in an Initiate the port that the id shows to its program; in a Reject enum cm_message_reason, and
+ *       an octet that is 0, and ignored; else 0
  *  11   type of the id's QPs: enum cm_message_type
- *  12   QP number that the program has named; 0 in a Reject
+ *  12   the counts of the program's parameters (struct cm_counts): in bits 0 to 2 rnr_retry, in 3 to 5 retry, in 6
+ *       flow_control, in 7 srq; 0 in a Reject
+ *  13   3 octets: QP number that the program has named; 0 in a Reject
  *
  * Encoding and decoding only; no state.
  */
@@ -42,7 +43,8 @@ struct cm_counts {
 
 struct cm_message {
 	uint8_t type;
-	uint8_t reason;
+	uint8_t reason; /* of a Reject */
+	uint16_t port;	/* of an Initiate; 0: the SCTP port that it comes from */
 	struct cm_counts counts;
 	uint32_t qp_num; /* 24 bits */
 };

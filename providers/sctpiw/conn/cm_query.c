@@ -140,6 +140,22 @@ int cm_bind(struct cm_id *id, const struct sockaddr *addr)
 	return 0;
 }
 
+/*
+ * An id has a port of its own, as in the kernel, though ids share an endpoint: the first one shows the endpoint's, and each
+ * further one another. No port comes again soon, so that a peer does not take a new id for one that has just gone. The
+ * kernel's SCTP has no message for it, and would show peers the endpoint's all the same.
+ */
+static int choose_port(struct cm_id *id, struct endpoint *ep)
+{
+	if (ep->shared && ep->shown && ep->conn->carrier && !id->own_port) {
+		id->own_port = id->conn->ops->take_port(id->conn, 0);
+		if (!id->own_port)
+			return -EADDRNOTAVAIL;
+	}
+	ep->shown = true;
+	return 0;
+}
+
 /* Binds an id that was not bound before; src may name an address, a port, both or none. */
 static int bind_for_client(struct cm_id *id, const struct sockaddr *src, int family)
 {
@@ -164,11 +180,16 @@ static int bind_for_client(struct cm_id *id, const struct sockaddr *src, int fam
 				   &ep);
 	if (ret)
 		return ret;
-	attach(id, ep);
-	if (src && src->sa_family && !sockaddr_is_any(src)) {
-		sockaddr_copy(&id->src, src);
-		sockaddr_set_port((struct sockaddr *)&id->src, ep->bound.port);
+	ret = choose_port(id, ep);
+	if (ret) {
+		endpoint_put(ep);
+		return ret;
 	}
+	attach(id, ep);
+	if (src && src->sa_family && !sockaddr_is_any(src))
+		sockaddr_copy(&id->src, src);
+	sockaddr_set_port((struct sockaddr *)&id->src,
+			  id->own_port ? id->own_port : ep->bound.port);
 	return 0;
 }
 
@@ -191,7 +212,6 @@ static int source_to(struct cm_id *id, const struct sockaddr_storage *to,
 int cm_resolve_addr(struct cm_id *id, const struct sockaddr *src, const struct sockaddr *dst)
 {
 	struct sockaddr_storage to, source;
-	uint16_t port;
 	int ret;
 
 	if (id->state != CM_IDLE && id->state != CM_BOUND)
@@ -215,8 +235,7 @@ int cm_resolve_addr(struct cm_id *id, const struct sockaddr *src, const struct s
 	/* The kernel looks up the route at once, too: no event. */
 	if (ret)
 		return ret;
-	port = id->beside_socket ? sockaddr_port((struct sockaddr *)&id->src) : id->ep->bound.port;
-	sockaddr_set_port((struct sockaddr *)&source, port);
+	sockaddr_set_port((struct sockaddr *)&source, sockaddr_port((struct sockaddr *)&id->src));
 	id->src = source;
 	id->dst = to;
 	id->state = CM_ADDR_RESOLVED;

@@ -77,6 +77,14 @@ struct conn_ops {
 	 * such way.
 	 */
 	bool (*source)(struct conn *c, const struct ip_addr *remote, struct ip_addr *local);
+	/*
+	 * Takes a port that programs are shown beside those of endpoints: this one, or with 0 one that nobody on the host has.
+	 * 0: there is none.
+	 */
+	uint16_t (*take_port)(struct conn *c, uint16_t port);
+	void (*give_port)(struct conn *c, uint16_t port);
+	/* Whether somebody on the host has taken the port. */
+	bool (*port_is_taken)(struct conn *c, uint16_t port);
 	/* Where RDMA CM events go. */
 	struct conn_events_ops events;
 	/* As in struct sctp_user_ops: the checksum over referenced memory, and its copy into a message. */

@@ -27,6 +27,27 @@ struct binding {
 	const struct endpoint *beside; /* as in struct endpoint */
 };
 
+/* So many ports are tried for one that no id shows. */
+#define FREE_TRIES 16
+
+/* Opens the port, which is not to be one that programs are shown for an id of another endpoint, here or in another process. */
+static int open_port(struct endpoint *ep, const struct binding *b)
+{
+	const struct transport *t = ep->conn->transport;
+	uint16_t port = sockaddr_port(b->addr);
+
+	for (unsigned int tries = FREE_TRIES;; tries--) {
+		int ret = t->open(ep, b->addr, b->v6only);
+
+		if (ret || b->dormant || b->beside || ep->bound.multicast || !tries ||
+		    !ep->conn->ops->port_is_taken(ep->conn, ep->bound.port))
+			return ret;
+		t->close(ep);
+		if (port)
+			return -EADDRINUSE;
+	}
+}
+
 static int endpoint_new(struct conn *c, const struct binding *b, struct endpoint **out)
 {
 	struct endpoint_table *t = &c->endpoints;
@@ -49,7 +70,7 @@ static int endpoint_new(struct conn *c, const struct binding *b, struct endpoint
 	list_init(&ep->client_node);
 	list_init(&ep->assocs);
 	list_init(&ep->ids);
-	ret = c->transport->open(ep, b->addr, b->v6only);
+	ret = open_port(ep, b);
 	if (ret) {
 		free(ep);
 		return ret;

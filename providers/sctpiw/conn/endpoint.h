@@ -56,6 +56,7 @@ struct endpoint {
 	struct cm_id *listener;	      /* NULL: requests of peers wait a while, and are refused */
 	struct qp_block *block;	      /* the QP numbers that the port is a part of; or NULL */
 	bool shared;		      /* for ids that were not bound to a port */
+	bool shown;		      /* an id has shown the port to its program, or does so */
 	struct list_node client_node; /* endpoint_table.clients while shared and not full */
 };
 

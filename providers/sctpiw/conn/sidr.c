@@ -76,6 +76,7 @@ static void send_request(struct cm_id *id)
 	struct wire_sidr s = {
 		.request_id = rq->id,
 		.cookie = rq->cookie,
+		.port = sockaddr_port((struct sockaddr *)&id->src),
 		.private_data_len = (uint8_t)id->param.private_data_len,
 		.private_data = id->param.private_data,
 	};
@@ -373,7 +374,7 @@ static bool is_asked(const struct endpoint *ep, const struct path_addr *from, ui
 static void new_request(struct endpoint *ep, const struct path_addr *from, uint16_t port,
 			const struct wire_sidr *s)
 {
-	struct cm_id *child = cm_request_new(ep, from, port);
+	struct cm_id *child = cm_request_new(ep, from, s->port ? s->port : port);
 
 	if (!child)
 		return;

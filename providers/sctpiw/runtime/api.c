@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "net/id_port.h"
 #include "net/memory.h"
 #include "net/port.h"
 #include "runtime/api.h"
@@ -260,7 +261,11 @@ static void tell_remedy(const struct cm_id *id, const struct sockaddr *addr, int
 
 	if (ret == -EMFILE || ret == -ENFILE)
 		log_error("no socket for RDMA CM: %s", log_reason(-ret));
-	if (ret == -EADDRINUSE && port && atomic_exchange(&told, port) != port)
+	if (ret != -EADDRINUSE || !port || atomic_exchange(&told, port) == port)
+		return;
+	if (id_port_is_taken(port))
+		log_error("port %u is that of a connection of this host: use another one", port);
+	else
 		log_error(
 			"%s port %u is taken: use another one, or end who has it ('ss -%sanp sport = :%u' tells)",
 			sctp ? "SCTP" : "UDP", port, sctp ? "S" : "u", port);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "config/config.h"
+#include "net/id_port.h"
 #include "net/memory.h"
 #include "net/port.h"
 #include "net/route.h"
@@ -114,6 +115,21 @@ static bool source(struct conn *c, const struct ip_addr *remote, struct ip_addr 
 	return true;
 }
 
+static uint16_t take_port(struct conn *c, uint16_t port)
+{
+	return id_port_take(port);
+}
+
+static void give_port(struct conn *c, uint16_t port)
+{
+	id_port_give(port);
+}
+
+static bool port_is_taken(struct conn *c, uint16_t port)
+{
+	return id_port_is_taken(port);
+}
+
 static bool checksum(uint32_t *crc, const uint8_t *from, size_t len)
 {
 	return memory_crc32c(crc, from, len) == 0;
@@ -136,6 +152,9 @@ const struct conn_ops host_conn_ops = {
 	.may_tell = may_tell,
 	.addresses = addresses,
 	.source = source,
+	.take_port = take_port,
+	.give_port = give_port,
+	.port_is_taken = port_is_taken,
 	.events = {
 		.post = channel_post,
 		.purge = channel_purge,

@@ -16,6 +16,7 @@
 #include "net/capture.h"
 #include "net/carriers.h"
 #include "net/kernel_sctp.h"
+#include "net/id_port.h"
 #include "net/memory.h"
 #include "net/port.h"
 #include "net/trace_file.h"
@@ -487,6 +488,7 @@ static void forget(struct rnic *r)
 	for (unsigned int i = 0; i < r->n_shards; i++)
 		forget_shard(rnic_shard(r, i));
 	cm_id_table_forget(r->ids, &host_conn_ops.events);
+	id_port_forget();
 	atomic_store(&current, NULL);
 	for (unsigned int i = 0; i < r->n_shards; i++) {
 		struct shard *s = rnic_shard(r, i);

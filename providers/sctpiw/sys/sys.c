@@ -280,6 +280,23 @@ int sys_unlock(int fd)
 	return (int)RAW(SYS_flock, fd, LOCK_UN);
 }
 
+int sys_lock_byte(int fd, off_t at, bool lock)
+{
+	const struct flock l = { .l_type = lock ? F_RDLCK : F_UNLCK, .l_start = at, .l_len = 1 };
+
+	return (int)RAW(SYS_fcntl, fd, F_OFD_SETLK, &l);
+}
+
+off_t sys_locked_to(int fd, off_t at)
+{
+	struct flock l = { .l_type = F_WRLCK, .l_start = at, .l_len = 1 };
+	int ret = (int)RAW(SYS_fcntl, fd, F_OFD_GETLK, &l);
+
+	if (ret || l.l_type == F_UNLCK)
+		return ret ? ret : at;
+	return l.l_len ? l.l_start + l.l_len : INT32_MAX;
+}
+
 off_t sys_tell(int fd)
 {
 	return RAW(SYS_lseek, fd, 0, SEEK_CUR);

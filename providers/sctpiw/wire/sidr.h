@@ -10,7 +10,7 @@
  *  |                          (64 bits)                            |
  *  |                     QP number (24 bits)                       |
  *  |                            Q_Key                              |
- *  |    Status     | Private Len   |           Reserved            |
+ *  |    Status     | Private Len   |             Port              |
  *  |                         Private Data                          |
  *
  * A request is always as long as the longest reply, so that nobody gets more than he has sent. Integers of
@@ -38,9 +38,10 @@ enum wire_sidr_status {
 struct wire_sidr {
 	uint64_t request_id; /* the client's choice */
 	uint64_t cookie;     /* 0 in a client's first request */
-	uint32_t qp_num; /* this and the rest but for private data: of a reply; 0 in a request */
+	uint32_t qp_num;     /* this and the next two: of a reply; 0 in a request */
 	uint32_t qkey;
 	uint8_t status; /* enum wire_sidr_status; of others a client says that they refuse */
+	uint16_t port;	/* of a request: that the client's id shows, or 0; 0 in a reply */
 	uint8_t private_data_len;
 	const uint8_t *private_data;
 };
@@ -66,6 +67,7 @@ static inline size_t wire_sidr_put(uint8_t *p, enum wire_datagram_kind kind,
 	put_be32(p + 28, s->qkey);
 	p[32] = s->status;
 	p[33] = s->private_data_len;
+	put_be16(p + 34, s->port);
 	if (s->private_data_len)
 		memcpy(p + WIRE_SIDR_LEN, s->private_data, s->private_data_len);
 	return n;
@@ -89,6 +91,7 @@ static inline bool wire_sidr_get(struct wire_sidr *s, enum wire_datagram_kind ki
 		.qkey = get_be32(p + 28),
 		.status = p[32],
 		.private_data_len = p[33],
+		.port = get_be16(p + 34),
 		.private_data = p + WIRE_SIDR_LEN,
 	};
 	return s->private_data_len <= n - WIRE_SIDR_LEN && !(s->qp_num >> 24);
