@@ -16,8 +16,10 @@
 #define KERNEL_ABI_HOOKS_H
 
 #include <dirent.h>
+#include <dlfcn.h>
 #include <fcntl.h>
 #include <glob.h>
+#include <malloc.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdatomic.h>
@@ -25,6 +27,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/shm.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/types.h>
@@ -60,8 +64,23 @@ int __sigaction(int sig, const struct sigaction *act, struct sigaction *old);
 sighandler_t bsd_signal(int sig, sighandler_t handler);
 sighandler_t __sysv_signal(int sig, sighandler_t handler);
 
-/* The functions whose next definition is called from a hook. */
+/*
+ * The functions whose next definition is called from a hook. free() comes first: dlsym() calls it, if it has not found
+ * another one of these.
+ */
 #define LIBC_SYMBOLS(X)                                                                            \
+	X(free)                                                                                    \
+	X(realloc)                                                                                 \
+	X(malloc_usable_size)                                                                      \
+	X(mmap)                                                                                    \
+	X(mmap64)                                                                                  \
+	X(munmap)                                                                                  \
+	X(mremap)                                                                                  \
+	X(brk)                                                                                     \
+	X(sbrk)                                                                                    \
+	X(shmat)                                                                                   \
+	X(shmdt)                                                                                   \
+	X(dlclose)                                                                                 \
 	X(read)                                                                                    \
 	X(__read_chk)                                                                              \
 	X(readv)                                                                                   \
@@ -174,6 +193,12 @@ extern void *_Atomic hooks_symbols[HOOKS_COUNT];
  * function the result is one that fails with ENOSYS.
  */
 void *hooks_resolve(int index);
+
+/* Whether it was looked up already. */
+static inline bool hooks_known(int index)
+{
+	return atomic_load_explicit(&hooks_symbols[index], memory_order_relaxed);
+}
 
 static inline void *hooks_resolved(int index)
 {

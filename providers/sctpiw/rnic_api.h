@@ -16,7 +16,7 @@
 #include <sys/socket.h>
 #include <sys/types.h>
 
-#define SCTPIW_RNIC_API_VERSION 8
+#define SCTPIW_RNIC_API_VERSION 9
 #define SCTPIW_RNIC_API_SYMBOL "sctpiw_rnic_api"
 
 /*
@@ -149,6 +149,18 @@ struct sctpiw_rnic_api {
 	 */
 	int (*guard)(void);
 	int (*copy)(void *dst, const void *src, size_t len);
+
+	/*
+	 * The program is about to unmap [addr, addr + len), or a part of it. false: no region has any of that. true:
+	 * nothing reads or writes the memory of any region until the same thread calls unmap_end(); and in between
+	 * the caller says what is gone: unmap_lose() that all of [addr, addr + len) is, in whole pages, and
+	 * unmap_lose_unmapped() that what is not mapped of it is. All leave errno alone, and may be called from a
+	 * signal handler.
+	 */
+	bool (*unmap_begin)(uint64_t addr, uint64_t len);
+	void (*unmap_lose)(uint64_t addr, uint64_t len);
+	void (*unmap_lose_unmapped)(uint64_t addr, uint64_t len);
+	void (*unmap_end)(void);
 
 	/* The device's GUID, in network byte order. */
 	uint64_t (*node_guid)(void);

@@ -507,6 +507,34 @@ static uint32_t control_connect_request(uint32_t listener)
 	return handle;
 }
 
+static bool unmap_begin(uint64_t addr, uint64_t len)
+{
+	uint64_t end = addr + len < addr ? UINT64_MAX : addr + len;
+
+	if (addr >= fake_control.region + fake_control.region_len || end <= fake_control.region)
+		return false;
+	fake_control.begun++;
+	return true;
+}
+
+static void unmap_lose(uint64_t addr, uint64_t len)
+{
+	fake_control.lost = addr;
+	fake_control.lost_len = len;
+	fake_control.lost_unmapped = false;
+}
+
+static void unmap_lose_unmapped(uint64_t addr, uint64_t len)
+{
+	unmap_lose(addr, len);
+	fake_control.lost_unmapped = true;
+}
+
+static void unmap_end(void)
+{
+	fake_control.ended++;
+}
+
 static void control_claim(int sig, bool (*handler)(int, siginfo_t *, void *))
 {
 	int (*claim)(int, bool (*)(int, siginfo_t *, void *)) =
@@ -539,6 +567,10 @@ EXPORT const struct sctpiw_rnic_api sctpiw_rnic_api = {
 	.own_fd = own_fd,
 	.guard = guard,
 	.copy = copy,
+	.unmap_begin = unmap_begin,
+	.unmap_lose = unmap_lose,
+	.unmap_lose_unmapped = unmap_lose_unmapped,
+	.unmap_end = unmap_end,
 	.node_guid = node_guid,
 	.forks = forks,
 	.node_type = node_type,

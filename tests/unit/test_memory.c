@@ -553,6 +553,46 @@ static void test_ascending(void **state)
 	munmap(p, page);
 }
 
+struct gaps {
+	uint64_t bytes[4]; /* start and end of each */
+	unsigned int n;
+};
+
+static void note_gap(uint64_t start, uint64_t end, void *arg)
+{
+	struct gaps *g = arg;
+
+	assert_in_range(g->n, 0, 2);
+	g->bytes[g->n++] = start;
+	g->bytes[g->n++] = end;
+}
+
+/* What is not mapped of a range is named page by page, to its very ends. */
+static void test_gaps(void **state)
+{
+	uint8_t *p = map(5);
+	uint64_t at = (uintptr_t)p;
+	struct gaps g = { .n = 0 };
+
+	memory_gaps(at, at + 5 * page, note_gap, &g);
+	assert_int_equal(g.n, 0);
+#ifndef WITH_SANITIZER /* it maps memory of its own where nothing is */
+	assert_int_equal(munmap(p + page, page), 0);
+	assert_int_equal(munmap(p + 4 * page, page), 0);
+	memory_gaps(at + 1, at + 5 * page, note_gap, &g);
+	assert_int_equal(g.n, 4);
+	assert_int_equal(g.bytes[0], at + page);
+	assert_int_equal(g.bytes[1], at + 2 * page);
+	assert_int_equal(g.bytes[2], at + 4 * page);
+	assert_int_equal(g.bytes[3], at + 5 * page);
+	g.n = 0;
+	memory_gaps(at + 1, at + 4 * page - 1, note_gap, &g);
+	assert_int_equal(g.n, 2);
+	assert_int_equal(g.bytes[1], at + 2 * page);
+#endif
+	munmap(p, 5 * page);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -567,6 +607,7 @@ int main(void)
 		cmocka_unit_test(test_blocked_signals),
 		cmocka_unit_test(test_blocked_in_handler),
 		cmocka_unit_test(test_check),
+		cmocka_unit_test(test_gaps),
 		cmocka_unit_test(test_ascending),
 		cmocka_unit_test(test_atomic),
 		cmocka_unit_test(test_atomic_among_threads),

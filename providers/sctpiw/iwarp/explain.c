@@ -174,6 +174,8 @@ static void add_stag(struct line *l, const struct iw_session *s, uint32_t stag)
 	add(l, "; STag 0x%x has %llu bytes from 0x%llx, remote rights:", stag,
 	    (unsigned long long)mr->length, (unsigned long long)mr->iova);
 	add_rights(l, mr->access & s->qp->access);
+	if (iw_lost_any(&mr->lost))
+		add(l, "; the program has unmapped a part of it");
 }
 
 /* What the peer's message wanted, from its headers. */

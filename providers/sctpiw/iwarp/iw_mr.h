@@ -40,6 +40,7 @@ struct iw_mr_attr {
 	struct iw_pd *pd;
 	uint64_t addr, length, iova;
 	uint32_t access;
+	bool checked; /* the memory was looked at anew: what was lost of it before does not count */
 };
 
 void iw_mr_get(const struct iw_mr *mr, struct iw_mr_attr *attr);
@@ -59,6 +60,17 @@ int iw_mr_locate(const struct iw_pd *pd, uint32_t lkey, uint64_t addr, uint32_t 
 		 uint64_t *memory);
 /* Once it returns 0 nothing touches the memory any more. -EBUSY: windows are bound to it. */
 int iw_mr_free(struct iw_mr *mr);
+
+/*
+ * The program is about to unmap memory of regions: once this returns, and until the caller gives up the locks of all
+ * shards, nothing is going to read any region's memory.
+ */
+void iw_mr_before_loss(struct iw_rnic *rnic);
+/*
+ * The memory [start, end) is gone: no region has it any more, unless the region has IW_ACCESS_ON_DEMAND. What lies there
+ * is out of the bounds of those regions, and of the windows on them, whatever is mapped there later.
+ */
+void iw_mr_lose(struct iw_rnic *rnic, uint64_t start, uint64_t end);
 
 /*
  * A memory window is a part of an MR that peers may use by an STag of its own, from a WR that binds

@@ -123,6 +123,7 @@ enum iw_access { /* ibv_access_flags */
 		 IW_ACCESS_REMOTE_ATOMIC = 8,
 		 IW_ACCESS_MW_BIND = 1 << 4,
 		 IW_ACCESS_ZERO_BASED = 1 << 5,
+		 IW_ACCESS_ON_DEMAND = 1 << 6, /* the memory may come and go */
 		 /* All that a peer may be allowed to do. */
 		 IW_ACCESS_REMOTE = IW_ACCESS_REMOTE_WRITE | IW_ACCESS_REMOTE_READ |
 				    IW_ACCESS_REMOTE_ATOMIC,

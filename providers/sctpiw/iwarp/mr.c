@@ -3,6 +3,7 @@
 #include "iwarp/mr.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "iwarp/iw_qp.h"
@@ -103,6 +104,9 @@ static void set_attr(struct iw_mr *mr, const struct iw_mr_attr *a)
 	mr->iova = a->iova;
 	mr->length = a->length;
 	mr->addr = (uint8_t *)(uintptr_t)a->addr;
+	if (a->checked)
+		iw_lost_clear(&mr->lost);
+	mr->plain = iw_lost_any(&mr->lost) ? 0 : a->length;
 }
 
 static int new_mr(const struct iw_mr_attr *attr, enum iw_mr_kind kind, void *ctx,
@@ -134,7 +138,7 @@ static int new_mr(const struct iw_mr_attr *attr, enum iw_mr_kind kind, void *ctx
 int iw_mr_new(struct iw_pd *pd, uint64_t addr, uint64_t length, uint64_t iova, uint32_t access,
 	      void *ctx, struct iw_mr **mr)
 {
-	struct iw_mr_attr attr = { pd, addr, length, iova, access };
+	struct iw_mr_attr attr = { pd, addr, length, iova, access, true };
 	int err = check_attr(&attr);
 
 	return err ? err : new_mr(&attr, IW_MR_REGION, ctx, mr);
@@ -225,8 +229,85 @@ int iw_mr_free(struct iw_mr *mr)
 	iw_table_remove(&mr->pd->rnic->mrs, mr->stag >> 8);
 	list_del(&mr->all);
 	mr->pd->refs--;
+	iw_lost_clear(&mr->lost);
 	free(mr);
 	return 0;
+}
+
+/* The region whose memory mr shows. */
+static const struct iw_mr *region_of(const struct iw_mr *mr)
+{
+	if (mr->kind == IW_MR_WINDOW_1 || mr->kind == IW_MR_WINDOW_2)
+		return list_entry(mr, const struct iw_mw, key)->region;
+	return mr;
+}
+
+bool iw_mr_has(const struct iw_mr *mr, uint64_t to, uint64_t len)
+{
+	uint64_t offset = to - mr->iova, memory;
+
+	if (to < mr->iova || offset > mr->length || len > mr->length - offset)
+		return false;
+	memory = (uintptr_t)iw_mr_at(mr, to);
+	mr = region_of(mr);
+	return mr && !iw_lost_touches(&mr->lost, memory, memory + len);
+}
+
+void iw_mr_before_loss(struct iw_rnic *rnic)
+{
+	iw_zcopy_copy_out_all(rnic);
+}
+
+static void say_lost(const struct iw_rnic *rnic, const struct iw_mr *mr, uint64_t start,
+		     uint64_t end)
+{
+	char line[256];
+
+	if (!rnic->ops.say || !rnic->ops.hears(IW_SAY_INFO))
+		return;
+	snprintf(
+		line, sizeof(line),
+		"the program has unmapped or freed 0x%llx to 0x%llx of a memory region (%llu bytes at 0x%llx, "
+		"key 0x%x): accesses there fail. Deregister the region first",
+		(unsigned long long)start, (unsigned long long)end, (unsigned long long)mr->length,
+		(unsigned long long)(uintptr_t)mr->addr, mr->stag);
+	rnic->ops.say(IW_SAY_INFO, line);
+}
+
+/* Whether mr has lost something. */
+static bool lose(const struct iw_rnic *rnic, struct iw_mr *mr, uint64_t start, uint64_t end)
+{
+	uint64_t first = (uintptr_t)mr->addr, behind = first + mr->length;
+
+	if (mr->kind != IW_MR_REGION || (mr->access & IW_ACCESS_ON_DEMAND) || start >= behind ||
+	    end <= first)
+		return false;
+	if (start < first)
+		start = first;
+	if (end > behind)
+		end = behind;
+	if (!iw_lost_any(&mr->lost))
+		say_lost(rnic, mr, start, end);
+	iw_lost_add(&mr->lost, start, end);
+	mr->plain = 0;
+	return true;
+}
+
+void iw_mr_lose(struct iw_rnic *rnic, uint64_t start, uint64_t end)
+{
+	const struct iw_table *t = &rnic->mrs;
+	bool any = false;
+
+	for (uint32_t i = 0; t->slots && i <= t->mask; i++)
+		if (t->slots[i].value)
+			any |= lose(rnic, t->slots[i].value, start, end);
+	/* Windows show what is left of their regions. */
+	for (uint32_t i = 0; any && i <= t->mask; i++) {
+		struct iw_mr *mr = t->slots[i].value;
+
+		if (mr && region_of(mr) && !region_of(mr)->plain)
+			mr->plain = 0;
+	}
 }
 
 /*

@@ -11,6 +11,7 @@
 
 #include "iwarp/iw_mr.h"
 #include "iwarp/iw_qp.h"
+#include "iwarp/lost.h"
 #include "iwarp/shard.h"
 
 struct iw_pd {
@@ -36,7 +37,9 @@ struct iw_mr {
 	const void *scope; /* the PD whose streams may use it, or the one QP (RFC 5041 8.2) */
 	uint64_t iova;	   /* the TO of its first byte */
 	uint64_t length;   /* bytes */
-	uint8_t *addr;	   /* of its first byte in the application's memory */
+	/* length, or 0 if there is more to look at than the bounds: iw_mr_has() */
+	uint64_t plain;
+	uint8_t *addr; /* of its first byte in the application's memory */
 	/*
 	 * By LOCAL_INV or a Send with Invalidate; or a window that is not bound. Any shard may look; who else could use
 	 * the STag is the caller's to know.
@@ -48,6 +51,7 @@ struct iw_mr {
 	struct iw_pd *pd;
 	void *ctx;	      /* the verbs layer's */
 	struct list_node all; /* iw_rnic.all_mrs */
+	struct iw_lost lost;  /* of a region */
 };
 
 /* Gives mr an STag with a free index, and enters it into the table. -ENOMEM. */
@@ -71,12 +75,16 @@ static inline struct iw_mr *iw_mr_find(const struct iw_rnic *rnic, uint32_t stag
 	return mr && mr->stag == stag && !iw_mr_is_invalid(mr) ? mr : NULL;
 }
 
-/* Do the len > 0 bytes from to on lie inside mr? */
+/* As iw_mr_covers(), for any mr. */
+bool iw_mr_has(const struct iw_mr *mr, uint64_t to, uint64_t len);
+
+/* Do the len > 0 bytes from to on lie inside mr, and has it lost none of them? */
 static inline bool iw_mr_covers(const struct iw_mr *mr, uint64_t to, uint64_t len)
 {
 	uint64_t offset = to - mr->iova;
 
-	return to >= mr->iova && offset <= mr->length && len <= mr->length - offset;
+	return (to >= mr->iova && offset <= mr->plain && len <= mr->plain - offset) ||
+	       iw_mr_has(mr, to, len);
 }
 
 /* Where the byte at TO to, which mr covers, is in memory. */

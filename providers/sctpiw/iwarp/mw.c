@@ -145,6 +145,7 @@ int iw_mw_bind(struct iw_qp *qp, const struct iw_send_wqe *wqe)
 	key->scope = one_stream ? (const void *)qp : qp->pd;
 	key->iova = wqe->bind.access & IW_ACCESS_ZERO_BASED ? 0 : wqe->remote_to;
 	key->length = wqe->bind.length;
+	key->plain = region->plain ? key->length : 0;
 	key->addr = iw_mr_at(region, wqe->remote_to);
 	iw_mr_set_invalid(key, false);
 	mw->region = region;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* memory_check(): what is mapped where, and how. */
+/* memory_check(), memory_gaps(): what is mapped where, and how. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
@@ -8,6 +8,9 @@
 #include <stdint.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include "net/memory.h"
 #include "sys/sys.h"
@@ -28,22 +31,67 @@ struct vma_query {
 };
 #define VMA_QUERY _IOWR('f', 17, struct vma_query)
 
-/* Walks from *addr to end. 0, -EFAULT, or -ENOTTY: this kernel cannot be asked like this. */
-static int check_by_query(int fd, uint64_t *addr, uint64_t end, unsigned int want)
-{
-	while (*addr < end) {
-		struct vma_query q = { .size = sizeof(q), .query_addr = *addr };
-		int ret = sys_ioctl(fd, VMA_QUERY, &q);
+#define VMA_OR_NEXT 0x10 /* a flag: if nothing is mapped at query_addr, tell what comes next */
 
-		if (ret == -ENOENT)
-			return -EFAULT;
-		if (ret)
-			return -ENOTTY;
-		if ((q.vma_flags & want) != want)
-			return -EFAULT;
-		*addr = q.vma_end;
+/* A walk through the mappings from addr to end. */
+struct walk {
+	uint64_t addr, end; /* addr goes on */
+	unsigned int want;  /* VMA_* that each mapping must have */
+	/* Called for what is not mapped; NULL: all must be. */
+	void (*gap)(uint64_t start, uint64_t end, void *arg);
+	void *arg;
+	bool failed; /* something that must be there is not */
+};
+
+/* Nothing is mapped up to start. false: the walk is over. */
+static bool pass_gap(struct walk *w, uint64_t start)
+{
+	if (start > w->end)
+		start = w->end;
+	if (start > w->addr) {
+		if (w->gap)
+			w->gap(w->addr, start, w->arg);
+		else
+			w->failed = true;
+		w->addr = start;
 	}
-	return 0;
+	return !w->failed && w->addr < w->end;
+}
+
+/* The next mapping. false: the walk is over. */
+static bool pass(struct walk *w, uint64_t start, uint64_t stop, unsigned int flags)
+{
+	if (stop <= w->addr)
+		return true;
+	if (!pass_gap(w, start))
+		return false;
+	if ((flags & w->want) != w->want) {
+		w->failed = true;
+		return false;
+	}
+	w->addr = stop;
+	return stop < w->end;
+}
+
+/* false: this kernel cannot be asked like this. */
+static bool walk_by_query(int fd, struct walk *w)
+{
+	struct vma_query q;
+	int ret;
+
+	do {
+		q = (struct vma_query){
+			.size = sizeof(q),
+			.query_addr = w->addr,
+			.query_flags = VMA_OR_NEXT,
+		};
+		ret = sys_ioctl(fd, VMA_QUERY, &q);
+		if (ret == -ENOENT)
+			pass_gap(w, w->end);
+		else if (ret)
+			return false;
+	} while (!ret && pass(w, q.vma_start, q.vma_end, (unsigned int)q.vma_flags));
+	return true;
 }
 
 /* Parses "start-end rwxp ...". false: the line is not complete. */
@@ -74,7 +122,7 @@ static bool parse_line(const char *line, const char *end, uint64_t *start, uint6
 	return true;
 }
 
-static int check_by_text(int fd, uint64_t *addr, uint64_t end, unsigned int want)
+static void walk_by_text(int fd, struct walk *w)
 {
 	char buf[8192];
 	size_t have = 0;
@@ -85,49 +133,70 @@ static int check_by_text(int fd, uint64_t *addr, uint64_t end, unsigned int want
 
 		if (n == -EINTR)
 			continue;
-		if (n <= 0)
-			return -EFAULT;
+		if (n <= 0) {
+			pass_gap(w, w->end);
+			return;
+		}
 		have += (size_t)n;
 		while ((eol = memchr(line, '\n', have - (size_t)(line - buf)))) {
 			uint64_t start, stop;
 			unsigned int flags;
 
-			if (parse_line(line, eol, &start, &stop, &flags) && stop > *addr) {
-				if (start > *addr || (flags & want) != want)
-					return -EFAULT;
-				*addr = stop;
-				if (stop >= end)
-					return 0;
-			}
+			if (parse_line(line, eol, &start, &stop, &flags) &&
+			    !pass(w, start, stop, flags))
+				return;
 			line = eol + 1;
 		}
 		have -= (size_t)(line - buf);
-		if (have == sizeof(buf))
-			return -EFAULT;
+		if (have == sizeof(buf)) {
+			w->failed = true;
+			return;
+		}
 		memmove(buf, line, have);
 	}
 }
 
-int memory_check(uint64_t addr, uint64_t len, bool write)
+static void walk(struct walk *w)
 {
 	static atomic_bool no_query;
-	unsigned int want = VMA_READ | (write ? VMA_WRITE : 0);
-	uint64_t end = addr + len;
-	int fd, ret = -ENOTTY;
+	int fd = sys_open("/proc/self/maps", O_RDONLY);
+
+	if (fd < 0)
+		return; /* without /proc nothing is known, and the copies are guarded all the same */
+	if (atomic_load_explicit(&no_query, memory_order_relaxed) || !walk_by_query(fd, w)) {
+		atomic_store_explicit(&no_query, true, memory_order_relaxed);
+		walk_by_text(fd, w);
+	}
+	sys_close(fd);
+}
+
+int memory_check(uint64_t addr, uint64_t len, bool write)
+{
+	struct walk w = {
+		.addr = addr,
+		.end = addr + len,
+		.want = VMA_READ | (write ? VMA_WRITE : 0),
+	};
 
 	if (!len)
 		return 0;
-	if (end < addr)
+	if (w.end < addr)
 		return -EFAULT;
-	fd = sys_open("/proc/self/maps", O_RDONLY);
-	if (fd < 0)
-		return 0; /* without /proc nothing is known, and the copies are guarded all the same */
-	if (!atomic_load_explicit(&no_query, memory_order_relaxed))
-		ret = check_by_query(fd, &addr, end, want);
-	if (ret == -ENOTTY) {
-		atomic_store_explicit(&no_query, true, memory_order_relaxed);
-		ret = check_by_text(fd, &addr, end, want);
-	}
-	sys_close(fd);
-	return ret;
+	walk(&w);
+	return w.failed ? -EFAULT : 0;
+}
+
+void memory_gaps(uint64_t addr, uint64_t end, void (*gap)(uint64_t start, uint64_t end, void *arg),
+		 void *arg)
+{
+	struct walk w = { .addr = addr, .end = end, .gap = gap, .arg = arg };
+	uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
+
+	w.addr -= w.addr % page;
+	/*
+	 * It does nothing but see whether all is mapped, which is quicker than to read the file. A length that wraps when it is
+	 * rounded up is nothing to it.
+	 */
+	if (end - w.addr > UINT64_MAX - page || syscall(SYS_msync, w.addr, end - w.addr, MS_ASYNC))
+		walk(&w);
 }

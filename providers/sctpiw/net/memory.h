@@ -13,6 +13,11 @@
  */
 int memory_check(uint64_t addr, uint64_t len, bool write);
 /*
+ * Calls gap() for each stretch of [addr, end) that is not mapped, in order; for none without /proc.
+ */
+void memory_gaps(uint64_t addr, uint64_t end, void (*gap)(uint64_t start, uint64_t end, void *arg),
+		 void *arg);
+/*
  * Brings the pages of [addr, addr + len) in, to be read or written: 0, or -EFAULT where there are none that
  * this process may use like that. A kernel that cannot (before 5.14) brings none, without an error.
  */

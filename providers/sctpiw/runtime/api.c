@@ -18,6 +18,7 @@
 #include "runtime/counters.h"
 #include "runtime/object.h"
 #include "runtime/rnic.h"
+#include "runtime/unmap.h"
 #include "log/log.h"
 #include "util/sockaddr.h"
 #include "sys/sys.h"
@@ -482,6 +483,10 @@ __attribute__((visibility("default"))) struct sctpiw_rnic_api sctpiw_rnic_api = 
 	.own_fd = sys_kept,
 	.guard = memory_guard,
 	.copy = memory_copy,
+	.unmap_begin = unmap_begin,
+	.unmap_lose = unmap_lose,
+	.unmap_lose_unmapped = unmap_lose_unmapped,
+	.unmap_end = unmap_end,
 	.node_guid = api_node_guid,
 	.forks = port_forks,
 	.node_type = api_node_type,

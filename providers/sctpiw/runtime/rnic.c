@@ -19,6 +19,7 @@
 #include "net/id_port.h"
 #include "net/memory.h"
 #include "net/port.h"
+#include "net/regions.h"
 #include "net/trace_file.h"
 #include "runtime/channel.h"
 #include "runtime/host.h"
@@ -53,6 +54,7 @@
 
 static pthread_mutex_t create_lock = PTHREAD_MUTEX_INITIALIZER;
 static _Atomic(struct rnic *) current;
+static atomic_bool ending; /* exit() has come to this library */
 
 static void fill_random(struct random_source *r, void *buf, size_t len)
 {
@@ -446,12 +448,14 @@ static void before_fork(void)
 		faults_fork_prepare(&r->faults);
 	channel_fork_prepare();
 	port_fork_prepare();
+	regions_fork_prepare();
 }
 
 static void after_fork_parent(void)
 {
 	struct rnic *r = atomic_load(&current);
 
+	regions_fork_done();
 	port_fork_parent();
 	channel_fork_done();
 	pthread_mutex_unlock(&create_lock);
@@ -502,6 +506,7 @@ static void after_fork_child(void)
 {
 	struct rnic *r = atomic_load(&current);
 
+	regions_fork_done();
 	port_fork_child();
 	channel_forget_all();
 	channel_fork_done();
@@ -613,6 +618,7 @@ static __attribute__((destructor)) void rnic_exit(void)
 	struct rnic *r = atomic_load(&current);
 	unsigned int entered = 0;
 
+	atomic_store(&ending, true);
 	if (!r || atomic_load(&r->shard.dead))
 		return;
 	control_remove(&r->shard.control);
@@ -632,6 +638,18 @@ static __attribute__((destructor)) void rnic_exit(void)
 }
 
 /* ---- the singleton ---- */
+
+struct rnic *rnic_to_interrupt(void)
+{
+	struct rnic *r = atomic_load_explicit(&current, memory_order_acquire);
+
+	if (!r || atomic_load_explicit(&ending, memory_order_relaxed))
+		return NULL;
+	for (unsigned int i = 0; i < r->n_shards; i++)
+		if (shard_is_mine(rnic_shard(r, i)))
+			return NULL;
+	return r;
+}
 
 struct rnic *rnic_get(void)
 {

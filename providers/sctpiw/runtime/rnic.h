@@ -67,6 +67,11 @@ void rnic_leave(struct rnic *r);
  * line was logged. Any thread.
  */
 struct rnic *rnic_get(void);
+/*
+ * The process's RNIC, for a call of the program that knows nothing of it and is going to take the locks of all shards:
+ * NULL if there is none, if this thread has one of the locks, or if the process is ending.
+ */
+struct rnic *rnic_to_interrupt(void);
 
 /* The clock of time stamps, ns, which never goes back. */
 uint64_t rnic_clock(void);

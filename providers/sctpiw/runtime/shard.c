@@ -10,7 +10,8 @@
 #include "runtime/tuning.h"
 #include "sys/sys.h"
 
-static __thread int thread_id;
+/* The model is initial-exec because a call of the program in the midst of malloc() may come here (unmap.c). */
+static __thread __attribute__((tls_model("initial-exec"))) int thread_id;
 
 static int self(void)
 {
@@ -123,8 +124,13 @@ void shard_unlock(struct shard *s)
 	shard_leave(s);
 }
 
+bool shard_is_mine(const struct shard *s)
+{
+	return atomic_load_explicit(&s->lock.owner, memory_order_relaxed) == self();
+}
+
 void shard_assert_locked(const struct shard *s)
 {
-	if (atomic_load_explicit(&s->lock.owner, memory_order_relaxed) != self())
+	if (!shard_is_mine(s))
 		__builtin_trap();
 }

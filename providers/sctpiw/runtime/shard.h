@@ -123,7 +123,9 @@ struct shard {
  */
 void shard_lock(struct shard *s);
 void shard_unlock(struct shard *s);
-/* Traps unless the calling thread holds the lock. */
+/* Whether the calling thread holds the lock. */
+bool shard_is_mine(const struct shard *s);
+/* Traps unless it does. */
 void shard_assert_locked(const struct shard *s);
 
 /* Whether the sockets are gone. Exact under the lock; without it, the answer may be old. */

@@ -170,7 +170,7 @@ static void destroy_memory(struct sctpiw_context *ctx)
 		struct sctpiw_mr *mr = list_entry(node, struct sctpiw_mr, node);
 
 		iw_mr_free(mr->iw);
-		free(mr);
+		sctpiw_forget_mr(mr);
 	}
 	while ((node = list_pop(&ctx->dms)))
 		sctpiw_dm_release(list_entry(node, struct sctpiw_dm, node));

@@ -18,6 +18,7 @@ _Static_assert((int)IW_ACCESS_REMOTE_READ == IBV_ACCESS_REMOTE_READ, "");
 _Static_assert((int)IW_ACCESS_REMOTE_ATOMIC == IBV_ACCESS_REMOTE_ATOMIC, "");
 _Static_assert((int)IW_ACCESS_MW_BIND == IBV_ACCESS_MW_BIND, "");
 _Static_assert((int)IW_ACCESS_ZERO_BASED == IBV_ACCESS_ZERO_BASED, "");
+_Static_assert((int)IW_ACCESS_ON_DEMAND == IBV_ACCESS_ON_DEMAND, "");
 
 /* As the kernel's drivers do, refuses flags that are not known, and rights beyond the owner's. */
 static int check_access(int access)
@@ -34,7 +35,7 @@ static int check_access(int access)
 static uint32_t rights_of(int access)
 {
 	return (uint32_t)access & (IW_ACCESS_LOCAL_WRITE | IW_ACCESS_REMOTE | IW_ACCESS_MW_BIND |
-				   IW_ACCESS_ZERO_BASED);
+				   IW_ACCESS_ZERO_BASED | IW_ACCESS_ON_DEMAND);
 }
 
 #define FIRST_ADDRESS 4096 /* that memory can have, so that no null pointer gets past here */
@@ -59,6 +60,14 @@ static int check_memory(uint64_t addr, uint64_t length, int access)
 	return -memory_check(addr, length, access & IBV_ACCESS_LOCAL_WRITE);
 }
 
+/* The memory of mr is seen from now on, if the program unmaps it. */
+static void watch(struct sctpiw_mr *mr, const struct iw_mr_attr *attr)
+{
+	regions_remove(&mr->region);
+	if (!(attr->access & IW_ACCESS_ON_DEMAND))
+		regions_add(&mr->region, attr->addr, attr->length);
+}
+
 struct sctpiw_mr *sctpiw_new_mr(struct sctpiw_pd *pd, const struct iw_mr_attr *attr, int access,
 				struct sctpiw_dm *dm)
 {
@@ -81,6 +90,8 @@ struct sctpiw_mr *sctpiw_new_mr(struct sctpiw_pd *pd, const struct iw_mr_attr *a
 		list_add_tail(&ctx->mrs, &mr->node);
 		if (dm)
 			dm->mrs++;
+		else if (attr)
+			watch(mr, attr);
 	}
 	sctpiw_unlock(ctx);
 	if (err) {
@@ -175,7 +186,8 @@ static int change_of(struct sctpiw_mr *mr, int flags, struct ibv_pd *pd, void *a
 		attr->iova = 0;
 	else if (mr->vmr.access & IBV_ACCESS_ZERO_BASED)
 		attr->iova = attr->addr;
-	return flags == IBV_REREG_MR_CHANGE_PD ? 0 : check_memory(attr->addr, attr->length, access);
+	attr->checked = flags != IBV_REREG_MR_CHANGE_PD;
+	return attr->checked ? check_memory(attr->addr, attr->length, access) : 0;
 }
 
 int sctpiw_rereg_mr(struct verbs_mr *vmr, int flags, struct ibv_pd *pd, void *addr, size_t length,
@@ -191,6 +203,8 @@ int sctpiw_rereg_mr(struct verbs_mr *vmr, int flags, struct ibv_pd *pd, void *ad
 		sctpiw_lock(ctx);
 		err = -iw_mr_change(mr->iw, &attr);
 		vmr->ibv_mr.lkey = vmr->ibv_mr.rkey = iw_mr_stag(mr->iw);
+		if (!err)
+			watch(mr, &attr);
 		if (!err && (flags & IBV_REREG_MR_CHANGE_PD)) {
 			sctpiw_pd_hold(to_pd(pd));
 			sctpiw_pd_drop(to_pd(vmr->ibv_mr.pd));
@@ -220,6 +234,12 @@ struct ibv_mr *sctpiw_alloc_null_mr(struct ibv_pd *ibpd)
 	return &mr->vmr.ibv_mr;
 }
 
+void sctpiw_forget_mr(struct sctpiw_mr *mr)
+{
+	regions_remove(&mr->region);
+	free(mr);
+}
+
 int sctpiw_dereg_mr(struct verbs_mr *vmr)
 {
 	struct sctpiw_mr *mr = list_entry(vmr, struct sctpiw_mr, vmr);
@@ -240,7 +260,7 @@ int sctpiw_dereg_mr(struct verbs_mr *vmr)
 	sctpiw_unlock(ctx);
 	if (err)
 		return -err;
-	free(mr);
+	sctpiw_forget_mr(mr);
 	return 0;
 }
 

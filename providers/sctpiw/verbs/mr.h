@@ -3,6 +3,7 @@
 #ifndef SCTPIW_VERBS_MR_H
 #define SCTPIW_VERBS_MR_H
 
+#include "net/regions.h"
 #include "util/list.h"
 #include "verbs/pabi.h"
 
@@ -28,6 +29,8 @@ struct sctpiw_mr {
 	struct iw_mr *iw;
 	struct sctpiw_dm *dm;  /* the device memory that it shows, or NULL */
 	struct list_node node; /* of sctpiw_context.mrs; sctpiw_lock() */
+	/* Its memory, unless that may come and go, or is the device's. */
+	struct regions_entry region;
 };
 
 /*
@@ -38,6 +41,9 @@ struct sctpiw_mr {
  */
 struct sctpiw_mr *sctpiw_new_mr(struct sctpiw_pd *pd, const struct iw_mr_attr *attr, int access,
 				struct sctpiw_dm *dm);
+
+/* Frees an MR whose iw is freed, and which is not on a list any more. */
+void sctpiw_forget_mr(struct sctpiw_mr *mr);
 
 /*
  * Registers length bytes at addr; peers see the first one at address hca_va, or at 0 with

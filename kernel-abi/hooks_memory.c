@@ -1,0 +1,273 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * Hooks on what takes memory away from the program. A region that the program has registered loses what is unmapped of
+ * it: what is mapped there later is somebody else's. Nothing is watched before the RNIC is loaded.
+ *
+ * libc unmaps memory without these functions, too: free() and realloc() of a large block, and free() of the last one at
+ * the end of the heap. So these two are watched as well: the pages of a block that a region has are looked at behind the
+ * call, and the end of the heap has gone down or has not.
+ */
+#define _GNU_SOURCE
+#include "hooks.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <malloc.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <sys/mman.h>
+#include <sys/shm.h>
+#include <sys/syscall.h>
+
+#include "rnic.h"
+
+#ifndef MAP_FIXED_NOREPLACE /* glibc 2.27 */
+#define MAP_FIXED_NOREPLACE 0x100000
+#endif
+#ifndef MREMAP_DONTUNMAP /* glibc 2.32 */
+#define MREMAP_DONTUNMAP 4
+#endif
+
+#define SMALLEST_PAGE 4096 /* bytes; a smaller block never has a page of its own */
+
+static uint64_t number(const void *addr)
+{
+	return (uintptr_t)addr;
+}
+
+static bool is_watched(const struct sctpiw_rnic_api *api, const void *addr, size_t len)
+{
+	return unlikely(api && len && api->unmap_begin(number(addr), len));
+}
+
+HOOK int munmap(void *addr, size_t len)
+{
+	const struct sctpiw_rnic_api *api = rnic_get();
+	bool watched = is_watched(api, addr, len);
+	int ret = REAL(munmap)(addr, len);
+
+	if (unlikely(watched)) {
+		if (!ret)
+			api->unmap_lose(number(addr), len);
+		api->unmap_end();
+	}
+	return ret;
+}
+
+/*
+ * A malloc() other than libc's may map its first memory before dlsym() works, which may need malloc(): then the system
+ * call does it.
+ */
+#define MMAP_HOOK(name)                                                                            \
+	HOOK void *name(void *addr, size_t len, int prot, int flags, int fd, off_t offset)         \
+	{                                                                                          \
+		const struct sctpiw_rnic_api *api = rnic_get();                                    \
+		bool watched = (flags & (MAP_FIXED | MAP_FIXED_NOREPLACE)) == MAP_FIXED &&         \
+			       is_watched(api, addr, len);                                         \
+		void *ret;                                                                         \
+                                                                                                   \
+		if (unlikely(!hooks_known(HOOKS_##name)))                                          \
+			ret = (void *)syscall(SYS_mmap, addr, len, prot, flags, fd, offset);       \
+		else                                                                               \
+			ret = REAL(name)(addr, len, prot, flags, fd, offset);                      \
+		if (unlikely(watched)) {                                                           \
+			if (ret != MAP_FAILED)                                                     \
+				api->unmap_lose(number(addr), len);                                \
+			api->unmap_end();                                                          \
+		}                                                                                  \
+		return ret;                                                                        \
+	}
+
+MMAP_HOOK(mmap)
+MMAP_HOOK(mmap64)
+
+/* What mremap() has taken, if it has moved the mapping or made it shorter, or replaced another one. */
+static void remapped(const struct sctpiw_rnic_api *api, const void *from, size_t len,
+		     const void *to, size_t to_len, int flags)
+{
+	if (flags & MREMAP_FIXED)
+		api->unmap_lose(number(to), to_len);
+	if (to != from)
+		api->unmap_lose(number(from), len);
+	else if (to_len < len)
+		api->unmap_lose_unmapped(number(from) + to_len, len - to_len);
+}
+
+HOOK void *mremap(void *addr, size_t len, size_t new_len, int flags, ...)
+{
+	const struct sctpiw_rnic_api *api = rnic_get();
+	bool watched = is_watched(api, addr, len);
+	void *target, *ret;
+	va_list args;
+
+	va_start(args, flags);
+	target = flags & (MREMAP_FIXED | MREMAP_DONTUNMAP) ? va_arg(args, void *) : NULL;
+	va_end(args);
+	if (flags & MREMAP_FIXED && !watched)
+		watched = is_watched(api, target, new_len);
+	ret = REAL(mremap)(addr, len, new_len, flags, target);
+	if (unlikely(watched)) {
+		if (ret != MAP_FAILED)
+			remapped(api, addr, len, ret, new_len, flags);
+		api->unmap_end();
+	}
+	return ret;
+}
+
+/* For calls of which nothing says how much they unmap; they are rare. */
+static bool is_all_watched(const struct sctpiw_rnic_api *api)
+{
+	return is_watched(api, NULL, SIZE_MAX);
+}
+
+static void end_all(const struct sctpiw_rnic_api *api, bool watched)
+{
+	if (unlikely(watched)) {
+		api->unmap_lose_unmapped(0, SIZE_MAX);
+		api->unmap_end();
+	}
+}
+
+HOOK int shmdt(const void *addr)
+{
+	const struct sctpiw_rnic_api *api = rnic_get();
+	bool watched = is_all_watched(api);
+	int ret = REAL(shmdt)(addr);
+
+	end_all(api, watched);
+	return ret;
+}
+
+/* The data of a library may be registered. */
+HOOK int dlclose(void *handle)
+{
+	const struct sctpiw_rnic_api *api = rnic_get();
+	bool watched = is_all_watched(api);
+	int ret = REAL(dlclose)(handle);
+
+	end_all(api, watched);
+	return ret;
+}
+
+HOOK void *shmat(int id, const void *addr, int flags)
+{
+	const struct sctpiw_rnic_api *api = rnic_get();
+	struct shmid_ds segment = { 0 };
+	bool watched;
+	void *ret;
+
+	if (flags & SHM_REMAP)
+		shmctl(id, IPC_STAT, &segment);
+	watched = is_watched(api, addr, segment.shm_segsz);
+	ret = REAL(shmat)(id, addr, flags);
+	if (unlikely(watched)) {
+		if (ret != (void *)-1)
+			api->unmap_lose(number(ret), segment.shm_segsz);
+		api->unmap_end();
+	}
+	return ret;
+}
+
+/* ---- the heap ---- */
+
+/*
+ * Where the heap ended when it was looked at last. (libc's sbrk(0) makes no system call.) A thread that lets the heap grow
+ * while another makes it shrink may hide that.
+ */
+static void look_at_heap(const struct sctpiw_rnic_api *api)
+{
+	static _Atomic uint64_t end;
+	uint64_t now = number(REAL(sbrk)(0)),
+		 before = atomic_load_explicit(&end, memory_order_relaxed);
+
+	if (likely(now == before))
+		return;
+	atomic_store_explicit(&end, now, memory_order_relaxed);
+	if (now < before && api->unmap_begin(now, before - now)) {
+		api->unmap_lose(now, before - now);
+		api->unmap_end();
+	}
+}
+
+HOOK int brk(void *addr)
+{
+	const struct sctpiw_rnic_api *api = rnic_get();
+	int ret = REAL(brk)(addr);
+
+	if (unlikely(api))
+		look_at_heap(api);
+	return ret;
+}
+
+HOOK void *sbrk(intptr_t increment)
+{
+	const struct sctpiw_rnic_api *api = rnic_get();
+	void *ret = REAL(sbrk)(increment);
+
+	if (unlikely(api))
+		look_at_heap(api);
+	return ret;
+}
+
+/* Whether malloc_usable_size() is of those who made the next free(): another allocator's knows nothing of its blocks. */
+static bool is_size_known(void)
+{
+	static _Atomic int known; /* 1: no; 2: yes */
+	int answer = atomic_load_explicit(&known, memory_order_relaxed);
+	Dl_info of_free, of_size;
+
+	if (unlikely(!answer)) {
+		answer = 1 + (dladdr((void *)REAL(free), &of_free) &&
+			      dladdr((void *)REAL(malloc_usable_size), &of_size) &&
+			      of_free.dli_fbase == of_size.dli_fbase);
+		atomic_store_explicit(&known, answer, memory_order_relaxed);
+	}
+	return answer == 2;
+}
+
+/* The program gives a block back. Returns its bytes if a region has some of them and they may be unmapped; else 0. */
+static size_t begin_block(const struct sctpiw_rnic_api *api, void *block)
+{
+	size_t len = block && is_size_known() ? REAL(malloc_usable_size)(block) : 0;
+
+	return len >= SMALLEST_PAGE && api->unmap_begin(number(block), len) ? len : 0;
+}
+
+static void end_block(const struct sctpiw_rnic_api *api, uint64_t block, size_t len)
+{
+	if (len) {
+		api->unmap_lose_unmapped(block, len);
+		api->unmap_end();
+	}
+	look_at_heap(api);
+}
+
+HOOK void free(void *block)
+{
+	const struct sctpiw_rnic_api *api = rnic_get();
+	uint64_t at = number(block);
+	size_t len;
+
+	if (likely(!api)) {
+		REAL(free)(block);
+		return;
+	}
+	len = begin_block(api, block);
+	REAL(free)(block);
+	end_block(api, at, len);
+}
+
+HOOK void *realloc(void *block, size_t size)
+{
+	const struct sctpiw_rnic_api *api = rnic_get();
+	uint64_t at = number(block);
+	size_t len;
+	void *ret;
+
+	if (likely(!api))
+		return REAL(realloc)(block, size);
+	len = begin_block(api, block);
+	ret = REAL(realloc)(block, size);
+	end_block(api, at, len);
+	return ret;
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * What a region has lost: the parts of its memory that the program has unmapped since it was registered. Whatever is
+ * mapped there later is not the region's. Needs the locks of all shards to be changed, and that of one to be read.
+ */
+#ifndef SCTPIW_IWARP_LOST_H
+#define SCTPIW_IWARP_LOST_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct iw_lost_part {
+	uint64_t start, end; /* addresses; end is not part of it */
+};
+
+/* A zeroed one is empty. */
+struct iw_lost {
+	struct iw_lost_part *parts; /* sorted; they do not touch each other */
+	uint32_t n;
+	bool all; /* the whole region: memory was short for the list */
+};
+
+void iw_lost_add(struct iw_lost *lost, uint64_t start, uint64_t end);
+/* Whether a byte of [start, end) is lost. */
+bool iw_lost_touches(const struct iw_lost *lost, uint64_t start, uint64_t end);
+/* Nothing is lost any more. */
+void iw_lost_clear(struct iw_lost *lost);
+
+static inline bool iw_lost_any(const struct iw_lost *lost)
+{
+	return lost->n || lost->all;
+}
+
+#endif
