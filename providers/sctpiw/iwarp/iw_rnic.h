@@ -45,6 +45,11 @@ struct iw_rnic_ops {
 	 */
 	int (*atomic)(uint64_t *at, uint64_t (*next)(uint64_t old, const void *arg),
 		      const void *arg, uint64_t *old);
+	/*
+	 * Has [memory, memory + len) a byte of the RNIC's own memory, which a region with on-demand paging may cover? NULL:
+	 * no region does.
+	 */
+	bool (*is_own)(const void *memory, size_t len);
 	/* Lets another thread have the processor that a shard waits for. NULL: nobody ever waits. */
 	void (*yield)(void);
 	/* The time for the time stamps of completions, ns; NULL: what iw_set_now() said last. */

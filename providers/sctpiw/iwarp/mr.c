@@ -106,7 +106,7 @@ static void set_attr(struct iw_mr *mr, const struct iw_mr_attr *a)
 	mr->addr = (uint8_t *)(uintptr_t)a->addr;
 	if (a->checked)
 		iw_lost_clear(&mr->lost);
-	mr->plain = iw_lost_any(&mr->lost) ? 0 : a->length;
+	mr->plain = iw_lost_any(&mr->lost) || (a->access & IW_ACCESS_ON_DEMAND) ? 0 : a->length;
 }
 
 static int new_mr(const struct iw_mr_attr *attr, enum iw_mr_kind kind, void *ctx,
@@ -245,12 +245,17 @@ static const struct iw_mr *region_of(const struct iw_mr *mr)
 bool iw_mr_has(const struct iw_mr *mr, uint64_t to, uint64_t len)
 {
 	uint64_t offset = to - mr->iova, memory;
+	const struct iw_rnic_ops *ops;
 
 	if (to < mr->iova || offset > mr->length || len > mr->length - offset)
 		return false;
 	memory = (uintptr_t)iw_mr_at(mr, to);
 	mr = region_of(mr);
-	return mr && !iw_lost_touches(&mr->lost, memory, memory + len);
+	if (!mr || iw_lost_touches(&mr->lost, memory, memory + len))
+		return false;
+	ops = &mr->pd->rnic->ops;
+	return !(mr->access & IW_ACCESS_ON_DEMAND) || !ops->is_own ||
+	       !ops->is_own((const void *)(uintptr_t)memory, len);
 }
 
 void iw_mr_before_loss(struct iw_rnic *rnic)

@@ -5,7 +5,6 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <sys/epoll.h>
-#include <sys/mman.h>
 
 #include "conn/conn.h"
 #include "conn/user_sctp.h"
@@ -31,18 +30,13 @@ struct carrier_port *carrier_port_of(const struct endpoint *ep)
 int carrier_port_start(struct conn *c, struct config_error *why)
 {
 	/* The kernel gives pages when they are first written to. */
-	void *memory =
-		mmap(NULL, RX_MEMORY, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-
-	if (memory == MAP_FAILED)
-		return -ENOMEM;
-	c->net->rx_memory = memory;
-	return 0;
+	c->net->rx_memory = alloc_lines_unset(RX_MEMORY);
+	return c->net->rx_memory ? 0 : -ENOMEM;
 }
 
 void carrier_port_stop(struct conn *c)
 {
-	munmap(c->net->rx_memory, RX_MEMORY);
+	free(c->net->rx_memory);
 	c->net->rx_memory = NULL;
 }
 

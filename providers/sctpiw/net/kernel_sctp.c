@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/epoll.h>
-#include <sys/mman.h>
 
 #include "config/config.h"
 #include "net/kernel_sctp_in.h"
@@ -15,6 +14,7 @@
 #include "net/kernel_sctp_tx.h"
 #include "net/carrier_socket.h"
 #include "sys/sys.h"
+#include "util/alloc.h"
 
 #define CONNECT_LIMIT (30 * NSEC_PER_SEC)
 #define CHECK_INTERVAL (NSEC_PER_SEC / 2)
@@ -36,9 +36,8 @@ static int kernel_sctp_start(struct conn *c, struct config_error *why)
 	if (!k)
 		return -ENOMEM;
 	/* The kernel gives pages when they are first written to. */
-	k->rx_memory = mmap(NULL, KERNEL_SCTP_RX_MEMORY, PROT_READ | PROT_WRITE,
-			    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	if (k->rx_memory == MAP_FAILED) {
+	k->rx_memory = alloc_lines_unset(KERNEL_SCTP_RX_MEMORY);
+	if (!k->rx_memory) {
 		free(k);
 		return -ENOMEM;
 	}
@@ -54,7 +53,7 @@ static void kernel_sctp_stop(struct conn *c)
 {
 	struct kernel_sctp *k = kernel_sctp_of(c);
 
-	munmap(k->rx_memory, KERNEL_SCTP_RX_MEMORY);
+	free(k->rx_memory);
 	free(k);
 	c->transport_state = NULL;
 }

@@ -13,6 +13,7 @@
 #include "config/config_known.h"
 #include "conn/user_sctp.h"
 #include "log/log.h"
+#include "net/arena.h"
 #include "net/capture.h"
 #include "net/carriers.h"
 #include "net/kernel_sctp.h"
@@ -95,6 +96,7 @@ static const struct iw_rnic_ops iw_ops = {
 	.place = memory_copy,
 	.probe = memory_probe,
 	.atomic = memory_atomic,
+	.is_own = arena_has,
 	.yield = give_way,
 	.clock = sys_now,
 	.say = say,
@@ -448,6 +450,7 @@ static void before_fork(void)
 		faults_fork_prepare(&r->faults);
 	channel_fork_prepare();
 	port_fork_prepare();
+	arena_fork_prepare();
 	regions_fork_prepare();
 }
 
@@ -456,6 +459,7 @@ static void after_fork_parent(void)
 	struct rnic *r = atomic_load(&current);
 
 	regions_fork_done();
+	arena_fork_done();
 	port_fork_parent();
 	channel_fork_done();
 	pthread_mutex_unlock(&create_lock);
@@ -507,6 +511,7 @@ static void after_fork_child(void)
 	struct rnic *r = atomic_load(&current);
 
 	regions_fork_done();
+	arena_fork_done();
 	port_fork_child();
 	channel_forget_all();
 	channel_fork_done();

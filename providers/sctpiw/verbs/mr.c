@@ -7,6 +7,7 @@
 
 #include "iwarp/iw_mr.h"
 #include "log/log.h"
+#include "net/arena.h"
 #include "net/memory.h"
 #include "verbs/context.h"
 #include "verbs/dm.h"
@@ -57,6 +58,9 @@ static int check_memory(uint64_t addr, uint64_t length, int access)
 				       addr <= IW_MAX_MR_LENGTH - length ?
 			       0 :
 			       EFAULT;
+	/* What the device has for itself is nobody's to register. */
+	if (arena_has((const void *)(uintptr_t)addr, length))
+		return EFAULT;
 	return -memory_check(addr, length, access & IBV_ACCESS_LOCAL_WRITE);
 }
 

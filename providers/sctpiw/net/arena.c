@@ -1,0 +1,287 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+#define _GNU_SOURCE
+#include "net/arena.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "net/regions.h"
+#include "util/list.h"
+
+#define UNIT_SHIFT 6 /* the smallest block is a cache line */
+#define UNIT ((size_t)1 << UNIT_SHIFT)
+#define PAGE 4096u /* no page is smaller */
+/* A chunk has at least so many bytes, and begins at a multiple of that. */
+#define CHUNK_MIN ((size_t)16 << 20)
+#define CHUNKS 64
+#define ORDERS 40 /* more than the address space has */
+/* From so many bytes on a block has pages enough to be given back. */
+#define LARGE ((size_t)64 << 10)
+/* The free blocks of that kind are given back each time that so many bytes have been freed. */
+#define GIVE_BACK ((size_t)16 << 20)
+/*
+ * Blocks of a power of two would have their first lines in the same few places of a cache; where there is room, they begin
+ * at different multiples of this.
+ */
+#define COLOUR (PAGE + UNIT)
+#define TRIES 16
+
+/* What a chunk notes of each unit: */
+#define STATE_NONE 0	/* no block begins here */
+#define STATE_FREE 0x80 /* a free block, with its order */
+#define STATE_USED                                                                                 \
+	0x40 /* a block in use begins in this unit, and the order is that of what it was cut from */
+#define STATE_ORDER 0x3f
+
+struct chunk {
+	uint8_t *base;
+	size_t size;	/* a power of two */
+	uint8_t *state; /* of each unit; at the beginning of the chunk */
+};
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+/* They are only added to, so that arena_has() needs no lock. */
+static struct chunk chunks[CHUNKS];
+static _Atomic unsigned int n_chunks;
+static struct list_node free_blocks[ORDERS]; /* by order: UNIT << order bytes */
+static size_t freed; /* bytes, since the last time that some were given back */
+static size_t colour;
+
+static size_t bytes_of(unsigned int order)
+{
+	return UNIT << order;
+}
+
+/* The order of the smallest block that has n bytes. */
+static unsigned int order_of(size_t n)
+{
+	return n <= UNIT ? 0 : 64 - (unsigned int)__builtin_clzl((n - 1) >> UNIT_SHIFT);
+}
+
+static struct chunk *chunk_of(const void *p)
+{
+	unsigned int n = atomic_load_explicit(&n_chunks, memory_order_acquire);
+
+	for (unsigned int i = 0; i < n; i++)
+		if ((uintptr_t)p - (uintptr_t)chunks[i].base < chunks[i].size)
+			return &chunks[i];
+	return NULL;
+}
+
+static size_t offset_of(const struct chunk *c, const void *p)
+{
+	return (size_t)((const uint8_t *)p - c->base);
+}
+
+static void put_free(struct chunk *c, size_t offset, unsigned int order)
+{
+	c->state[offset >> UNIT_SHIFT] = (uint8_t)(STATE_FREE | order);
+	list_add(&free_blocks[order], (struct list_node *)(void *)(c->base + offset));
+}
+
+/* A mapping of so many bytes that begins at a multiple of CHUNK_MIN, where no region lies; or NULL. */
+static uint8_t *map_chunk(size_t size)
+{
+	for (int i = 0; i < TRIES; i++) {
+		size_t len = size + CHUNK_MIN, front;
+		uint8_t *map = mmap(NULL, len, PROT_READ | PROT_WRITE,
+				    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+		if (map == MAP_FAILED)
+			return NULL;
+		/*
+		 * What was mapped just now, and still is in a region, has been unmapped behind our back. It stays here,
+		 * as another look would find it again.
+		 */
+		if (regions_touch((uintptr_t)map, (uintptr_t)map + len)) {
+			mprotect(map, len, PROT_NONE);
+			continue;
+		}
+		front = -(uintptr_t)map % CHUNK_MIN;
+		if (front)
+			syscall(SYS_munmap, map, front);
+		syscall(SYS_munmap, map + front + size, CHUNK_MIN - front);
+		return map + front;
+	}
+	return NULL;
+}
+
+/*
+ * Adds a chunk that has a block of this order: each is twice as large as the one before, so that there are few.
+ */
+static bool grow(unsigned int order)
+{
+	unsigned int n = atomic_load_explicit(&n_chunks, memory_order_relaxed), i;
+	struct chunk *c = &chunks[n];
+	size_t least = 2 * bytes_of(order), size = n ? 2 * chunks[n - 1].size : 0;
+
+	if (n == CHUNKS)
+		return false;
+	if (!n)
+		for (i = 0; i < ORDERS; i++)
+			list_init(&free_blocks[i]);
+	if (least < CHUNK_MIN)
+		least = CHUNK_MIN;
+	if (size < least)
+		size = least;
+	while (!(c->base = map_chunk(size)))
+		if ((size /= 2) < least)
+			return false;
+	c->size = size;
+	c->state = c->base;
+	i = order_of(size >> UNIT_SHIFT);
+	c->state[0] = (uint8_t)(STATE_USED | i);
+	for (; bytes_of(i) < size; i++)
+		put_free(c, bytes_of(i), i);
+	atomic_store_explicit(&n_chunks, n + 1, memory_order_release);
+	return true;
+}
+
+/* Takes a block of this order out of the free ones. */
+static uint8_t *take(unsigned int order, struct chunk **of)
+{
+	unsigned int i = order;
+	struct list_node *block;
+	size_t offset;
+
+	while (i < ORDERS && list_empty(&free_blocks[i]))
+		i++;
+	if (i == ORDERS)
+		return NULL;
+	block = list_pop(&free_blocks[i]);
+	*of = chunk_of(block);
+	offset = offset_of(*of, block);
+	while (i-- > order)
+		put_free(*of, offset + bytes_of(i), i);
+	(*of)->state[offset >> UNIT_SHIFT] = STATE_NONE;
+	return (uint8_t *)block;
+}
+
+/* How far behind its beginning a block of n bytes is to be used. */
+static size_t colour_for(unsigned int order, size_t n, size_t align)
+{
+	size_t colours = (bytes_of(order) - n) / COLOUR;
+
+	return colours && align <= UNIT ? colour++ % colours * COLOUR : 0;
+}
+
+void *arena_alloc(size_t n, size_t align)
+{
+	unsigned int order = order_of(n > align ? n : align);
+	struct chunk *c;
+	uint8_t *p;
+
+	if (order >= ORDERS || align > CHUNK_MIN)
+		return NULL;
+	pthread_mutex_lock(&lock);
+	p = n_chunks ? take(order, &c) : NULL;
+	if (!p && grow(order))
+		p = take(order, &c);
+	if (p) {
+		p += colour_for(order, n, align);
+		c->state[offset_of(c, p) >> UNIT_SHIFT] = (uint8_t)(STATE_USED | order);
+	}
+	pthread_mutex_unlock(&lock);
+	return p;
+}
+
+/* Gives the pages of a free block back, but for the first one, which has the node. */
+static void drop_pages(uint8_t *block, size_t len)
+{
+	madvise(block + PAGE, len - PAGE, MADV_DONTNEED);
+}
+
+static void give_back(void)
+{
+	freed = 0;
+	for (unsigned int i = order_of(LARGE); i < ORDERS; i++)
+		list_for_each(node, &free_blocks[i])
+			drop_pages((uint8_t *)node, bytes_of(i));
+}
+
+/* The block of the chunk that p is in; *order becomes its own. */
+static size_t find(const struct chunk *c, const void *p, unsigned int *order)
+{
+	size_t offset = offset_of(c, p);
+	uint8_t state = c->state[offset >> UNIT_SHIFT];
+
+	if (!(state & STATE_USED))
+		__builtin_trap(); /* freed twice, or never allocated */
+	*order = state & STATE_ORDER;
+	return offset & ~(bytes_of(*order) - 1);
+}
+
+void arena_free(void *p)
+{
+	struct chunk *c = chunk_of(p);
+	unsigned int order;
+	size_t offset;
+
+	pthread_mutex_lock(&lock);
+	offset = find(c, p, &order);
+	c->state[offset_of(c, p) >> UNIT_SHIFT] = STATE_NONE;
+	freed += bytes_of(order);
+	for (; bytes_of(order) < c->size; order++) {
+		size_t buddy = offset ^ bytes_of(order);
+
+		if (c->state[buddy >> UNIT_SHIFT] != (STATE_FREE | order))
+			break;
+		list_del((struct list_node *)(void *)(c->base + buddy));
+		c->state[buddy >> UNIT_SHIFT] = STATE_NONE;
+		offset &= buddy;
+	}
+	put_free(c, offset, order);
+	if (freed >= GIVE_BACK)
+		give_back();
+	pthread_mutex_unlock(&lock);
+}
+
+size_t arena_room(const void *p)
+{
+	const struct chunk *c = chunk_of(p);
+	unsigned int order;
+	size_t room;
+
+	pthread_mutex_lock(&lock);
+	room = find(c, p, &order) + bytes_of(order) - offset_of(c, p);
+	pthread_mutex_unlock(&lock);
+	return room;
+}
+
+/* Large blocks get fresh pages, so that those that are not touched take no memory. */
+void *arena_zalloc(size_t n)
+{
+	uint8_t *p = arena_alloc(n, n < LARGE ? 1 : PAGE);
+
+	if (p && (n < LARGE || madvise(p, (n + PAGE - 1) & ~(size_t)(PAGE - 1), MADV_DONTNEED)))
+		memset(p, 0, n);
+	return p;
+}
+
+bool arena_has(const void *p, size_t len)
+{
+	unsigned int n = atomic_load_explicit(&n_chunks, memory_order_acquire);
+	uintptr_t start = (uintptr_t)p;
+
+	for (unsigned int i = 0; i < n; i++) {
+		uintptr_t base = (uintptr_t)chunks[i].base;
+
+		if (start - base < chunks[i].size || base - start < len)
+			return true;
+	}
+	return false;
+}
+
+void arena_fork_prepare(void)
+{
+	pthread_mutex_lock(&lock);
+}
+
+void arena_fork_done(void)
+{
+	pthread_mutex_unlock(&lock);
+}
