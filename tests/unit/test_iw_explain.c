@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "fixture/iw_script.h"
+#include "fixture/iw_session.h"
 #include "iwarp/assoc.h"
 #include "iwarp/iw_ud.h"
 
@@ -33,15 +34,20 @@ static void describe(void *llp, char *buf, size_t len)
 	snprintf(buf, len, "10.0.0.2:4791");
 }
 
-static void start(struct fx *x)
+static void listen_to(struct fx *x)
 {
-	open_session(x, 4, 4);
 	x->rnic->ops.say = say;
 	x->rnic->ops.hears = hears;
 	heard = IW_SAY_INFO;
 	described = 0;
 	x->assoc->ops.describe = describe;
 	n_said = 0;
+}
+
+static void start(struct fx *x)
+{
+	open_session(x, 4, 4);
+	listen_to(x);
 }
 
 /* The next line is of this level, names the QP and the peer, and goes on with this. */
@@ -205,13 +211,40 @@ static void datagram(void **state)
 	fx_stop(&x);
 }
 
+/* A request is given up: the line says how far it got. */
+static void no_answer(void **state)
+{
+	static const char *const want[] = {
+		"the request was not acknowledged (stream 0; 1 messages sent, 0 received, 0 more out "
+		"of turn; 1 sessions)",
+		"the peer's device has the request, but its program has neither accepted nor rejected "
+		"it in time (stream 0; 1 messages sent, 0 received, 1 more out of turn; 1 sessions)",
+	};
+
+	for (int acked = 0; acked < 2; acked++) {
+		struct fx x;
+
+		open_active(&x, 1, 1);
+		listen_to(&x);
+		if (acked) {
+			fx_ack(&x, 1);
+			fx_post_recv(&x, 0, x.base, 8, x.stag);
+			in_at(&x, 1, "41 43 00000000  00000000 00000001 00000000 'early'");
+		}
+		iw_session_abandon(x.session);
+		expect(&x, 0, IW_SAY_ERROR, want[acked]);
+		assert_int_equal(n_said, 1);
+		fx_stop(&x);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(refused_here), cmocka_unit_test(refused_there),
 		cmocka_unit_test(wrong_here),	cmocka_unit_test(lost),
 		cmocka_unit_test(errors_alone), cmocka_unit_test(lost_unheard),
-		cmocka_unit_test(datagram),
+		cmocka_unit_test(datagram),	cmocka_unit_test(no_answer),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

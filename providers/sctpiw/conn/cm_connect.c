@@ -462,6 +462,7 @@ static void on_rtr(struct cm_id *id)
 static void on_closed(struct cm_id *id, int error)
 {
 	enum cm_state state = id->state;
+	char text[SOCKADDR_TEXT];
 
 	list_del(&id->setup.node);
 	id->session = NULL;
@@ -484,6 +485,9 @@ static void on_closed(struct cm_id *id, int error)
 			if (!error)
 				return;
 		}
+		if (error == -ETIMEDOUT)
+			log_error("%s has been silent for too long: the request to connect is lost",
+				  sockaddr_text((const struct sockaddr *)&id->dst, text));
 		/* fall through */
 	case CM_ACCEPTED:
 		/* The peer ended the session instead of answering (RFC 5043 6.4). */

@@ -295,6 +295,28 @@ void iw_explain_lost(const struct iw_session *s, const struct iw_failure *f, int
 	say(s, IW_SAY_INFO, &l);
 }
 
+void iw_explain_abandoned(const struct iw_session *s)
+{
+	const char *what = s->active ? "request" : "Accept";
+	struct line l;
+
+	if (!s->qp || !s->assoc || !is_heard(s, IW_SAY_ERROR))
+		return;
+	begin(&l, s);
+	if (!s->tx.ssn)
+		add(&l, "the %s has not left this host", what);
+	else if (!iw_assoc_is_acked(s->assoc, s->tx.first_seq))
+		add(&l, "the %s was not acknowledged", what);
+	else if (s->active)
+		add(&l, "the peer's device has the request, but its program has neither accepted "
+			"nor rejected it in time");
+	else
+		add(&l, "the peer's device has the Accept, but has sent no RTR indication in time");
+	add(&l, " (stream %u; %u messages sent, %u received, %u more out of turn; %u sessions)",
+	    s->sid, s->tx.ssn, s->rx.ssn, s->rx.order.used, s->assoc->live);
+	say(s, IW_SAY_ERROR, &l);
+}
+
 void iw_explain_no_srq_numbers(const struct iw_session *s, const struct iw_qp *qp)
 {
 	struct line l;

@@ -20,6 +20,8 @@ void iw_explain_received(const struct iw_session *s, const struct term_message *
 void iw_explain_fault(const struct iw_qp *qp, const struct iw_failure *f);
 /* The association is gone, and f blames the oldest work request. */
 void iw_explain_lost(const struct iw_session *s, const struct iw_failure *f, int error);
+/* This side gives up a session that has not begun: where it stands. */
+void iw_explain_abandoned(const struct iw_session *s);
 /* What f says of the end of a QP, in a few words. */
 const char *iw_explain_words(const struct iw_failure *f);
 

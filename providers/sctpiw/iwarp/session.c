@@ -398,6 +398,7 @@ void iw_session_abandon(struct iw_session *s)
 {
 	struct iw_failure f;
 
+	iw_explain_abandoned(s);
 	iw_fail(&f, TERM_LLP_LOCAL, NULL, 0);
 	let_go(s, IW_END_ABANDONED, &f);
 }
