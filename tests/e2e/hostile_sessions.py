@@ -74,6 +74,22 @@ def sequence_numbers(link):
     victim.must_serve()
 
 
+def lines(link):
+    """A peer whose every session is an error is worth some lines to the user, and not one for each session."""
+    victim = Victim(link)
+    for _ in range(10):
+        peer = Peer(link).call(victim.port, sctp.ADAPTATION)
+        sessions = [peer.session(i).accept() for i in range(8)]
+        for session in sessions:
+            session.segment(untagged(SEND, 0, 1, 5000, b"x"))
+        peer.expect("the sessions end", lambda sessions=sessions: all(s.ended() for s in sessions))
+        peer.close()
+    told = victim.program.output().count("local length error")
+    check("lines of 80 errors", 10 < told < 40, f"{told} lines")
+    check("more of them", "more like this" in victim.program.output(), "it does not tell that there are more")
+    victim.must_serve()
+
+
 def unexpected(link):
     """Sends for which there is no receive cost no more than the window of each QP, whatever the peer was told."""
     victim = Victim(link)
@@ -374,6 +390,7 @@ def endings(link):
 CASES = [
     ("half-sends", half_sends),
     ("sequence-numbers", sequence_numbers),
+    ("lines", lines),
     ("unexpected", unexpected),
     ("chunks", chunks),
     ("extension", extension),
