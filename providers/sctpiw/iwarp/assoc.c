@@ -94,7 +94,9 @@ void iw_assoc_lost(struct iw_assoc *assoc, int error)
 	assoc->pulling = true; /* from now on the LLP gets no doorbell any more */
 	assoc->ops.acked = assoc->ops.placed = NULL;
 	for (unsigned int page = 0; page < 65536 / IW_STREAM_PAGE; page++) {
-		for (unsigned int i = 0; assoc->pages[page] && i < IW_STREAM_PAGE; i++) {
+		if (!assoc->pages[page])
+			continue;
+		for (unsigned int i = 0; i < IW_STREAM_PAGE; i++) {
 			struct iw_session *s = assoc->pages[page][i];
 
 			if (!s)
