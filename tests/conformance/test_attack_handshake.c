@@ -199,6 +199,7 @@ static void test_associations_without_end(void **state)
 		add_init(WIRE_SCTP_INIT, &init);
 		put_be16(f.buf, (uint16_t)(10000 + i));
 		wire_sctp_checksum_put(f.buf, f.len);
+		f.now += MSEC; /* one address has no more answers */
 		sctp_input(f.ep, &f.path, f.buf, f.len, f.now, &f.rx);
 		assert_int_equal(sctp_output_ootb(f.s, &b), 1);
 		q = b.data + WIRE_SCTP_COMMON_LEN;
@@ -229,6 +230,97 @@ static void test_associations_without_end(void **state)
 	}
 	assert_int_equal(lost, N);
 	assert_int_equal(f.s->table.assoc_count, 0);
+}
+
+/* Sends so many INITs from that address, and returns how many are answered. */
+static unsigned int ask_from(const struct ip_addr *from, unsigned int n)
+{
+	unsigned int answered = 0;
+
+	while (n--) {
+		struct wire_sctp_init init = our_init();
+		struct path_addr path = f.path;
+
+		path.remote = *from;
+		path.udp_port = (uint16_t)(n | 1);
+		begin_tag(0);
+		add_init(WIRE_SCTP_INIT, &init);
+		wire_sctp_checksum_put(f.buf, f.len);
+		sctp_input(f.ep, &path, f.buf, f.len, f.now, &f.rx);
+		answered += answers();
+	}
+	return answered;
+}
+
+/* What is sent in the name of one host has 512 answers at once, and then one in a millisecond: INITs, and others. */
+static void test_reflection(void **state)
+{
+	struct ip_addr v4 = simnet_v4(7), other = simnet_v4(8);
+	struct ip_addr v6 = { .b = { 0x20, 1, [15] = 7 } }, near = { .b = { 0x20, 1, [15] = 8 } };
+
+	ROWS("9260-12.4-03");
+	assert_int_equal(ask_from(&v4, 10000), 512);
+	begin_tag(77); /* nobody's */
+	add(WIRE_SCTP_HEARTBEAT, 0, 8);
+	send_from(&(struct path_addr){ .local = f.path.local, .remote = v4, .udp_port = 1 });
+	nothing();
+	assert_int_equal(ask_from(&other, 1), 1);
+	assert_int_equal(ask_from(&v6, 300), 300);
+	assert_int_equal(ask_from(&near, 300), 212);
+	f.now += 100 * MSEC;
+	assert_int_equal(ask_from(&v4, 1000), 100);
+}
+
+/* Checks that this INIT is answered, and how long the answer is as an IP packet. */
+static void answer_is_short(const struct path_addr *from, const struct wire_sctp_init *init)
+{
+	size_t headers = ip_addr_is_v4(&from->remote) ? 28 : 48, in;
+	struct packet *p;
+
+	begin_tag(0);
+	add_init(WIRE_SCTP_INIT, init);
+	in = headers + f.len;
+	send_from(from);
+	p = take();
+	chunk_of(p, 0, WIRE_SCTP_INIT_ACK);
+	assert_in_range(headers + p->len, in, 3 * in);
+}
+
+static unsigned int many_addresses(void *ctx, const struct path_addr *to, struct ip_addr *addr,
+				   unsigned int max)
+{
+	for (unsigned int i = 0; i < max; i++)
+		addr[i] = ip_addr_is_v4(&to->remote) ?
+				  simnet_v4((uint8_t)(100 + i)) :
+				  (struct ip_addr){ .b = { 0x20, 1, [15] = (uint8_t)(100 + i) } };
+	return max;
+}
+
+/* Whatever an INIT says, its answer is at most three times as long. */
+static void test_short_answer(void **state)
+{
+	struct wire_sctp_init init = {
+		.tag = 1, .a_rwnd = 5000, .os = 1, .mis = 1, .adaptation = 1
+	};
+	struct sctp_auth_random random;
+	struct path_addr from = f.path;
+
+	ROWS("9260-12.4-03");
+	f.s->ops.addresses = many_addresses;
+	f.s->config.asconf = true;
+	f.s->config.receipts.version = WIRE_SCTP_RECEIPTS_VERSION;
+	for (unsigned int i = 0; i < 2; i++) {
+		answer_is_short(&from, &init);
+		init.receipts = f.s->config.receipts;
+		answer_is_short(&from, &init);
+		sctp_auth_random(f.s->random, &random);
+		sctp_auth_tell(&random, &init);
+		answer_is_short(&from, &init);
+		from.remote = from.local = (struct ip_addr){ .b = { 0x20, 1, [15] = 7 } };
+		from.local.b[15]++;
+		init.random = init.chunks = init.hmacs = init.extensions = NULL;
+		init.receipts.version = 0;
+	}
 }
 
 /* Bytes of IP packets that the instance has sent since the last call. *longest: of one of them, raised if need be. */
@@ -548,6 +640,8 @@ int main(void)
 		PEER_TEST(test_init_flood_while_up),
 		PEER_TEST(test_cookie_flood),
 		PEER_TEST(test_associations_without_end),
+		PEER_TEST(test_reflection),
+		PEER_TEST(test_short_answer),
 		PEER_TEST(test_silent_stranger),
 		PEER_TEST(test_replay_while_up),
 		PEER_TEST(test_replay_after_the_end),

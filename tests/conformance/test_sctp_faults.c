@@ -112,6 +112,21 @@ static void test_strange_shutdown_complete(void **state)
 	       "> 00000002 / 08 00 0004", "< 00000002 / 0e 01 0004", "-");
 }
 
+/* An INIT is not answered either (RFC 9260 8.4): its answer would go to all of them. */
+static void test_init_from_a_group(void **state)
+{
+	static const uint8_t sources[][4] = { { 224, 0, 0, 1 }, { 255, 255, 255, 255 } };
+
+	ROWS("9260-8.4-01");
+	for (unsigned int i = 0; i < 2; i++) {
+		struct path_addr from = f.path;
+
+		from.remote = ip_addr_from_v4(sources[i]);
+		script_say("INIT", PEER_INIT + 2, &from);
+		script("-");
+	}
+}
+
 static void test_cookie_from_a_group(void **state)
 {
 	static const uint8_t sources[][4] = { { 224, 0, 0, 1 }, { 255, 255, 255, 255 } };
@@ -141,6 +156,7 @@ int main(void)
 		PEER_TEST(test_strange_abort),
 		PEER_TEST(test_strange_shutdown_ack),
 		PEER_TEST(test_strange_shutdown_complete),
+		PEER_TEST(test_init_from_a_group),
 		PEER_TEST(test_cookie_from_a_group),
 	};
 

@@ -228,10 +228,13 @@ class Peer:
         self.socket.bind((link.address, port))
         self.port = self.socket.getsockname()[1]
         self.tag, self.tsn, self.rwnd = 0x1234567, 1, 1 << 20
+        self.headers = {4: 28, 6: 48}[link.family]  # of IP and UDP
+        self.sent = self.received = 0  # bytes of IP packets
 
     def send(self, chunks, tag=None):
-        self.socket.sendto(sctp.packet(self.port, self.peer_port, self.peer_tag if tag is None else tag, chunks),
-                           self.to)
+        packet = sctp.packet(self.port, self.peer_port, self.peer_tag if tag is None else tag, chunks)
+        self.sent += self.headers + len(packet)
+        self.socket.sendto(packet, self.to)
 
     def chunks(self, seconds):
         """The chunks of the next packet as (type, flags, value), or Failure."""
@@ -240,6 +243,7 @@ class Peer:
             packet, self.to = self.socket.recvfrom(65536)
         except socket.timeout:
             raise Failure("the program sent nothing") from None
+        self.received += self.headers + len(packet)
         self.peer_port, at = struct.unpack_from("!H", packet)[0], 12
         while at + 4 <= len(packet):
             kind, flags, length = struct.unpack_from("!BBH", packet, at)
@@ -382,7 +386,7 @@ def zero_window(link):
 
 
 def associations(link):
-    """Associations that nobody uses are closed after a while; meanwhile there is room for others."""
+    """Associations that nobody uses are closed soon, with few words; meanwhile there is room for others."""
     # rows: 5042-6.4.2-01 5042-6.4.1-02
     port = free_port()
     server = start("rping-server", ["rping", "-s", "-P", "-V", "-a", link.any, "-p", port], link, "server")
@@ -398,6 +402,8 @@ def associations(link):
         raise Failure(f"the listener grew by {grown >> 10} KiB")
     for peer in peers:
         peer.await_chunk(sctp.SHUTDOWN, sctp.ABORT)
+        if peer.received > 3 * peer.sent:
+            raise Failure(f"a stranger has sent {peer.sent} bytes, and got {peer.received}")
         peer.socket.close()
 
 

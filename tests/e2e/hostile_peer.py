@@ -250,8 +250,11 @@ class Peer:
     def call(self, port, parameters=sctp.ADAPTATION, streams=64, address=None):
         """Opens an association."""
         self.to = (address or self.link.address, port)
-        self.send(self.init(parameters, streams), 0)
-        self.expect("INIT ACK", lambda: sctp.INIT_ACK in self.values)
+        for _ in range(10):  # one address has a limited number of answers
+            self.send(self.init(parameters, streams), 0)
+            if self.pump(1, lambda: sctp.INIT_ACK in self.values):
+                break
+        check("INIT ACK", sctp.INIT_ACK in self.values)
         self.learn(self.values[sctp.INIT_ACK])
         self.send(sctp.chunk(sctp.COOKIE_ECHO, 0, self.cookie))
         self.expect("COOKIE ACK", lambda: sctp.COOKIE_ACK in self.values)

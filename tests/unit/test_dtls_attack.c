@@ -415,19 +415,10 @@ static void test_many_hellos(void **state)
 	assert_true(net.sent - sent < 100);
 }
 
-static void test_limits(void **state)
+static void test_places(void **state)
 {
 	struct ip_addr one = dtls_pair_address(1).remote, other = one;
-	uint64_t at = 0;
 
-	/* As many at once as there are, and then as many as time brings. */
-	for (unsigned int i = 0; i < 8; i++)
-		assert_true(dtls_take(&at, net.now, 8, 10));
-	assert_false(dtls_take(&at, net.now, 8, 10));
-	assert_false(dtls_take(&at, net.now + 9, 8, 10));
-	assert_true(dtls_take(&at, net.now + 10, 8, 10));
-	assert_false(dtls_take(&at, net.now + 10, 8, 10));
-	assert_true(dtls_take(&at, net.now + 1000, 8, 10));
 	/* Where an address has its place is known to this process alone. */
 	assert_ptr_equal(dtls_remote_of(a->dtls, &one), dtls_remote_of(a->dtls, &one));
 	other.b[15]++;
@@ -504,7 +495,7 @@ int main(void)
 		TEST(test_replay_rekey),
 		TEST(test_old_close),
 		TEST(test_many_hellos),
-		TEST(test_limits),
+		TEST(test_places),
 		TEST(test_hints),
 		TEST(test_forged_server_hello),
 	};

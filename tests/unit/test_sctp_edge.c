@@ -631,13 +631,12 @@ static void test_many_addresses(void **state)
 	sendp();
 	p = take();
 	read_init_ack(p, &ack);
-	assert_int_equal(ack.cookie_len, SCTP_COOKIE_MAX);
 	f.their_tag = ack.tag;
 	for (i = 0; i < 2; i++) {
 		begin();
 		add_cookie_echo(&ack);
 		if (!i)
-			f.buf[12 + 4 + 110] ^= 1; /* an address, forged */
+			f.buf[12 + 4 + ack.cookie_len - 20] ^= 1; /* an address, forged */
 		sendp();
 		assert_int_equal(f.rx.up, i);
 	}

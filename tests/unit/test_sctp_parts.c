@@ -363,7 +363,6 @@ static void test_cookie(void **state)
 	static struct sctp_cookie_key key, other;
 	struct sctp_cookie c = {
 		.created = 123456789012345,
-		.life = 60000000000,
 		.local_port = 1,
 		.remote_port = 2,
 		.local_tag = 3,
@@ -373,44 +372,59 @@ static void test_cookie(void **state)
 		.peer_rwnd = 7,
 		.peer_os = 8,
 		.peer_mis = 9,
-		.adaptation = 1,
 		.local_tie = 11,
 		.peer_tie = 12,
-		.addr = { simnet_v4(1), simnet_v4(2), 13 },
+		.addr = { simnet_v4(1), { .b = { 0xfe, 0x80, [15] = 1 }, .scope_id = 14 }, 13 },
 	};
-	uint8_t raw[SCTP_COOKIE_LEN], old[SCTP_COOKIE_LEN];
+	uint8_t raw[SCTP_COOKIE_MAX], old[SCTP_COOKIE_MAX];
+	size_t len, shortest;
 	struct sctp_cookie d;
 	struct sim_random r;
 	unsigned int i;
 
 	ROWS("9260-5.1.3-01 9260-5.1.3-02");
-	c.addr.remote.scope_id = 14;
 	sim_random_init(&r, 1);
 	assert_false(sctp_cookie_get(&key, raw, sizeof(raw), &d));
-	sctp_cookie_put(&key, &r.source, 0, &c, old);
-	assert_true(sctp_cookie_get(&key, old, sizeof(old), &d));
+	c.local_tie = c.peer_tie = 0;
+	shortest = sctp_cookie_put(&key, &r.source, 0, &c, old);
+	c.local_tie = 11;
+	c.peer_tie = 12;
+	c.receipts = (struct wire_sctp_receipts){ .version = 1, .window = 99 };
+	c.auth.hmac = 3;
+	memset(c.auth.sha1, 1, sizeof(c.auth.sha1));
+	memset(c.auth.sha256, 2, sizeof(c.auth.sha256));
+	for (c.alts = 0; c.alts < SCTP_COOKIE_ALTS; c.alts++)
+		c.alt[c.alts] = (struct ip_addr){ .b = { 0x20, 1, [15] = (uint8_t)c.alts } };
+	len = sctp_cookie_put(&key, &r.source, 0, &c, old);
+	assert_true(sctp_cookie_get(&key, old, len, &d));
 	assert_int_equal(d.created, c.created);
 	assert_int_equal(d.peer_mis, 9);
 	assert_int_equal(d.addr.udp_port, 13);
-	assert_int_equal(d.addr.remote.scope_id, 14);
+	assert_true(ip_addr_equal(&d.addr.remote, &c.addr.remote));
+	assert_true(ip_addr_equal(&d.addr.local, &c.addr.local));
+	assert_true(ip_addr_equal(&d.alt[7], &c.alt[7]));
+	assert_memory_equal(&d.auth, &c.auth, sizeof(d.auth));
+	assert_int_equal(d.receipts.window, 99);
+	assert_int_equal(d.peer_tie, 12);
+	assert_int_equal(len, shortest + 8 + 8 + 54 + 8 * 17);
 	/* the rest: what was read gives the same bytes again */
 	sctp_cookie_put(&key, &r.source, 0, &d, raw);
-	assert_memory_equal(raw, old, sizeof(old));
-	for (i = 0; i < 8 * sizeof(old); i++) {
-		memcpy(raw, old, sizeof(old));
+	assert_memory_equal(raw, old, len);
+	for (i = 0; i < 8 * len; i++) {
+		memcpy(raw, old, len);
 		raw[i / 8] ^= 1u << (i % 8);
-		assert_false(sctp_cookie_get(&key, raw, sizeof(raw), &d));
+		assert_false(sctp_cookie_get(&key, raw, len, &d));
 	}
-	assert_false(sctp_cookie_get(&key, old, sizeof(old) - 1, &d));
+	assert_false(sctp_cookie_get(&key, old, len - 1, &d));
 	sctp_cookie_put(&other, &r.source, 0, &c, raw);
-	assert_false(sctp_cookie_get(&key, raw, sizeof(raw), &d));
+	assert_false(sctp_cookie_get(&key, raw, len, &d));
 	/* the key changes every hour; the one before still holds, the one before that not */
 	sctp_cookie_put(&key, &r.source, 3600000000000ull, &c, raw);
-	assert_true(memcmp(raw, old, sizeof(raw)) != 0);
-	assert_true(sctp_cookie_get(&key, raw, sizeof(raw), &d));
-	assert_true(sctp_cookie_get(&key, old, sizeof(old), &d));
+	assert_true(memcmp(raw, old, len) != 0);
+	assert_true(sctp_cookie_get(&key, raw, len, &d));
+	assert_true(sctp_cookie_get(&key, old, len, &d));
 	sctp_cookie_put(&key, &r.source, 7300000000000ull, &c, raw);
-	assert_false(sctp_cookie_get(&key, old, sizeof(old), &d));
+	assert_false(sctp_cookie_get(&key, old, len, &d));
 }
 
 /* RFC 6356 3: the windows of several paths grow together as one does, and none grows faster than it would alone. */

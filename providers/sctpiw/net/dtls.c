@@ -316,7 +316,7 @@ static void send_hint(struct dtls_port *p, const struct path_addr *to, uint64_t 
 		ALERT_NO_SESSION
 	};
 
-	if (!dtls_take(&dtls_remote_of(p->dtls, &to->remote)->hints, now, HINTS, HINT_TIME))
+	if (!ration_take(&dtls_remote_of(p->dtls, &to->remote)->hints, now, HINTS, HINT_TIME))
 		return;
 	p->dtls->param.ops->transmit(p->ctx, to, hint, sizeof(hint));
 }

@@ -49,23 +49,7 @@ void dtls_keys_free(struct dtls_keys *keys)
 
 struct dtls_remote *dtls_remote_of(struct dtls *d, const struct ip_addr *remote)
 {
-	uint64_t hash = d->salt ^ remote->scope_id;
-
-	for (unsigned int i = 0; i < 16; i += 8) {
-		hash = (hash ^ get_be64(remote->b + i)) * UINT64_C(0x9e3779b97f4a7c15);
-		hash ^= hash >> 32;
-	}
-	return &d->remote[hash % DTLS_REMOTES];
-}
-
-bool dtls_take(uint64_t *at, uint64_t now, unsigned int many, uint64_t time)
-{
-	uint64_t from = *at > now ? *at : now;
-
-	if (from + time - now > many * time)
-		return false;
-	*at = from + time;
-	return true;
+	return &d->remote[ration_place(d->salt, remote)];
 }
 
 /* ---- what waits ---- */

@@ -6,11 +6,11 @@
 #include "config/config_keys.h"
 #include "net/dtls.h"
 #include "util/list.h"
+#include "util/ration.h"
 #include "util/time.h"
 #include "util/timerq.h"
 
 #define DTLS_BUCKETS 256u
-#define DTLS_REMOTES 512u
 #define DTLS_CLEAR_PEERS 64u
 #define DTLS_ALERT_LEN (DTLS_HEADER + 2u) /* bytes of an alert in the clear */
 #define DTLS_HEAD 64u			  /* bytes of a packet that ICMP may quote */
@@ -18,8 +18,7 @@
 
 /* What addresses that share this place may have of us. */
 struct dtls_remote {
-	/* Each is a time, ns, that is put off by what was taken, and may be ahead of the clock by so much. */
-	uint64_t cookies, hints, handshakes;
+	uint64_t cookies, hints, handshakes; /* rations */
 };
 
 struct dtls {
@@ -29,9 +28,9 @@ struct dtls {
 	uint8_t *scratch;     /* room for one record */
 	struct timerq timers; /* of dtls_peer.timer */
 	unsigned int n_peers; /* of all ports */
-	uint64_t accepts; /* as the times of dtls_remote: of handshakes that are accepted, from anybody */
-	uint64_t salt; /* of the places in remote[], so that nobody knows who shares his */
-	struct dtls_remote remote[DTLS_REMOTES];
+	uint64_t accepts;     /* a ration: of handshakes that are accepted, from anybody */
+	uint64_t salt;	      /* of the places in remote[], so that nobody knows who shares his */
+	struct dtls_remote remote[RATION_PLACES];
 };
 
 /* Who was heard in the clear, with key-optional. */
@@ -137,8 +136,6 @@ struct dtls_waiting *dtls_peer_next_waiting(struct dtls_peer *peer);
 
 /* The place of that address. */
 struct dtls_remote *dtls_remote_of(struct dtls *d, const struct ip_addr *remote);
-/* Takes one of what there are so many of at once, and one more after each such time. false: there is none now. */
-bool dtls_take(uint64_t *at, uint64_t now, unsigned int many, uint64_t time);
 
 /* ---- dtls_say.c ---- */
 

@@ -237,8 +237,8 @@ static void answer(void *ctx, const uint8_t *data, size_t len)
 {
 	const struct asker *a = ctx;
 
-	if (!dtls_take(&dtls_remote_of(a->port->dtls, &a->from->remote)->cookies, a->now,
-		       REMOTE_COOKIES, REMOTE_COOKIE_TIME))
+	if (!ration_take(&dtls_remote_of(a->port->dtls, &a->from->remote)->cookies, a->now,
+			 REMOTE_COOKIES, REMOTE_COOKIE_TIME))
 		return;
 	a->port->dtls->param.ops->transmit(a->port->ctx, a->from, data, len);
 }
@@ -264,10 +264,10 @@ static bool has_cookie(struct dtls_port *p, const struct path_addr *from, const 
 static bool may_accept(struct dtls *d, const struct dtls_peer *peer, const struct path_addr *from,
 		       uint64_t now)
 {
-	if (!dtls_take(&dtls_remote_of(d, &from->remote)->handshakes, now, REMOTE_TOKENS,
-		       REMOTE_TOKEN_TIME))
+	if (!ration_take(&dtls_remote_of(d, &from->remote)->handshakes, now, REMOTE_TOKENS,
+			 REMOTE_TOKEN_TIME))
 		return false;
-	return (peer && peer->now.rx) || dtls_take(&d->accepts, now, TOKENS, TOKEN_TIME);
+	return (peer && peer->now.rx) || ration_take(&d->accepts, now, TOKENS, TOKEN_TIME);
 }
 
 /*

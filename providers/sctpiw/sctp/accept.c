@@ -16,6 +16,11 @@
  */
 #define RESTART_DOUBT (10 * NSEC_PER_SEC)
 #define REPORTS_MAX 256u /* bytes of unknown parameters that an INIT ACK reports */
+/*
+ * An INIT ACK is at most so many times as long as the INIT, as RFC 9000 8.1 has it for QUIC: anybody may have named
+ * another host as the sender.
+ */
+#define GROWTH_MAX 3u
 
 /* Answers an INIT with an ABORT, under the tag that the INIT announced (8.4). */
 static void refuse(struct sctp_in *in, uint32_t tag, uint16_t cause, const void *info, size_t len)
@@ -103,7 +108,6 @@ static void cookie_fill(struct sctp_in *in, const struct wire_sctp_init *init,
 
 	*cookie = (struct sctp_cookie){
 		.created = in->now,
-		.life = in->s->config.cookie_life,
 		.local_port = in->h.dport,
 		.remote_port = in->h.sport,
 		.local_tag = answer->tag,
@@ -113,7 +117,6 @@ static void cookie_fill(struct sctp_in *in, const struct wire_sctp_init *init,
 		.peer_rwnd = init->a_rwnd,
 		.peer_os = init->os,
 		.peer_mis = init->mis,
-		.adaptation = init->adaptation,
 		.receipts = init->receipts,
 		.told = sctp_locals_digest(&told->locals),
 		.addr = *in->from,
@@ -198,27 +201,41 @@ static struct wire_sctp_init init_ack(struct sctp_in *in, const struct wire_sctp
 	return answer;
 }
 
+/* Writes what the INIT ACK says of us, with the cookie, and returns its length in bytes. */
+static size_t put_init_ack(struct sctp_in *in, const struct wire_sctp_init *init,
+			   const struct wire_sctp_init *answer, const struct told *told, uint8_t *p)
+{
+	struct sctp_cookie cookie;
+	uint8_t raw[SCTP_COOKIE_MAX];
+	size_t cookie_len, len;
+
+	cookie_fill(in, init, answer, told, &cookie);
+	cookie_len = sctp_cookie_put(&in->s->cookie_key, in->s->random, in->now, &cookie, raw);
+	len = wire_sctp_init_put(p, WIRE_SCTP_INIT_ACK, answer);
+	return len + wire_sctp_param_put(p + len, WIRE_SCTP_PARAM_COOKIE, raw, cookie_len);
+}
+
 static void send_init_ack(struct sctp_in *in, const struct wire_sctp_init *init)
 {
 	const struct wire_sctp_common h = { in->h.dport, in->h.sport, init->tag };
 	struct sctp_ootb *ootb = sctp_ootb_new(in->ep, answer_to(in));
 	struct wire_sctp_init answer;
 	struct told told;
-	struct sctp_cookie cookie;
-	uint8_t raw[SCTP_COOKIE_MAX];
-	size_t cookie_len, len, end, plain, i;
+	size_t len, end, plain, i;
 	uint8_t *p;
 
 	if (!ootb)
 		return;
 	p = ootb->data + WIRE_SCTP_COMMON_LEN;
-	answer = init_ack(in, init, &told);
-	cookie_fill(in, init, &answer, &told, &cookie);
-	cookie_len = sctp_cookie_put(&in->s->cookie_key, in->s->random, in->now, &cookie, raw);
-
 	wire_sctp_common_put(ootb->data, &h);
-	len = wire_sctp_init_put(p, WIRE_SCTP_INIT_ACK, &answer);
-	len += wire_sctp_param_put(p + len, WIRE_SCTP_PARAM_COOKIE, raw, cookie_len);
+	answer = init_ack(in, init, &told);
+	len = put_init_ack(in, init, &answer, &told, p);
+	if (told.locals.n &&
+	    WIRE_SCTP_COMMON_LEN + len > GROWTH_MAX * (size_t)(in->end - in->packet)) {
+		/* Our other addresses are what can be done without. */
+		told.locals.n = answer.addrs = 0;
+		len = put_init_ack(in, init, &answer, &told, p);
+	}
 	plain = len;
 	end = len;
 	/*
@@ -244,7 +261,8 @@ void sctp_accept_init(struct sctp_in *in, const struct wire_sctp_chunk *c)
 	const struct ip_addr *added;
 	struct wire_sctp_init init;
 
-	if (!wire_sctp_init_get(c, &init) || !init.tag)
+	if (!wire_sctp_init_get(c, &init) || !init.tag ||
+	    !sctp_ootb_may_answer(in, &answer_to(in)->remote))
 		return;
 	if (a && a->state == SCTP_SHUTDOWN_ACK_SENT) { /* SHUTDOWN COMPLETE was lost (9.2) */
 		a->pending |= SCTP_PEND_SHUTDOWN_ACK;
@@ -269,7 +287,7 @@ void sctp_accept_refuse(struct sctp_in *in, const struct wire_sctp_chunk *c)
 {
 	struct wire_sctp_init init;
 
-	if (wire_sctp_init_get(c, &init) && init.tag)
+	if (wire_sctp_init_get(c, &init) && init.tag && sctp_ootb_may_answer(in, &in->from->remote))
 		refuse(in, init.tag, 0, NULL, 0);
 }
 
@@ -522,7 +540,7 @@ bool sctp_accept_cookie(struct sctp_in *in, const struct wire_sctp_chunk *c)
 	in->path = a ? sctp_paths_find(in->a, &in->from->remote) : NULL;
 	if (!comes_from_there(in, &cookie))
 		return false;
-	if (in->now - cookie.created > cookie.life &&
+	if (in->now - cookie.created > in->s->config.cookie_life &&
 	    !(a && a->local_tag == cookie.local_tag && a->peer_tag == cookie.peer_tag)) {
 		refuse_cookie(in, &cookie);
 		return false;

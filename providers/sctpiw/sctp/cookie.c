@@ -6,11 +6,20 @@
 #include "util/bytes.h"
 
 #define KEY_LIFE 3600000000000ull /* an hour, RFC 9260 5.1.3 */
-#define FIXED_LEN (SCTP_COOKIE_LEN - SHA256_DIGEST_SIZE)
-#define AUTH (104u + WIRE_SCTP_RECEIPTS_LEN) /* where the key for ASCONF is */
-#define AUTH_LEN (4 + SCTP_AUTH_SHA1 + SCTP_AUTH_SHA256)
 
-_Static_assert(AUTH + AUTH_LEN == FIXED_LEN, "the addresses follow");
+/*
+ * The answer to an INIT is to be short, since anybody may have named another host as its sender (RFC 9260 12.4). So what is
+ * zero is left out, an address has no more bytes than it needs, and the digest is cut to 128 bits (RFC 2104 5).
+ */
+#define MAC_LEN 16u
+
+/* What there is, in the first byte. */
+#define HAS_AUTH 1u
+#define HAS_RECEIPTS 2u
+#define HAS_TIES 4u
+
+/* How an address is written: a byte that says what it is, and this many more. */
+enum addr_kind { ADDR_NONE, ADDR_V4, ADDR_V6, ADDR_SCOPED };
 
 static void renew_key(struct sctp_cookie_key *key, struct random_source *random, uint64_t now)
 {
@@ -27,67 +36,157 @@ static void renew_key(struct sctp_cookie_key *key, struct random_source *random,
 	key->since = now;
 }
 
+static void bytes_put(uint8_t **p, const void *from, size_t len)
+{
+	memcpy(*p, from, len);
+	*p += len;
+}
+
+static void bytes_get(const uint8_t **p, void *to, size_t len)
+{
+	memcpy(to, *p, len);
+	*p += len;
+}
+
+static void u16_put(uint8_t **p, uint16_t v)
+{
+	put_be16(*p, v);
+	*p += 2;
+}
+
+static uint16_t u16_get(const uint8_t **p)
+{
+	*p += 2;
+	return get_be16(*p - 2);
+}
+
+static void u32_put(uint8_t **p, uint32_t v)
+{
+	put_be32(*p, v);
+	*p += 4;
+}
+
+static uint32_t u32_get(const uint8_t **p)
+{
+	*p += 4;
+	return get_be32(*p - 4);
+}
+
+static void addr_put(uint8_t **p, const struct ip_addr *addr)
+{
+	enum addr_kind kind = ADDR_V6;
+
+	if (ip_addr_is_v4(addr))
+		kind = ADDR_V4;
+	else if (ip_addr_is_zero(addr))
+		kind = ADDR_NONE;
+	else if (addr->scope_id)
+		kind = ADDR_SCOPED;
+	*(*p)++ = (uint8_t)kind;
+	if (kind == ADDR_V4)
+		bytes_put(p, addr->b + 12, 4);
+	else if (kind != ADDR_NONE)
+		bytes_put(p, addr->b, 16);
+	if (kind == ADDR_SCOPED)
+		u32_put(p, addr->scope_id);
+}
+
+static struct ip_addr addr_get(const uint8_t **p)
+{
+	struct ip_addr addr = { 0 };
+	enum addr_kind kind = *(*p)++;
+	uint8_t v4[4];
+
+	if (kind == ADDR_V4) {
+		bytes_get(p, v4, sizeof(v4));
+		addr = ip_addr_from_v4(v4);
+	} else if (kind != ADDR_NONE) {
+		bytes_get(p, addr.b, sizeof(addr.b));
+	}
+	if (kind == ADDR_SCOPED)
+		addr.scope_id = u32_get(p);
+	return addr;
+}
+
 /*
  * The key has nothing that was not sent in the clear: RFC 4895 6.3 forbids to tell endpoint pair shared keys, of which
  * there are none.
  */
-static void auth_put(uint8_t *out, const struct sctp_auth *auth)
+static void auth_put(uint8_t **p, const struct sctp_auth *auth)
 {
-	put_be32(out, auth->hmac);
-	memcpy(out + 4, auth->sha1, sizeof(auth->sha1));
-	memcpy(out + 4 + sizeof(auth->sha1), auth->sha256, sizeof(auth->sha256));
+	u16_put(p, auth->hmac);
+	bytes_put(p, auth->sha1, sizeof(auth->sha1));
+	bytes_put(p, auth->sha256, sizeof(auth->sha256));
 }
 
-static struct sctp_auth auth_get(const uint8_t *in)
+static struct sctp_auth auth_get(const uint8_t **p)
 {
-	struct sctp_auth auth = { .hmac = (uint16_t)get_be32(in) };
+	struct sctp_auth auth = { .hmac = u16_get(p) };
 
-	memcpy(auth.sha1, in + 4, sizeof(auth.sha1));
-	memcpy(auth.sha256, in + 4 + sizeof(auth.sha1), sizeof(auth.sha256));
+	bytes_get(p, auth.sha1, sizeof(auth.sha1));
+	bytes_get(p, auth.sha256, sizeof(auth.sha256));
 	return auth;
+}
+
+static void receipts_put(uint8_t **p, const struct sctp_cookie *c)
+{
+	wire_sctp_receipts_put(*p, &c->receipts);
+	*p += WIRE_SCTP_RECEIPTS_LEN;
+}
+
+static void receipts_get(const uint8_t **p, struct sctp_cookie *c)
+{
+	c->receipts = wire_sctp_receipts_get(*p, WIRE_SCTP_RECEIPTS_LEN);
+	*p += WIRE_SCTP_RECEIPTS_LEN;
 }
 
 size_t sctp_cookie_put(struct sctp_cookie_key *key, struct random_source *random, uint64_t now,
 		       const struct sctp_cookie *c, uint8_t *out)
 {
-	size_t len = FIXED_LEN;
+	bool ties = c->local_tie || c->peer_tie;
+	uint8_t *p = out;
 	unsigned int i;
+	size_t len;
 
 	renew_key(key, random, now);
-	put_be64(out, c->created);
-	put_be64(out + 8, c->life);
-	put_be16(out + 16, c->local_port);
-	put_be16(out + 18, c->remote_port);
-	put_be32(out + 20, c->local_tag);
-	put_be32(out + 24, c->peer_tag);
-	put_be32(out + 28, c->local_tsn);
-	put_be32(out + 32, c->peer_tsn);
-	put_be32(out + 36, c->peer_rwnd);
-	put_be16(out + 40, c->peer_os);
-	put_be16(out + 42, c->peer_mis);
-	put_be32(out + 44, c->adaptation);
-	put_be32(out + 48, c->local_tie);
-	put_be32(out + 52, c->peer_tie);
-	memcpy(out + 56, c->addr.remote.b, 16);
-	put_be32(out + 72, c->addr.remote.scope_id);
-	memcpy(out + 76, c->addr.local.b, 16);
-	put_be32(out + 92, c->addr.local.scope_id);
-	put_be16(out + 96, c->addr.udp_port);
-	put_be16(out + 98, (uint16_t)c->alts);
-	wire_sctp_receipts_put(out + 100, &c->receipts);
-	put_be32(out + 100 + WIRE_SCTP_RECEIPTS_LEN, c->told);
-	auth_put(out + AUTH, &c->auth);
-	for (i = 0; i < c->alts; i++, len += 16)
-		memcpy(out + len, c->alt[i].b, 16);
+	*p++ = (uint8_t)((c->auth.hmac ? HAS_AUTH : 0) | (c->receipts.version ? HAS_RECEIPTS : 0) |
+			 (ties ? HAS_TIES : 0));
+	put_be64(p, c->created);
+	p += 8;
+	u16_put(&p, c->local_port);
+	u16_put(&p, c->remote_port);
+	u32_put(&p, c->local_tag);
+	u32_put(&p, c->peer_tag);
+	u32_put(&p, c->local_tsn);
+	u32_put(&p, c->peer_tsn);
+	u32_put(&p, c->peer_rwnd);
+	u16_put(&p, c->peer_os);
+	u16_put(&p, c->peer_mis);
+	u32_put(&p, c->told);
+	addr_put(&p, &c->addr.remote);
+	addr_put(&p, &c->addr.local);
+	u16_put(&p, c->addr.udp_port);
+	if (c->auth.hmac)
+		auth_put(&p, &c->auth);
+	if (c->receipts.version)
+		receipts_put(&p, c);
+	if (ties) {
+		u32_put(&p, c->local_tie);
+		u32_put(&p, c->peer_tie);
+	}
+	*p++ = (uint8_t)c->alts;
+	for (i = 0; i < c->alts; i++)
+		addr_put(&p, &c->alt[i]);
+	len = (size_t)(p - out);
 	hmac_sha256_update(&key->current, len, out);
-	hmac_sha256_digest(&key->current, SHA256_DIGEST_SIZE, out + len);
-	return len + SHA256_DIGEST_SIZE;
+	hmac_sha256_digest(&key->current, MAC_LEN, p);
+	return len + MAC_LEN;
 }
 
 /* Whether the digest that stands behind len bytes is theirs. */
 static bool authentic(struct hmac_sha256_ctx *ctx, const uint8_t *in, size_t len)
 {
-	uint8_t mac[SHA256_DIGEST_SIZE];
+	uint8_t mac[MAC_LEN];
 
 	hmac_sha256_update(ctx, len, in);
 	hmac_sha256_digest(ctx, sizeof(mac), mac);
@@ -97,40 +196,44 @@ static bool authentic(struct hmac_sha256_ctx *ctx, const uint8_t *in, size_t len
 bool sctp_cookie_get(struct sctp_cookie_key *key, const uint8_t *in, size_t len,
 		     struct sctp_cookie *c)
 {
+	const uint8_t *p = in;
 	unsigned int i;
+	uint8_t has;
 
-	if (len < SCTP_COOKIE_LEN || len > SCTP_COOKIE_MAX)
+	if (len <= MAC_LEN || len > SCTP_COOKIE_MAX)
 		return false;
-	len -= SHA256_DIGEST_SIZE;
+	len -= MAC_LEN;
 	if (!(key->has_current && authentic(&key->current, in, len)) &&
 	    !(key->has_previous && authentic(&key->previous, in, len)))
 		return false;
-	c->created = get_be64(in);
-	c->life = get_be64(in + 8);
-	c->local_port = get_be16(in + 16);
-	c->remote_port = get_be16(in + 18);
-	c->local_tag = get_be32(in + 20);
-	c->peer_tag = get_be32(in + 24);
-	c->local_tsn = get_be32(in + 28);
-	c->peer_tsn = get_be32(in + 32);
-	c->peer_rwnd = get_be32(in + 36);
-	c->peer_os = get_be16(in + 40);
-	c->peer_mis = get_be16(in + 42);
-	c->adaptation = get_be32(in + 44);
-	c->local_tie = get_be32(in + 48);
-	c->peer_tie = get_be32(in + 52);
-	memcpy(c->addr.remote.b, in + 56, 16);
-	c->addr.remote.scope_id = get_be32(in + 72);
-	memcpy(c->addr.local.b, in + 76, 16);
-	c->addr.local.scope_id = get_be32(in + 92);
-	c->addr.udp_port = get_be16(in + 96);
-	c->alts = get_be16(in + 98);
-	c->receipts = wire_sctp_receipts_get(in + 100, WIRE_SCTP_RECEIPTS_LEN);
-	c->told = get_be32(in + 100 + WIRE_SCTP_RECEIPTS_LEN);
-	c->auth = auth_get(in + AUTH);
-	for (i = 0; i < c->alts; i++) {
-		memcpy(c->alt[i].b, in + FIXED_LEN + 16 * (size_t)i, 16);
-		c->alt[i].scope_id = 0;
+	/* It is ours, so it is whole. */
+	*c = (struct sctp_cookie){ 0 };
+	has = *p++;
+	c->created = get_be64(p);
+	p += 8;
+	c->local_port = u16_get(&p);
+	c->remote_port = u16_get(&p);
+	c->local_tag = u32_get(&p);
+	c->peer_tag = u32_get(&p);
+	c->local_tsn = u32_get(&p);
+	c->peer_tsn = u32_get(&p);
+	c->peer_rwnd = u32_get(&p);
+	c->peer_os = u16_get(&p);
+	c->peer_mis = u16_get(&p);
+	c->told = u32_get(&p);
+	c->addr.remote = addr_get(&p);
+	c->addr.local = addr_get(&p);
+	c->addr.udp_port = u16_get(&p);
+	if (has & HAS_AUTH)
+		c->auth = auth_get(&p);
+	if (has & HAS_RECEIPTS)
+		receipts_get(&p, c);
+	if (has & HAS_TIES) {
+		c->local_tie = u32_get(&p);
+		c->peer_tie = u32_get(&p);
 	}
+	c->alts = *p++;
+	for (i = 0; i < c->alts; i++)
+		c->alt[i] = addr_get(&p);
 	return true;
 }

@@ -15,12 +15,10 @@
 #include "wire/sctp_receipts.h"
 
 #define SCTP_COOKIE_ALTS 8u  /* other addresses of the peer, at most */
-#define SCTP_COOKIE_LEN 200u /* bytes of a cookie without any of these */
-#define SCTP_COOKIE_MAX (SCTP_COOKIE_LEN + 16 * SCTP_COOKIE_ALTS)
+#define SCTP_COOKIE_MAX 340u /* bytes of a cookie that has all of them, and scoped addresses */
 
 struct sctp_cookie {
 	uint64_t created; /* ns */
-	uint64_t life;	  /* ns */
 	uint16_t local_port;
 	uint16_t remote_port;
 	uint32_t local_tag;
@@ -30,7 +28,6 @@ struct sctp_cookie {
 	uint32_t peer_rwnd;
 	uint16_t peer_os;
 	uint16_t peer_mis;
-	uint32_t adaptation;
 	struct wire_sctp_receipts receipts;
 	uint32_t local_tie; /* 0: there was no association */
 	uint32_t peer_tie;
@@ -50,8 +47,8 @@ struct sctp_cookie_key {
 };
 
 /*
- * Writes SCTP_COOKIE_LEN bytes and 16 for each other address, and returns the length. Makes a new
- * key when there is none, or it is too old at `now`.
+ * Writes at most SCTP_COOKIE_MAX bytes, and returns the length. Makes a new key when there is none, or it is too old at
+ * `now`.
  */
 size_t sctp_cookie_put(struct sctp_cookie_key *key, struct random_source *random, uint64_t now,
 		       const struct sctp_cookie *c, uint8_t *out);

@@ -14,6 +14,7 @@
 #include "sctp/rxmap.h"
 #include "sctp/sctp.h"
 #include "util/list.h"
+#include "util/ration.h"
 #include "util/timerq.h"
 
 /*
@@ -57,6 +58,7 @@ struct sctp {
 	/* handed out in rx; freed by the next sctp_input() */
 	struct sctp_reasm_message *reassembled;
 	struct sctp_ootb_queue ootb;
+	uint64_t rations[RATION_PLACES];		 /* of answers to strangers (ootb.c) */
 	struct wire_sctp_gap gaps[SCTP_RXMAP_RANGE / 2]; /* scratch for the SACK being built */
 	struct sctp_batch_refs refs;
 };

@@ -9,6 +9,9 @@
 #include "sctp/input.h"
 
 #define INFO_MAX 256u /* bytes of an error cause; a longer one would make the answer too long */
+/* Answers to strangers at one address: so many at once, and one more after each such time, ns. */
+#define ANSWERS 512u
+#define ANSWER_TIME NSEC_PER_MSEC
 
 struct sctp_ootb *sctp_ootb_new(struct sctp_endpoint *ep, const struct path_addr *to)
 {
@@ -25,6 +28,15 @@ struct sctp_ootb *sctp_ootb_new(struct sctp_endpoint *ep, const struct path_addr
 	ootb->to = *to;
 	ootb->len = 0;
 	return ootb;
+}
+
+bool sctp_ootb_may_answer(const struct sctp_in *in, const struct ip_addr *to)
+{
+	/* 224.0.0.0/4, 255.255.255.255 and ff00::/8 */
+	if (ip_addr_is_v4(to) ? to->b[12] >= 224 : to->b[0] == 0xff)
+		return false;
+	return ration_take(&in->s->rations[ration_place(in->s->table.seed, to)], in->now, ANSWERS,
+			   ANSWER_TIME);
 }
 
 void sctp_ootb_seal(struct sctp_ootb *ootb)
@@ -87,13 +99,6 @@ void sctp_ootb_input(struct sctp_in *in)
 	uint8_t answer = WIRE_SCTP_ABORT;
 	bool any = false;
 
-	/*
-	 * Nobody answers what came from 224.0.0.0/4, 255.255.255.255 or ff00::/8: these are no
-	 * hosts.
-	 */
-	if (ip_addr_is_v4(&in->from->remote) ? in->from->remote.b[12] >= 224 :
-					       in->from->remote.b[0] == 0xff)
-		return;
 	while (wire_sctp_chunk_next(&p, in->end, &c)) {
 		any = true;
 		switch (c.type) {
@@ -110,7 +115,7 @@ void sctp_ootb_input(struct sctp_in *in)
 			break;
 		}
 	}
-	if (any)
+	if (any && sctp_ootb_may_answer(in, &in->from->remote))
 		sctp_ootb_chunk(in->ep, in->from, &h, answer, WIRE_SCTP_T_BIT, 0, NULL, 0);
 }
 

@@ -35,6 +35,11 @@ struct sctp_ootb_queue {
  * calls sctp_ootb_seal(). NULL: the queue is full or there is no memory, and the packet is dropped.
  */
 struct sctp_ootb *sctp_ootb_new(struct sctp_endpoint *ep, const struct path_addr *to);
+/*
+ * Whether somebody there gets an answer to what may have been sent in his name: not if it is no host, nor if he has had
+ * more than enough of them.
+ */
+bool sctp_ootb_may_answer(const struct sctp_in *in, const struct ip_addr *to);
 /* Writes the checksum over the len bytes of a packet that is complete. */
 void sctp_ootb_seal(struct sctp_ootb *ootb);
 /*
