@@ -62,19 +62,18 @@ say() { printf '%s\n' "build.sh: $*" >&2; }
 die() { say "$*"; exit 1; }
 wrong_usage() { say "$*; ./build.sh --help tells more"; exit 2; }
 . utils/progress.sh
+. utils/install.sh
 
 # ---------------------------------------------------------------- packages
-
-have() { PATH=$PATH:/usr/sbin:/sbin command -v "$1" >/dev/null; }
 
 # What is checked, and the package that has it in Debian and Ubuntu, and in Fedora and RHEL (-: none
 # has it there, and the tests that need it say that they are skipped; a name with ? behind it: not every release, or
 # processor, has it, with the same consequence).
 # A plain build has USDT probes if sys/sdt.h is there, and does without if not; the tests look at them.
-# cmd: a program; pc: pkg-config; lib: a file that gcc finds; so: a library that programs load; hdr: a header that gcc
-# finds; mod: a module of Python; path: a file
+# cc: a compiler; cmd: a program; pc: pkg-config; lib: a file that gcc finds; so: a library that programs load; hdr: a
+# header that the compiler finds; mod: a module of Python; path: a file
 BUILD_NEEDS='
-cmd gcc               gcc                gcc
+cc  C-compiler        gcc                gcc
 hdr stdio.h           libc6-dev          glibc-devel
 cmd cmake             cmake              cmake
 cmd ninja             ninja-build        ninja-build
@@ -205,144 +204,22 @@ cmd ip                iproute2           iproute
 cmd setpriv           util-linux         util-linux
 '
 
-is_there() { # KIND WHAT
-	case $1 in
-	cmd) have "$2" ;;
-	pc) have pkg-config && pkg-config --exists "$2" ;;
-	lib) have gcc && [ "$(gcc -print-file-name="$2")" != "$2" ] ;;
-	so) PATH=$PATH:/usr/sbin:/sbin ldconfig -p | grep -F "$2" >/dev/null ;;
-	fuzzer) echo 'int LLVMFuzzerTestOneInput(void); int LLVMFuzzerTestOneInput(void) { return 0; }' |
-		clang -fsanitize=fuzzer,address -x c - -o /dev/null 2>/dev/null ;;
-	path) [ -e "$2" ] ;;
-	mod) have /usr/bin/python3 && /usr/bin/python3 -c "import $2" 2>/dev/null ;; # the distribution's
-	hdr) have gcc && echo "#include <$2>" | gcc -E -x c - >/dev/null 2>&1 ;;
-	esac
-}
+# ---------------------------------------------------------------- building
 
-as_root() { # WHAT COMMAND...
-	local sudo=() what=$1
-	shift
+# What an earlier build has left is of use for the same user and place alone.
+check_left() {
+	local path home
 
 	if [ "$(id -u)" != 0 ]; then
-		have sudo || die "these packages are missing, and there is no sudo. As root, type:
-    $*"
-		sudo=(sudo)
+		path=$(find build build-* ! -type l ! -user "$(id -u)" ! -writable -print -quit 2>/dev/null) || true
+		[ -z "$path" ] || die "$path belongs to $(stat -c %U "$path"), whose build it is. Type: sudo rm -rf ${path%%/*}"
 	fi
-	say "running: ${sudo[*]:+sudo }$*"
-	# The password is asked for before a line is drawn where it would be typed.
-	if [ ${#sudo[@]} -gt 0 ] && on_terminal && ! sudo -n true 2>/dev/null; then sudo -v || true; fi
-	quietly "$what" packages "${sudo[@]}" "$@"
-}
-
-# Not grep -q: it would end before apt-cache, whose status then says that nobody reads.
-has_candidate() { apt-cache policy "$1" 2>/dev/null | grep 'Candidate: [^(]' >/dev/null; }
-
-# Whether the table says that not every release has the package, and this one has not.
-is_left_out() {
-	[ "${1%\?}" != "$1" ] || return 1
-	if have apt-get; then
-		compgen -G '/var/lib/apt/lists/*_Packages*' >/dev/null && ! has_candidate "${1%\?}"
-	else
-		! dnf -q info "${1%\?}" >/dev/null 2>&1
-	fi
-}
-
-apt_install() {
-	local apt=(env DEBIAN_FRONTEND=noninteractive apt-get -o APT::Status-Fd=1) package
-	local install=("${apt[@]}" install -y --no-install-recommends)
-
-	if [ "$(id -u)" != 0 ] && ! have sudo; then
-		die "these packages are missing, and there is no sudo. As root, type:
-    apt-get update && apt-get install --no-install-recommends ${*%\?}"
-	fi
-	for package; do
-		# No candidate: there are no package lists yet.
-		if ! has_candidate "${package%\?}"; then
-			as_root "reading package lists" "${apt[@]}" update
-			break
-		fi
-	done
-	for package; do
-		is_left_out "$package" || install+=("${package%\?}")
-	done
-	as_root "installing packages" "${install[@]}" && return
-	say "trying again with fresh package lists"
-	as_root "reading package lists" "${apt[@]}" update
-	as_root "installing packages" "${install[@]}"
-}
-
-ensure() { # tables of needs
-	local kind what debian fedora missing=() column=0 packages
-
-	if have apt-get; then column=3; elif have dnf; then column=4; fi
-	while read -r kind what debian fedora; do
-		[ -n "$kind" ] || continue
-		if is_there "$kind" "$what"; then continue; fi
-		if [ $column = 4 ] && { [ "$fedora" = - ] || is_left_out "$fedora"; }; then continue; fi
-		if [ $column = 3 ] && is_left_out "$debian"; then continue; fi
-		if [ "${debian%\?}" != "$debian" ] && { [ $column = 0 ] || [ -n "${SCTPIW_NO_INSTALL:-}" ]; }; then
-			say "${debian%\?} is not here, and is done without"
-			continue
-		fi
-		missing+=("$kind $what $debian $fedora")
-	done <<<"$*"
-	[ ${#missing[@]} -gt 0 ] || return 0
-
-	if [ $column = 0 ]; then
-		die "missing: $(printf '%s\n' "${missing[@]}" | cut -d' ' -f2 | xargs); and neither apt-get nor dnf is here to install them"
-	fi
-	mapfile -t packages < <(printf '%s\n' "${missing[@]}" | cut -d' ' -f$column | sort -u)
-	if [ -n "${SCTPIW_NO_INSTALL:-}" ]; then
-		die "missing packages: ${packages[*]%\?}"
-	fi
-	if [ $column = 3 ]; then apt_install "${packages[@]}"; else as_root "installing packages" dnf install -y "${packages[@]%\?}"; fi
-	for what in "${missing[@]}"; do
-		read -r kind what debian _ <<<"$what"
-		is_there "$kind" "$what" || { [ $column = 3 ] && is_left_out "$debian"; } ||
-			die "$what is still missing after ${packages[*]} was installed"
+	for path in build/CMakeCache.txt build-*/CMakeCache.txt; do
+		[ -f "$path" ] || continue
+		home=$(sed -n 's/^CMAKE_HOME_DIRECTORY:INTERNAL=//p' "$path")
+		[ "$home" -ef . ] || die "${path%/*}/ is a build of $home, not of this directory. Type: rm -rf ${path%/*}"
 	done
 }
-
-# Debian has clang's runtime libraries in a package of its own for each version.
-ensure_fuzzer() {
-	ensure "fuzzer libfuzzer libclang-rt-$(clang -dumpversion | cut -d. -f1)-dev compiler-rt"
-}
-
-# Debian starts the daemon of a tgt that is installed, which listens on all addresses. It is unpacked only.
-ensure_tgt() {
-	if have tgtd || [ -x build/tgt/usr/sbin/tgtd ]; then return 0; fi
-	if ! have apt-get; then
-		ensure "cmd tgtd tgt scsi-target-utils"
-	elif [ -n "${SCTPIW_NO_INSTALL:-}" ]; then
-		die "missing package, which need not be installed: tgt"
-	else
-		say "unpacking tgt in build/tgt"
-		mkdir -p build/tgt
-		(cd build/tgt && apt-get -q -o APT::Sandbox::User="$(id -un)" download tgt && dpkg-deb -x tgt_*.deb .) >&2
-	fi
-}
-
-# Debian's Ceph brings sudo, LVM and more along. What is missing of it is unpacked only.
-ensure_ceph() {
-	local archives=$PWD/build/ceph/archives package
-
-	if { have ceph-mon && have ceph-osd; } || [ -x build/ceph/usr/bin/ceph-osd ]; then return 0; fi
-	have apt-get || die "ceph: the test is for Debian's Ceph"
-	[ -z "${SCTPIW_NO_INSTALL:-}" ] || die "missing packages, which need not be installed: ceph-mon ceph-osd"
-	mkdir -p "$archives/partial"
-	quietly "unpacking Ceph in build/ceph" packages apt-get -y --no-install-recommends --download-only \
-		-o Debug::NoLocking=1 -o APT::Sandbox::User="$(id -un)" -o Dir::Cache::Archives="$archives" install ceph-mon ceph-osd
-	for package in "$archives"/*.deb; do dpkg-deb -x "$package" build/ceph; done
-	rm -r "$archives"
-}
-
-# Python's own tests, for abi.python. Another python3 than the distribution's has them or not.
-ensure_python_tests() {
-	[ "$(command -v python3)" = /usr/bin/python3 ] || return 0
-	ensure "mod test.test_os libpython$(python3 -c 'import sys; print("%d.%d" % sys.version_info[:2])')-testsuite python3-test"
-}
-
-# ---------------------------------------------------------------- building
 
 # The loader of programs ends a name in LD_PRELOAD at a blank or colon, libibverbs one in RDMAV_DRIVERS at a colon
 # or semicolon.
@@ -613,6 +490,7 @@ main() {
 		;;
 	esac
 	tell_path
+	case $command in clean | format | help | -h | --help) ;; *) check_left ;; esac
 	case $command in
 	build)
 		ensure "$BUILD_NEEDS"

@@ -1,36 +1,111 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-# What build.sh says where packages are missing and it may not install them, and of a directory whose name has a
-# blank in it; and what it says of wrong usage: build_needs.sh BUILD.SH
+# What build.sh says where packages are missing and it may not or cannot install them, of a build directory that it cannot
+# use, and of a directory whose name has a blank in it; and what it says of wrong usage: build_needs.sh BUILD.SH
 tmp=$(mktemp -d) || exit 1
 trap 'rm -rf "$tmp"' EXIT
 failed=0
-mkdir -p "$tmp/bin" "$tmp/a b/utils"
-chmod 755 "$tmp" "$tmp/a b" "$tmp/a b/utils"
-for tool in bash env dirname sort cut xargs id grep cat; do ln -s "$(command -v $tool)" "$tmp/bin/$tool"; done
-# Package lists are there or not: the answer has to be the same.
-printf '#!/bin/bash\necho "the test called apt-get: $*"\nexit 1\n' >"$tmp/bin/apt-get"
-printf '#!/bin/bash\n[ -z "$LISTS" ] || echo "  Candidate: 1.0"\n' >"$tmp/bin/apt-cache"
-chmod 755 "$tmp/bin/apt-get" "$tmp/bin/apt-cache"
-cp "$1" "$tmp/a b/build.sh"
-cp "$(dirname "$1")/utils/progress.sh" "$tmp/a b/utils/"
+here="$tmp/a b"
+mkdir -p "$tmp/bin" "$tmp/sudo" "$tmp/clang" "$tmp/cmake" "$here/utils" "$here/build"
+for tool in bash env dirname sort cut xargs id grep cat sed mkdir tail find stat cp; do
+	ln -s "$(command -v $tool)" "$tmp/bin/$tool"
+done
+# fake NAME TEXT: a program in a directory of its own or among the others
+fake() { printf '#!/bin/bash\n%s\n' "$2" >"$tmp/$1"; chmod 755 "$tmp/$1"; }
+# Package lists are there if LISTS is a version of packages. What apt-get does is in APT.
+fake bin/apt-cache '[ -z "$LISTS" ] || echo "  Candidate: $LISTS"'
+fake bin/apt-get 'echo "apt-get $*" >>calls; eval "$APT"'
+fake sudo/sudo 'echo "sudo $*" >>calls; [ "$SUDO" = yes ] || exit 1; case $1 in -*) ;; *) exec "$@" ;; esac'
+fake clang/clang 'cat >/dev/null'
+fake cmake/cmake 'echo "cmake version 3.20.2"'
+cp "$1" "$here/build.sh"
+cp "$(dirname "$1")"/utils/*.sh "$here/utils/"
+chmod -R go+rX "$tmp"
+chmod 777 "$here" "$here/build"
 drop=
 [ "$(id -u)" != 0 ] || drop="setpriv --reuid=65534 --regid=65534 --clear-groups"
 
-# says TEXT: on the output of the last call
-says() {
-	case $out in *"$1"*) ;; *) echo "no '$1': $out"; failed=1 ;; esac
+# build VARIABLE=VALUE... [DIRECTORY OF FAKES...]: calls build.sh, which has to fail
+build() {
+	local path="$tmp/bin" set=()
+	for word; do case $word in *=*) set+=("$word") ;; *) path="$tmp/$word:$path" ;; esac; done
+	rm -f "$here/calls"
+	out=$(cd "$here" && $drop env -i "${set[@]}" PATH="$path" "$tmp/bin/bash" ./build.sh 2>&1) && { echo "no failure: $out"; failed=1; }
+	calls=$(cat "$here/calls" 2>/dev/null)
 }
+# says TEXT, is_silent_of TEXT: of the output of the last call
+says() { case $out in *"$1"*) ;; *) echo "no '$1': $out"; failed=1 ;; esac; }
+is_silent_of() { case $out in *"$1"*) echo "'$1': $out"; failed=1 ;; esac; }
+# called TEXT: all calls of sudo and apt-get, a line each
+called() { [ "$calls" = "$1" ] || { echo "calls: $calls"; failed=1; }; }
+# Of the lines, those that are not of the directory's name.
+has_lines() { [ "$(printf '%s\n' "$out" | grep -vc 'has a blank\|^\$XDG')" = "$1" ] || { echo "not $1 lines: $out"; failed=1; }; }
 
-for lists in "" yes; do
-	out=$($drop env -i LISTS=$lists PATH="$tmp/bin" "$tmp/bin/bash" "$tmp/a b/build.sh" 2>&1) && failed=1
+# Package lists are there or not: the answer has to be the same.
+for lists in "" 4.0; do
+	build LISTS=$lists
 	says "there is no sudo. As root, type:"
 	says "apt-get update && apt-get install --no-install-recommends "
 	says " cmake "
+	says " gcc "
 	says "libibverbs-dev"
 	says "has a blank, colon or semicolon in it"
-	case $out in *"the test called"*) echo "$out"; failed=1 ;; esac
+	called ""
+	build LISTS=$lists sudo
+	says "sudo refuses. As root, type:"
+	says "apt-get update && apt-get install --no-install-recommends "
+	called "sudo -n true
+sudo -v"
 done
+
+# A compiler is a compiler, and one that is wanted has to be there.
+build LISTS=4.0 clang
+is_silent_of " gcc "
+is_silent_of " libc6-dev "
+build CC="none -m64"
+says "CC names none, which is not here"
+has_lines 1
+
+# CMake is too old: the one that is here, or the one that would be downloaded.
+build LISTS=4.0 cmake
+says "CMake 3.20.2 is too old: build.sh needs 3.21"
+has_lines 1
+build LISTS=3.18.4-2 SUDO=yes sudo
+says "CMake 3.18.4-2 is too old"
+called "sudo -n true"
+
+# There is no network: one line has the reason.
+nowhere="Failed to fetch http://deb.debian.org/x  Temporary failure resolving 'deb.debian.org'"
+no_way='case $* in *update) echo "W: '$nowhere'" ;; *) echo "E: Unable to locate package cmake"; exit 100 ;; esac'
+build APT="$no_way" SUDO=yes sudo
+says "build.sh: the packages could not be installed: $nowhere. Is there a network?"
+has_lines 6
+build LISTS=4.0 APT="echo \"E: $nowhere\"; exit 100" SUDO=yes sudo
+says "build.sh: the packages could not be installed: $nowhere. Is there a network?"
+build LISTS=4.0 APT='case $* in *--download-only*) ;; *) echo "E: dpkg is of another opinion"; exit 1 ;; esac' SUDO=yes sudo
+says "build.sh: the packages could not be installed: dpkg is of another opinion"
+is_silent_of "a network"
+
+# Each of the two has percentages of its own.
+build LISTS=4.0 APT=true SUDO=yes sudo
+says "build.sh: downloading packages
+build.sh: installing packages
+build.sh: C-compiler is still missing"
+
+# A build directory that another user or another place has left.
+if [ -n "$drop" ]; then
+	touch "$here/build/file"
+	build
+	says "build/file belongs to root, whose build it is. Type: sudo rm -rf build"
+	has_lines 1
+fi
+rm -rf "$here/build"
+mkdir -p "$here/build-asan"
+echo CMAKE_HOME_DIRECTORY:INTERNAL=/nowhere >"$here/build-asan/CMakeCache.txt"
+chmod -R a+rwX "$here/build-asan"
+build
+says "build-asan/ is a build of /nowhere, not of this directory. Type: rm -rf build-asan"
+has_lines 1
 
 # refuses ARGUMENT... TEXT: status 2, and one line that has the text and names --help
 refuses() {
@@ -38,7 +113,7 @@ refuses() {
 	[ $? = 2 ] || { echo "${*:2:$#-2}: not status 2: $out"; failed=1; }
 	says "build.sh: ${*: -1}"
 	says "--help"
-	[ "$(printf '%s\n' "$out" | grep -c .)" = 1 ] || { echo "more than one line: $out"; failed=1; }
+	has_lines 1
 }
 refuses "$1" nonsense "no such command: nonsense"
 refuses "$1" --verbose nonsense "no such command: nonsense"

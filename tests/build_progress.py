@@ -78,6 +78,13 @@ class Shell(unittest.TestCase):
                                           "build/log/log.log\n"), text)
             self.assertNotIn("\n400\n", text)
 
+    def test_log_that_cannot_be_written(self):
+        (self.place / "build/log/log.log").mkdir(parents=True)
+        status, text = elsewhere(shell(STAGE % "'touch ran'"), self.place)
+        self.assertNotEqual(status, 0)
+        self.assertRegex(text, r"^.*build/log/log\.log: Is a directory\n$")
+        self.assertFalse((self.place / "ran").exists())
+
     def test_failure_does_not_end_who_goes_on(self):
         text = elsewhere(shell("failed=; " + STAGE % "false" + " || failed=yes; echo on, $failed"), self.place)[1]
         self.assertTrue(text.endswith("\non, yes\n"), text)

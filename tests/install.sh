@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-# `cmake --install` with a prefix and with DESTDIR, the device from there, and `uninstall`, which leaves what it has not
-# brought: install.sh BUILD-DIRECTORY
+# A plain configuration where cmocka is missing. Then `cmake --install` with a prefix and with DESTDIR, the device from there,
+# and `uninstall`, which leaves what it has not brought: install.sh BUILD-DIRECTORY
 build=$1
 tmp=$(mktemp -d) || exit 1
 failed=0
@@ -26,6 +26,12 @@ install() { # COMMAND THAT STANDS IN FRONT... PREFIX
 uninstall() { # COMMAND THAT STANDS IN FRONT...
 	"$@" cmake --build "$build" --target uninstall >"$tmp/log" 2>&1 || wrong "uninstall: $(tail -n 5 "$tmp/log")"
 }
+
+printf '#!/bin/sh\ncase $* in *cmocka*) exit 1 ;; esac\nexec pkg-config "$@"\n' >"$tmp/pkg-config"
+chmod +x "$tmp/pkg-config"
+cmake -S "$(dirname "$0")/.." -B "$tmp/plain" -G Ninja -DPKG_CONFIG_EXECUTABLE="$tmp/pkg-config" >"$tmp/log" 2>&1 ||
+	wrong "no configuration without cmocka: $(tail -n 5 "$tmp/log")"
+grep -q '^SCTPIW_TESTS:BOOL=OFF' "$tmp/plain/CMakeCache.txt" || wrong "there are to be tests without cmocka"
 
 install env "$tmp/place"
 sctpiw=$tmp/place/bin/sctpiw

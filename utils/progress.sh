@@ -62,7 +62,7 @@ quietly() { # WHAT LOG COMMAND...
 		"$@"
 		return
 	fi
-	mkdir -p $LOGS
+	mkdir -p $LOGS && : >"$log" || return
 	if on_terminal; then
 		draw_from "$what" "$log" &
 		drawer=$!
