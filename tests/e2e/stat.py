@@ -42,7 +42,7 @@ def runtime_dir(case):
 
 def ask(directory, *words, status=0, user=None, command="stat", width=1000, inside=()):
     """What a command of sctpiw prints on both outputs, in lines of this width; it has to end with this status."""
-    wrap = ["setpriv", f"--reuid={user}", f"--regid={user}", "--clear-groups", "--"] if user is not None else []
+    wrap = harness.become(user) if user is not None else []
     done = subprocess.run([*inside, *wrap, SCTPIW, command, *map(str, words)], capture_output=True, text=True, timeout=30 * SLOW,
                           env=dict(os.environ, XDG_RUNTIME_DIR=str(directory), COLUMNS=str(width)))
     check(done.returncode == status, f"{words} ended with {done.returncode}, not {status}: {done.stderr}")
@@ -317,7 +317,7 @@ def speak(path, user=None):
     """What whoever listens there answers to this user, who does not have to be allowed to."""
     script = "import socket, sys; s = socket.socket(socket.AF_UNIX); s.settimeout(20); s.connect(sys.argv[1]); " \
              "s.sendall(b'1 json stat\\n'); print(s.makefile().read())"
-    wrap = ["setpriv", f"--reuid={user}", f"--regid={user}", "--clear-groups", "--"] if user is not None else []
+    wrap = harness.become(user) if user is not None else []
     return subprocess.run([*wrap, sys.executable, "-c", script, path], capture_output=True, text=True, timeout=60)
 
 
