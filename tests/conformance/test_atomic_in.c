@@ -305,7 +305,7 @@ static void nobody_is_told(void **state)
 	out(&x, RESPONSE, 1u, ID + 1, (uint64_t)0);
 	no_completion(&x);
 	fx_no_event(&x);
-	assert_int_equal(iw_ring_head(&x.qp->rq), 0);
+	assert_int_equal(x.qp->rq.head, 0);
 	fx_stop(&x);
 }
 

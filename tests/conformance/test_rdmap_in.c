@@ -13,7 +13,7 @@ static void nobody_is_told(struct fx *x)
 	fx_no_event(x);
 	no_completion(x);
 	silent(x);
-	assert_int_equal(iw_ring_head(&x->qp->rq), 0);
+	assert_int_equal(x->qp->rq.head, 0);
 }
 
 static void the_ulp_does_not_hear_of_writes_and_reads(void **state)
@@ -94,7 +94,7 @@ static void sends(void **state)
 		if (cases[i].invalidates)
 			assert_int_equal(cqe.inv_stag, inv);
 		no_completion(&x);
-		assert_int_equal(iw_ring_head(&x.qp->rq), 2);
+		assert_int_equal(x.qp->rq.head, 2);
 		assert_ptr_equal(iw_next_notify(x.iw), cases[i].event ? x.cq : NULL);
 		memcpy(before + 116, text, len);
 		assert_memory_equal(x.mem, before, FX_MEM);

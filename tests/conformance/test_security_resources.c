@@ -100,7 +100,8 @@ static void limits_of_sizes(void **state)
 	cq = iw_cq_new(x.iw, 1000, NULL);
 	assert_true(cq->limit >= 1000);
 	for (unsigned int i = 0; i < 1000; i++)
-		assert_true(iw_cq_push(cq, cq->shard, &(struct iw_cqe){ 0 }, false));
+		assert_true(iw_cq_push(cq, cq->shard, &(struct iw_cqe){ .polled = fx_no_slot() },
+				       false));
 #define REFUSED(field, value)                                                                      \
 	do {                                                                                       \
 		attr = (struct iw_qp_attr){ .pd = x.pd, .send_cq = cq, .recv_cq = cq };            \

@@ -97,13 +97,14 @@ static void wait_end(struct end *end)
 /* Completions of another QP on the same CQ, which goes: what stays moves. */
 static void purge_another(struct end *end)
 {
-	struct iw_cqe cqe = { .qp_num = ~end->qp->num };
+	struct iw_qp another = { .num = ~end->qp->num };
+	struct iw_cqe cqe = { .qp_num = another.num, .polled = { .at = &another.sq.polled } };
 	struct shard *s = &rnic_get()->shard;
 
 	shard_lock(s);
 	for (int i = 0; i < 3; i++)
 		assert_true(iw_cq_push(end->cq, end->cq->shard, &cqe, false));
-	iw_cq_purge(end->cq, cqe.qp_num);
+	iw_cq_purge(end->cq, &another);
 	shard_unlock(s);
 }
 

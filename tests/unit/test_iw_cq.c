@@ -7,11 +7,17 @@
 
 #include "iwarp/cq.h"
 
+static bool push_from(struct iw_shard *shard, struct iw_cq *cq, uint64_t wr_id, uint32_t qp_num,
+		      bool solicited)
+{
+	struct iw_cqe cqe = { .wr_id = wr_id, .qp_num = qp_num, .polled = fx_no_slot() };
+
+	return iw_cq_push(cq, shard, &cqe, solicited);
+}
+
 static bool push(struct iw_cq *cq, uint64_t wr_id, uint32_t qp_num, bool solicited)
 {
-	struct iw_cqe cqe = { .wr_id = wr_id, .qp_num = qp_num };
-
-	return iw_cq_push(cq, cq->shard, &cqe, solicited);
+	return push_from(cq->shard, cq, wr_id, qp_num, solicited);
 }
 
 static void poll_in_order_and_overflow(void **state)
@@ -56,7 +62,7 @@ static void resize_and_purge(void **state)
 	assert_int_equal(iw_cq_resize(x.cq, 19), -EINVAL);
 	assert_int_equal(iw_cq_resize(x.cq, 20), 0);
 	assert_int_equal(x.cq->limit, 20);
-	iw_cq_purge(x.cq, 1);
+	iw_cq_purge(x.cq, &(struct iw_qp){ .num = 1 });
 	assert_int_equal(iw_cq_resize(x.cq, 1000), 0);
 	for (unsigned int i = 20; i < 25; i++)
 		assert_true(push(x.cq, i, 0, false));
@@ -201,7 +207,7 @@ static void time_stamps(void **state)
 		iw_set_now(x.iw, 5000 + i);
 		assert_true(push(x.cq, i, i % 3, false));
 	}
-	iw_cq_purge(x.cq, 1);
+	iw_cq_purge(x.cq, &(struct iw_qp){ .num = 1 });
 	assert_int_equal(iw_cq_resize(x.cq, 1000), 0);
 	for (unsigned int i = 0; i < 200; i++) {
 		uint32_t head = atomic_load(&x.cq->head);
@@ -301,14 +307,12 @@ static void *complete(void *arg)
 	unsigned int done = 0;
 
 	while (done < t->two->total && !t->two->stop) {
-		struct iw_cqe cqe = { .wr_id = done, .qp_num = t->qp_num };
-
 		/* The ring never fills, so that nothing overruns it. */
 		if (2 * done > t->two->got + 64) {
 			sched_yield();
 			continue;
 		}
-		if (!iw_cq_push(t->two->cq, t->shard, &cqe, false))
+		if (!push_from(t->shard, t->two->cq, done, t->qp_num, false))
 			t->two->stop = true;
 		done++;
 		while (iw_next_notify(t->shard))
@@ -389,7 +393,7 @@ static void two_shards_moderate(void **state)
 	push(cq, 1, 1, false);
 	assert_null(iw_next_notify(x.iw));
 	assert_int_equal(iw_next_timeout(x.iw), x.now + 1000);
-	assert_true(iw_cq_push(cq, other, &(struct iw_cqe){ .wr_id = 2 }, false));
+	assert_true(push_from(other, cq, 2, 1, false));
 	assert_ptr_equal(iw_next_notify(other), cq);
 	assert_int_equal(iw_next_timeout(other), UINT64_MAX);
 	/* The timer of the first shard runs on, and is no event of its own. */
@@ -398,15 +402,15 @@ static void two_shards_moderate(void **state)
 	iw_timers(x.iw, x.now + 1000);
 	assert_null(iw_next_notify(x.iw));
 	/* What the other shard postpones, its own timer ends. */
-	assert_true(iw_cq_push(cq, other, &(struct iw_cqe){ .wr_id = 3 }, false));
+	assert_true(push_from(other, cq, 3, 1, false));
 	assert_null(iw_next_notify(other));
 	iw_timers(other, x.now + 1000);
 	assert_ptr_equal(iw_next_notify(other), cq);
 	/* A CQ that goes takes its timer and its place in a list with it, whoever has them. */
 	iw_cq_arm(cq, false);
-	assert_true(iw_cq_push(cq, other, &(struct iw_cqe){ .wr_id = 4 }, false));
+	assert_true(push_from(other, cq, 4, 1, false));
 	assert_null(iw_next_notify(other));
-	assert_true(iw_cq_push(cq, other, &(struct iw_cqe){ .wr_id = 5 }, false));
+	assert_true(push_from(other, cq, 5, 1, false));
 	assert_int_equal(iw_cq_free(cq), 0);
 	assert_null(iw_next_notify(other));
 	assert_int_equal(iw_next_timeout(other), UINT64_MAX);

@@ -433,6 +433,7 @@ static void *take_all(void *arg)
 		wqe = (void *)(t->srq->slots + (size_t)(slot - 1) * t->srq->stride);
 		t->seen[wqe->wr_id]++;
 		iw_srq_give_back(t->srq, slot);
+		iw_polled_free(&(struct iw_polled){ .at = &t->srq->polled, .counts = true }, 1);
 		(*t->taken)++;
 	}
 	return NULL;

@@ -598,10 +598,8 @@ static void end_round(uint64_t *now)
 			assert_true(s->closed);
 			assert_int_equal(atomic_load(&s->qp->state), IW_QPS_ERR);
 			assert_memory_equal(s->arena, s->shadow, ARENA);
-			assert_int_equal(atomic_load(&s->qp->sq.head),
-					 atomic_load(&s->qp->sq.tail));
-			assert_int_equal(atomic_load(&s->qp->rq.head),
-					 atomic_load(&s->qp->rq.tail));
+			assert_int_equal(s->qp->sq.head, atomic_load(&s->qp->sq.tail));
+			assert_int_equal(s->qp->rq.head, atomic_load(&s->qp->rq.tail));
 		}
 	}
 }

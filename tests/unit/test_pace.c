@@ -88,7 +88,7 @@ static void first_room(void **state)
 	datagram_output(&conn);
 	assert_false(datagram_is_pending(&conn));
 	assert_int_equal(datagram_next_timeout(&conn), conn.now + PACE_RETRY);
-	assert_int_equal(iw_ring_head(&a->sq), FIRST);
+	assert_int_equal(a->sq.head, FIRST);
 	tell(a, 7, BUFFER);
 	assert_int_equal(packets_to(7), 100);
 	assert_false(datagram_is_pending(&conn));
@@ -265,7 +265,7 @@ static uint64_t wait_of(struct iw_qp *qp, uint8_t to, unsigned int n)
 
 	post(qp, to, n);
 	datagram_output(&conn);
-	while (iw_ring_head(&qp->sq) != iw_ring_tail(&qp->sq)) {
+	while (qp->sq.head != iw_ring_tail(&qp->sq)) {
 		assert_in_range(conn.now, begin, begin + SEC);
 		go_on(PACE_RETRY);
 	}
@@ -288,12 +288,12 @@ static void old_version(void **state)
 	assert_int_equal(asked, 1);
 	/* It begins to answer: that counts again. */
 	tell(qp, 7, PACKET);
-	head = iw_ring_head(&qp->sq);
+	head = qp->sq.head;
 	post(qp, 7, 100);
 	datagram_output(&conn);
-	assert_int_equal(iw_ring_head(&qp->sq), head);
+	assert_int_equal(qp->sq.head, head);
 	tell(qp, 7, PACKET);
-	assert_int_equal(iw_ring_head(&qp->sq), head + 1);
+	assert_int_equal(qp->sq.head, head + 1);
 	qp_end(qp);
 }
 
@@ -344,7 +344,7 @@ static void groups(void **state)
 
 	post_freely(qp, 4 * TURN);
 	datagram_output(&conn);
-	assert_int_equal(iw_ring_head(&qp->sq), 4 * TURN);
+	assert_int_equal(qp->sq.head, 4 * TURN);
 	assert_int_equal(asked, 0);
 	qp_end(qp);
 }

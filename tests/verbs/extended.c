@@ -416,6 +416,7 @@ static void *send_batches(void *arg)
 {
 	struct sender *sender = arg;
 	struct ibv_qp_ex *ex = ex_of(&sender->p->a);
+	struct ibv_wc wc;
 
 	for (uint32_t i = 0; i < BATCHES;) {
 		uint32_t n = i % MAX_BATCH + 1;
@@ -425,7 +426,7 @@ static void *send_batches(void *arg)
 		for (uint32_t k = 0; k < n; k++) {
 			uint32_t message[4] = { sender->index, i, k, n };
 
-			next_wr(ex, sender->index, 0);
+			next_wr(ex, sender->index, k == n - 1 ? IBV_SEND_SIGNALED : 0);
 			ibv_wr_send(ex);
 			ibv_wr_set_inline_data(ex, message, sizeof(message));
 			if (i % 64 == 3) /* gives other threads the chance to come in between */
@@ -434,8 +435,8 @@ static void *send_batches(void *arg)
 		err = ibv_wr_complete(ex);
 		CHECK(!err || err == ENOMEM);
 		i += !err;
-		if (err)
-			sleep_ms(1);
+		if (err && ibv_poll_cq(sender->p->a.send_cq, 1, &wc) == 1)
+			CHECK_EQ(wc.status, IBV_WC_SUCCESS);
 	}
 	return NULL;
 }

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "iwarp/shard.h"
+#include "iwarp/iw_qp.h"
 #include "iwarp/iw_spin.h"
 #include "util/alloc.h"
 #include "util/trace.h"
@@ -153,7 +154,13 @@ int iw_cq_resize(struct iw_cq *cq, uint32_t entries)
 	return 0;
 }
 
-void iw_cq_purge(struct iw_cq *cq, uint32_t qp_num)
+/* All that was posted to a queue of a QP in RESET is over, whether its completion was polled or not. */
+static void free_slots(struct iw_ring *r)
+{
+	atomic_store_explicit(&r->polled, r->head, memory_order_release);
+}
+
+void iw_cq_purge(struct iw_cq *cq, struct iw_qp *qp)
 {
 	uint32_t head = atomic_load_explicit(&cq->head, memory_order_relaxed);
 	uint32_t tail = atomic_load_explicit(&cq->tail, memory_order_relaxed);
@@ -162,8 +169,10 @@ void iw_cq_purge(struct iw_cq *cq, uint32_t qp_num)
 	/* Goes from the end on, so that the entries that stay end at tail, and only head moves. */
 	for (uint32_t i = tail; i != head;) {
 		i--;
-		if (cq->ring[i & cq->mask].qp_num == qp_num)
+		if (cq->ring[i & cq->mask].qp_num == qp->num) {
+			iw_polled_free(&cq->ring[i & cq->mask].polled, 1);
 			continue;
+		}
 		to--;
 		if (to == i)
 			continue;
@@ -172,6 +181,23 @@ void iw_cq_purge(struct iw_cq *cq, uint32_t qp_num)
 			cq->stamps[to & cq->mask] = cq->stamps[i & cq->mask];
 	}
 	atomic_store_explicit(&cq->head, to, memory_order_release);
+	if (qp->send_cq == cq)
+		free_slots(&qp->sq);
+	if (qp->recv_cq == cq)
+		free_slots(&qp->rq);
+}
+
+void iw_cq_disown(struct iw_cq *cq, const struct iw_srq *srq)
+{
+	static _Atomic uint32_t nowhere;
+	uint32_t tail = atomic_load_explicit(&cq->tail, memory_order_relaxed);
+
+	for (uint32_t i = atomic_load_explicit(&cq->head, memory_order_relaxed); i != tail; i++) {
+		struct iw_polled *polled = &cq->ring[i & cq->mask].polled;
+
+		if (polled->at == &srq->polled)
+			polled->at = &nowhere;
+	}
 }
 
 static bool find_success(const struct iw_cq *cq, uint32_t qp_num, uint32_t *pos)
@@ -268,24 +294,25 @@ void iw_cq_notify(struct iw_cq *cq)
 	leave(cq);
 }
 
-/* There is no room for an entry. true: it is lost, and nobody needs to be told. */
-static bool overrun(struct iw_cq *cq, struct iw_shard *shard)
+/* An entry is lost, and nobody will poll it. true: nobody needs to be told. */
+static bool lose(struct iw_cq *cq, struct iw_shard *shard, const struct iw_cqe *cqe)
 {
-	if (cq->ignore_overrun)
-		return true;
-	fail(cq, shard);
-	return false;
+	iw_polled_free(&cqe->polled, 1);
+	if (iw_cq_is_overflown(cq))
+		return false;
+	if (!cq->ignore_overrun)
+		fail(cq, shard);
+	return cq->ignore_overrun;
 }
 
 static bool push(struct iw_cq *cq, struct iw_shard *shard, const struct iw_cqe *cqe, bool solicited)
 {
 	uint32_t tail = atomic_load_explicit(&cq->tail, memory_order_relaxed);
 
-	if (iw_cq_is_overflown(cq))
-		return false;
 	/* Acquire: pairs with the store of iw_cq_consume(). The consumer has read the old entry. */
-	if (tail - atomic_load_explicit(&cq->head, memory_order_acquire) >= cq->limit)
-		return overrun(cq, shard);
+	if (iw_cq_is_overflown(cq) ||
+	    tail - atomic_load_explicit(&cq->head, memory_order_acquire) >= cq->limit)
+		return lose(cq, shard, cqe);
 	TRACE(completion, shard->now, .qp = cqe->qp_num, .wr_id = cqe->wr_id, .opcode = cqe->opcode,
 	      .status = cqe->status, .bytes = cqe->byte_len);
 	cq->ring[tail & cq->mask] = *cqe;

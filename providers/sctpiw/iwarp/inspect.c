@@ -36,7 +36,7 @@ uint64_t iw_messages(const uint64_t by_opcode[IW_OPCODES])
 
 static uint32_t posted(const struct iw_ring *r)
 {
-	return iw_ring_tail(r) - iw_ring_head(r);
+	return iw_ring_tail(r) - r->head;
 }
 
 static void inspect_session(const struct iw_rc *rc, struct iw_qp_info *info)

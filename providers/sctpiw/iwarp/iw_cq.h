@@ -14,6 +14,8 @@
  *	head  iw_cq_consume() stores it behind the last look at an entry; iw_cq_push() and
  *	      iw_cq_is_past() load it, and the RNIC writes the entry anew behind that
  *
+ * An entry keeps the slot of its work request, and of the unsignaled ones before, until it is taken out (iw_ring.h).
+ *
  * Beside them stands a pair of fences: iw_cq_arm() and iw_next_notify().
  *
  * A CQ belongs to the shard of the first queue that completes on it. Once it has queues of other shards as well, a
@@ -26,9 +28,12 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "iwarp/iw_ring.h"
 #include "iwarp/iw_types.h"
 
+struct iw_qp;
 struct iw_shard;
+struct iw_srq;
 
 struct iw_cqe {
 	uint64_t wr_id;
@@ -44,6 +49,7 @@ struct iw_cqe {
 	uint16_t flags; /* enum iw_wc_flags */
 	/* layer << 12 | type << 8 | code of the Terminate, if this WR is at fault */
 	uint16_t vendor_err;
+	struct iw_polled polled; /* what is free once the entry is taken out, or if it is lost */
 };
 
 enum iw_cq_arm { IW_CQ_UNARMED, IW_CQ_ARM_SOLICITED, IW_CQ_ARM_ANY };
@@ -91,10 +97,12 @@ int iw_cq_moderate(struct iw_cq *cq, uint32_t count, uint64_t period);
 /* The caller has locked the consumer's side as well. -EINVAL: more entries wait in it; -ENOMEM. */
 int iw_cq_resize(struct iw_cq *cq, uint32_t entries);
 /*
- * Removes the entries of a QP that is being destroyed. The caller has locked the consumer's side as
- * well.
+ * Removes the entries of a QP in RESET. All slots of its queues that complete here are free then. The caller has
+ * locked the consumer's side as well.
  */
-void iw_cq_purge(struct iw_cq *cq, uint32_t qp_num);
+void iw_cq_purge(struct iw_cq *cq, struct iw_qp *qp);
+/* The entries of an SRQ that ends stay, and free nothing when they are taken out. The same locks. */
+void iw_cq_disown(struct iw_cq *cq, const struct iw_srq *srq);
 
 /*
  * (consumer; anyone, who may learn then how many waited a moment ago) How many entries wait. Acquire: pairs with the store of
@@ -130,14 +138,27 @@ static inline uint32_t iw_cq_slot(const struct iw_cq *cq, uint32_t i)
 }
 
 /*
- * (consumer) Takes the n oldest entries out, once they have been read; n <= iw_cq_count(). Release:
+ * (consumer) Takes the n oldest entries out, once they have been read, and frees the slots of their work requests; n
+ * <= iw_cq_count(). The entries go first: what is posted to a free slot may complete at once, and needs the room. Release:
  * pairs with the load of iw_cq_push().
  */
 static inline void iw_cq_consume(struct iw_cq *cq, uint32_t n)
 {
 	uint32_t head = atomic_load_explicit(&cq->head, memory_order_relaxed);
 
-	atomic_store_explicit(&cq->head, head + n, memory_order_release);
+	while (n) {
+		_Atomic uint32_t *at = cq->ring[head & cq->mask].polled.at;
+		struct iw_polled last;
+		uint32_t run = 1;
+
+		while (run < n && cq->ring[(head + run) & cq->mask].polled.at == at)
+			run++;
+		head += run;
+		last = cq->ring[(head - 1) & cq->mask].polled;
+		atomic_store_explicit(&cq->head, head, memory_order_release);
+		iw_polled_free(&last, run);
+		n -= run;
+	}
 }
 
 /* (consumer) Moves up to n entries to out; returns how many. */

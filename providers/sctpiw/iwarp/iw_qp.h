@@ -71,7 +71,10 @@ struct iw_qp {
  * -EINVAL: a limit exceeded, an SRQ of another PD or for UC, or a number that is taken; -ENOMEM.
  */
 int iw_qp_new(struct iw_shard *shard, const struct iw_qp_attr *attr, struct iw_qp **qp);
-/* Ends its session (the peer gets a session Terminate, RFC 5043 5.4). Always 0. */
+/*
+ * Ends its session (the peer gets a session Terminate, RFC 5043 5.4). Its completions have been taken out of the CQs by
+ * iw_cq_purge(), or nobody polls these again. Always 0.
+ */
 int iw_qp_free(struct iw_qp *qp);
 /* The shard's QP of that number. NULL: there is none. */
 struct iw_qp *iw_qp_by_num(const struct iw_shard *shard, uint32_t num);
@@ -84,7 +87,8 @@ int iw_qp_move(struct iw_qp *qp, struct iw_shard *to);
 
 /*
  * The state changes of the verbs: RESET->INIT, INIT->RTR, any->ERR (flushes, and ends the session),
- * any->RESET (ends the session and empties the queues), RTS<->SQD, SQE->RTS, same->same. The session enters
+ * any->RESET (ends the session and empties the queues; their slots are free after iw_cq_purge() of both CQs),
+ * RTS<->SQD, SQE->RTS, same->same. The session enters
  * RTS when it is established, so asking for RTR in RTS does nothing then; a QP connected out of
  * band goes RTR->RTS by this call. -EINVAL: not allowed; nothing has changed.
  */
@@ -125,8 +129,7 @@ void iw_uc_lose(struct iw_qp *qp);
 /* Is no WR of the send queue waiting to be taken up or completed? */
 static inline bool iw_sq_is_empty(const struct iw_qp *qp)
 {
-	return atomic_load_explicit(&qp->sq.head, memory_order_relaxed) ==
-	       atomic_load_explicit(&qp->sq.tail, memory_order_acquire);
+	return qp->sq.head == atomic_load_explicit(&qp->sq.tail, memory_order_acquire);
 }
 
 /* (producer) As iw_ring_slot(). */

@@ -2,17 +2,20 @@
 /*
  * Rings of work requests, from the application to the RNIC, and doorbells.
  *
+ * A work request is outstanding until its completion is polled, or that of a later one of its queue. So the RNIC
+ * does not give slots back: each entry of a CQ names the slots that are free once it is taken out (iw_cq.h).
+ *
  * Functions marked "(producer)" are called by the application's threads without the shard's lock;
  * the caller serialises them by a lock of its own. Towards the RNIC the ring is lock-free. Two pairs
  * of a store that releases and a load that acquires keep slots and indexes in order on processors
  * that reorder both:
  *
- *	tail  iw_ring_publish() stores it behind the slots it has filled; iw_ring_tail() (iwarp/sq.h)
- *	      loads it, and the RNIC reads the slots, and the data that they point to, behind that
- *	head  iw_ring_release() (iwarp/sq.h) stores it behind the last look at a slot; iw_ring_slot()
- *	      loads it, and the producer writes the slot anew behind that
+ *	tail    iw_ring_publish() stores it after the slots it has filled; iw_ring_tail() (iwarp/sq.h)
+ *	        loads it, and then the RNIC reads the slots, and the data that they point to
+ *	polled  iw_cq_consume() stores it, and has seen by the entry of the CQ that the RNIC has read the slots;
+ *	        iw_ring_slot() loads it, and then the producer writes the slot anew
  *
- * Each side loads its own index relaxed, since nobody else writes it.
+ * The producer loads its own index relaxed, since nobody else writes it.
  */
 #ifndef SCTPIW_IWARP_IW_RING_H
 #define SCTPIW_IWARP_IW_RING_H
@@ -73,8 +76,17 @@ struct iw_ring {
 	uint32_t mask;			    /* number of slots, a power of two, less 1 */
 	uint32_t stride;		    /* bytes from slot to slot */
 	uint32_t limit;			    /* WRs that may be outstanding */
-	_Alignas(64) _Atomic uint32_t head; /* written by the RNIC: a completed slot is free again */
+	_Alignas(64) uint32_t head;	    /* the RNIC's: WRs before it are complete */
 	_Alignas(64) _Atomic uint32_t tail; /* written by the producer */
+	_Atomic uint32_t polled; /* written by the CQ's consumer: slots before it are free */
+};
+
+/* What becomes free when a completion is polled. */
+struct iw_polled {
+	/* iw_ring.polled, which becomes `to`; or iw_srq.polled, which becomes more by one. */
+	_Atomic uint32_t *at;
+	uint32_t to;
+	bool counts; /* it is iw_srq.polled */
 };
 
 /* Of a QP or SRQ with new WRs: its place on the RNIC's list, where producers push it lock-free. */
@@ -93,13 +105,22 @@ static inline void *iw_ring_slot(struct iw_ring *r, uint32_t ahead)
 {
 	uint32_t tail = atomic_load_explicit(&r->tail, memory_order_relaxed) + ahead;
 
-	/*
-	 * Acquire: pairs with the store of iw_ring_release(). The RNIC has finished reading a slot
-	 * that it gave back.
-	 */
-	if (tail - atomic_load_explicit(&r->head, memory_order_acquire) >= r->limit)
+	/* Acquire: pairs with the store of iw_polled_free(). The RNIC has finished reading a slot that is free. */
+	if (tail - atomic_load_explicit(&r->polled, memory_order_acquire) >= r->limit)
 		return NULL;
 	return r->slots + (size_t)(tail & r->mask) * r->stride;
+}
+
+/*
+ * n completions of one queue were polled, and this is of the last of them. Release: pairs with the loads of iw_ring_slot()
+ * and iw_srq_slot().
+ */
+static inline void iw_polled_free(const struct iw_polled *last, uint32_t n)
+{
+	if (last->counts)
+		atomic_fetch_add_explicit(last->at, n, memory_order_release);
+	else
+		atomic_store_explicit(last->at, last->to, memory_order_release);
 }
 
 /* (producer) Hands n filled slots to the RNIC. */

@@ -12,7 +12,8 @@
  * messages are kept as unexpected ones.
  *
  * A slot belongs to the application (freed), to the queue (posted), or to a QP (taken). The QP
- * gives it back when the receive completes. When the QP enters the error state, receives of
+ * gives it back when the receive completes. The receive is outstanding until that completion is polled; which
+ * slot it had is of no matter then, so completions are counted. When the QP enters the error state, receives of
  * messages that have begun are flushed; the others, and all of them when the QP is reset or freed,
  * go back to the front of the queue.
  *
@@ -41,7 +42,8 @@ struct iw_srq {
 	uint32_t mask;				   /* of both rings */
 	_Alignas(64) _Atomic uint32_t posted_tail; /* this and the next: written by the producer */
 	uint32_t freed_head;
-	_Alignas(64) _Atomic uint32_t freed_tail; /* this and what follows: written by the RNIC */
+	_Atomic uint32_t polled; /* completions that were polled; written by the CQs' consumers */
+	_Alignas(64) uint32_t freed_tail; /* this and what follows: written by the RNIC */
 	_Atomic uint32_t posted_head;
 	uint32_t limit;	     /* IW_EVENT_SRQ_LIMIT is raised when fewer are left; 0: not armed */
 	uint32_t refs;	     /* QPs */
@@ -73,17 +75,20 @@ int iw_srq_resize(struct iw_srq *srq, uint32_t max_wr);
  */
 int iw_srq_arm(struct iw_srq *srq, uint32_t limit);
 
-/* (producer) The next free slot, or NULL if the queue is full. Fill it, then publish. */
+/* How many receives are posted whose completions were not polled. Acquire: pairs with the store of iw_polled_free(). */
+static inline uint32_t iw_srq_outstanding(const struct iw_srq *srq)
+{
+	return atomic_load_explicit(&srq->posted_tail, memory_order_relaxed) -
+	       atomic_load_explicit(&srq->polled, memory_order_acquire);
+}
+
+/*
+ * (producer) The next free slot, or NULL if the queue is full. Fill it, then publish. As many slots as completions were
+ * polled have been given back before, and the RNIC has finished reading them.
+ */
 static inline struct iw_recv_wqe *iw_srq_slot(struct iw_srq *srq)
 {
-	/*
-	 * Acquire: pairs with the store of iw_srq_give_back(). The RNIC has finished reading a slot
-	 * that it gave back, and its number stands in freed.
-	 */
-	uint32_t free =
-		atomic_load_explicit(&srq->freed_tail, memory_order_acquire) - srq->freed_head;
-
-	if (srq->size - free >= srq->max_wr)
+	if (iw_srq_outstanding(srq) >= srq->max_wr)
 		return NULL;
 	return (void *)(srq->slots + (size_t)srq->freed[srq->freed_head & srq->mask] * srq->stride);
 }

@@ -169,7 +169,7 @@ static void reset(struct iw_qp *qp)
 	base->ops->disconnect(qp);
 	base->ops->drop_receives(qp);
 	iw_sq_reset(qp);
-	iw_ring_release(&qp->rq, iw_ring_tail(&qp->rq));
+	qp->rq.head = iw_ring_tail(&qp->rq);
 	iw_event_clear(&base->event);
 }
 
@@ -262,7 +262,7 @@ bool iw_qp_is_draining(const struct iw_qp *qp)
 {
 	const struct iw_sq *sq = &iw_qp_base(qp)->send;
 
-	return iw_qp_state(qp) == IW_QPS_SQD && (sq->begun || iw_ring_head(&qp->sq) != sq->next);
+	return iw_qp_state(qp) == IW_QPS_SQD && (sq->begun || qp->sq.head != sq->next);
 }
 
 void iw_qp_notify_drained(struct iw_qp *qp)
@@ -324,7 +324,7 @@ void iw_qp_give_up(struct iw_qp *qp)
 {
 	struct iw_failure f = {
 		.fault = IW_FAULT_SQ,
-		.index = iw_ring_head(&qp->sq),
+		.index = qp->sq.head,
 		.status = IW_WC_RETRY_EXC_ERR,
 	};
 

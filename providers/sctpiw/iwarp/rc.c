@@ -159,8 +159,8 @@ static bool may_bind(const struct iw_rc *rc)
 int iw_rc_bind(struct iw_qp *qp, struct iw_session *s, uint32_t ird, uint32_t ord)
 {
 	struct iw_rc *rc = iw_rc_of(qp);
-	uint32_t sq_head = iw_ring_head(&qp->sq);
-	uint32_t rq_head = iw_ring_head(&qp->rq);
+	uint32_t sq_head = qp->sq.head;
+	uint32_t rq_head = qp->rq.head;
 	struct iw_reads reads = {
 		.ord = ord,
 		.ord_max = IW_MAX_ORD,

@@ -89,7 +89,7 @@ int iw_rc_rx_complete(struct iw_rc *rc, struct iw_recv r, const struct iw_rx_rec
 /* The message at the head of the QP's own queue is whole, and its turn has come. */
 static int complete_own(struct iw_rc *rc, const struct iw_rx_rec *rec, struct iw_failure *f)
 {
-	struct iw_recv r = iw_recv_own(iw_ring_head(&rc->base.qp.rq));
+	struct iw_recv r = iw_recv_own(rc->base.qp.rq.head);
 	int err = iw_rc_rx_judge(rc, r, r.at, rec, f);
 
 	return err ? err : iw_rc_rx_complete(rc, r, rec, f);
@@ -218,7 +218,7 @@ bool iw_rc_rx_refresh(struct iw_session *s)
 	struct iw_rc *rc = iw_rc_of(s->qp);
 	struct iw_unexpected_table *t = &rc->rx.unexpected;
 	uint32_t tail = iw_ring_tail(&s->qp->rq);
-	uint32_t head = iw_ring_head(&s->qp->rq);
+	uint32_t head = s->qp->rq.head;
 
 	if (!t->count) {
 		t->first = tail;
@@ -233,7 +233,7 @@ bool iw_rc_rx_refresh(struct iw_session *s)
 		if (move_in(rc, &ssn, &f) && iw_session_wrong(s, ssn, &f))
 			return false;
 	}
-	iw_rc_rx_update_timer(s, head != iw_ring_head(&s->qp->rq));
+	iw_rc_rx_update_timer(s, head != s->qp->rq.head);
 	iw_receipt_update(s);
 	iw_session_wake(s); /* responses that had to wait for an unexpected Send */
 	return true;
@@ -300,7 +300,7 @@ int iw_rc_rx_place(struct iw_session *s, const struct iw_segment *seg, struct iw
 {
 	struct iw_rc *rc = iw_rc_of(s->qp);
 	uint32_t index = seg->h.msn + rc->rx.delta;
-	uint32_t head = iw_ring_head(&s->qp->rq);
+	uint32_t head = s->qp->rq.head;
 	struct iw_srq *srq;
 	struct iw_rx_rec rec = {
 		.control = seg->h.control,
@@ -358,7 +358,7 @@ int iw_rc_rx_deliver(struct iw_session *s, const struct iw_rx_rec *rec, struct i
 	rc->peer_write.just_before = false;
 	if (s->qp->srq)
 		return iw_rc_srq_deliver(s, index, rec, f);
-	if (index == iw_ring_head(&s->qp->rq) && index != t->first)
+	if (index == s->qp->rq.head && index != t->first)
 		return complete_own(rc, rec, f);
 	/* Unexpected, as all before it from the head on: receives are given out in order. */
 	m = iw_unexpected_at(t, index);

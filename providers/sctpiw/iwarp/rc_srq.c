@@ -34,7 +34,7 @@ static int complete_first(struct iw_rc *rc, struct iw_failure *f)
 		t->delivered--;
 		rc->rx.taken--;
 		/* So its head says what is complete, as without an SRQ. */
-		iw_ring_release(&rc->base.qp.rq, t->first);
+		rc->base.qp.rq.head = t->first;
 		err = iw_rc_rx_complete(rc, r, &rec, f);
 	}
 	if (err)

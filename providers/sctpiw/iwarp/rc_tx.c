@@ -99,7 +99,7 @@ bool iw_rc_tx_go_on(struct iw_rc *rc)
 {
 	struct iw_failure f;
 
-	if (!rc->tx.fault || iw_ring_head(&rc->base.qp.sq) != rc->base.send.next)
+	if (!rc->tx.fault || rc->base.qp.sq.head != rc->base.send.next)
 		return true;
 	iw_fail_local(&f, IW_FAULT_SQ, rc->base.send.next, rc->tx.fault);
 	iw_session_fail(rc->session, &f);
@@ -561,7 +561,7 @@ void iw_rc_tx_blame_send(const struct iw_rc *rc, uint32_t msn, uint32_t status,
 {
 	uint32_t end = rc->base.send.next + rc->base.send.begun;
 
-	for (uint32_t i = iw_ring_head(&rc->base.qp.sq); i != end; i++) {
+	for (uint32_t i = rc->base.qp.sq.head; i != end; i++) {
 		const struct iw_send_wqe *wqe = iw_sq_at(&rc->base.qp, i);
 
 		if (iw_wr_info(wqe->opcode)->on_queue_0 && wqe->msn == msn)
@@ -573,7 +573,7 @@ void iw_rc_tx_blame(const struct iw_rc *rc, const struct term_message *t, struct
 {
 	const struct iw_qp *qp = &rc->base.qp;
 	uint32_t end = rc->base.send.next + rc->base.send.begun;
-	uint32_t first = iw_ring_head(&qp->sq);
+	uint32_t first = qp->sq.head;
 	struct ddp_header h;
 
 	if (!t->has_header || !ddp_get(&h, t->header, sizeof(t->header)))

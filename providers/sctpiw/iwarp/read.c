@@ -260,7 +260,7 @@ bool iw_response_in_turn(const struct iw_rc *rc)
 	const struct iw_irq *q = &rc->irq;
 
 	/* A Send before the request that still waits for its receive goes first (RFC 5040 5.5). */
-	return serial32_le(irq_at(q, q->head)->after, iw_ring_head(&rc->base.qp.rq) - rc->rx.delta);
+	return serial32_le(irq_at(q, q->head)->after, rc->base.qp.rq.head - rc->rx.delta);
 }
 
 /* All of the response to the request at the head is with DDP. */

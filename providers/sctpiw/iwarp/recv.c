@@ -66,13 +66,15 @@ bool iw_recv_complete(struct iw_qp *qp, struct iw_recv r, struct iw_cqe *cqe, bo
 
 	cqe->wr_id = iw_recv_wqe(qp, r)->wr_id;
 	cqe->qp_num = qp->num;
-	/* First the slot, then the entry that tells the application that it may post again. */
 	if (r.srq) {
 		if (r.srq->cq)
 			cq = r.srq->cq;
+		/* First the slot, then the entry that lets the application post again. */
 		iw_srq_give_back(r.srq, r.at);
+		cqe->polled = (struct iw_polled){ .at = &r.srq->polled, .counts = true };
 	} else {
-		iw_ring_release(&qp->rq, r.at + 1);
+		qp->rq.head = r.at + 1;
+		cqe->polled = (struct iw_polled){ .at = &qp->rq.polled, .to = r.at + 1 };
 	}
 	return iw_cq_push(cq, qp->shard, cqe, solicited);
 }
@@ -91,7 +93,7 @@ void iw_recv_flush(struct iw_qp *qp, struct iw_recv r, uint32_t index, const str
 
 void iw_recv_flush_queue(struct iw_qp *qp, const struct iw_failure *f)
 {
-	uint32_t head = iw_ring_head(&qp->rq);
+	uint32_t head = qp->rq.head;
 	uint32_t tail = iw_ring_tail(&qp->rq);
 
 	for (; head != tail; head++)

@@ -45,8 +45,8 @@ void iw_recv_return(struct iw_recv r);
 uint32_t iw_recv_place(struct iw_qp *qp, struct iw_recv r, uint64_t offset, const uint8_t *data,
 		       uint32_t len);
 /*
- * The receive is over: its slot is given back, then *cqe is appended to the receive CQ; wr_id and
- * qp_num are filled in here. Receives of the QP's own queue complete in order. solicited: see
+ * The receive is over: *cqe is appended to the receive CQ; wr_id, qp_num and polled are filled in
+ * here. Receives of the QP's own queue complete in order. solicited: see
  * iw_cq_push(). false: the entry is lost (CQ overflow).
  */
 bool iw_recv_complete(struct iw_qp *qp, struct iw_recv r, struct iw_cqe *cqe, bool solicited);

@@ -266,7 +266,7 @@ static void part(struct iw_session *s, enum iw_end_reason why, int error, bool e
 	enum iw_qp_state state = iw_qp_state(qp);
 	const struct iw_failure gone = {
 		.fault = IW_FAULT_SQ,
-		.index = iw_ring_head(&qp->sq),
+		.index = qp->sq.head,
 		.status = IW_WC_RETRY_EXC_ERR,
 	};
 
@@ -276,8 +276,7 @@ static void part(struct iw_session *s, enum iw_end_reason why, int error, bool e
 		return;
 	}
 	/* As with InfiniBand, the oldest WR learns that nobody has answered. */
-	if (why == IW_END_LOST &&
-	    iw_ring_head(&qp->sq) != rc->base.send.next + rc->base.send.begun) {
+	if (why == IW_END_LOST && qp->sq.head != rc->base.send.next + rc->base.send.begun) {
 		iw_explain_lost(s, &gone, error);
 		f = &gone;
 	}

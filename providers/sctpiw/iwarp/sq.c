@@ -20,10 +20,7 @@ uint32_t iw_sq_copy_inline(struct iw_qp *qp, const struct iw_send_wqe *wqe, uint
 	return IW_WC_SUCCESS;
 }
 
-/*
- * The WQE, which is the one at head, is over. Its slot is given back before the CQE tells the application
- * that it may post again.
- */
+/* The WQE, which is the one at head, is over. */
 static inline bool push(struct iw_qp *qp, const struct iw_send_wqe *wqe, uint32_t head,
 			uint32_t status, uint16_t vendor_err)
 {
@@ -34,17 +31,17 @@ static inline bool push(struct iw_qp *qp, const struct iw_send_wqe *wqe, uint32_
 		.byte_len = status ? 0 : wqe->length,
 		.qp_num = qp->num,
 		.vendor_err = vendor_err,
+		.polled = { .at = &qp->sq.polled, .to = head + 1 },
 	};
 
-	iw_ring_release(&qp->sq, head + 1);
+	qp->sq.head = head + 1;
 	return iw_cq_push(qp->send_cq, qp->shard, &cqe, status != IW_WC_SUCCESS);
 }
 
 bool iw_sq_complete(struct iw_qp *qp)
 {
 	struct iw_qp_base *base = iw_qp_base(qp);
-	uint32_t head = iw_ring_head(&qp->sq);
-	uint32_t first = head;
+	uint32_t head = qp->sq.head;
 	bool lost = false;
 
 	while (head != base->send.next && !lost) {
@@ -57,8 +54,7 @@ bool iw_sq_complete(struct iw_qp *qp)
 			lost = !push(qp, wqe, head, IW_WC_SUCCESS, 0);
 		head++;
 	}
-	if (head != first)
-		iw_ring_release(&qp->sq, head);
+	qp->sq.head = head;
 	if (!lost && base->notify_drained)
 		iw_qp_notify_drained(qp);
 	return !lost;
@@ -74,7 +70,7 @@ static void skip_to(struct iw_qp *qp, uint32_t index)
 
 void iw_sq_flush(struct iw_qp *qp, const struct iw_failure *f)
 {
-	uint32_t head = iw_ring_head(&qp->sq);
+	uint32_t head = qp->sq.head;
 	uint32_t tail = iw_ring_tail(&qp->sq);
 
 	for (; head != tail; head++) {
@@ -94,5 +90,5 @@ void iw_sq_reset(struct iw_qp *qp)
 	uint32_t tail = iw_ring_tail(&qp->sq);
 
 	skip_to(qp, tail);
-	iw_ring_release(&qp->sq, tail);
+	qp->sq.head = tail;
 }

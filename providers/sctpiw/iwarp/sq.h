@@ -39,24 +39,10 @@ static inline struct iw_send_wqe *iw_sq_at(const struct iw_qp *qp, uint32_t inde
 	return (void *)(qp->sq.slots + (size_t)(index & qp->sq.mask) * qp->sq.stride);
 }
 
-static inline uint32_t iw_ring_head(const struct iw_ring *r)
-{
-	return atomic_load_explicit(&r->head, memory_order_relaxed);
-}
-
 /* Acquire: pairs with the store of iw_ring_publish(). What stands in the slots before it is there. */
 static inline uint32_t iw_ring_tail(const struct iw_ring *r)
 {
 	return atomic_load_explicit(&r->tail, memory_order_acquire);
-}
-
-/*
- * The slots before head belong to the application again. Release: pairs with the load of
- * iw_ring_slot(), behind which they are written.
- */
-static inline void iw_ring_release(struct iw_ring *r, uint32_t head)
-{
-	atomic_store_explicit(&r->head, head, memory_order_release);
 }
 
 /*

@@ -105,7 +105,7 @@ int iw_srq_new(struct iw_pd *pd, uint32_t max_wr, uint32_t max_sge, void *ctx, s
 	set_arrays(srq, &a, max_wr);
 	for (uint32_t i = 0; i < max_wr; i++)
 		srq->freed[i] = i;
-	atomic_store_explicit(&srq->freed_tail, max_wr, memory_order_relaxed);
+	srq->freed_tail = max_wr;
 	srq->max_wr = max_wr;
 	srq->max_sge = max_sge;
 	srq->shared = pd->rnic->n_shards > 1;
@@ -135,18 +135,11 @@ int iw_srq_free(struct iw_srq *srq)
 	return 0;
 }
 
-static uint32_t outstanding(const struct iw_srq *srq)
-{
-	return srq->size -
-	       (atomic_load_explicit(&srq->freed_tail, memory_order_relaxed) - srq->freed_head);
-}
-
 /* Slots keep their numbers: messages in process know them. */
 static int grow(struct iw_srq *srq, uint32_t size)
 {
 	uint32_t posted_head = atomic_load_explicit(&srq->posted_head, memory_order_relaxed);
 	uint32_t posted_tail = atomic_load_explicit(&srq->posted_tail, memory_order_relaxed);
-	uint32_t freed_tail = atomic_load_explicit(&srq->freed_tail, memory_order_relaxed);
 	struct arrays a;
 
 	if (alloc_arrays(&a, size, srq->stride))
@@ -154,13 +147,12 @@ static int grow(struct iw_srq *srq, uint32_t size)
 	memcpy(a.slots, srq->slots, (size_t)srq->size * srq->stride);
 	for (uint32_t i = posted_head; i != posted_tail; i++)
 		a.posted[i & a.mask] = srq->posted[i & srq->mask];
-	for (uint32_t i = srq->freed_head; i != freed_tail; i++)
+	for (uint32_t i = srq->freed_head; i != srq->freed_tail; i++)
 		a.freed[i & a.mask] = srq->freed[i & srq->mask];
 	for (uint32_t slot = srq->size; slot < size; slot++)
-		a.freed[freed_tail++ & a.mask] = slot;
+		a.freed[srq->freed_tail++ & a.mask] = slot;
 	free_arrays(srq);
 	set_arrays(srq, &a, size);
-	atomic_store_explicit(&srq->freed_tail, freed_tail, memory_order_relaxed);
 	return 0;
 }
 
@@ -168,7 +160,8 @@ int iw_srq_resize(struct iw_srq *srq, uint32_t max_wr)
 {
 	int err;
 
-	if (!max_wr || max_wr > IW_MAX_SRQ_WR || max_wr < outstanding(srq) || max_wr < srq->limit)
+	if (!max_wr || max_wr > IW_MAX_SRQ_WR || max_wr < iw_srq_outstanding(srq) ||
+	    max_wr < srq->limit)
 		return -EINVAL;
 	if (max_wr > srq->size) {
 		err = grow(srq, max_wr);
@@ -232,13 +225,8 @@ uint32_t iw_srq_take(struct iw_srq *srq, struct iw_shard *shard, uint32_t taken)
 
 void iw_srq_give_back(struct iw_srq *srq, uint32_t slot)
 {
-	uint32_t tail;
-
 	enter(srq);
-	tail = atomic_load_explicit(&srq->freed_tail, memory_order_relaxed);
-	srq->freed[tail & srq->mask] = slot - 1;
-	/* Release: pairs with the load of iw_srq_slot(). */
-	atomic_store_explicit(&srq->freed_tail, tail + 1, memory_order_release);
+	srq->freed[srq->freed_tail++ & srq->mask] = slot - 1;
 	leave(srq);
 }
 

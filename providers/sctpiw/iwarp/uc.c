@@ -188,7 +188,7 @@ static void lose_begun(struct iw_qp *qp)
 
 	sq->next += sq->begun;
 	sq->begun = false;
-	for (uint32_t i = iw_ring_head(&qp->sq); i != sq->next; i++)
+	for (uint32_t i = qp->sq.head; i != sq->next; i++)
 		iw_sq_at(qp, i)->progress = IW_WQE_DONE;
 }
 

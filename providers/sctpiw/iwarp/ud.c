@@ -260,7 +260,7 @@ static uint32_t posted(const struct iw_qp *qp)
 
 static uint32_t receives_left(const struct iw_qp *qp)
 {
-	return qp->srq ? iw_srq_left(qp->srq) : iw_ring_tail(&qp->rq) - iw_ring_head(&qp->rq);
+	return qp->srq ? iw_srq_left(qp->srq) : iw_ring_tail(&qp->rq) - qp->rq.head;
 }
 
 static uint32_t enough(const struct iw_qp *qp)
@@ -426,8 +426,8 @@ static bool take(struct iw_qp *qp, struct iw_recv *r)
 {
 	if (qp->srq)
 		return iw_recv_take(qp, qp->srq, 0, r);
-	*r = iw_recv_own(iw_ring_head(&qp->rq));
-	return iw_ring_head(&qp->rq) != iw_ring_tail(&qp->rq);
+	*r = iw_recv_own(qp->rq.head);
+	return qp->rq.head != iw_ring_tail(&qp->rq);
 }
 
 /* The receive's memory is wrong: as with any device, the QP ends with it. */

@@ -56,7 +56,7 @@ static inline bool mark_next(struct iw_unplaced *u, struct iw_send_wqe *wqe)
 /* What is complete is looked at no more: its slots may be those of WQEs that are not placed. */
 static inline void skip_complete(struct iw_rc *rc)
 {
-	uint32_t head = iw_ring_head(&rc->base.qp.sq);
+	uint32_t head = rc->base.qp.sq.head;
 	struct iw_unplaced *u = &rc->unplaced;
 
 	if ((int32_t)(head - u->next) > 0)
@@ -227,6 +227,6 @@ void iw_unplaced_blame(struct iw_rc *rc, uint32_t status, struct iw_failure *f)
 		iw_blame(f, i, status);
 		return;
 	}
-	if (iw_ring_head(&rc->base.qp.sq) != end)
-		iw_blame(f, iw_ring_head(&rc->base.qp.sq), status);
+	if (rc->base.qp.sq.head != end)
+		iw_blame(f, rc->base.qp.sq.head, status);
 }

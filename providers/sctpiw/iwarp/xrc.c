@@ -215,6 +215,7 @@ void iw_xrc_srq_leave(struct iw_srq *srq)
 	iw_table_remove(&rnic->xrc_srqs, srq->num);
 	list_for_each(node, &rnic->shards)
 		fail_messages(srq, list_entry(node, struct iw_shard, node));
+	iw_cq_disown(srq->cq, srq);
 	srq->cq->refs--;
 	drop_pd(srq->xrcd, srq->pd);
 }

@@ -454,7 +454,7 @@ static void purge(struct sctpiw_qp *qp, struct sctpiw_cq *cq)
 	sctpiw_cq_lock(cq);
 	object_lock_all(&qp->obj);
 	faults_cq_purge(cq, qp->iw->num);
-	iw_cq_purge(cq->iw, qp->iw->num);
+	iw_cq_purge(cq->iw, qp->iw);
 	object_unlock_all(&qp->obj);
 	sctpiw_cq_unlock(cq);
 }

@@ -217,19 +217,34 @@ int sctpiw_srq_free_iw(struct sctpiw_srq *srq)
 	return err;
 }
 
+/* Ends an SRQ; of one of XRC there may be completions in its CQ. */
+static int end_srq(struct sctpiw_srq *srq)
+{
+	struct sctpiw_cq *cq = srq->xrcd ? list_entry(srq->iw->cq->ctx, struct sctpiw_cq, obj) :
+					   NULL;
+	int err;
+
+	if (cq)
+		sctpiw_cq_lock(cq);
+	object_lock_all(&srq->obj);
+	err = sctpiw_srq_free_iw(srq);
+	if (!err) {
+		sctpiw_pd_drop(to_pd(srq->ibv.pd));
+		list_del(&srq->node);
+	}
+	object_unlock_all(&srq->obj);
+	if (cq)
+		sctpiw_cq_unlock(cq);
+	return err;
+}
+
 int sctpiw_destroy_srq(struct ibv_srq *ibsrq)
 {
 	struct sctpiw_srq *srq = to_srq(ibsrq);
 	int err;
 
 	if (srq->generation == sctpiw_generation) {
-		object_lock_all(&srq->obj);
-		err = sctpiw_srq_free_iw(srq);
-		if (!err) {
-			sctpiw_pd_drop(to_pd(ibsrq->pd));
-			list_del(&srq->node);
-		}
-		object_unlock_all(&srq->obj);
+		err = end_srq(srq);
 		if (err)
 			return -err;
 		sctpiw_wait_for_acks(&ibsrq->events_completed, channel_purge(&srq->obj.async),
