@@ -101,7 +101,9 @@ int ucma_reject(const struct ucma_request *rq, const void *in)
 	if (cmd->reason && cmd->reason != REJ_CONSUMER && cmd->reason != REJ_VENDOR_OPTION)
 		return -EINVAL;
 	ret = idmap_check(cmd->id, rq->kf);
-	return ret ? ret : rq->api->cm_reject(cmd->id, cmd->private_data, cmd->private_data_len);
+	return ret ? ret :
+		     rq->api->cm_reject(cmd->id, cmd->reason, cmd->private_data,
+					cmd->private_data_len);
 }
 
 int ucma_disconnect(const struct ucma_request *rq, const void *in)

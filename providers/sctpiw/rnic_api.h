@@ -207,7 +207,8 @@ struct sctpiw_rnic_api {
 	/* param is NULL if there is no QP to set up; uid becomes that of the id, if has_uid. */
 	int (*cm_accept)(uint32_t id, const struct rnic_conn_param *param, bool has_uid,
 			 uint64_t uid);
-	int (*cm_reject)(uint32_t id, const void *private_data, uint8_t len);
+	/* reason: of a REJ of InfiniBand, 28 or 35; 0: 28. */
+	int (*cm_reject)(uint32_t id, uint8_t reason, const void *private_data, uint8_t len);
 	int (*cm_disconnect)(uint32_t id);
 	/* The attributes with which the id's QP goes to qp_state. */
 	int (*cm_init_qp_attr)(uint32_t id, uint32_t qp_state, struct rnic_qp_attr *attr);

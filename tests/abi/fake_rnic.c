@@ -423,10 +423,11 @@ static int cm_accept(uint32_t handle, const struct rnic_conn_param *param, bool 
 	return 0;
 }
 
-static int cm_reject(uint32_t handle, const void *data, uint8_t len)
+static int cm_reject(uint32_t handle, uint8_t reason, const void *data, uint8_t len)
 {
 	if (check_bound(handle))
 		return -EINVAL;
+	fake_control.last_reason = reason;
 	memcpy(fake_control.last_param.private_data, data, len);
 	return 0;
 }

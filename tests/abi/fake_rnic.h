@@ -36,6 +36,7 @@ struct fake_control {
 	/* What the RNIC was told last. */
 	uint64_t last_uid;
 	struct rnic_conn_param last_param;
+	uint8_t last_reason; /* of a reject */
 	unsigned char last_option[64];
 	size_t last_option_len;
 	int last_backlog;

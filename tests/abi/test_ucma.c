@@ -394,7 +394,9 @@ static void test_connections(void)
 	      ctl->last_param.private_data[254] == 0x5a);
 	check_fails(command(cm, REJECT, reject, 0), EINVAL);
 	reject.reason = 0;
-	check(!command(cm, REJECT, reject, 0));
+	check(!command(cm, REJECT, reject, 0) && ctl->last_reason == 0);
+	reject.reason = 35;
+	check(!command(cm, REJECT, reject, 0) && ctl->last_reason == 35);
 	accept.conn_param.valid = 1;
 	check(!command_len(cm, RDMA_USER_CM_CMD_ACCEPT, &accept,
 			   offsetof(struct rdma_ucm_accept, ece), 0)); /* without ECE */

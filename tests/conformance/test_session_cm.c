@@ -114,7 +114,7 @@ static void undecided(void **state)
 	ev = app_event(CONNECT_REQUEST, 0);
 	app_event(CONNECT_REQUEST, 0);
 	app_silence();
-	assert_int_equal(app_api->cm_reject(ev.id, NULL, 0), 0);
+	assert_int_equal(app_api->cm_reject(ev.id, 0, NULL, 0), 0);
 	hears_soon(1, CONTROL, "0000 0003");
 	app_silence();
 	app_done();
@@ -196,11 +196,11 @@ static void thousands_that_were_read(void **state)
 	/* Each decision makes room for one. */
 	accept_with(id[0], &end, "");
 	hears_soon(0, CONTROL, "0000 0002");
-	assert_int_equal(app_api->cm_reject(id[1], NULL, 0), 0);
+	assert_int_equal(app_api->cm_reject(id[1], 0, NULL, 0), 0);
 	hears_soon(1, CONTROL, "0000 0003");
 	app_destroy_id(id[2]);
 	hears_soon(2, CONTROL, "0000 0003");
-	assert_int_equal(app_api->cm_reject(id[7], NULL, 0), 0);
+	assert_int_equal(app_api->cm_reject(id[7], 0, NULL, 0), 0);
 	for (unsigned int i = 0; i < 4; i++) {
 		peer_says(sid++, CONTROL, "0000 0001");
 		app_event(CONNECT_REQUEST, 0);
@@ -227,11 +227,11 @@ static void only_the_application_rejects(void **state)
 	hears_soon(0, CONTROL, "0000 0002");
 	peer_says(1, CONTROL, "0000 0001");
 	ev = app_event(CONNECT_REQUEST, 0);
-	assert_int_equal(app_api->cm_reject(ev.id, "go away", 7), 0);
+	assert_int_equal(app_api->cm_reject(ev.id, 0, "go away", 7), 0);
 	hears_soon(1, CONTROL, "0000 0003 'go away'");
 	peer_says(2, CONTROL, "0000 0005 0000 0001");
 	ev = app_event(CONNECT_REQUEST, 0);
-	assert_int_equal(app_api->cm_reject(ev.id, "go away", 7), 0);
+	assert_int_equal(app_api->cm_reject(ev.id, 0, "go away", 7), 0);
 	hears_soon(2, CONTROL, "0000 0007 0001 0000 'go away'");
 	/* by letting go of what it has read */
 	peer_says(3, CONTROL, "0000 0001");
@@ -244,7 +244,7 @@ static void only_the_application_rejects(void **state)
 	assert_int_equal(app_api->cm_accept(ev.id, &p, false, 0), -EINVAL);
 	hears_soon(4, CONTROL, "0000 0003");
 	assert_int_equal(app_api->cm_accept(ev.id, &p, false, 0), -EINVAL);
-	assert_int_equal(app_api->cm_reject(ev.id, NULL, 0), -EINVAL);
+	assert_int_equal(app_api->cm_reject(ev.id, 0, NULL, 0), -EINVAL);
 	/* What it has never seen. */
 	peer_says(5, CONTROL, "0000 0001");
 	peer_says(6, CONTROL, "0000 0005 0001 0001");
@@ -282,7 +282,7 @@ static void request_on(uint16_t sid, char data)
 	assert_int_equal(ev.uid, 2);
 	assert_int_equal(ev.param.private_data_len, 1);
 	assert_int_equal(ev.param.private_data[0], data);
-	assert_int_equal(app_api->cm_reject(ev.id, NULL, 0), 0);
+	assert_int_equal(app_api->cm_reject(ev.id, 0, NULL, 0), 0);
 	hears_soon(sid, CONTROL, sid % 2 ? "0000 0003" : "0000 0007 0001 0001");
 }
 

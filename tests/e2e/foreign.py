@@ -265,7 +265,8 @@ def request_only(link, peer, rnic):
 
 
 def rejected_event(link, peer, rnic):
-    want(rnic, "RDMA_CM_EVENT_REJECTED, status -111, private data 'a foreign stack'")
+    status = -111 if harness.PERSONALITY == "iwarp" else 28
+    want(rnic, f"RDMA_CM_EVENT_REJECTED, status {status}, private data 'a foreign stack'")
 
 
 def no_matching_rtr(link, peer, rnic):

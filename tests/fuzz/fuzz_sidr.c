@@ -6,6 +6,8 @@
  * one answer, to its source and not longer than it is; a request reaches the application only with a cookie
  * that its source was sent; the client hears of an end only from the address that it has asked, and once.
  */
+#include <errno.h>
+
 #include "fixture/clock.h"
 #include "fixture/datagram_host.h"
 #include "fixture/input.h"
@@ -86,7 +88,8 @@ static void take_end(const struct rnic_cm_event *ev, bool refused)
 	must(client_asks && ev->uid == client->uid);
 	client_asks = false;
 	if (refused) {
-		must(ev->event == CM_EVENT_UNREACHABLE && ev->status < 0);
+		must(ev->event == CM_EVENT_UNREACHABLE &&
+		     (ev->status == -ETIMEDOUT || ev->status == WIRE_SIDR_UNSUPPORTED));
 		return;
 	}
 	must(hearing && hearing->request_id == client->sidr.id && hearing_from.port == PEER_PORT);
@@ -98,7 +101,9 @@ static void take_end(const struct rnic_cm_event *ev, bool refused)
 		must(ev->event == CM_EVENT_ESTABLISHED && !ev->status);
 		must(ev->param.qp_num == hearing->qp_num && ev->param.qkey == hearing->qkey);
 	}
-	must(ev->param.private_data_len == hearing->private_data_len);
+	must(ev->param.private_data_len == (hearing->private_data_len > CM_PRIVATE_SIDR_REP ?
+						    hearing->private_data_len :
+						    CM_PRIVATE_SIDR_REP));
 	must(!hearing->private_data_len ||
 	     !memcmp(ev->param.private_data, hearing->private_data, hearing->private_data_len));
 }
@@ -303,7 +308,7 @@ static void decide(struct input *in)
 	if (what < 0x60) {
 		cm_accept(child[i], &param, true, 77);
 	} else if (what < 0xa0) {
-		cm_reject(child[i], param.private_data, param.private_data_len);
+		cm_reject(child[i], 0, param.private_data, param.private_data_len);
 	} else if (what < 0xe0) {
 		cm_id_free(child[i]);
 		forget_child(i);

@@ -169,7 +169,7 @@ static void decide(struct stack_world *w, struct asker *a, struct stack_node *n,
 	if (a[who].accepted)
 		check(!cm_accept(id, &param, false, 0));
 	else
-		check(!cm_reject(id, param.private_data, 2));
+		check(!cm_reject(id, 0, param.private_data, 2));
 	cm_id_free(id);
 }
 
@@ -192,7 +192,8 @@ static void hear(struct asker *a, const struct rnic_cm_event *ev)
 	}
 	if (me->lost)
 		return;
-	check(ev->param.private_data_len == 2 && ev->param.private_data[0] == ev->uid);
+	check(ev->param.private_data_len == CM_PRIVATE_SIDR_REP &&
+	      ev->param.private_data[0] == ev->uid);
 	check(ev->param.private_data[1] == 0x77);
 }
 

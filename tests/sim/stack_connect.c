@@ -182,7 +182,7 @@ static void answer(struct stack_side *s)
 
 	fill_param(s, &p);
 	if (s->work->reject) {
-		check(!cm_reject(id_of(s), p.private_data, p.private_data_len));
+		check(!cm_reject(id_of(s), 0, p.private_data, p.private_data_len));
 		stack_side_destroy_id(s);
 		l->phase = STACK_FAILED;
 		s->closed = true;
@@ -232,7 +232,7 @@ static void request(struct stack_node *n, const struct rnic_cm_event *ev)
 	    work->retry_at) {
 		n->stale++;
 		if (sim_random_chance(&n->w->random, 0.5))
-			check(!cm_reject(child, NULL, 0));
+			check(!cm_reject(child, 0, NULL, 0));
 		check(cm_id_free(child) == 0);
 		return;
 	}

@@ -97,7 +97,7 @@ static void test_dual_stack(void **state)
 	assert_int_equal(pair_api->cm_query(ev.id, &info), 0);
 	assert_int_equal(info.dst.ss_family, AF_INET6);
 	assert_true(IN6_IS_ADDR_V4MAPPED(&((struct sockaddr_in6 *)&info.dst)->sin6_addr));
-	assert_int_equal(pair_api->cm_reject(ev.id, NULL, 0), 0);
+	assert_int_equal(pair_api->cm_reject(ev.id, 0, NULL, 0), 0);
 	pair_expect(&c, REJECTED, -ECONNREFUSED);
 	pair_destroy_id(ev.id, 0);
 	pair_destroy_id(id, 3);
@@ -151,7 +151,7 @@ static void test_early_peer(void **state)
 	expect_silence(&c, 50);
 	assert_int_equal(pair_api->cm_listen(server, 0), 0);
 	ev = pair_expect(&c, CONNECT_REQUEST, 0);
-	assert_int_equal(pair_api->cm_reject(ev.id, NULL, 0), 0);
+	assert_int_equal(pair_api->cm_reject(ev.id, 0, NULL, 0), 0);
 	pair_expect(&c, REJECTED, -ECONNREFUSED);
 	pair_destroy_id(ev.id, 0);
 	pair_destroy_id(id, 3);
@@ -194,7 +194,7 @@ static void test_early_peer_between_listeners(void **state)
 	expect_silence(&p.cc, 50);
 	p.listener = listen_on(&p.sc, pair_any(AF_INET, sockaddr_port((struct sockaddr *)&to)), 0);
 	ev = pair_expect(&p.sc, CONNECT_REQUEST, 0);
-	assert_int_equal(pair_api->cm_reject(ev.id, NULL, 0), 0);
+	assert_int_equal(pair_api->cm_reject(ev.id, 0, NULL, 0), 0);
 	pair_expect(&p.cc, REJECTED, -ECONNREFUSED);
 	pair_qp_close(&end);
 	pair_close(&p);
@@ -214,7 +214,7 @@ static void test_wrong_state(void **state)
 	assert_int_equal(pair_api->cm_connect(id, &param), -EINVAL);
 	assert_int_equal(pair_api->cm_accept(id, &param, false, 0), -EINVAL);
 	assert_int_equal(pair_api->cm_accept(id, NULL, false, 0), -EINVAL);
-	assert_int_equal(pair_api->cm_reject(id, NULL, 0), -EINVAL);
+	assert_int_equal(pair_api->cm_reject(id, 0, NULL, 0), -EINVAL);
 	assert_int_equal(pair_api->cm_disconnect(id), -EINVAL);
 	assert_int_equal(pair_api->cm_resolve_route(id, 1), -EINVAL);
 	assert_int_equal(pair_api->cm_init_qp_attr(id, 1, &attr), -EINVAL);

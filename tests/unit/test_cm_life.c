@@ -232,8 +232,8 @@ static void test_reject(void **state)
 	param = param_of(&end, NULL);
 	assert_int_equal(pair_api->cm_connect(id, &param), 0);
 	ev = pair_expect(&sc, CONNECT_REQUEST, 0);
-	assert_int_equal(pair_api->cm_reject(ev.id, "go away", 7), 0);
-	assert_int_equal(pair_api->cm_reject(ev.id, NULL, 0), -EINVAL);
+	assert_int_equal(pair_api->cm_reject(ev.id, 0, "go away", 7), 0);
+	assert_int_equal(pair_api->cm_reject(ev.id, 0, NULL, 0), -EINVAL);
 	assert_int_equal(pair_api->cm_accept(ev.id, &param, false, 0), -EINVAL);
 	pair_destroy_id(ev.id, 0);
 	ev = pair_expect(&cc, REJECTED, -ECONNREFUSED);

@@ -111,7 +111,7 @@ static void test_request(void **state)
 	peer_says(1, CONTROL, "0000 0001 'sctpiwCM' 01 00 00 00 00123456");
 	expect_request("", 0x123456, &id);
 	assert_int_equal(port_of(id, true), peer.port);
-	assert_int_equal(app_api->cm_reject(id, "no", 2), 0);
+	assert_int_equal(app_api->cm_reject(id, 0, "no", 2), 0);
 	hears_soon(1, CONTROL, "0000 0003 'sctpiwCM' 01 00 00 00 00000000 'no'");
 	/* So has a Reject that nobody has asked for. */
 	peer_says(2, CONTROL, "0000 0005 0007 0009 'sctpiwCM' 01 00 00 00 00123456");

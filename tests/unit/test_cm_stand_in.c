@@ -82,8 +82,8 @@ static void test_rejected(void **state)
 	struct ends e;
 
 	ask(&e);
-	assert_int_equal(pair_api->cm_reject(e.sid, NULL, 0), 0);
-	pair_expect(&e.cc, REJECTED, -ECONNREFUSED);
+	assert_int_equal(pair_api->cm_reject(e.sid, 0, NULL, 0), 0);
+	pair_expect(&e.cc, REJECTED, CM_REJ_CONSUMER_DEFINED);
 	close_all(&e);
 }
 

@@ -371,7 +371,7 @@ static void long_rules(void **state)
 	text[23 + FAULT_DATA_MAX + 1] = '"';
 	fault_reader_init(&r, text, 23 + FAULT_DATA_MAX + 2);
 	assert_int_equal(fault_read(&r, &rule, &err), -1);
-	assert_string_equal(err.text, "private data has 196 bytes at most");
+	assert_string_equal(err.text, "private data has 148 bytes at most");
 
 	memcpy(text, "packets: ", 9);
 	memset(text + 9, 'x', sizeof(text) - 9);

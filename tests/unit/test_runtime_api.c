@@ -101,10 +101,10 @@ int __wrap_cm_accept(struct cm_id *id, const struct rnic_conn_param *p, bool has
 	return call(id, "accept", p == &param && has_uid && uid == 12);
 }
 
-int __wrap_cm_reject(struct cm_id *id, const void *private_data, uint8_t len);
-int __wrap_cm_reject(struct cm_id *id, const void *private_data, uint8_t len)
+int __wrap_cm_reject(struct cm_id *id, uint8_t reason, const void *private_data, uint8_t len);
+int __wrap_cm_reject(struct cm_id *id, uint8_t reason, const void *private_data, uint8_t len)
 {
-	return call(id, "reject", private_data == param.private_data && len == 13);
+	return call(id, "reject", reason == 35 && private_data == param.private_data && len == 13);
 }
 
 int __wrap_cm_disconnect(struct cm_id *id);
@@ -387,7 +387,7 @@ static int make_call(size_t i, uint32_t handle)
 	case 6:
 		return api->cm_accept(handle, &param, true, 12);
 	case 7:
-		return api->cm_reject(handle, param.private_data, 13);
+		return api->cm_reject(handle, 35, param.private_data, 13);
 	case 8:
 		return api->cm_disconnect(handle);
 	case 9:

@@ -290,6 +290,15 @@ static void ask(const char *data)
 	assert_int_equal(client.packets, 1);
 }
 
+/* The event has this private data, and zeros behind it, as InfiniBand's message has room for them. */
+static void check_private(const struct rnic_cm_event *ev, const void *data, size_t len, size_t room)
+{
+	assert_int_equal(ev->param.private_data_len, room);
+	assert_memory_equal(ev->param.private_data, data, len);
+	for (size_t i = len; i < room; i++)
+		assert_int_equal(ev->param.private_data[i], 0);
+}
+
 /* The server's application reads its request, which has this private data. */
 static struct cm_id *requested(const char *data)
 {
@@ -298,17 +307,20 @@ static struct cm_id *requested(const char *data)
 
 	assert_non_null(child);
 	assert_int_equal(ev.uid, SERVER_PORT);
-	assert_int_equal(ev.param.private_data_len, strlen(data));
-	assert_memory_equal(ev.param.private_data, data, strlen(data));
+	check_private(&ev, data, strlen(data), CM_PRIVATE_SIDR_REQ);
 	cm_leave_backlog(child);
 	return child;
 }
 
 static void accept_it(struct cm_id *child, uint32_t qkey)
 {
-	struct rnic_conn_param param = { .qp_num = QP_NUM, .qkey = qkey, .private_data_len = 255 };
+	struct rnic_conn_param param = {
+		.qp_num = QP_NUM,
+		.qkey = qkey,
+		.private_data_len = CM_PRIVATE_SIDR_REP,
+	};
 
-	memset(param.private_data, 0xaa, 255);
+	memset(param.private_data, 0xaa, CM_PRIVATE_SIDR_REP);
 	assert_int_equal(cm_accept(child, &param, true, 77), 0);
 	assert_int_equal(child->uid, 77);
 }
@@ -342,13 +354,13 @@ static void test_accept(void **state)
 	ev = expect_event(&client, CM_EVENT_ESTABLISHED, 0);
 	assert_int_equal(ev.param.qp_num, QP_NUM);
 	assert_int_equal(ev.param.qkey, 0x01234567);
-	assert_int_equal(ev.param.private_data_len, 255);
-	assert_int_equal(ev.param.private_data[254], 0xaa);
+	assert_int_equal(ev.param.private_data_len, CM_PRIVATE_SIDR_REP);
+	assert_int_equal(ev.param.private_data[CM_PRIVATE_SIDR_REP - 1], 0xaa);
 	assert_memory_equal(ev.ah.sgid, own.b, 16);
 	assert_memory_equal(ev.ah.dgid, peer.b, 16);
 	assert_int_equal(sidr_next_timeout(&client.conn), TIME_NEVER);
 	/* Neither a second decision, nor an end that the peer hears of. */
-	assert_int_equal(cm_reject(child, NULL, 0), -EINVAL);
+	assert_int_equal(cm_reject(child, 0, NULL, 0), -EINVAL);
 	assert_int_equal(cm_disconnect(client.id), 0);
 	assert_int_equal(carry(), 0);
 }
@@ -389,15 +401,53 @@ static void test_qkey_of_application(void **state)
 
 static void test_reject(void **state)
 {
+	static const uint8_t data[CM_PRIVATE_SIDR_REP + 1] = "no";
 	struct rnic_cm_event ev;
+	struct cm_id *child;
 
 	ask("");
 	carry();
-	assert_int_equal(cm_reject(requested(""), "no", 2), 0);
+	child = requested("");
+	assert_int_equal(cm_reject(child, 0, data, sizeof(data)), -EINVAL);
+	assert_int_equal(cm_reject(child, 0, data, 2), 0);
 	carry();
 	ev = expect_event(&client, CM_EVENT_UNREACHABLE, WIRE_SIDR_REJECTED);
-	assert_int_equal(ev.param.private_data_len, 2);
-	assert_memory_equal(ev.param.private_data, "no", 2);
+	check_private(&ev, data, 2, CM_PRIVATE_SIDR_REP);
+}
+
+/* What the messages have no room for is an error, and the id can ask with less. */
+static void test_too_much(void **state)
+{
+	struct rnic_conn_param param = { .private_data_len = CM_PRIVATE_SIDR_REQ + 1 };
+
+	assert_int_equal(cm_connect(client.id, &param), -EINVAL);
+	ask("");
+	carry();
+	param.private_data_len = CM_PRIVATE_SIDR_REP + 1;
+	assert_int_equal(cm_accept(requested(""), &param, true, 77), -EINVAL);
+	carry();
+	expect_event(&client, CM_EVENT_UNREACHABLE, WIRE_SIDR_REJECTED);
+}
+
+/* The port is there, and nobody listens: the client is told once a listener that is late would have come. */
+static void test_nobody_listens(void **state)
+{
+	struct sockaddr_storage to;
+	struct rnic_cm_event ev;
+
+	cm_id_free(server.id);
+	server.id = cm_id_new(&server.conn, (struct rnic_channel *)&server, SERVER_PORT);
+	sockaddr_of(&to, 2, SERVER_PORT);
+	assert_int_equal(cm_bind(server.id, (struct sockaddr *)&to), 0);
+	ask("");
+	assert_int_equal(carry(), 1);
+	while (!client.events) {
+		next_timer(&client);
+		carry();
+	}
+	assert_in_range(client.conn.now, SEC + CM_LISTEN_GRACE, 2 * SEC + CM_LISTEN_GRACE);
+	ev = expect_event(&client, CM_EVENT_UNREACHABLE, WIRE_SIDR_UNSUPPORTED);
+	check_private(&ev, "", 0, CM_PRIVATE_SIDR_REP);
 }
 
 /* An accept that fails rejects, and leaves the id its old name. */
@@ -573,7 +623,7 @@ static void test_refused(void **state)
 	sidr_refused(client.id->ep, sent.data, WIRE_SCTP_COMMON_LEN + WIRE_DATAGRAM_LEN + 7);
 	assert_int_equal(client.events, 0);
 	sidr_refused(client.id->ep, sent.data, 64);
-	expect_event(&client, CM_EVENT_UNREACHABLE, -ECONNREFUSED);
+	expect_event(&client, CM_EVENT_UNREACHABLE, WIRE_SIDR_UNSUPPORTED);
 }
 
 /* More than the backlog are dropped, and come again when there is room. */
@@ -616,6 +666,7 @@ int main(void)
 		TEST(test_strangers),  TEST(test_no_amplification), TEST(test_duplicates),
 		TEST(test_unanswered), TEST(test_challenges),	    TEST(test_forged_replies),
 		TEST(test_refused),    TEST(test_backlog),	    TEST(test_iwarp),
+		TEST(test_too_much),   TEST(test_nobody_listens),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -173,6 +173,18 @@ static void test_ipv6(void)
  * What travels with a connection
  */
 
+/* The private data that was given, and zeros behind it. */
+static void check_private(const struct rdma_cm_event *event, unsigned int len, unsigned int room,
+			  unsigned int seed)
+{
+	const uint8_t *data = event->param.conn.private_data;
+
+	CHECK_EQ(event->param.conn.private_data_len, cm_private(len, room));
+	CHECK(!len || filled(data, len, seed));
+	for (unsigned int i = len; i < event->param.conn.private_data_len; i++)
+		CHECK_EQ(data[i], 0);
+}
+
 static void private_data(struct cm_link *l, unsigned int len)
 {
 	struct rdma_cm_id *a = cm_link_another(l), *b;
@@ -184,8 +196,7 @@ static void private_data(struct cm_link *l, unsigned int len)
 	fill(data, sizeof(data), 1);
 	CHECK_EQ(rdma_connect(a, &param), 0);
 	event = cm_event(l->listening, RDMA_CM_EVENT_CONNECT_REQUEST, 0);
-	CHECK_EQ(event->param.conn.private_data_len, len);
-	CHECK(!len || filled(event->param.conn.private_data, len, 1));
+	check_private(event, len, 56, 1);
 	b = event->id;
 	rdma_ack_cm_event(event);
 	cm_add_qp(b);
@@ -195,8 +206,7 @@ static void private_data(struct cm_link *l, unsigned int len)
 	CHECK_EQ(event->param.conn.private_data_len, 0);
 	rdma_ack_cm_event(event);
 	event = cm_event(l->active, RDMA_CM_EVENT_ESTABLISHED, 0);
-	CHECK_EQ(event->param.conn.private_data_len, len);
-	CHECK(!len || filled(event->param.conn.private_data, len, 2));
+	check_private(event, len, 196, 2);
 	rdma_ack_cm_event(event);
 	cm_destroy(a);
 	cm_expect(l->listening, RDMA_CM_EVENT_DISCONNECTED, 0);
@@ -211,7 +221,52 @@ static void test_private_data(void)
 
 	cm_link_open(&l);
 	for (size_t i = 0; i < sizeof(lengths) / sizeof(lengths[0]); i++)
-		private_data(&l, lengths[i]);
+		if (is_iwarp(l.a->verbs) || lengths[i] <= 56)
+			private_data(&l, lengths[i]);
+	cm_link_close(&l);
+}
+
+/* What a message of InfiniBand has no room for is refused; the id can connect or reject with less. */
+static void test_too_much_private_data(void)
+{
+	struct rdma_conn_param param = { .private_data_len = 57 };
+	struct rdma_cm_event *event;
+	struct rdma_cm_id *a, *b;
+	uint8_t data[256];
+	struct cm_link l;
+
+	cm_link_open(&l);
+	if (is_iwarp(l.a->verbs))
+		return cm_link_close(&l);
+	fill(data, sizeof(data), 4);
+	param.private_data = data;
+	a = cm_link_another(&l);
+	CHECK_ERRNO(rdma_connect(a, &param), EINVAL);
+	param.private_data_len = 56;
+	CHECK_EQ(rdma_connect(a, &param), 0);
+	b = cm_request(l.listening);
+	CHECK_ERRNO(rdma_reject(b, data, 149), EINVAL);
+	cm_add_qp(b);
+	param.private_data_len = 197;
+	CHECK_ERRNO(rdma_accept(b, &param), EINVAL); /* which rejects the request */
+	event = cm_event(l.active, RDMA_CM_EVENT_REJECTED, BY_PROGRAM);
+	check_private(event, 0, 148, 0);
+	rdma_ack_cm_event(event);
+	cm_destroy(b);
+	cm_destroy(a);
+	a = cm_link_another(&l);
+	param.private_data_len = 0;
+	CHECK_EQ(rdma_connect(a, &param), 0);
+	b = cm_request(l.listening);
+	cm_add_qp(b);
+	param.private_data_len = 196;
+	CHECK_EQ(rdma_accept(b, &param), 0);
+	cm_expect(l.listening, RDMA_CM_EVENT_ESTABLISHED, 0);
+	event = cm_event(l.active, RDMA_CM_EVENT_ESTABLISHED, 0);
+	check_private(event, 196, 196, 4);
+	rdma_ack_cm_event(event);
+	cm_destroy(b);
+	cm_destroy(a);
 	cm_link_close(&l);
 }
 
@@ -225,10 +280,9 @@ static void reject(struct cm_link *l, unsigned int len)
 	CHECK_EQ(cm_connect(a), 0);
 	b = cm_request(l->listening);
 	CHECK_EQ(rdma_reject(b, data, len), 0);
-	event = cm_event(l->active, RDMA_CM_EVENT_REJECTED, -ECONNREFUSED);
+	event = cm_event(l->active, RDMA_CM_EVENT_REJECTED, cm_status(BY_PROGRAM));
 	CHECK(event->id == a);
-	CHECK_EQ(event->param.conn.private_data_len, len);
-	CHECK(!len || filled(event->param.conn.private_data, len, 3));
+	check_private(event, len, 148, 3);
 	rdma_ack_cm_event(event);
 	expect_qp_state(a->qp, IBV_QPS_ERR);
 	CHECK_ERRNO(rdma_reject(b, NULL, 0), EINVAL);
@@ -247,7 +301,8 @@ static void test_reject(void)
 	reject(&l, 0);
 	reject(&l, 1);
 	reject(&l, 148);
-	reject(&l, 255);
+	if (is_iwarp(l.a->verbs))
+		reject(&l, 255);
 	cm_link_close(&l);
 }
 
@@ -372,20 +427,20 @@ static void test_nobody_listens(void)
 	struct cm_link l;
 
 	CHECK_EQ(rdma_destroy_id(listener), 0);
-	connect_to(&to, RDMA_CM_EVENT_REJECTED, -ECONNREFUSED);
+	connect_to(&to, RDMA_CM_EVENT_REJECTED, cm_status(NOBODY_LISTENS));
 	/* The port is bound, but nobody listens. */
 	listener = cm_id(channel);
 	to = cm_loopback(AF_INET, 0);
 	CHECK_EQ(rdma_bind_addr(listener, (struct sockaddr *)&to), 0);
 	to = cm_address_of(listener, AF_INET);
-	connect_to(&to, RDMA_CM_EVENT_REJECTED, -ECONNREFUSED);
+	connect_to(&to, RDMA_CM_EVENT_REJECTED, cm_status(NOBODY_LISTENS));
 	CHECK_EQ(rdma_destroy_id(listener), 0);
 	rdma_destroy_event_channel(channel);
 	/* Nobody listens any more, while the association still exists. */
 	cm_link_open(&l);
 	to = cm_address_of(l.listener, AF_INET);
 	CHECK_EQ(rdma_destroy_id(l.listener), 0);
-	connect_to(&to, RDMA_CM_EVENT_REJECTED, -ECONNREFUSED);
+	connect_to(&to, RDMA_CM_EVENT_REJECTED, cm_status(NOBODY_LISTENS));
 	cm_transfer(l.a, l.b);
 	l.listener = cm_id(l.listening);
 	cm_link_close(&l);
@@ -441,7 +496,7 @@ static void test_wrong_states(void)
 	cm_add_qp(id);
 	CHECK_EQ(cm_connect(id), 0);
 	CHECK_EQ(cm_connect(id), EINVAL);
-	cm_expect(channel, RDMA_CM_EVENT_REJECTED, -ECONNREFUSED);
+	cm_expect(channel, RDMA_CM_EVENT_REJECTED, cm_status(NOBODY_LISTENS));
 	CHECK_EQ(cm_connect(id), EINVAL);
 	cm_destroy(id);
 	rdma_destroy_event_channel(channel);
@@ -509,7 +564,7 @@ static void test_backlog(void)
 	listener = cm_listener(channel, AF_INET, 2);
 	to = cm_address_of(listener, AF_INET);
 	connect_all(&l, listener, id, CLIENTS);
-	cm_expect(l.active, RDMA_CM_EVENT_REJECTED, -ECONNREFUSED);
+	cm_expect(l.active, RDMA_CM_EVENT_REJECTED, cm_status(NOBODY_LISTENS));
 	b[0] = cm_request(channel);
 	more = cm_resolved(l.active, &to);
 	CHECK_EQ(cm_connect(more), 0);
@@ -547,7 +602,7 @@ static void test_destroy_listener(void)
 	sleep_ms(100);
 	CHECK_EQ(rdma_destroy_id(listener), 0);
 	for (int i = 1; i < CLIENTS; i++)
-		cm_expect(l.active, RDMA_CM_EVENT_REJECTED, -ECONNREFUSED);
+		cm_expect(l.active, RDMA_CM_EVENT_REJECTED, cm_status(NOBODY_LISTENS));
 	cm_expect_none(channel, 20);
 	cm_add_qp(b);
 	CHECK_EQ(cm_accept(b), 0);
@@ -597,6 +652,7 @@ int main(int argc, char **argv)
 		{ "ipv4", test_ipv4 },
 		{ "ipv6", test_ipv6 },
 		{ "private_data", test_private_data },
+		{ "too_much_private_data", test_too_much_private_data },
 		{ "reject", test_reject },
 		{ "ird_ord", test_ird_ord },
 		{ "counts", test_counts },

@@ -77,7 +77,7 @@ static void ask(struct datagrams *d)
 	CHECK_EQ(rdma_connect(d->a, &param), 0);
 	event = cm_event(d->passive, RDMA_CM_EVENT_CONNECT_REQUEST, 0);
 	CHECK(event->listen_id == d->listener);
-	CHECK(event->param.ud.private_data_len >= 6);
+	CHECK_EQ(event->param.ud.private_data_len, 180);
 	CHECK(!memcmp(event->param.ud.private_data, "hello", 6));
 	d->b = event->id;
 	rdma_ack_cm_event(event);
@@ -165,7 +165,7 @@ static void test_accept(enum rdma_port_space ps)
 	ud = &event->param.ud;
 	CHECK_EQ(ud->qp_num, d.b->qp->qp_num);
 	CHECK_EQ(ud->qkey, QKEY);
-	CHECK(ud->private_data_len >= 8);
+	CHECK_EQ(ud->private_data_len, 136);
 	CHECK(!memcmp(ud->private_data, "welcome", 8));
 	CHECK_EQ(ud->ah_attr.is_global, 1);
 	CHECK_EQ(ud->ah_attr.port_num, 1);
@@ -187,6 +187,7 @@ static void test_reject(void)
 	CHECK_EQ(rdma_reject(d.b, "no", 3), 0);
 	/* The status is InfiniBand's: rejected by the service. */
 	event = cm_event(d.active, RDMA_CM_EVENT_UNREACHABLE, 2);
+	CHECK_EQ(event->param.ud.private_data_len, 136);
 	CHECK(!memcmp(event->param.ud.private_data, "no", 3));
 	rdma_ack_cm_event(event);
 	close_datagrams(&d);
@@ -214,6 +215,36 @@ static void test_own_ports(void)
 	CHECK_EQ(rdma_destroy_id(first_a), 0);
 	CHECK_EQ(rdma_destroy_id(first_b), 0);
 	close_datagrams(&d);
+}
+
+/* Nobody has the port; or an id has it that does not listen, or that is for connections. */
+static void test_nobody_listens(void)
+{
+	struct sockaddr_storage to[3] = { cm_loopback(AF_INET, htons(9)), cm_loopback(AF_INET, 0) };
+	struct rdma_event_channel *channel = cm_channel();
+	struct rdma_cm_id *bound = datagram_id(channel, RDMA_PS_UDP), *id;
+	struct rdma_cm_id *listener = cm_listener(channel, AF_INET, 1);
+	struct rdma_conn_param param = { 0 };
+
+	CHECK_EQ(rdma_bind_addr(bound, (struct sockaddr *)&to[1]), 0);
+	to[1] = cm_address_of(bound, AF_INET);
+	to[2] = cm_address_of(listener, AF_INET);
+	for (int i = 0; i < 3; i++) {
+		id = datagram_id(channel, RDMA_PS_UDP);
+		CHECK_EQ(rdma_resolve_addr(id, NULL, (struct sockaddr *)&to[i], 1000), 0);
+		cm_expect(channel, RDMA_CM_EVENT_ADDR_RESOLVED, 0);
+		CHECK_EQ(rdma_resolve_route(id, 1000), 0);
+		cm_expect(channel, RDMA_CM_EVENT_ROUTE_RESOLVED, 0);
+		add_ud_qp(id);
+		CHECK_EQ(rdma_connect(id, &param), 0);
+		/* The status is InfiniBand's: the service is not supported. */
+		cm_expect(channel, RDMA_CM_EVENT_UNREACHABLE, 1);
+		rdma_destroy_qp(id);
+		CHECK_EQ(rdma_destroy_id(id), 0);
+	}
+	CHECK_EQ(rdma_destroy_id(bound), 0);
+	CHECK_EQ(rdma_destroy_id(listener), 0);
+	rdma_destroy_event_channel(channel);
 }
 
 /*
@@ -423,6 +454,7 @@ int main(void)
 		test_accept(RDMA_PS_IPOIB);
 		test_reject();
 		test_own_ports();
+		test_nobody_listens();
 		test_beside_socket();
 	} else {
 		test_no_datagrams();

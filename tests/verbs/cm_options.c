@@ -383,7 +383,7 @@ static void test_ece(void)
 	CHECK_EQ(rdma_connect(a, &param), 0);
 	event = cm_event(channel, RDMA_CM_EVENT_CONNECT_REQUEST, 0);
 	b = event->id;
-	CHECK_EQ(event->param.conn.private_data_len, 5);
+	CHECK_EQ(event->param.conn.private_data_len, cm_private(5, 56));
 	CHECK(!memcmp(event->param.conn.private_data, "hello", 5));
 	rdma_ack_cm_event(event);
 	external_open(&xb, b);
@@ -397,7 +397,7 @@ static void test_ece(void)
 	 */
 	event = cm_event(active, iwarp ? RDMA_CM_EVENT_ESTABLISHED : RDMA_CM_EVENT_CONNECT_RESPONSE,
 			 0);
-	CHECK_EQ(event->param.conn.private_data_len, 5);
+	CHECK_EQ(event->param.conn.private_data_len, cm_private(5, 196));
 	rdma_ack_cm_event(event);
 	CHECK_EQ(rdma_get_remote_ece(a, &remote), 0);
 	CHECK_EQ(remote.vendor_id, 0);
@@ -446,8 +446,8 @@ static void test_reject_ece(void)
 	CHECK_EQ(cm_connect(a), 0);
 	b = cm_request(l.listening);
 	CHECK_EQ(rdma_reject_ece(b, "why", 4), 0);
-	event = cm_event(l.active, RDMA_CM_EVENT_REJECTED, -ECONNREFUSED);
-	CHECK_EQ(event->param.conn.private_data_len, 4);
+	event = cm_event(l.active, RDMA_CM_EVENT_REJECTED, cm_status(FOR_ECE));
+	CHECK_EQ(event->param.conn.private_data_len, cm_private(4, 148));
 	CHECK(!memcmp(event->param.conn.private_data, "why", 4));
 	rdma_ack_cm_event(event);
 	CHECK_EQ(rdma_destroy_id(b), 0);

@@ -175,7 +175,7 @@ static void test_listeners_by_address(void)
 			 htonl(INADDR_LOOPBACK + i));
 		rdma_ack_cm_event(event);
 		CHECK_EQ(rdma_destroy_id(b), 0);
-		rdma_ack_cm_event(cm_event(active, RDMA_CM_EVENT_REJECTED, -ECONNREFUSED));
+		rdma_ack_cm_event(cm_event(active, RDMA_CM_EVENT_REJECTED, cm_status(BY_PROGRAM)));
 	}
 	for (int i = 0; i < 2; i++) {
 		cm_destroy(a[i]);
@@ -233,7 +233,7 @@ static void test_afonly(void)
 	any4 = cm_loopback(AF_INET, ((struct sockaddr_in *)&any4)->sin_port);
 	a = cm_resolved(active, &any4);
 	CHECK_EQ(cm_connect(a), 0);
-	cm_expect(active, RDMA_CM_EVENT_REJECTED, -ECONNREFUSED);
+	cm_expect(active, RDMA_CM_EVENT_REJECTED, cm_status(NOBODY_LISTENS));
 	cm_destroy(a);
 	any4 = cm_any(AF_INET, ((struct sockaddr_in *)&any4)->sin_port);
 	CHECK_EQ(rdma_bind_addr(four, ADDR(any4)), 0);
@@ -242,7 +242,7 @@ static void test_afonly(void)
 	a = cm_resolved(active, &any4);
 	CHECK_EQ(cm_connect(a), 0);
 	CHECK_EQ(rdma_destroy_id(cm_request(channel)), 0);
-	cm_expect(active, RDMA_CM_EVENT_REJECTED, -ECONNREFUSED);
+	cm_expect(active, RDMA_CM_EVENT_REJECTED, cm_status(BY_PROGRAM));
 	cm_destroy(a);
 	CHECK_EQ(rdma_destroy_id(six), 0);
 	CHECK_EQ(rdma_destroy_id(four), 0);
@@ -523,7 +523,7 @@ static void test_connection_outlives_listener(void)
 	/* A request that is refused does not end the association. */
 	c = cm_resolved(l.active, &to);
 	CHECK_EQ(cm_connect(c), 0);
-	cm_expect(l.active, RDMA_CM_EVENT_REJECTED, -ECONNREFUSED);
+	cm_expect(l.active, RDMA_CM_EVENT_REJECTED, cm_status(NOBODY_LISTENS));
 	cm_destroy(c);
 	sleep_ms(200);
 	cm_transfer(l.a, l.b);
@@ -535,7 +535,7 @@ static void test_connection_outlives_listener(void)
 	c = cm_resolved(l.active, &to);
 	CHECK_EQ(cm_connect(c), 0);
 	CHECK_EQ(rdma_destroy_id(cm_request(l.listening)), 0);
-	cm_expect(l.active, RDMA_CM_EVENT_REJECTED, -ECONNREFUSED);
+	cm_expect(l.active, RDMA_CM_EVENT_REJECTED, cm_status(BY_PROGRAM));
 	cm_destroy(c);
 	cm_transfer(l.a, l.b);
 	cm_link_close(&l);

@@ -73,7 +73,7 @@ static void test_request_rejected(void)
 	struct asked k;
 
 	ask(&k, "connect_request: reject data \"not here\", once");
-	expect_rejected(&k, -ECONNREFUSED, "not here");
+	expect_rejected(&k, cm_status(BY_PROGRAM), "not here");
 	cm_expect_none(k.listening, 100);
 	to = cm_address_of(k.listener, AF_INET);
 	other = cm_resolved(k.active, &to);

@@ -54,7 +54,7 @@ local UD, REQUEST, ROOM_REQUEST = 1, 2, 4
 local UD_LEN, SIDR_LEN, SIDR_MAX = 32, 36, 292
 local least = { [1] = UD_LEN, [2] = SIDR_LEN, [3] = SIDR_LEN, [4] = 24, [5] = 20 }
 local GROUP_QP = 0xffffff
-local statuses = { [0] = "accepted", [2] = "rejected", [255] = "challenge" }
+local statuses = { [0] = "accepted", [1] = "nobody listens", [2] = "rejected", [255] = "challenge" }
 
 -- docs/wire.md: the private data of queue pairs that are connected out of band.
 local OOB, OOB_LEN = "sctpiwQP", 28
@@ -69,7 +69,7 @@ local types = { [0] = "RC", [1] = "UC", [2] = "XRC" }
 
 -- docs/wire.md: what connection managers say in front of private data.
 local CM, CM_LEN = "sctpiwCM", 16
-local cm_reasons = { [0] = "by the program, or none", [1] = "another type" }
+local cm_reasons = { [0] = "by the program, or none", [1] = "another type", [35] = "by the program, for ECE" }
 
 local ddp = Dissector.get("iwarp_ddp_rdmap")
 local sctp = Dissector.get("sctp")

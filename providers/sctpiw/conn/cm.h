@@ -157,6 +157,25 @@ struct cm_id {
 	struct cm_request_link request;
 };
 
+/* Reasons of a REJ of InfiniBand (IBA 12.6.7.2): the statuses of REJECTED with a channel adapter. */
+enum cm_rej_reason {
+	CM_REJ_INVALID_SERVICE_ID = 8, /* nobody listens */
+	CM_REJ_CONSUMER_DEFINED = 28,  /* a program has rejected or given up the request */
+	CM_REJ_VENDOR_OPTION_NOT_SUPPORTED = 35,
+};
+
+/*
+ * Private data of InfiniBand's messages, in bytes, less the header of rdma_cm. With a channel adapter a program cannot
+ * give more, and an event has so many, with zeros behind what the peer has given.
+ */
+enum cm_private_max {
+	CM_PRIVATE_REQ = 56,
+	CM_PRIVATE_REP = 196,
+	CM_PRIVATE_REJ = 148,
+	CM_PRIVATE_SIDR_REQ = 180,
+	CM_PRIVATE_SIDR_REP = 136,
+};
+
 struct cm_id_table;
 
 /* The counts of a program, or of a peer, that has not said any: whatever has to wait waits. */
@@ -245,8 +264,13 @@ void cm_post_datagram(struct cm_id *id, enum cm_event_type type, int status,
 /* CONNECT_REQUEST on the listener, for the new id. -ENOMEM. */
 int cm_post_request(struct cm_id *listener, struct cm_id *child,
 		    const struct iw_session_param *param);
+/* Gives the private data of the event the length that it has with a channel adapter. */
+void cm_event_pad(const struct conn *c, struct rnic_cm_event *ev);
+/* REJECTED, whose status is the error or, with a channel adapter, the reason. */
+void cm_rejected(struct cm_id *id, int error, enum cm_rej_reason reason,
+		 const struct iw_session_param *param);
 /* The attempt to connect failed: posts the event that this error means to an application. */
-void cm_connect_failed(struct cm_id *id, int error, const struct iw_session_param *param);
+void cm_connect_failed(struct cm_id *id, int error);
 
 /* ---- cm_connect.c ---- */
 
@@ -326,13 +350,16 @@ void cm_forget_groups(struct cm_id *id, const struct conn_events_ops *events);
 
 /* ---- the operations of rnic_api.h, see there ---- */
 
+/* Whether the device's messages have room for so many bytes of private data. */
+bool cm_private_fits(const struct conn *c, size_t len, enum cm_private_max max);
+
 int cm_bind(struct cm_id *id, const struct sockaddr *addr);
 int cm_resolve_addr(struct cm_id *id, const struct sockaddr *src, const struct sockaddr *dst);
 int cm_resolve_route(struct cm_id *id);
 int cm_connect(struct cm_id *id, const struct rnic_conn_param *param);
 int cm_listen(struct cm_id *id, int backlog);
 int cm_accept(struct cm_id *id, const struct rnic_conn_param *param, bool has_uid, uint64_t uid);
-int cm_reject(struct cm_id *id, const void *private_data, uint8_t len);
+int cm_reject(struct cm_id *id, uint8_t reason, const void *private_data, uint8_t len);
 int cm_disconnect(struct cm_id *id);
 /* Fills all but info->node_guid; info->port_num is 0 while the id has no device. */
 int cm_query(struct cm_id *id, struct rnic_addr_info *info);

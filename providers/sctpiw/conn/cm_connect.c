@@ -20,6 +20,11 @@ _Static_assert((int)CONFIG_RTR_SEND == IW_RTR_SEND && (int)CONFIG_RTR_WRITE == I
 		       (int)CONFIG_RTR_READ == IW_RTR_READ && (int)CONFIG_RTR_ANY == IW_RTR_ANY,
 	       "the setting goes to iwarp as it is");
 
+bool cm_private_fits(const struct conn *c, size_t len, enum cm_private_max max)
+{
+	return len <= max || !config_is_ca(c->config);
+}
+
 static uint8_t count_of(uint8_t given)
 {
 	return given < 7 ? given : 7;
@@ -244,7 +249,8 @@ int cm_connect(struct cm_id *id, const struct rnic_conn_param *param)
 
 	if (!id->connected_type)
 		return sidr_connect(id, param);
-	if (id->state != CM_ROUTE_RESOLVED || !sockaddr_port((struct sockaddr *)&id->dst))
+	if (id->state != CM_ROUTE_RESOLVED || !sockaddr_port((struct sockaddr *)&id->dst) ||
+	    !cm_private_fits(id->conn, param->private_data_len, CM_PRIVATE_REQ))
 		return -EINVAL;
 	ret = choose_qp(id, param->qp_num, IW_QPT_XRC_RECV);
 	if (!ret)
@@ -268,7 +274,7 @@ void cm_reconnect(struct cm_id *id)
 	list_del(&id->setup.wait_node);
 	ret = start(id);
 	if (ret)
-		cm_connect_failed(id, ret, NULL);
+		cm_connect_failed(id, ret);
 }
 
 void cm_assoc_up(struct conn_assoc *a)
@@ -285,7 +291,7 @@ void cm_assoc_up(struct conn_assoc *a)
 				ret = start(id);
 		}
 		if (ret)
-			cm_connect_failed(id, ret, NULL);
+			cm_connect_failed(id, ret);
 	}
 }
 
@@ -296,7 +302,7 @@ void cm_assoc_failed(struct conn_assoc *a, int error)
 	while ((node = list_pop(&a->waiting))) {
 		struct cm_id *id = list_entry(node, struct cm_id, setup.wait_node);
 
-		cm_connect_failed(id, error, NULL);
+		cm_connect_failed(id, error);
 	}
 }
 
@@ -318,6 +324,8 @@ static int accept_connection(struct cm_id *id, const struct rnic_conn_param *par
 
 	if (!id->session) /* the peer has gone meanwhile */
 		return -ECONNRESET;
+	if (!cm_private_fits(id->conn, param->private_data_len, CM_PRIVATE_REP))
+		return -EINVAL;
 	take_param(id, param);
 	id->counts.retry = 0;
 	ret = choose_qp(id, param->qp_num, IW_QPT_XRC_SEND);
@@ -360,14 +368,15 @@ int cm_accept(struct cm_id *id, const struct rnic_conn_param *param, bool has_ui
 		ret = id->connected_type ? accept_connection(id, param) : sidr_accept(id, param);
 	if (ret) {
 		id->uid = old_uid;
-		cm_reject(id, NULL, 0);
+		cm_reject(id, 0, NULL, 0);
 	}
 	return ret;
 }
 
-static int reject_connection(struct cm_id *id, const void *private_data, uint8_t len)
+static int reject_connection(struct cm_id *id, uint8_t reason, const void *private_data,
+			     uint8_t len)
 {
-	const struct cm_message m = { .type = id->type, .reason = CM_MESSAGE_BY_PROGRAM };
+	const struct cm_message m = { .type = id->type, .reason = reason };
 	struct iw_session_param param = { .private_data_len = len };
 
 	if (len)
@@ -377,17 +386,21 @@ static int reject_connection(struct cm_id *id, const void *private_data, uint8_t
 	return iw_session_reject(id->session, param.private_data, param.private_data_len);
 }
 
-int cm_reject(struct cm_id *id, const void *private_data, uint8_t len)
+int cm_reject(struct cm_id *id, uint8_t reason, const void *private_data, uint8_t len)
 {
 	int ret = 0;
 
 	if (!id->connected_type)
 		return sidr_reject(id, private_data, len);
-	if (id->state != CM_REQUESTED)
+	if (id->state != CM_REQUESTED || !cm_private_fits(id->conn, len, CM_PRIVATE_REJ))
 		return -EINVAL;
 	cm_decided(id);
 	if (id->session)
-		ret = reject_connection(id, private_data, len);
+		ret = reject_connection(id,
+					reason == CM_REJ_VENDOR_OPTION_NOT_SUPPORTED ?
+						CM_MESSAGE_OF_ECE :
+						CM_MESSAGE_BY_PROGRAM,
+					private_data, len);
 	if (ret) /* without memory for the answer the session must end all the same */
 		iw_session_refuse(id->session);
 	id->session = NULL;
@@ -408,7 +421,7 @@ static void on_accept(struct cm_id *id, const struct iw_event *ev)
 	if (id->setup.messages && !cm_message_take(&m, &param)) {
 		iw_session_close(id->session);
 		id->session = NULL;
-		cm_connect_failed(id, -EPROTO, NULL);
+		cm_connect_failed(id, -EPROTO);
 		return;
 	}
 	id->peer_qp_num = m.qp_num;
@@ -438,6 +451,7 @@ static void tell_type(const struct cm_id *id, uint8_t type)
 static void on_reject(struct cm_id *id, const struct iw_event *ev)
 {
 	struct iw_session_param param = ev->param;
+	enum cm_rej_reason reason = CM_REJ_CONSUMER_DEFINED;
 	struct cm_message m = { 0 };
 	int error = -ECONNREFUSED;
 
@@ -445,11 +459,15 @@ static void on_reject(struct cm_id *id, const struct iw_event *ev)
 	id->session = NULL;
 	if (id->state != CM_CONNECTING)
 		return;
-	if (id->setup.messages && cm_message_take(&m, &param) && m.reason == CM_MESSAGE_OF_TYPE) {
+	if (id->setup.messages)
+		cm_message_take(&m, &param);
+	if (m.reason == CM_MESSAGE_OF_TYPE) {
 		tell_type(id, m.type);
 		error = -EPROTOTYPE;
+	} else if (m.reason == CM_MESSAGE_OF_ECE) {
+		reason = CM_REJ_VENDOR_OPTION_NOT_SUPPORTED;
 	}
-	cm_connect_failed(id, error, &param);
+	cm_rejected(id, error, reason, &param);
 }
 
 static void on_rtr(struct cm_id *id)
@@ -488,10 +506,15 @@ static void on_closed(struct cm_id *id, int error)
 		if (error == -ETIMEDOUT)
 			log_error("%s has been silent for too long: the request to connect is lost",
 				  sockaddr_text((const struct sockaddr *)&id->dst, text));
-		/* fall through */
+		/* The peer ended the session instead of answering (RFC 5043 6.4): it has not asked its program. */
+		cm_connect_failed(id, error ? error : -ECONNREFUSED);
+		break;
 	case CM_ACCEPTED:
-		/* The peer ended the session instead of answering (RFC 5043 6.4). */
-		cm_connect_failed(id, error ? error : -ECONNREFUSED, NULL);
+		if (error && error != -ECONNRESET)
+			cm_connect_failed(id, error);
+		else
+			cm_rejected(id, error ? error : -ECONNREFUSED, CM_REJ_CONSUMER_DEFINED,
+				    NULL);
 		break;
 	case CM_ESTABLISHED:
 		id->state = CM_OVER;
@@ -565,7 +588,7 @@ void cm_timers(struct conn *c)
 		if (id->session)
 			iw_session_abandon(id->session);
 		id->session = NULL;
-		cm_connect_failed(id, -ETIMEDOUT, NULL);
+		cm_connect_failed(id, -ETIMEDOUT);
 	}
 	cm_end_timers(c);
 	cm_early_timers(c);

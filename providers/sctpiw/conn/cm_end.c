@@ -83,7 +83,7 @@ static void hang_up_session(struct cm_id *id)
 		if (id->request.listener)
 			iw_session_refuse(id->session);
 		else
-			cm_reject(id, NULL, 0);
+			cm_reject(id, 0, NULL, 0);
 		id->session = NULL;
 	} else {
 		close_session(id);

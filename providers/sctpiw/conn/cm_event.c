@@ -43,12 +43,40 @@ static void fill_counts(struct rnic_conn_param *to, const struct cm_id *id)
 	to->srq = id->peer_counts.srq;
 }
 
+/* The bytes of private data that the message of this event has with InfiniBand; 0: there is no message. */
+static uint8_t private_len(const struct rnic_cm_event *ev)
+{
+	switch (ev->event) {
+	case CM_EVENT_CONNECT_REQUEST:
+		return ev->datagram ? CM_PRIVATE_SIDR_REQ : CM_PRIVATE_REQ;
+	case CM_EVENT_CONNECT_RESPONSE:
+		return CM_PRIVATE_REP;
+	case CM_EVENT_REJECTED:
+		return CM_PRIVATE_REJ;
+	case CM_EVENT_ESTABLISHED:
+		return ev->datagram ? CM_PRIVATE_SIDR_REP : 0;
+	case CM_EVENT_UNREACHABLE: /* status of a reply, or -errno */
+		return ev->datagram && ev->status > 0 ? CM_PRIVATE_SIDR_REP : 0;
+	default:
+		return 0;
+	}
+}
+
+void cm_event_pad(const struct conn *c, struct rnic_cm_event *ev)
+{
+	uint8_t len = config_is_ca(c->config) ? private_len(ev) : 0;
+
+	if (ev->param.private_data_len < len)
+		ev->param.private_data_len = len;
+}
+
 /* Posts an event of the id, or of a request to it that came to c. */
 static int post(struct conn *c, struct cm_id *id, struct rnic_cm_event *ev)
 {
 	int ret;
 
 	ev->datagram = !id->connected_type;
+	cm_event_pad(c, ev);
 	c->cm.last_event = c->now;
 	TRACE(cm_event, c->now, .id = ev->id, .event = ev->event, .status = ev->status);
 	ret = c->ops->events.post(&id->source, ev, sizeof(*ev));
@@ -124,23 +152,26 @@ int cm_post_request(struct cm_id *listener, struct cm_id *child,
 	return post(child->conn, listener, &ev);
 }
 
-void cm_connect_failed(struct cm_id *id, int error, const struct iw_session_param *param)
+void cm_rejected(struct cm_id *id, int error, enum cm_rej_reason reason,
+		 const struct iw_session_param *param)
 {
-	enum cm_event_type type;
+	id->state = CM_OVER;
+	cm_post_param(id, CM_EVENT_REJECTED, config_is_ca(id->conn->config) ? (int)reason : error,
+		      param);
+}
 
+void cm_connect_failed(struct cm_id *id, int error)
+{
 	switch (error) {
 	case -ECONNREFUSED:
+		cm_rejected(id, error, CM_REJ_INVALID_SERVICE_ID, NULL);
+		return;
 	case -ECONNRESET:
-	case -EPROTOTYPE:
-		type = CM_EVENT_REJECTED;
-		break;
-	case -ETIMEDOUT:
-		type = CM_EVENT_UNREACHABLE;
-		break;
+		cm_rejected(id, error, CM_REJ_CONSUMER_DEFINED, NULL);
+		return;
 	default:
-		type = CM_EVENT_CONNECT_ERROR;
-		break;
+		id->state = CM_OVER;
+		cm_post(id, error == -ETIMEDOUT ? CM_EVENT_UNREACHABLE : CM_EVENT_CONNECT_ERROR,
+			error);
 	}
-	id->state = CM_OVER;
-	cm_post_param(id, type, error, param);
 }

@@ -18,8 +18,11 @@ void cm_grant_grace(struct endpoint *ep)
 	const struct transport *t = ep->conn->transport;
 	struct endpoint *m;
 
-	for (unsigned int i = 0; t->set_quiet && (m = endpoint_group_member(ep, i)); i++)
-		t->set_quiet(m, m->conn->now + CM_LISTEN_GRACE);
+	for (unsigned int i = 0; (m = endpoint_group_member(ep, i)); i++) {
+		m->grace_until = m->conn->now + CM_LISTEN_GRACE;
+		if (t->set_quiet)
+			t->set_quiet(m, m->grace_until);
+	}
 }
 
 /* Peers may ask for the listener, at each endpoint of its port. -errno. */

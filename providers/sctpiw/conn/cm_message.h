@@ -29,8 +29,9 @@ struct iw_session_param;
 enum cm_message_type { CM_MESSAGE_RC = 0, CM_MESSAGE_XRC = 2 };
 
 enum cm_message_reason {
-	CM_MESSAGE_BY_PROGRAM, /* the program has rejected the request */
-	CM_MESSAGE_OF_TYPE,    /* the listener is for QPs of the type that the Reject names */
+	CM_MESSAGE_BY_PROGRAM = 0, /* the program has rejected the request */
+	CM_MESSAGE_OF_TYPE = 1,	   /* the listener is for QPs of the type that the Reject names */
+	CM_MESSAGE_OF_ECE = 35,	   /* the program has rejected the request by rdma_reject_ece() */
 };
 
 /* What rdma_connect() and rdma_accept() give, and iWARP's messages have no place for. */

@@ -92,7 +92,8 @@ int sidr_connect(struct cm_id *id, const struct rnic_conn_param *param)
 	struct sidr_request *rq = &id->sidr;
 	struct conn *c = id->conn;
 
-	if (id->state != CM_ROUTE_RESOLVED || !sockaddr_port((struct sockaddr *)&id->dst))
+	if (id->state != CM_ROUTE_RESOLVED || !sockaddr_port((struct sockaddr *)&id->dst) ||
+	    !cm_private_fits(c, param->private_data_len, CM_PRIVATE_SIDR_REQ))
 		return -EINVAL;
 	take_private_data(id, param->private_data, param->private_data_len);
 	rq->id = (uint64_t)id->handle << 32 | random_u32(c->random);
@@ -177,7 +178,7 @@ void sidr_refused(struct endpoint *ep, const uint8_t *quoted, size_t len)
 		return;
 	id = asking(ep, get_be64(chunk + WIRE_DATAGRAM_LEN));
 	if (id)
-		fail(id, -ECONNREFUSED, NULL);
+		fail(id, WIRE_SIDR_UNSUPPORTED, NULL);
 }
 
 uint64_t sidr_next_timeout(const struct conn *c)
@@ -319,7 +320,8 @@ int sidr_accept(struct cm_id *id, const struct rnic_conn_param *param)
 {
 	struct wire_sidr s = { .status = WIRE_SIDR_ACCEPTED };
 
-	if (param->qp_num >> 24)
+	if (param->qp_num >> 24 ||
+	    !cm_private_fits(id->conn, param->private_data_len, CM_PRIVATE_SIDR_REP))
 		return -EINVAL;
 	id->qp_num = param->qp_num;
 	s.qp_num = param->qp_num;
@@ -339,7 +341,7 @@ int sidr_reject(struct cm_id *id, const void *private_data, uint8_t len)
 		.private_data = private_data,
 	};
 
-	if (id->state != CM_REQUESTED)
+	if (id->state != CM_REQUESTED || !cm_private_fits(id->conn, len, CM_PRIVATE_SIDR_REP))
 		return -EINVAL;
 	answer(id, &s);
 	id->state = CM_OVER;
@@ -389,15 +391,30 @@ static void new_request(struct endpoint *ep, const struct path_addr *from, uint1
 		cm_id_free(child);
 }
 
+/* The client is refused at once, unless it may be too early: then it asks again. */
+static void nobody_listens(struct endpoint *ep, const struct path_addr *from, uint16_t port,
+			   uint64_t request_id)
+{
+	const struct wire_sidr s = { .request_id = request_id, .status = WIRE_SIDR_UNSUPPORTED };
+	uint8_t chunk[WIRE_SIDR_MAX];
+
+	if (ep->conn->now >= ep->grace_until)
+		datagram_send_chunk(ep, from, port, chunk,
+				    wire_sidr_put(chunk, WIRE_DATAGRAM_SIDR_REPLY, &s));
+}
+
 static void request_input(struct endpoint *ep, const struct path_addr *from, uint16_t port,
 			  const struct wire_sidr *s)
 {
 	struct cm_id *listener = ep->listener;
 	const char *why;
 
-	/* A client that asks too early asks again. */
-	if (!listener || listener->connected_type || answer_again(ep, from, port, s->request_id) ||
-	    !is_proven(ep, from, port, s) || is_asked(ep, from, port, s->request_id))
+	if (!listener || listener->connected_type) {
+		nobody_listens(ep, from, port, s->request_id);
+		return;
+	}
+	if (answer_again(ep, from, port, s->request_id) || !is_proven(ep, from, port, s) ||
+	    is_asked(ep, from, port, s->request_id))
 		return;
 	why = cm_why_not(ep->conn, listener, s->private_data_len);
 	if (why)

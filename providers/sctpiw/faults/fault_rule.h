@@ -57,7 +57,7 @@ enum fault_action_id {
 #include "faults/fault_list.h"
 
 #define FAULT_ARGS_MAX 4
-#define FAULT_DATA_MAX 196 /* bytes of private data */
+#define FAULT_DATA_MAX 148 /* bytes of private data that a REJ of InfiniBand has */
 
 /* Kinds of arguments and of values of selectors. */
 enum fault_kind {

@@ -388,7 +388,7 @@ static int accept_id(struct cm_id *id, const struct rnic_conn_param *param, bool
 		return cm_accept(id, param, has_uid, uid);
 	/* A request that cannot be accepted is rejected, so that the peer does not wait for more. */
 	if (id->state == CM_REQUESTED)
-		cm_reject(id, NULL, 0);
+		cm_reject(id, 0, NULL, 0);
 	return ret;
 }
 
@@ -398,9 +398,9 @@ static int api_cm_accept(uint32_t handle, const struct rnic_conn_param *param, b
 	WITH_ID(handle, id, "accept", NULL, accept_id(id, param, has_uid, uid));
 }
 
-static int api_cm_reject(uint32_t handle, const void *private_data, uint8_t len)
+static int api_cm_reject(uint32_t handle, uint8_t reason, const void *private_data, uint8_t len)
 {
-	WITH_ID(handle, id, "reject", NULL, cm_reject(id, private_data, len));
+	WITH_ID(handle, id, "reject", NULL, cm_reject(id, reason, private_data, len));
 }
 
 static int api_cm_disconnect(uint32_t handle)

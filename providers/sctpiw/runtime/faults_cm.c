@@ -12,8 +12,6 @@
 #include "runtime/rnic.h"
 #include "util/sockaddr.h"
 
-#define REJECTED_BY_CONSUMER 28 /* IBA table 106 */
-
 /* An event that comes later. */
 struct held_event {
 	struct fault_timer timer; /* first */
@@ -226,12 +224,13 @@ static int reject(struct event_source *src, struct rnic_cm_event *ev, struct cm_
 		ev->event = CM_EVENT_REJECTED;
 		ev->status = fault_given(a, fault_reject_reason) ?
 				     (int32_t)a->arg[fault_reject_reason] :
-				     REJECTED_BY_CONSUMER;
+				     CM_REJ_CONSUMER_DEFINED;
 		ev->param = (struct rnic_conn_param){ .private_data_len = (uint8_t)len };
 		memcpy(ev->param.private_data, a->data, len);
+		cm_event_pad(id->conn, ev);
 		return post_now(src, ev);
 	}
-	cm_reject(id, a->data, (uint8_t)len);
+	cm_reject(id, 0, a->data, (uint8_t)len);
 	return bury(id, true) ? 0 : -ENOMEM;
 }
 

@@ -56,8 +56,9 @@ MAY_FAIL(cm_listen, rdma_listen, id, (uint32_t id, int backlog), (id, backlog))
 MAY_FAIL(cm_accept, rdma_accept, id,
 	 (uint32_t id, const struct rnic_conn_param *param, bool has_uid, uint64_t uid),
 	 (id, param, has_uid, uid))
-MAY_FAIL(cm_reject, rdma_reject, id, (uint32_t id, const void *private_data, uint8_t len),
-	 (id, private_data, len))
+MAY_FAIL(cm_reject, rdma_reject, id,
+	 (uint32_t id, uint8_t reason, const void *private_data, uint8_t len),
+	 (id, reason, private_data, len))
 MAY_FAIL(cm_disconnect, rdma_disconnect, id, (uint32_t id), (id))
 MAY_FAIL(cm_init_qp_attr, rdma_init_qp_attr, id,
 	 (uint32_t id, uint32_t qp_state, struct rnic_qp_attr *attr), (id, qp_state, attr))

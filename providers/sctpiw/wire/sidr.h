@@ -30,6 +30,7 @@
 
 enum wire_sidr_status {
 	WIRE_SIDR_ACCEPTED = 0,
+	WIRE_SIDR_UNSUPPORTED = 1, /* nobody listens */
 	WIRE_SIDR_REJECTED = 2,
 	/* Not one of InfiniBand's: the request is to be sent once more, with this cookie. */
 	WIRE_SIDR_CHALLENGE = 255,
