@@ -56,7 +56,12 @@ static const struct ucma_command ucma_commands[] = {
 	[RDMA_USER_CM_CMD_RESOLVE_ADDR] =
 		COMMAND(ucma_resolve_addr, rdma_ucm_resolve_addr, dst_addr),
 	[RDMA_USER_CM_CMD_JOIN_MCAST] = COMMAND(ucma_join_mcast, rdma_ucm_join_mcast, addr),
+	[UCMA_CMD_RESOLVE_IB_SERVICE] =
+		COMMAND(ucma_resolve_ib_service, ucma_resolve_ib_service, flags),
+	[UCMA_CMD_WRITE_CM_EVENT] = COMMAND(ucma_write_cm_event, ucma_write_cm_event, arg),
 };
+
+_Static_assert(sizeof(ucma_commands) / sizeof(ucma_commands[0]) == UCMA_CMD_END, "all commands");
 
 static ssize_t ucma_write(struct kfile *kf, int fd, const void *buf, size_t len)
 {

@@ -238,6 +238,24 @@ static void copy_gids(struct rdma_ucm_query_addr_resp *resp, const struct rnic_a
 	resp->src_size = resp->dst_size = sizeof(sib);
 }
 
+int ucma_resolve_ib_service(const struct ucma_request *rq, const void *in)
+{
+	const struct ucma_resolve_ib_service *cmd = in;
+	int ret = ucma_check_bound(rq, cmd->id);
+
+	return ret ? ret : -EOPNOTSUPP;
+}
+
+/* No service is ever resolved, so there are no records of it. */
+static int query_ib_service(const struct ucma_request *rq, uint32_t id)
+{
+	int ret = idmap_check(id, rq->kf);
+
+	if (ret)
+		return ret;
+	return rq->out_len < sizeof(struct ucma_query_ib_service_resp) ? -ENOSPC : -ENODATA;
+}
+
 int ucma_query(const struct ucma_request *rq, const void *in)
 {
 	const struct rdma_ucm_query *cmd = in;
@@ -246,6 +264,8 @@ int ucma_query(const struct ucma_request *rq, const void *in)
 	struct rnic_addr_info info;
 	int ret;
 
+	if (cmd->option == UCMA_QUERY_IB_SERVICE)
+		return query_ib_service(rq, cmd->id);
 	if (cmd->option > RDMA_USER_CM_QUERY_GID)
 		return -ENOSYS;
 	if (rq->out_len < (cmd->option == RDMA_USER_CM_QUERY_PATH ?

@@ -18,6 +18,40 @@
 
 #include "rnic.h"
 
+/*
+ * What <rdma/rdma_user_cm.h> of Linux 6.17 and later has beyond older ones: the last commands, a kind of query, and the
+ * layouts of what they take.
+ */
+enum {
+	UCMA_CMD_RESOLVE_IB_SERVICE = RDMA_USER_CM_CMD_JOIN_MCAST + 1,
+	UCMA_CMD_WRITE_CM_EVENT,
+	UCMA_CMD_END,
+};
+
+#define UCMA_QUERY_IB_SERVICE (RDMA_USER_CM_QUERY_GID + 1)
+
+struct ucma_resolve_ib_service {
+	uint32_t id;
+	uint32_t reserved;
+	uint64_t service_id;
+	uint8_t service_name[64];
+	uint32_t flags;
+	uint32_t reserved1;
+};
+
+struct ucma_write_cm_event {
+	uint32_t id;
+	uint32_t reserved;
+	uint32_t event;
+	uint32_t status;
+	uint64_t arg; /* the member of a union that these events have */
+};
+
+struct ucma_query_ib_service_resp {
+	uint32_t num_service_recs;
+	uint32_t reserved;
+};
+
 /* One command while it is served. */
 struct ucma_request {
 	const struct sctpiw_rnic_api *api;
@@ -79,6 +113,8 @@ int ucma_resolve_addr(const struct ucma_request *rq, const void *in);
 int ucma_resolve_route(const struct ucma_request *rq, const void *in);
 int ucma_query_route(const struct ucma_request *rq, const void *in);
 int ucma_query(const struct ucma_request *rq, const void *in);
+/* -EOPNOTSUPP, as for each device whose port has no subnet administrator of InfiniBand to ask. */
+int ucma_resolve_ib_service(const struct ucma_request *rq, const void *in);
 
 /* ucma_conn.c: connections and events. */
 int ucma_connect(const struct ucma_request *rq, const void *in);
@@ -87,6 +123,7 @@ int ucma_accept(const struct ucma_request *rq, const void *in);
 int ucma_reject(const struct ucma_request *rq, const void *in);
 int ucma_disconnect(const struct ucma_request *rq, const void *in);
 int ucma_init_qp_attr(const struct ucma_request *rq, const void *in);
+int ucma_write_cm_event(const struct ucma_request *rq, const void *in);
 /*
  * Waits for the channel's next event: -EAGAIN if the descriptor is O_NONBLOCK and there is none,
  * -EINTR as rnic_wait_readable(). A cancellation point, at which the reference to the channel is

@@ -114,6 +114,18 @@ int ucma_disconnect(const struct ucma_request *rq, const void *in)
 	return ret ? ret : rq->api->cm_disconnect(cmd->id);
 }
 
+int ucma_write_cm_event(const struct ucma_request *rq, const void *in)
+{
+	const struct ucma_write_cm_event *cmd = in;
+	int ret;
+
+	if (cmd->event != RNIC_CM_EVENT_USER && cmd->event != RNIC_CM_EVENT_INTERNAL)
+		return -EINVAL;
+	ret = idmap_check(cmd->id, rq->kf);
+	return ret ? ret :
+		     rq->api->cm_write_event(cmd->id, cmd->event, (int32_t)cmd->status, cmd->arg);
+}
+
 /* RoCE's address handles have a GRH; InfiniBand's have a LID as well. */
 static void copy_ah(struct ib_uverbs_ah_attr *to, const struct rnic_ah *ah)
 {
@@ -195,7 +207,9 @@ static void copy_event(struct rdma_ucm_event_resp *resp, const struct rnic_cm_ev
 	resp->id = ev->id;
 	resp->event = ev->event;
 	resp->status = (uint32_t)ev->status;
-	if (ev->datagram)
+	if (ev->event == RNIC_CM_EVENT_USER || ev->event == RNIC_CM_EVENT_INTERNAL)
+		memcpy(&resp->param, &ev->arg, sizeof(ev->arg));
+	else if (ev->datagram)
 		copy_datagram(&resp->param.ud, ev);
 	else
 		copy_connection(&resp->param.conn, ev);

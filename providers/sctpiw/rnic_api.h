@@ -55,6 +55,10 @@ struct rnic_ah {
 	uint16_t dlid; /* 0 unless the link layer is InfiniBand */
 };
 
+/* Events that a program queues itself, as numbers of enum rdma_cm_event_type. */
+#define RNIC_CM_EVENT_USER 18
+#define RNIC_CM_EVENT_INTERNAL 19
+
 /* An event of RDMA CM. */
 struct rnic_cm_event {
 	uint32_t event;	   /* enum rdma_cm_event_type of rdma/rdma_cma.h, and of the kernel */
@@ -63,6 +67,7 @@ struct rnic_cm_event {
 	uint32_t id;	   /* handle of that id; of a CONNECT_REQUEST, of the new one */
 	bool datagram;	   /* of an id for datagrams, whose param has another layout in the ABI */
 	struct rnic_ah ah; /* of ESTABLISHED of such an id */
+	uint64_t arg;	   /* of an event of cm_write_event(), which has no param */
 	struct rnic_conn_param param; /* of CONNECT_REQUEST, ESTABLISHED, REJECTED ... */
 };
 
@@ -227,6 +232,11 @@ struct sctpiw_rnic_api {
 	/* -EINVAL: the membership is of an id on another channel. *events_reported: that were read of it. */
 	int (*cm_leave_mcast)(struct rnic_channel *chan, uint32_t handle,
 			      uint32_t *events_reported);
+	/*
+	 * rdma_write_cm_event(): an event that the program itself queues on the id, with this status and this
+	 * number beside it. RNIC_CM_EVENT_USER, or RNIC_CM_EVENT_INTERNAL from librdmacm.
+	 */
+	int (*cm_write_event)(uint32_t id, uint32_t event, int32_t status, uint64_t arg);
 };
 
 #endif

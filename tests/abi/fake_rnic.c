@@ -486,6 +486,19 @@ static int cm_join_mcast(uint32_t id, const struct sockaddr *group, uint64_t uid
 	return 0;
 }
 
+static int cm_write_event(uint32_t handle, uint32_t event, int32_t status, uint64_t arg)
+{
+	struct id *id = id_of(handle);
+	struct rnic_cm_event ev = {
+		.event = event, .status = status, .uid = id->uid, .id = handle, .arg = arg
+	};
+
+	pthread_mutex_lock(&lock);
+	post_locked(id->chan, &ev, sizeof(ev));
+	pthread_mutex_unlock(&lock);
+	return 0;
+}
+
 static int cm_leave_mcast(struct rnic_channel *chan, uint32_t handle, uint32_t *events_reported)
 {
 	if (handle != FAKE_GROUP || !fake_control.groups)
@@ -598,4 +611,5 @@ EXPORT const struct sctpiw_rnic_api sctpiw_rnic_api = {
 	.cm_notify = cm_notify,
 	.cm_join_mcast = cm_join_mcast,
 	.cm_leave_mcast = cm_leave_mcast,
+	.cm_write_event = cm_write_event,
 };

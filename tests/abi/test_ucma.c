@@ -80,6 +80,23 @@ static void bind_id(int fd, uint32_t id)
 	check(!memcmp(&ctl->last_addr, &addr, sizeof(addr)));
 }
 
+/*
+ * The commands of the newest <rdma/rdma_user_cm.h> (Linux 6.17), by their numbers. No kernel has GET_OPTION: ENOSYS. All
+ * others are there, and RESOLVE_IB_SERVICE is refused, as without a subnet administrator: EOPNOTSUPP.
+ */
+static const char *const commands[] = {
+	"CREATE_ID",	  "DESTROY_ID",	  "BIND_IP",	"RESOLVE_IP",
+	"RESOLVE_ROUTE",  "QUERY_ROUTE",  "CONNECT",	"LISTEN",
+	"ACCEPT",	  "REJECT",	  "DISCONNECT", "INIT_QP_ATTR",
+	"GET_EVENT",	  "GET_OPTION",	  "SET_OPTION", "NOTIFY",
+	"JOIN_IP_MCAST",  "LEAVE_MCAST",  "MIGRATE_ID", "QUERY",
+	"BIND",		  "RESOLVE_ADDR", "JOIN_MCAST", "RESOLVE_IB_SERVICE",
+	"WRITE_CM_EVENT",
+};
+
+#define COMMANDS (sizeof(commands) / sizeof(commands[0]))
+_Static_assert(COMMANDS == 25, "one for each number");
+
 static void test_headers(void)
 {
 	struct rdma_ucm_create_id in = { .ps = RDMA_PS_TCP };
@@ -89,16 +106,14 @@ static void test_headers(void)
 
 	check_fails(write(cm, &hdr, 4), EINVAL);
 	check_fails(write(cm, &hdr, sizeof(hdr)), EINVAL); /* too little was written */
-	hdr.cmd = 23;
 	hdr.in = 0;
+	for (uint32_t cmd = 0; cmd < COMMANDS; cmd++)
+		check_fails(command_len(cm, cmd, many, 3, 4096),
+			    strcmp(commands[cmd], "GET_OPTION") ? EINVAL : ENOSYS);
+	hdr.cmd = COMMANDS;
 	check_fails(write(cm, &hdr, sizeof(hdr)), EINVAL);
 	hdr.cmd = UINT32_MAX;
 	check_fails(write(cm, &hdr, sizeof(hdr)), EINVAL);
-	hdr.cmd = RDMA_USER_CM_CMD_GET_OPTION;
-	check_fails(write(cm, &hdr, sizeof(hdr)), ENOSYS);
-	for (uint32_t cmd = 0; cmd <= RDMA_USER_CM_CMD_JOIN_MCAST; cmd++)
-		if (cmd != RDMA_USER_CM_CMD_GET_OPTION)
-			check_fails(command_len(cm, cmd, many, 3, 4096), EINVAL);
 
 	in.response = (uintptr_t)&resp;
 	check_fails(command(cm, CREATE_ID, in, sizeof(resp) - 1), ENOSPC);
@@ -247,7 +262,10 @@ static void test_queries(void)
 	in.response = (uintptr_t)&path;
 	check(!command(cm, QUERY, in, sizeof(path)) && !path.num_paths);
 	check_fails(command(cm, QUERY, in, sizeof(path) - 1), ENOSPC);
-	in.option = 3;
+	in.option = 3; /* RDMA_USER_CM_QUERY_IB_SERVICE */
+	check_fails(command(cm, QUERY, in, 8), ENODATA);
+	check_fails(command(cm, QUERY, in, 7), ENOSPC);
+	in.option = 4;
 	check_fails(command(cm, QUERY, in, sizeof(path)), ENOSYS);
 	in.option = 0;
 	in.response = 1;
@@ -423,6 +441,48 @@ static void *resolve_later(void *arg)
 	nanosleep(&(struct timespec){ .tv_nsec = 50000000 }, NULL);
 	check(!command(cm, RESOLVE_IP, in, 0));
 	return NULL;
+}
+
+/* With a status and an argument of 8 bytes; the rest of a member of its union is not read. */
+static ssize_t write_event(uint32_t id, uint32_t event)
+{
+	const uint32_t in[84] = { id, 0, event, (uint32_t)-5, 0x9abcdef0, 0x12345678 };
+
+	return command_len(cm, 24, in, sizeof(in), 0);
+}
+
+/* Events that a program writes come to itself, with its status and its argument. */
+static void test_written_events(void)
+{
+	int other = open("/dev/infiniband/rdma_cm", O_RDWR | O_CLOEXEC);
+	uint32_t id = create_id(cm, 0xabc), elsewhere = create_id(other, 1);
+	static const uint32_t arg[] = { 0x9abcdef0, 0x12345678 };
+	uint32_t service[22] = { id };
+	struct rdma_ucm_event_resp ev;
+
+	for (uint32_t event = 0; event < 22; event++) {
+		if (event != 18 && event != 19) { /* USER and INTERNAL */
+			check_fails(write_event(id, event), EINVAL);
+			continue;
+		}
+		check(!write_event(id, event));
+		get_event(cm, &ev);
+		check(ev.event == event && ev.status == (uint32_t)-5 && ev.uid == 0xabc &&
+		      ev.id == id);
+		check(!memcmp(&ev.param, arg, sizeof(arg)) && !ev.param.conn.private_data_len);
+	}
+	check_fails(write_event(elsewhere, 18), EINVAL);
+	check_fails(write_event(UINT32_MAX, 18), ENOENT);
+
+	check_fails(command_len(cm, 23, service, sizeof(service), 0), EINVAL); /* not bound */
+	bind_id(cm, id);
+	check_fails(command_len(cm, 23, service, sizeof(service), 0), EOPNOTSUPP);
+	service[0] = elsewhere;
+	check_fails(command_len(cm, 23, service, sizeof(service), 0), EINVAL);
+	service[0] = UINT32_MAX;
+	check_fails(command_len(cm, 23, service, sizeof(service), 0), ENOENT);
+	check(destroy_id(cm, id) == 2);
+	check(!close(other));
 }
 
 static void *blocked_get_event(void *arg)
@@ -625,6 +685,7 @@ int main(void)
 	test_options();
 	test_multicast();
 	test_connections();
+	test_written_events();
 	test_waiting();
 	test_closed_in_call();
 	test_closed_before_call();

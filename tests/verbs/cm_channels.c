@@ -230,6 +230,7 @@ static void test_dup(void)
 
 /* Commands of the kernel's ABI; their header <rdma/rdma_user_cm.h> defines anew what librdmacm's does. */
 #define CMD_CREATE_ID 0
+#define CMD_DESTROY_ID 1
 #define CMD_GET_EVENT 12
 
 struct create_id {
@@ -238,6 +239,13 @@ struct create_id {
 	uint64_t uid, response;
 	uint16_t ps;
 	uint8_t qp_type, reserved[5];
+};
+
+struct destroy_id {
+	uint32_t cmd;
+	uint16_t in, out;
+	uint64_t response;
+	uint32_t id, reserved;
 };
 
 struct get_event {
@@ -444,6 +452,50 @@ static void test_stranger(void)
 	close(other);
 }
 
+/* The command of rdma_write_cm_event(), which librdmacm has since 58, and by which rdma_resolve_addrinfo() ends. */
+static void write_event(int fd, uint32_t id, uint32_t status)
+{
+	const struct {
+		uint32_t cmd;
+		uint16_t in, out;
+		uint32_t id, reserved, event, status;
+		uint64_t arg;
+	} req = { .cmd = 24, .in = 24, .id = id, .event = 18, .status = status, .arg = 1ull << 40 };
+
+	CHECK_EQ(write(fd, &req, sizeof(req)), sizeof(req));
+}
+
+/* Events that a program writes itself come in their order, with what it has given, and go with their id. */
+static void test_written_events(void)
+{
+	struct rdma_event_channel *channel = cm_channel();
+	struct {
+		uint64_t uid;
+		uint32_t id, event, status, arg[2], rest[77];
+	} event;
+	struct get_event get = { CMD_GET_EVENT, sizeof(get) - 8, sizeof(event), (uintptr_t)&event };
+	uint32_t id, reported = 0;
+	struct create_id create = create_command((uintptr_t)&id);
+	struct destroy_id destroy = { CMD_DESTROY_ID, 16, 4, (uintptr_t)&reported, 0, 0 };
+
+	CHECK_EQ(write(channel->fd, &create, sizeof(create)), sizeof(create));
+	for (uint32_t i = 1; i <= 3; i++)
+		write_event(channel->fd, id, i);
+	for (uint32_t i = 1; i <= 2; i++) {
+		CHECK_EQ(write(channel->fd, &get, sizeof(get)), sizeof(get));
+		CHECK_EQ(event.uid, create.uid);
+		CHECK_EQ(event.id, id);
+		CHECK_EQ(event.event, 18);
+		CHECK_EQ(event.status, i);
+		CHECK(!event.arg[0] && event.arg[1] == 1 << 8);
+	}
+	destroy.id = id;
+	CHECK_EQ(write(channel->fd, &destroy, sizeof(destroy)), sizeof(destroy));
+	CHECK_EQ(reported, 2);
+	cm_expect_none(channel, 0);
+	rdma_destroy_event_channel(channel);
+}
+
 /* The child of a fork() has no use for its parent's channel. */
 static void test_child(void)
 {
@@ -476,6 +528,7 @@ int main(int argc, char **argv)
 		{ "bad_addresses", test_bad_addresses },
 		{ "no_questions", test_no_questions },
 		{ "stranger", test_stranger },
+		{ "written_events", test_written_events },
 		{ "child", test_child },
 	};
 

@@ -261,6 +261,8 @@ void cm_post_param(struct cm_id *id, enum cm_event_type type, int status,
 /* The same on an id for datagrams, with what a reply said, or NULL. status may be one of wire/sidr.h, too. */
 void cm_post_datagram(struct cm_id *id, enum cm_event_type type, int status,
 		      const struct wire_sidr *reply);
+/* An event of the application's own making, see rnic_api.h. -ENOMEM. */
+int cm_write_event(struct cm_id *id, uint32_t event, int status, uint64_t arg);
 /* CONNECT_REQUEST on the listener, for the new id. -ENOMEM. */
 int cm_post_request(struct cm_id *listener, struct cm_id *child,
 		    const struct iw_session_param *param);

@@ -138,6 +138,20 @@ void cm_post(struct cm_id *id, enum cm_event_type type, int status)
 	cm_post_param(id, type, status, NULL);
 }
 
+/* librdmacm drops what comes for an id that is not accepted: it could not tell which one it is. */
+int cm_write_event(struct cm_id *id, uint32_t event, int status, uint64_t arg)
+{
+	struct rnic_cm_event ev = {
+		.event = event,
+		.status = status,
+		.uid = id->uid,
+		.id = id->handle,
+		.arg = arg,
+	};
+
+	return id->state == CM_REQUESTED ? 0 : post(id->conn, id, &ev);
+}
+
 int cm_post_request(struct cm_id *listener, struct cm_id *child,
 		    const struct iw_session_param *param)
 {

@@ -403,6 +403,11 @@ static int api_cm_reject(uint32_t handle, uint8_t reason, const void *private_da
 	WITH_ID(handle, id, "reject", NULL, cm_reject(id, reason, private_data, len));
 }
 
+static int api_cm_write_event(uint32_t handle, uint32_t event, int32_t status, uint64_t arg)
+{
+	WITH_ID(handle, id, "write an event", NULL, cm_write_event(id, event, status, arg));
+}
+
 static int api_cm_disconnect(uint32_t handle)
 {
 	WITH_ID(handle, id, "disconnect", NULL, cm_disconnect(id));
@@ -513,4 +518,5 @@ __attribute__((visibility("default"))) struct sctpiw_rnic_api sctpiw_rnic_api = 
 	.cm_notify = api_cm_notify,
 	.cm_join_mcast = api_cm_join_mcast,
 	.cm_leave_mcast = api_cm_leave_mcast,
+	.cm_write_event = api_cm_write_event,
 };
