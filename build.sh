@@ -175,6 +175,7 @@ hdr sys/sdt.h         systemtap-sdt-dev  systemtap-sdt-devel
 PACKAGE_NEEDS=$DIST_NEEDS$MANUAL_NEEDS'
 cmd dpkg-buildpackage dpkg-dev           dpkg-dev
 cmd dh                debhelper          -
+path /usr/share/build-essential    build-essential -
 cmd fakeroot          fakeroot           -
 '
 ROOTS_NEEDS='
@@ -200,6 +201,7 @@ cmd eu-strip          elfutils           elfutils
 cmd rpmlint           rpmlint            rpmlint
 cmd rpm2cpio          rpm2cpio           rpm
 cmd cpio              cpio               cpio
+cmd file              file               file
 cmd ip                iproute2           iproute
 cmd setpriv           util-linux         util-linux
 '
