@@ -281,6 +281,7 @@ enum { N_COMMANDS = sizeof(commands) / sizeof(commands[0]) };
 static int find_command(const char *word)
 {
 	const char *names[N_COMMANDS], *nearest;
+	struct reach program;
 
 	for (int i = 0; i < N_COMMANDS; i++) {
 		names[i] = commands[i].name;
@@ -288,8 +289,15 @@ static int find_command(const char *word)
 			return i;
 	}
 	nearest = config_known_nearest(word, names, N_COMMANDS, MISTYPED);
-	complain("no such command: %s%s%s; 'sctpiw --help' lists all", word,
-		 nearest ? "; did you mean " : "", nearest ? nearest : "");
+	if (nearest)
+		complain("no such command: %s; did you mean %s; 'sctpiw --help' lists all", word,
+			 nearest);
+	else if (reach_look(word, &program))
+		complain("no such command: %s; did you mean sctpiw run -- %s; 'sctpiw --help' "
+			 "lists all",
+			 word, word);
+	else
+		complain("no such command: %s; 'sctpiw --help' lists all", word);
 	return -1;
 }
 

@@ -436,6 +436,7 @@ def small_mtu():
 def no_name():
     lines = doctor("no-such-host.invalid")
     expect(lines, "name", "failure", "no-such-host.invalid: ", "/etc/hosts")
+    expect(doctor("true"), "name", "failure", "true: ", "sctpiw doctor -- CMD")
     assert not {"route", "probe"} & {line["check"] for line in lines}
 
 

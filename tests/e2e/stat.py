@@ -465,6 +465,17 @@ def read_only(link, directory):
 
 # ------------------------------------------------------------------ summary
 
+def datagrams(link, directory):
+    """Both ends of a test of UD, which has no connection."""
+    common = ["ib_send_bw", "-c", "UD", "-F", "-d", DEVICE, "-x", 0, "-p", port := free_port(), "-n", 1000, "-s", 1000]
+    server = begin("server", common, link, directory, "server", options=["--summary"])
+    server.wait_listening_tcp(port)
+    client = begin("client", [*common, link.address], link, directory, options=["--summary"])
+    for program in client, server:
+        program.expect(20)
+    return client, server
+
+
 def summary(link, directory):
     """At exit each process says what it has sent and received, and the two agree."""
     need("ib_write_bw")
@@ -478,6 +489,9 @@ def summary(link, directory):
         program.expect(20)
     pattern = r"sctpiw: ib_write_bw\[(\d+)\]: sent (\d+) messages, ([^;]+); received (\d+) messages, ([^;]+); " \
               r"connected for (\d+\.\d+) s: \S+ \S*B/s out, \S+ \S*B/s in; lost \d+, resent \d+ chunks; \d+ errors\n"
+    for program in datagrams(link, directory):
+        rates = re.search(r"sent \d+ messages, (.*) B; .*: (.*)B/s out, (.*)B/s in;", program.output()[-500:].replace("kB", "B").replace("MB", "B"))
+        check(rates and not (rates[2] == rates[3] == "0 "), f"no rate of {program.name}: {program.output()}")
     lines = {}
     for program in client, server:
         found = re.findall(pattern, program.output())

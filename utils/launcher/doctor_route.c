@@ -9,6 +9,7 @@
 
 #include "launcher/doctor.h"
 #include "launcher/doctor_report.h"
+#include "launcher/reach.h"
 #include "net/route.h"
 #include "net/rtnl.h"
 #include "util/sockaddr.h"
@@ -58,11 +59,14 @@ void doctor_name(struct doctor *d)
 {
 	struct addrinfo hints = { .ai_socktype = SOCK_DGRAM }, *info;
 	char text[SOCKADDR_TEXT];
+	struct reach program;
 	int error = getaddrinfo(d->host, NULL, &hints, &info);
 
 	if (error) {
-		doctor_failure("name an address, or enter the name in /etc/hosts", "%s: %s",
-			       d->host, gai_strerror(error));
+		doctor_failure(reach_look(d->host, &program) ?
+				       "a program stands behind --: sctpiw doctor -- CMD" :
+				       "name an address, or enter the name in /etc/hosts",
+			       "%s: %s", d->host, gai_strerror(error));
 		return;
 	}
 	sockaddr_copy(&d->peer, info->ai_addr);

@@ -106,7 +106,7 @@ const struct options_of options_of_torture = {
 	.tortures = true,
 	.status =
 		"Exit status: 0 no run crashed or hung, 1 at least one did, 2 wrong usage, 125 CMD fails without\n"
-		"a fault or this installation is incomplete, 126 CMD cannot be executed, 127 CMD is not found.\n",
+		"a fault, or does not use the device, or this installation is incomplete, 126 CMD cannot be executed, 127 CMD is not found.\n",
 };
 
 const struct options_of options_of_keygen = {

@@ -236,6 +236,15 @@ static const char *ordinal(unsigned int n)
 	return n % 10 == 1 ? "st" : n % 10 == 2 ? "nd" : n % 10 == 3 ? "rd" : "th";
 }
 
+/* No call of the program could fail, so that the runs say nothing. Returns the exit status. */
+static int complain_unused(const char *cmd)
+{
+	complain(
+		"%s calls neither verbs nor rdma_cm, so nothing was tested: it does not use the device, or does not find it, as sctpiw doctor -- %s may tell",
+		cmd, cmd);
+	return EXIT_BROKEN;
+}
+
 /* Lets the 1st, 2nd, ... call fail, until a run has no such call any more. 0, or the exit status. */
 static int torture_calls(const struct options *options, char **argv, struct counts *c)
 {
@@ -248,7 +257,7 @@ static int torture_calls(const struct options *options, char **argv, struct coun
 		if (!run_once(rule, argv, options->timeout, &o))
 			return EXIT_BROKEN;
 		if (!o.fired && !o.hung && WIFEXITED(o.status))
-			return 0;
+			return c->runs ? 0 : complain_unused(argv[0]);
 		print(options, &o, rule, !c->runs);
 		count(c, &o);
 	}

@@ -66,10 +66,11 @@ struct iw_stats {
 	uint64_t out[IW_OPCODES];     /* RDMAP messages whose last segment was pulled, by opcode */
 	uint64_t in_bytes, out_bytes; /* as of struct iw_traffic, of all QPs that there were */
 	uint64_t sessions;	      /* sessions that were established */
-	uint64_t first_session;	      /* when the first of them was, ns; 0: there was none */
-	uint64_t last_session;	      /* when a session ended last, ns; 0: none has */
-	uint64_t errors;	      /* QPs that have entered the error state by a failure */
-	uint64_t unexpected;	      /* segments of Sends that found no receive posted */
+	/* When the first session was established, or the first datagram passed, ns; 0: there was none. */
+	uint64_t first_use;
+	uint64_t last_use;   /* when a session ended last, or a datagram passed, ns; 0: none has */
+	uint64_t errors;     /* QPs that have entered the error state by a failure */
+	uint64_t unexpected; /* segments of Sends that found no receive posted */
 	struct iw_uc_drops uc;
 };
 

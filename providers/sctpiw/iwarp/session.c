@@ -303,7 +303,7 @@ static void end(struct iw_session *s, enum iw_end_reason why, int error, const s
 	if (s->state == IW_S_PENDING)
 		iw_session_turn_away(s);
 	if (established)
-		s->shard->stats.last_session = s->shard->now;
+		s->shard->stats.last_use = s->shard->now;
 	TRACE(session_closed, s->shard->now, .qp = iw_trace_qp(s), .sid = s->sid,
 	      .why = iw_trace_reason(why), .error = (uint64_t)-error);
 	s->state = IW_S_CLOSING;

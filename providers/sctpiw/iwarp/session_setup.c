@@ -162,8 +162,9 @@ static int negotiate_answer(struct iw_session *s, const struct session_enhanced 
 static void establish(struct iw_session *s)
 {
 	s->state = IW_S_ESTABLISHED;
-	if (!s->shard->stats.sessions++)
-		s->shard->stats.first_session = s->shard->now;
+	s->shard->stats.sessions++;
+	if (!s->shard->stats.first_use)
+		s->shard->stats.first_use = s->shard->now;
 	TRACE(session_established, s->shard->now, .qp = iw_trace_qp(s), .sid = s->sid,
 	      .active = s->active);
 	iw_receipt_update(s); /* Sends may have come early */

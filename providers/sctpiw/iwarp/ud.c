@@ -143,6 +143,13 @@ const struct iw_qp_ops iw_ud_ops = {
 	.may_leave = stays,
 };
 
+static void note_use(struct iw_shard *shard)
+{
+	if (!shard->stats.first_use)
+		shard->stats.first_use = shard->now;
+	shard->stats.last_use = shard->now;
+}
+
 /* ---- sending ---- */
 
 struct iw_qp *iw_ud_next_ready(struct iw_shard *shard)
@@ -242,6 +249,7 @@ size_t iw_ud_pull(struct iw_qp *qp, uint8_t *buf)
 	ud->base.out.bytes += u.len;
 	qp->shard->stats.out_bytes += u.len;
 	qp->shard->ud_stats.sent++;
+	note_use(qp->shard);
 	wqe->progress = IW_WQE_DONE;
 	ud->base.send.next++;
 	if (!iw_sq_complete(qp))
@@ -475,6 +483,7 @@ static void receive(struct iw_qp *qp, const struct wire_ud *u, const struct ip_a
 		put_be32((uint8_t *)&cqe.imm_data, u->imm);
 	}
 	stats->received++;
+	note_use(qp->shard);
 	iw_qp_base(qp)->in.messages++;
 	iw_qp_base(qp)->in.bytes += u->len;
 	qp->shard->stats.in_bytes += u->len;

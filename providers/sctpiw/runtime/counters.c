@@ -96,7 +96,7 @@ static void add(void *to, const void *what, size_t len)
 
 static void add_shard(struct shard *s, struct counters_sum *sum)
 {
-	uint64_t first = sum->iw.first_session, last = sum->iw.last_session;
+	uint64_t first = sum->iw.first_use, last = sum->iw.last_use;
 	const struct iw_stats *iw = iw_stats(s->conn.iw);
 	struct sctp_stats sctp;
 
@@ -106,10 +106,9 @@ static void add_shard(struct shard *s, struct counters_sum *sum)
 	add(&sum->iw, iw, sizeof(sum->iw));
 	add(&sum->ud, iw_ud_stats(s->conn.iw), sizeof(sum->ud));
 	/* These are times. */
-	sum->iw.first_session = first && (!iw->first_session || first < iw->first_session) ?
-					first :
-					iw->first_session;
-	sum->iw.last_session = last > iw->last_session ? last : iw->last_session;
+	sum->iw.first_use = first && (!iw->first_use || first < iw->first_use) ? first :
+										 iw->first_use;
+	sum->iw.last_use = last > iw->last_use ? last : iw->last_use;
 	sum->assocs += conn_count_assocs(&s->conn);
 }
 

@@ -570,9 +570,8 @@ void report_summary(struct shard *s, char text[REPORT_SUMMARY_MAX])
 
 	copy_process(s, &p);
 	/* Without a session that is there still, the time ends with the last one. */
-	end = p.objects.sessions || !p.sum.iw.last_session ? p.now : p.sum.iw.last_session;
-	seconds = p.sum.iw.first_session ? (double)(end - p.sum.iw.first_session) / NSEC_PER_SEC :
-					   0;
+	end = p.objects.sessions || !p.sum.iw.last_use ? p.now : p.sum.iw.last_use;
+	seconds = p.sum.iw.first_use ? (double)(end - p.sum.iw.first_use) / NSEC_PER_SEC : 0;
 	if (p.has_sctp)
 		snprintf(lost, sizeof(lost), "; lost %llu, resent %llu chunks",
 			 (unsigned long long)p.sum.sctp.lost,
