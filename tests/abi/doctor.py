@@ -199,6 +199,7 @@ def settings():
     expect(lines, "settings", "ok", "log = debug, of SCTPIW_LOG")
     expect(lines, "settings", "ok", "have their defaults")
     expect(doctor("--verbose"), "settings", "ok", "share = yes, the default")
+    expect(doctor("--paths", "lo,eth99"), "interfaces", "warning", "paths names eth99, which is not there")
 
 
 def wrong_settings():

@@ -114,8 +114,8 @@ static void test_arguments(void)
 	CHECK_FAILS(ibv_alloc_parent_domain(d.ctx, &bad), EINVAL);
 	CHECK_FAILS(ibv_alloc_parent_domain(other, &attr), EINVAL);
 	bad = attr;
-	bad.comp_mask = 1u << 30;
-	CHECK_FAILS(ibv_alloc_parent_domain(d.ctx, &bad), EINVAL);
+	bad.comp_mask = 1u << 30; /* what a later version of libibverbs knows */
+	CHECK_FAILS(ibv_alloc_parent_domain(d.ctx, &bad), EOPNOTSUPP);
 	td_attr.comp_mask = 0;
 	bad = attr;
 	bad.td = ibv_alloc_td(other, &td_attr);

@@ -43,6 +43,30 @@ static void expect_told(const char *cause, const char *remedy)
 		CHECK(!strncmp(text, "sctpiw: ", 8));
 }
 
+/* The peer's GID is of another family of IP than ours, as with ibv_rc_pingpong -g 0 against -g 1; or it has none. */
+static void expect_no_way(struct side *s, const struct where *to, const char *v6, const char *v4)
+{
+	struct ibv_qp_attr attr = rtr_attr(to);
+	uint8_t *gid = attr.ah_attr.grh.dgid.raw;
+	bool is_v4 = gid[10] == 0xff && !gid[0];
+
+	if (is_v4) {
+		CHECK_EQ(inet_pton(AF_INET6, v6, gid), 1);
+	} else {
+		memset(gid, 0, 10);
+		memset(gid + 10, 0xff, 2);
+		CHECK_EQ(inet_pton(AF_INET, v4, gid + 12), 1);
+	}
+	listen_to_it();
+	CHECK_EQ(ibv_modify_qp(s->qp, &attr, RTR_MASK), EINVAL);
+	expect_told(is_v4 ? "the peer is of IPv6" : "the peer is of IPv4", "one family of IP");
+	CHECK(!ibv_create_ah(s->qp->pd, &attr.ah_attr)); /* with the same line, once in a while */
+	memset(gid, 0, 16);
+	listen_to_it();
+	CHECK_EQ(ibv_modify_qp(s->qp, &attr, RTR_MASK), EINVAL);
+	expect_told("is ::, which no host has", "GID index");
+}
+
 /*
  * A QP is connected with the index of a GID that does not exist, or without any.
  */
@@ -74,6 +98,15 @@ static void test_gid_index(void)
 	listen_to_it();
 	CHECK_EQ(ibv_modify_qp(a.qp, &attr, RTR_MASK), EINVAL);
 	expect_told("without a GID", "GID index");
+
+	/* Without GRH a destination of datagrams is nowhere, too. */
+	listen_to_it();
+	errno = 0;
+	CHECK(!ibv_create_ah(a.qp->pd, &attr.ah_attr));
+	error = errno;
+	expect_told("destination of an address handle is given without a GID", "--personality ib");
+	CHECK_EQ(error, EINVAL);
+	expect_no_way(&a, &to, "2001:db8::1", "192.0.2.1");
 
 	attr = rtr_attr(&to);
 	listen_to_it();

@@ -43,6 +43,7 @@ static void look_at_link(const struct rtnl_link *link, void *arg)
 
 void doctor_interfaces(struct doctor *d)
 {
+	const struct config_paths *paths = &d->settings.config.paths;
 	bool outside = false;
 	int ret = rtnl_links(look_at_link, &outside);
 
@@ -51,6 +52,11 @@ void doctor_interfaces(struct doctor *d)
 	else if (!outside)
 		doctor_ok(
 			"none is up but lo: programs reach those of this host or container alone");
+	for (unsigned int i = 0; d->has_settings && i < paths->n; i++)
+		if (*paths->item[i].interface && !if_nametoindex(paths->item[i].interface))
+			doctor_warning("ip link lists them",
+				       "the setting paths names %s, which is not there",
+				       paths->item[i].interface);
 }
 
 /* ---- HOST ---- */

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <limits.h>
+#include <net/if.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -88,6 +89,19 @@ void settings_warn(void)
 	}
 }
 
+/* A name with a mistake in it, or an address with one, says that the host has no further path. */
+static void warn_paths(const struct config_paths *paths)
+{
+	for (unsigned int i = 0; i < paths->n; i++) {
+		const char *name = paths->item[i].interface;
+
+		if (*name && !if_nametoindex(name))
+			complain(
+				"warning: paths: this host has no interface %s; 'ip link' lists them",
+				name);
+	}
+}
+
 bool settings_check(void)
 {
 	struct config_error why;
@@ -95,10 +109,12 @@ bool settings_check(void)
 
 	for (int i = 0; i < CONFIG_SETTINGS; i++)
 		any |= given[i];
-	if (!any || config_load(&config, given, &why))
-		return true;
-	complain("%s", why.text);
-	return false;
+	if (any && !config_load(&config, given, &why)) {
+		complain("%s", why.text);
+		return false;
+	}
+	warn_paths(&config.paths);
+	return true;
 }
 
 bool settings_collect(struct config_builder *b, struct config_error *why)

@@ -177,6 +177,15 @@ static void tell_encap_port(struct conn_assoc *a, const char *peer)
 		peer, port, port);
 }
 
+/* As a TCP port that nobody listens at; but a server that does not have the device is often the cause. */
+static void tell_nobody(struct conn_assoc *a, const char *peer)
+{
+	unanswered_tell(
+		a->ep->conn, &a->attempt.to.remote, a->attempt.port,
+		"no program there has the port %s: start the server, and that by sctpiw run, too",
+		peer);
+}
+
 /* The peer's host takes no SCTP without UDP. */
 static void tell_no_sctp(struct conn_assoc *a, const char *peer)
 {
@@ -207,8 +216,8 @@ void unanswered_over(struct conn_assoc *a, int error)
 		tell_encap_port(a, peer);
 	else if (error == -ECONNREFUSED && !to->udp_port && state.unreachable)
 		tell_no_sctp(a, peer);
+	else if (error == -ECONNREFUSED && state.unreachable)
+		tell_nobody(a, peer);
 	else if (state.unreachable)
-		log_info("%s cannot be reached: %s", peer,
-			 error == -ECONNREFUSED ? "no program there has that UDP port" :
-						  strerror(-error));
+		log_info("%s cannot be reached: %s", peer, strerror(-error));
 }

@@ -40,6 +40,36 @@ static int resolve_lid(uint16_t lid, struct port_gid *from, struct ip_addr *remo
 	return 0;
 }
 
+void sctpiw_ah_complain(const char *whose, const struct ibv_ah_attr *attr)
+{
+	if (attr->is_global)
+		return;
+	log_error(
+		"%s is given without a GID: give the program a GID index (often -g or -x; 'sctpiw list' shows them), on both hosts; one that has no such option, such as qperf, needs --personality ib there",
+		whose);
+}
+
+/* Whether packets can go from the one to the other; a loopback address stands for this host, by whatever address. */
+static bool is_possible(const struct ibv_ah_attr *attr, const struct port_gid *from,
+			const struct ip_addr *remote)
+{
+	struct ip_addr local = sockaddr_ip((const struct sockaddr *)&from->addr);
+
+	if (ip_addr_is_loopback(remote))
+		return true;
+	if (ip_addr_is_zero(remote)) {
+		log_error(
+			"the GID of the peer is ::, which no host has: give its program a GID index, too");
+		return false;
+	}
+	if (ip_addr_is_v4(remote) == ip_addr_is_v4(&local))
+		return true;
+	log_error(
+		"the GID of the peer is of %s, and that of index %u here is not: take GID indexes of one family of IP on both hosts; 'sctpiw list' shows them",
+		ip_addr_is_v4(remote) ? "IPv4" : "IPv6", attr->grh.sgid_index);
+	return false;
+}
+
 static void take_dgid(const struct ibv_ah_attr *attr, struct ip_addr *remote)
 {
 	*remote = (struct ip_addr){ 0 };
@@ -68,7 +98,7 @@ int sctpiw_ah_resolve(const struct ibv_ah_attr *attr, struct port_gid *from, str
 		return EINVAL;
 	}
 	take_dgid(attr, remote);
-	return 0;
+	return is_possible(attr, from, remote) ? 0 : EINVAL;
 }
 
 /*
@@ -95,6 +125,7 @@ static int fill(struct iw_ud_dest *dest, const struct ibv_ah_attr *attr,
 	int err;
 
 	if (!sctpiw_ah_is_valid(attr, personality)) {
+		sctpiw_ah_complain("the destination of an address handle", attr);
 		log_debug("create_ah: port %u, %s", attr->port_num,
 			  attr->is_global ? "with a GID" : "without a GID");
 		return EINVAL;
@@ -108,9 +139,6 @@ static int fill(struct iw_ud_dest *dest, const struct ibv_ah_attr *attr,
 	 */
 	if (ip_addr_is_loopback(&dest->remote))
 		dest->remote = dest->local;
-	if (ip_addr_is_zero(&dest->remote) ||
-	    ip_addr_is_v4(&dest->remote) != ip_addr_is_v4(&dest->local))
-		return EINVAL;
 	if (ip_addr_is_link_local(&dest->remote) || ip_addr_is_scoped_group(&dest->remote))
 		dest->remote.scope_id = gid.ifindex;
 	/* What goes to a group of IPv6 leaves by the interface that is named with it, not by that of its source. */

@@ -2,6 +2,7 @@
 #include "verbs/qp_modify.h"
 
 #include <errno.h>
+#include <stdio.h>
 
 #include "conn/oob_second.h"
 #include "iwarp/iw_qp.h"
@@ -248,10 +249,11 @@ static int modify_locked(struct sctpiw_qp *qp, const struct ibv_qp_attr *given, 
 static void log_refusal(const struct sctpiw_qp *qp, const struct ibv_qp_attr *attr, int mask,
 			int err)
 {
-	if (mask & IBV_QP_AV && !attr->ah_attr.is_global)
-		log_error(
-			"QP 0x%06x: its peer is given without a GID: tell the program a GID index (often -g or -x; 'sctpiw list' shows them)",
-			qp->iw->num);
+	char whose[32];
+
+	snprintf(whose, sizeof(whose), "the peer of QP 0x%06x", qp->iw->num);
+	if (mask & IBV_QP_AV)
+		sctpiw_ah_complain(whose, &attr->ah_attr);
 	log_debug("QP 0x%06x: modify from state %u with mask 0x%x refused, errno %d", qp->iw->num,
 		  atomic_load_explicit(&qp->iw->state, memory_order_relaxed), mask, err);
 }
