@@ -176,7 +176,9 @@ sighandler_t __sysv_signal(int sig, sighandler_t handler);
 	X(posix_spawn)                                                                             \
 	X(posix_spawnp)                                                                            \
 	X(system)                                                                                  \
-	X(popen)
+	X(popen)                                                                                   \
+	X(_exit)                                                                                   \
+	X(_Exit)
 
 #define HOOKS_INDEX(name) HOOKS_##name,
 enum { LIBC_SYMBOLS(HOOKS_INDEX) HOOKS_COUNT };

@@ -28,6 +28,7 @@
 #include "launcher/settings.h"
 #include "launcher/stat.h"
 #include "launcher/torture.h"
+#include "launcher/unused.h"
 #include "util/printable.h"
 
 #define MISTYPED 2 /* letters of a command that may be wrong for another to be meant */
@@ -143,8 +144,11 @@ static int run(int argc, char **argv)
 		return EXIT_USAGE;
 	argv += optind;
 	reach_warn(argv[0]);
+	unused_begin();
 	execvp(argv[0], argv);
-	return complain_not_run(argv[0], errno);
+	status = complain_not_run(argv[0], errno);
+	unused_forget();
+	return status;
 }
 
 static int torture(int argc, char **argv)

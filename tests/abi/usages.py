@@ -208,6 +208,13 @@ CASES = [
     ("torture --json true", 125, "sctpiw torture: true calls neither verbs nor rdma_cm", "nothing was tested"),
     ("run --paths lo,eth99 true", 0, "warning: paths: this host has no interface eth99;", "ip link"),
     ("run --faults 'packets: drop 1%' true", 2, "--faults:1:15: 1% stands", "probability 0.01"),
+    # the device is never used
+    ("run --summary true", 0, "sctpiw: true ended, and no program of it opened", "sctpiw doctor -- true"),
+    ("run --summary sh -c 'ls / && exit 3'", 3, "sctpiw: sh ended, and no program of it opened"),
+    ("run --summary ibv_devices", 0, "sctpiw: ibv_devices ended"),
+    ("run --summary sh -c '{sctpiw} run --summary true'", 0, "sctpiw: sh ended"),
+    ("run --capture={tmp}/--f true", 0, "sctpiw: true ended"),
+    ("run --faults {tmp}/right.faults --fault-seed 3 true", 0, "sctpiw: true ended, and no program"),
     ("run --timeout 1 true", 2, "there is no option --timeout", "--help"),
     ("tortuer true", 2, "no such command: tortuer", "did you mean torture"),
     ("run --summary no true", 2, "--summary no is not clear", "--summary=no"),
@@ -224,7 +231,6 @@ SILENT = [
     ("run --share=no true", 0),
     ("run --share true", 0),
     ("run --silent 3 true", 0),
-    ("run --capture={tmp}/--f true", 0),
     ("run --encap-port none --llp ip true", 0),
     ("run --share -- {tmp}/no", 3),
     ("run --paths lo,10.0.0.0/8,::1 --multipath spread true", 0),
@@ -245,9 +251,7 @@ SILENT = [
     ("help stat", 0),
     ("stat --help", 0),
     ("counters -h", 0),
-    ("run --summary true", 0),
-    ("run --faults 'packets out: drop' true", 0),
-    ("run --faults {tmp}/right.faults --fault-seed 3 true", 0),
+    ("run sh -c 'exit 3'", 3),
     ("fault --help", 0),
     ("help fault", 0),
     ("torture --help", 0),
@@ -298,7 +302,7 @@ def main():
     with tempfile.TemporaryDirectory() as tmp:
         make_files(tmp)
         for line, status, *words in CASES + SILENT:
-            line = line.format(tmp=tmp, wrong=wrong, self=os.getpid(), more=SIXTEEN)
+            line = line.format(tmp=tmp, wrong=wrong, sctpiw=sctpiw, self=os.getpid(), more=SIXTEEN)
             words = [word.format(tmp=tmp, self=os.getpid()) for word in words]
             got, text = run(sctpiw, fake, line)
             good = got == status and all(word in text for word in words)

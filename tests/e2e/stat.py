@@ -485,8 +485,12 @@ def summary(link, directory):
     server.wait_listening(port)
     client = begin("client", [*common, link.address], link, directory, env={"SCTPIW_SUMMARY": "1"})
     plain = begin("ls", ["ls", "/"], link, directory, options=["--summary"])
+    used = begin("sh", ["sh", "-c", f"{SCTPIW} run -- ibv_devinfo && exit 3"], link, directory, options=["--faults", "reg_mr: fail with EIO"])
+    used.expect(20, 3)
+    check("ended" not in used.output(), f"a device that was opened was not: {used.output()}")
     for program in client, server, plain:
         program.expect(20)
+    check(not list(directory.glob("sctpiw/*.unused")), "files are left behind")
     pattern = r"sctpiw: ib_write_bw\[(\d+)\]: sent (\d+) messages, ([^;]+); received (\d+) messages, ([^;]+); " \
               r"connected for (\d+\.\d+) s: \S+ \S*B/s out, \S+ \S*B/s in; lost \d+, resent \d+ chunks; \d+ errors\n"
     for program in datagrams(link, directory):
@@ -497,7 +501,7 @@ def summary(link, directory):
         found = re.findall(pattern, program.output())
         check(len(found) == 1 and found[0][0] == str(program.pid), f"not one line of {program.name}: {program.output()}")
         lines[program] = found[0]
-    check("sctpiw:" not in plain.output(), "a program without the device has a line")
+    check(re.findall("sctpiw: (.*?),", plain.output()) == ["ls ended"], f"what a program without the device says: {plain.output()}")
     check(int(lines[client][1]) >= 1000 and lines[client][2] == "65.5 MB", f"sent {lines[client]}")
     check(lines[server][1:3] == lines[client][3:5] and lines[client][1:3] == lines[server][3:5], f"they do not agree: {lines.values()}")
     check(float(lines[client][5]) > 0, "no time has passed")

@@ -328,7 +328,7 @@ static pid_t name_to_pid(const char *name, bool *fresh)
 
 	if (pid <= 0 || pid > INT32_MAX)
 		return 0;
-	*fresh = !strcmp(end, ".new");
+	*fresh = !strcmp(end, ".new") || !strcmp(end, ".unused");
 	return *end && !*fresh ? 0 : (pid_t)pid;
 }
 
@@ -346,7 +346,7 @@ static void ask_dir(const char *dir, const char *request, struct answers *out)
 		pid = name_to_pid(entry->d_name, &fresh);
 		if (!pid)
 			continue;
-		if (fresh) { /* it does not listen yet, or never will */
+		if (fresh) { /* it does not listen yet, or never will (kernel-abi/unused.h) */
 			if (kill(pid, 0) && errno == ESRCH &&
 			    control_address(dir, entry->d_name, &addr))
 				unlink(addr.sun_path);

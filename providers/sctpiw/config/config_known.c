@@ -11,7 +11,8 @@
 
 /* Variables that are no settings: where the parts are, and those of build.sh and the tests. */
 static const char *const other_variables[] = {
-	"SCTPIW_CONFIG", "SCTPIW_PROVIDER", "SCTPIW_SYSROOT", "SCTPIW_NO_INSTALL", "SCTPIW_BUILD",
+	"SCTPIW_CONFIG",     "SCTPIW_PROVIDER", "SCTPIW_SYSROOT",
+	"SCTPIW_NO_INSTALL", "SCTPIW_BUILD",	"SCTPIW_UNUSED",
 };
 
 /* Variables that begin so belong to the tests and to the benchmark. */

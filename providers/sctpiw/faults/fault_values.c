@@ -4,7 +4,6 @@
 #include <arpa/inet.h>
 #include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* ---- errors ---- */
@@ -36,30 +35,22 @@ const char *fault_values_shown(struct fault_word w, char buf[FAULT_VALUES_SHOWN]
 }
 
 /* Whether the word is a share of what is watched, such as 1% or 0.01, for which probability is the trigger. */
-static bool is_share(struct fault_word w, double *share)
+static bool is_share(struct fault_word w)
 {
-	char number[24], *end;
-	bool percent = w.len && w.at[w.len - 1] == '%';
-
-	if (w.len >= sizeof(number) || !w.len || w.at[0] < '0' || w.at[0] > '9')
-		return false;
-	memcpy(number, w.at, w.len);
-	number[w.len - percent] = '\0';
-	*share = strtod(number, &end) / (percent ? 100 : 1);
-	return !*end && *share > 0 && (percent ? *share <= 1 : *share < 1);
+	return w.len > 1 && w.at[0] >= '0' && w.at[0] <= '9' &&
+	       (w.at[w.len - 1] == '%' || (w.at[0] == '0' && w.at[1] == '.'));
 }
 
 /* Says that something else than this word was expected. */
 bool fault_values_unexpected(struct fault_place *p, struct fault_word w, const char *expected)
 {
 	char buf[FAULT_VALUES_SHOWN];
-	double share;
 
-	if (is_share(w, &share))
+	if (is_share(w))
 		return fault_values_wrong(
 			p, w.at,
-			"%s stands where %s was expected; as a trigger in front of the colon it is probability %.9g",
-			fault_values_shown(w, buf), expected, share);
+			"%s stands where %s was expected; 1 %% of them is a trigger in front of the colon: probability 0.01",
+			fault_values_shown(w, buf), expected);
 	return fault_values_wrong(p, w.at, "%s stands where %s was expected",
 				  fault_values_shown(w, buf), expected);
 }

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+#define _GNU_SOURCE
+#include "unused.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "hooks.h"
+#include "libc.h"
+
+#define OUT_LEAST 100 /* so that programs get the descriptors that they expect */
+
+static char path
+	[PATH_MAX]; /* of the file, or "". A copy, since programs may write over their environment. */
+/* Standard error, or a copy of it in the process that prints the line: some programs close theirs before the end. */
+static _Atomic int out = STDERR_FILENO;
+
+static bool is_first(void)
+{
+	const char *name = strrchr(path, '/');
+
+	return name && strtol(name + 1, NULL, 10) == getpid();
+}
+
+static __attribute__((constructor)) void unused_init(void)
+{
+	const char *value = secure_getenv("SCTPIW_UNUSED");
+	int copy;
+
+	if (value && strlen(value) < sizeof(path))
+		strcpy(path, value);
+	copy = is_first() ? fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, OUT_LEAST) : -1;
+	if (copy >= 0)
+		atomic_store(&out, copy);
+}
+
+void unused_over(void)
+{
+	int saved = errno, copy = atomic_exchange(&out, STDERR_FILENO);
+
+	if (*path)
+		unlink(path);
+	if (copy != STDERR_FILENO)
+		libc_close(copy);
+	errno = saved;
+}
+
+/* The program ends. */
+static __attribute__((destructor)) void unused_end(void)
+{
+	if (is_first() && !unlink(path))
+		dprintf(out,
+			"sctpiw: %s ended, and no program of it opened the RDMA device: docs/programs.md has options for that, and sctpiw doctor -- %s looks for obstacles\n",
+			program_invocation_short_name, program_invocation_short_name);
+}
+
+/* Shells end so, without destructors. */
+HOOK void _exit(int status)
+{
+	unused_end();
+	REAL(_exit)(status);
+	__builtin_unreachable();
+}
+
+HOOK void _Exit(int status)
+{
+	unused_end();
+	REAL(_Exit)(status);
+	__builtin_unreachable();
+}
