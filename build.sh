@@ -31,11 +31,12 @@ usage: ./build.sh [--verbose] [COMMAND]
              many lines of each room they run. Arguments go to ctest: [-R REGEX]
   dist       write the source tarball build/dist/sctpiw-VERSION.tar.xz
   deb        build the Debian packages in build/dist/
-  roots      build the Debian packages, install them in fresh roots of these suites, run their tests there as an
-             ordinary user, then build them once more and compare: [bookworm|trixie...], bookworm. With --native in
-             front, build the source tarball in the roots instead, and run the demo: [--native bookworm|trixie|sid...].
-             With --tests, build it in one root, and run all tests there, or those that arguments of ctest choose:
-             [--tests trixie [-R REGEX]]; takes an hour. All need root
+  roots      build the Debian packages in a fresh root of the first of these suites, install them in fresh roots of all,
+             run their tests there as an ordinary user, build them once more and compare, then build and try those for
+             Fedora: [bookworm|trixie...], bookworm. With --native in front, build the source tarball in the roots
+             instead, and run the demo: [--native bookworm|trixie|sid...]. With --tests, build it in one root, and run all
+             tests there, or those that arguments of ctest choose: [--tests trixie [-R REGEX]]; takes an hour. All need
+             root
   containers build the Debian packages and, with podman, the images of contrib/, and run what its recipes say; needs
              root
   cross      build for other processors with Debian's cross compilers, and run the tests under qemu-user: [arm64|s390x...],
@@ -415,9 +416,9 @@ unpacked() {
 	rpms && tests/packages/rpm.py
 }
 
-fresh_roots() { # SUITE...
+fresh_roots() { # [--thorough] SUITE...
 	say "packages in fresh roots: $*"
-	deb && tests/packages/roots.py "$@"
+	dist && tests/packages/roots.py "$@"
 }
 
 roots() { # [--native] SUITE..., or --tests SUITE CTEST-ARGUMENTS
@@ -438,7 +439,7 @@ roots() { # [--native] SUITE..., or --tests SUITE CTEST-ARGUMENTS
 		say "all tests in a fresh root: $*"
 		dist && tests/packages/suite.py "$@"
 	else
-		fresh_roots "$@" && tests/packages/reproduce.py
+		fresh_roots --thorough "$@"
 	fi
 }
 
@@ -505,7 +506,7 @@ main() {
 		exec utils/demo
 		;;
 	test)
-		ensure "$BUILD_NEEDS$RUN_NEEDS$TEST_NEEDS$LINT_NEEDS$PACKAGE_NEEDS$ROOTS_NEEDS$RPM_NEEDS"
+		ensure "$BUILD_NEEDS$RUN_NEEDS$TEST_NEEDS$LINT_NEEDS$ROOTS_NEEDS$RPM_NEEDS"
 		ensure_python_tests
 		ensure_fuzzer
 		ensure_tgt
@@ -591,7 +592,7 @@ main() {
 		deb
 		;;
 	roots)
-		ensure "$BUILD_NEEDS$PACKAGE_NEEDS$ROOTS_NEEDS"
+		ensure "$DIST_NEEDS$ROOTS_NEEDS"
 		roots "$@"
 		;;
 	containers)

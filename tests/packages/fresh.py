@@ -1,18 +1,20 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 """Fresh roots of Debian's suites, and commands inside them. Needs root, mmdebstrap and Debian's package servers."""
+import pathlib
+
 from common import output
 
 MIRROR = "http://deb.debian.org/debian"
 USER = "tester"
 
 
-def make(suite, root, programs, architectures=()):
+def make(suite, root, programs="", architectures=()):
     """Makes a root with these packages, and an ordinary user. It is of this machine's architecture; packages of these others
     can be installed beside its own."""
     native = output(["dpkg", "--print-architecture"]).strip()
     # The mirror's Release file of sid may be some days old.
     output(["mmdebstrap", "--variant=apt", f"--architectures={','.join([native, *architectures])}",
-            '--aptopt=Acquire::Check-Valid-Until "false"', f"--include=passwd,{programs}", suite, root, MIRROR])
+            '--aptopt=Acquire::Check-Valid-Until "false"', f"--include={','.join(filter(None, ['passwd', programs]))}", suite, root, MIRROR])
     inside(root, "useradd", "--create-home", USER)
 
 
@@ -27,6 +29,17 @@ def inside(root, *command, user="root", network=None):
     words = ["runuser", "-u", user, "--", *command] if user != "root" else list(command)
     return output(["unshare", "--mount", "--pid", "--fork", *(["--net"] if network == "lo" else []), "sh", "-ec", script, root,
                    network, *words])
+
+
+def build(root, copy, source, command):
+    """Copies a root, and runs a command of build.sh in the copy, which has nothing of the developer's machine. Its user is
+    root, and nobody else can enter the directory. Returns that directory."""
+    output(["cp", "--archive", "--reflink=auto", root, copy])
+    output(["tar", "-C", copy / "root", "-xf", source])
+    place = next((copy / "root").glob("sctpiw-*"))
+    (copy / "root").chmod(0o700)
+    inside(copy, "sh", "-ec", f"cd /root/{place.name}; exec ./build.sh {command}")
+    return place
 
 
 # What qemu calls the architectures of Debian.
@@ -49,7 +62,7 @@ def emulating(root, architecture, *command):
 
 
 def install(root, packages):
-    """Installs package files that stand in the root, and what they depend on."""
-    names = [f"/{path.relative_to(root)}" for path in packages]
+    """Installs packages by name, or package files that stand in the root, and what they depend on."""
+    names = [f"/{word.relative_to(root)}" if isinstance(word, pathlib.Path) else word for word in packages]
     inside(root, "sh", "-ec", 'apt-get update -qq; DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends "$@"',
            "sh", *names)

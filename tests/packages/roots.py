@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""The Debian packages in fresh roots: roots.py SUITE...
+"""The packages in fresh roots: roots.py [--thorough] SUITE...
 
-For each suite a root is made with mmdebstrap. An older version of the packages is installed in it, and upgraded by
-those of build/dist; the tests of debian/tests run there, in a network namespace of their own with lo alone, as an
+For each suite a root is made with mmdebstrap. In a copy of the first one `./build.sh deb` installs what is missing, and
+builds the packages from the tarball of build/dist; lintian looks at them. In each root an older version of them is
+installed, and upgraded; the tests of debian/tests run there, in a network namespace of their own with lo alone, as an
 ordinary user. Then the packages are removed, and nothing may be left of them, neither of the older version nor to be
-purged. lintian looks at them before. Needs root, and Debian's package servers."""
+purged. --thorough: the packages are built once more, and compared (reproduce.py), and `./build.sh rpm` builds those for
+Fedora in another copy of the first root, and tries them. Needs root, and Debian's package servers."""
 
 import pathlib
 import re
@@ -13,11 +15,12 @@ import sys
 import tempfile
 
 sys.dont_write_bytecode = True
-from common import DIST, Failure, TESTS, output, verdict  # noqa: E402
-from fresh import USER, inside, install, make  # noqa: E402
+from common import DIST, Failure, TESTS, output, tarball, verdict  # noqa: E402
+from fresh import USER, build, inside, install, make  # noqa: E402
+from reproduce import reproduce  # noqa: E402
 
 # What debian/tests/control asks for besides the packages themselves.
-PROGRAMS = "ibverbs-utils,rdmacm-utils,perftest"
+PROGRAMS = ["ibverbs-utils", "rdmacm-utils", "perftest"]
 # The version that is upgraded, and the name of a file in each of its packages that the new ones have no more.
 OLDER = "0.1.9"
 GONE = "sctpiw-had-this"
@@ -26,10 +29,20 @@ MOVING = ("/proc/", "/sys/", "/dev/", "/tmp/", "/run/", "/root/", "/var/cache/",
           "/var/lib/systemd/", "/etc/ld.so.cache")
 
 
-def packages():
+def packages(suite, root, place, thorough):
+    """Builds the packages in copies of the root, and returns those of Debian that a user installs."""
+    built = build(root, place / "deb", tarball(), "deb") / "build/dist"
+    for path in DIST.glob("*.deb"):
+        path.unlink()
+    output(["cp", *built.glob("*.deb"), DIST])
     found = [path for path in DIST.glob("*.deb") if "-dbgsym" not in path.name]
     if len(found) != 2:
-        raise Failure(f"{DIST} has {len(found)} packages instead of sctpiw and libsctpiw: run ./build.sh deb")
+        raise Failure(f"{DIST} has {len(found)} packages instead of sctpiw and libsctpiw")
+    look_at(found)
+    if thorough:
+        reproduce(place / "deb", place)
+        build(root, place / "rpm", tarball(), "rpm")
+        print(f"{suite}: the packages for Fedora are built, and their tests pass", flush=True)
     return found
 
 
@@ -80,7 +93,7 @@ def upgrade(suite, found, root, before):
 
 
 def try_suite(suite, found, root):
-    make(suite, root, PROGRAMS)
+    install(root, PROGRAMS)
     before = files(root)
     upgrade(suite, found, root, before)
     new = sorted(path for path in files(root) - before if "sctpiw" in path)
@@ -103,11 +116,14 @@ def try_suite(suite, found, root):
 
 
 def main():
-    found = packages()
-    look_at(found)
-    for suite in sys.argv[1:]:
-        with tempfile.TemporaryDirectory() as place:
-            try_suite(suite, found, pathlib.Path(place) / "root")
+    thorough = sys.argv[1] == "--thorough"
+    found = None
+    for suite in sys.argv[1 + thorough:]:
+        with tempfile.TemporaryDirectory() as name:
+            place = pathlib.Path(name)
+            make(suite, place / "root")
+            found = found or packages(suite, place / "root", place, thorough)
+            try_suite(suite, found, place / "root")
 
 
 if __name__ == "__main__":
