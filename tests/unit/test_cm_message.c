@@ -210,6 +210,33 @@ static void test_accepted(void **state)
 	done(&end);
 }
 
+/* The peer answers an INIT, and gives the association up before we know that it is up. */
+static void gives_up(void)
+{
+	struct wire_sctp_chunk c = peer_hears_chunk(WIRE_SCTP_INIT);
+
+	peer_reads_init(&c);
+	peer_sends_init_ack(&knows);
+	peer_hears_chunk(WIRE_SCTP_COOKIE_ECHO);
+	peer_begin();
+	peer_chunk(WIRE_SCTP_ABORT, 0, "");
+	peer_send();
+}
+
+/* It was there, and may be there for another one, once. */
+static void test_given_up(void **state)
+{
+	struct end end;
+
+	call_peer(&end, "data");
+	app_within(PATIENCE);
+	gives_up();
+	peer_reset();
+	gives_up();
+	app_event(REJECTED, -ECONNRESET);
+	done(&end);
+}
+
 /* A peer that has agreed, and says nothing, is none. */
 static void test_short_accept(void **state)
 {
@@ -260,10 +287,11 @@ static void test_rejected(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_bytes),	     cmocka_unit_test(test_request),
-		cmocka_unit_test(test_wrong_type),   cmocka_unit_test(test_short_request),
-		cmocka_unit_test(test_older_peer),   cmocka_unit_test(test_accepted),
-		cmocka_unit_test(test_short_accept), cmocka_unit_test(test_rejected),
+		cmocka_unit_test(test_bytes),	   cmocka_unit_test(test_request),
+		cmocka_unit_test(test_wrong_type), cmocka_unit_test(test_short_request),
+		cmocka_unit_test(test_given_up),   cmocka_unit_test(test_older_peer),
+		cmocka_unit_test(test_accepted),   cmocka_unit_test(test_short_accept),
+		cmocka_unit_test(test_rejected),
 	};
 
 	setenv("SCTPIW_PERSONALITY", "iwarp", 1); /* the events of an iWARP device */

@@ -295,6 +295,18 @@ void cm_assoc_up(struct conn_assoc *a)
 	}
 }
 
+/*
+ * The association was one of a peer that is no more, or that found it idle just then: the present owner of the port is
+ * asked, once. False: there is nothing to be waited for.
+ */
+static bool try_again(struct cm_id *id, int error)
+{
+	if (error != -ECONNRESET || id->setup.retried)
+		return false;
+	id->setup.retried = true;
+	return !start(id);
+}
+
 void cm_assoc_failed(struct conn_assoc *a, int error)
 {
 	struct list_node *node;
@@ -302,7 +314,8 @@ void cm_assoc_failed(struct conn_assoc *a, int error)
 	while ((node = list_pop(&a->waiting))) {
 		struct cm_id *id = list_entry(node, struct cm_id, setup.wait_node);
 
-		cm_connect_failed(id, error);
+		if (!try_again(id, error))
+			cm_connect_failed(id, error);
 	}
 }
 
@@ -493,16 +506,8 @@ static void on_closed(struct cm_id *id, int error)
 		return;
 	switch (state) {
 	case CM_CONNECTING:
-		/*
-		 * The association was one of a peer that is no more, or that found it idle just then: the
-		 * present owner of the port is asked, once.
-		 */
-		if (error == -ECONNRESET && !id->setup.retried) {
-			id->setup.retried = true;
-			error = start(id);
-			if (!error)
-				return;
-		}
+		if (try_again(id, error))
+			return;
 		if (error == -ETIMEDOUT)
 			log_error("%s has been silent for too long: the request to connect is lost",
 				  sockaddr_text((const struct sockaddr *)&id->dst, text));

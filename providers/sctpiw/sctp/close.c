@@ -153,7 +153,8 @@ void sctp_close_abort(struct sctp_in *in, const struct wire_sctp_chunk *c)
 		in->a->setup.doubt = (struct sctp_doubt){ 0 };
 		keep_reason(in->a, c);
 	}
-	sctp_assoc_end(in->a, setup ? -ECONNREFUSED : -ECONNRESET);
+	/* Who has sent an INIT ACK has had the association, and may have given it up while the COOKIE ACK was lost. */
+	sctp_assoc_end(in->a, in->a->state == SCTP_COOKIE_WAIT ? -ECONNREFUSED : -ECONNRESET);
 }
 
 void sctp_close_fail(struct sctp_assoc *a, uint16_t cause, const void *info, size_t len, int error)
