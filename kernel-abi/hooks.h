@@ -74,6 +74,7 @@ sighandler_t __sysv_signal(int sig, sighandler_t handler);
 	X(malloc_usable_size)                                                                      \
 	X(mmap)                                                                                    \
 	X(mmap64)                                                                                  \
+	X(madvise)                                                                                 \
 	X(munmap)                                                                                  \
 	X(mremap)                                                                                  \
 	X(brk)                                                                                     \
@@ -104,6 +105,7 @@ sighandler_t __sysv_signal(int sig, sighandler_t handler);
 	X(fcntl64)                                                                                 \
 	X(ioctl)                                                                                   \
 	X(socket)                                                                                  \
+	X(sendmsg)                                                                                 \
 	X(fopen)                                                                                   \
 	X(fopen64)                                                                                 \
 	X(freopen)                                                                                 \

@@ -14,6 +14,7 @@
 #include <sys/syscall.h>
 
 #include "fdtable.h"
+#include "netlink.h"
 #include "rnic.h"
 
 /* Where the call of a hook returns to: who has called. */
@@ -327,13 +328,45 @@ HOOK int ioctl(int fd, unsigned long request, ...)
 /*
  * libibverbs and librdmacm ask netlink for RDMA devices, and look into sysfs only if netlink does
  * not answer. A kernel with RDMA drivers would answer with its own devices alone, so the socket is
- * refused.
+ * refused, or is ours.
  */
 HOOK int socket(int domain, int type, int protocol)
 {
-	if (unlikely(domain == AF_NETLINK && protocol == NETLINK_RDMA)) {
-		errno = EPROTONOSUPPORT;
-		return -1;
-	}
-	return REAL(socket)(domain, type, protocol);
+	int fd;
+
+	if (likely(domain != AF_NETLINK || protocol != NETLINK_RDMA))
+		return REAL(socket)(domain, type, protocol);
+	fd = netlink_is_wanted() ? REAL(socket)(domain, type, NETLINK_USERSOCK) : -1;
+	if (fd >= 0 && !fdtable_install(fd, &netlink_ops, NULL, NULL))
+		return fd;
+	if (fd >= 0)
+		libc_close(fd);
+	errno = EPROTONOSUPPORT;
+	return -1;
+}
+
+static __attribute__((noinline)) bool serve_send(int fd, const struct msghdr *msg, ssize_t *ret)
+{
+	struct kfile *kf = fdtable_get(fd);
+	int saved = errno;
+	bool ours;
+
+	if (!kf)
+		return false;
+	ours = kf->ops->send && msg->msg_iovlen == 1;
+	if (ours)
+		*ret = hooks_result(kf->ops->send(kf, fd, msg->msg_iov->iov_base,
+						  msg->msg_iov->iov_len),
+				    saved);
+	kfile_put(kf);
+	return ours;
+}
+
+HOOK ssize_t sendmsg(int fd, const struct msghdr *msg, int flags)
+{
+	ssize_t ret;
+
+	if (unlikely(fdtable_maybe(fd)) && serve_send(fd, msg, &ret))
+		return ret;
+	return REAL(sendmsg)(fd, msg, flags);
 }

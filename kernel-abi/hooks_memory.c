@@ -15,6 +15,7 @@
 #include <malloc.h>
 #include <stdarg.h>
 #include <stdint.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <sys/shm.h>
 #include <sys/syscall.h>
@@ -80,6 +81,27 @@ HOOK int munmap(void *addr, size_t len)
 
 MMAP_HOOK(mmap)
 MMAP_HOOK(mmap64)
+
+/*
+ * libibverbs, once ibv_fork_init() was called, keeps registered pages from children, as a device that pins them must have
+ * it with older kernels. Here nothing is pinned, and a child would fault on what it has every right to use.
+ */
+static bool is_of_libibverbs(const void *from)
+{
+	Dl_info info;
+
+	return dladdr(from, &info) && info.dli_fname && strstr(info.dli_fname, "/libibverbs.so");
+}
+
+HOOK int madvise(void *addr, size_t len, int advice)
+{
+	if (unlikely(advice == MADV_DONTFORK || advice == MADV_DOFORK) &&
+	    is_of_libibverbs(__builtin_return_address(0)))
+		return 0;
+	if (unlikely(!hooks_known(HOOKS_madvise)))
+		return (int)syscall(SYS_madvise, addr, len, advice);
+	return REAL(madvise)(addr, len, advice);
+}
 
 /* What mremap() has taken, if it has moved the mapping or made it shorter, or replaced another one. */
 static void remapped(const struct sctpiw_rnic_api *api, const void *from, size_t len,

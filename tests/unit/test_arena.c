@@ -59,7 +59,7 @@ static void *random_blocks(void *arg)
 	struct block blocks[BLOCKS] = { 0 };
 	uint64_t seed = (uintptr_t)arg;
 
-	for (int step = 0; step < 40000; step++) {
+	for (int step = 0; step < 10000; step++) {
 		struct block *b = &blocks[next(&seed) % BLOCKS];
 		size_t align = (size_t)1 << next(&seed) % 14;
 

@@ -153,7 +153,10 @@ static void test_mr(void)
 	CHECK(mr && !ibv_dereg_mr(mr));
 	mr = ibv_reg_mr(pd, mem, 100, ALL | IBV_ACCESS_RELAXED_ORDERING);
 	CHECK(mr && !ibv_dereg_mr(mr));
-	mr = ibv_reg_mr_iova(pd, mem, 100, 0x1000, ALL);
+	mr = ibv_reg_mr_iova(pd, mem, 100,
+			     (uint64_t)sysconf(_SC_PAGESIZE) +
+				     (uintptr_t)mem % (uint64_t)sysconf(_SC_PAGESIZE),
+			     ALL);
 	CHECK(mr && !ibv_dereg_mr(mr));
 	mr = ibv_reg_mr(pd, mem, 100, ALL | IBV_ACCESS_REMOTE_ATOMIC | IBV_ACCESS_MW_BIND);
 	CHECK(mr && !ibv_dereg_mr(mr));

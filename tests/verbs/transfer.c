@@ -3,6 +3,7 @@
 #include "fixture.h"
 
 #include <pthread.h>
+#include <unistd.h>
 
 static void test_send_recv(void)
 {
@@ -254,13 +255,15 @@ static void test_iova(void)
 	struct ibv_sge sge;
 	struct ibv_wc wc;
 	struct pair p;
+	uint64_t iova;
 
 	pair_open(&p, NULL);
+	iova = 0x7700000000 + address(p.a.buf) % (uint64_t)sysconf(_SC_PAGESIZE);
 	zero = ibv_reg_mr(p.b.pd, p.b.buf + 100, 1000, rights | IBV_ACCESS_ZERO_BASED);
-	shifted = ibv_reg_mr_iova(p.a.pd, p.a.buf, 1000, 0x7700000000, rights);
+	shifted = ibv_reg_mr_iova(p.a.pd, p.a.buf, 1000, iova, rights);
 	CHECK(zero && shifted);
 	fill(p.a.buf, 500, 3);
-	sge = (struct ibv_sge){ 0x7700000000, 500, shifted->lkey };
+	sge = (struct ibv_sge){ iova, 500, shifted->lkey };
 	CHECK_EQ(post_rdma(&p.a, IBV_WR_RDMA_WRITE, 1, &sge, 1, 7, zero->rkey, IBV_SEND_SIGNALED),
 		 0);
 	sge.addr += 500;

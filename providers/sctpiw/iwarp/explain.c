@@ -251,6 +251,20 @@ void iw_explain_sent(const struct iw_session *s, const struct iw_failure *f)
 	say(s, IW_SAY_INFO, &l);
 }
 
+void iw_explain_depths(const struct iw_session *s, uint32_t ord, uint32_t ird, bool of_peer)
+{
+	struct line l;
+
+	if (ord <= ird || !s->qp || !s->qp->oob || !is_heard(s, IW_SAY_INFO))
+		return;
+	begin(&l, s);
+	add(&l,
+	    "max_rd_atomic is %u %s, and max_dest_rd_atomic %u %s: it is made to fit, but a device of hardware fails such "
+	    "Reads and atomics",
+	    ord, of_peer ? "at the peer" : "here", ird, of_peer ? "here" : "at the peer");
+	say(s, IW_SAY_INFO, &l);
+}
+
 void iw_explain_received(const struct iw_session *s, const struct term_message *t,
 			 const struct iw_failure *f)
 {

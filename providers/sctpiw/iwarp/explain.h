@@ -6,6 +6,9 @@
 #ifndef SCTPIW_IWARP_EXPLAIN_H
 #define SCTPIW_IWARP_EXPLAIN_H
 
+#include <stdbool.h>
+#include <stdint.h>
+
 struct iw_failure;
 struct iw_qp;
 struct iw_session;
@@ -16,6 +19,11 @@ void iw_explain_sent(const struct iw_session *s, const struct iw_failure *f);
 /* The peer's Terminate t has come; f blames the work request that it is about, if there is one. */
 void iw_explain_received(const struct iw_session *s, const struct term_message *t,
 			 const struct iw_failure *f);
+/*
+ * A QP that is connected out of band may have `ord` Reads outstanding by its attributes, and its peer takes `ird`; or the
+ * reverse, if of_peer. Says nothing if that is enough. The depths are made to fit, which other devices do not do.
+ */
+void iw_explain_depths(const struct iw_session *s, uint32_t ord, uint32_t ird, bool of_peer);
 /* A work request of a QP without a session is at fault, as f says. */
 void iw_explain_fault(const struct iw_qp *qp, const struct iw_failure *f);
 /* The association is gone, and f blames the oldest work request. */

@@ -116,8 +116,10 @@ void iw_rc_set_ord(struct iw_qp *qp, uint32_t ord)
 {
 	struct iw_rc *rc = iw_rc_of(qp);
 
-	if (rc->session)
-		rc->reads.ord = ord < rc->reads.ord_max ? ord : rc->reads.ord_max;
+	if (!rc->session)
+		return;
+	iw_explain_depths(rc->session, ord, rc->reads.ord_max, false);
+	rc->reads.ord = ord < rc->reads.ord_max ? ord : rc->reads.ord_max;
 }
 
 #define MESSAGES                                                                                   \

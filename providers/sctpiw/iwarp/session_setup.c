@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "iwarp/assoc.h"
+#include "iwarp/explain.h"
 #include "iwarp/rc.h"
 #include "iwarp/rc_srq.h"
 #include "iwarp/receipt.h"
@@ -146,6 +147,7 @@ static int negotiate_answer(struct iw_session *s, const struct session_enhanced 
 	s->setup.offer = *e;
 	if (e->ird != SESSION_DEPTH_ULP) {
 		rc->reads.ord_max = at_most(e->ird, IW_MAX_ORD);
+		iw_explain_depths(s, rc->reads.ord, rc->reads.ord_max, false);
 		rc->reads.ord = at_most(rc->reads.ord, rc->reads.ord_max);
 	}
 	if (e->ord != SESSION_DEPTH_ULP && e->ord > ird)
@@ -450,6 +452,12 @@ int iw_session_accept(struct iw_session *s, struct iw_qp *qp, const struct iw_se
 		return err;
 	}
 	s->setup.local = local;
+	if (s->setup.enhanced) {
+		iw_explain_depths(s, p->ord, s->setup.offer.ird, false);
+		iw_explain_depths(s,
+				  s->setup.offer.ord == SESSION_DEPTH_ULP ? 0 : s->setup.offer.ord,
+				  p->ird, true);
+	}
 	s->rnr_retry_count = p->rnr_retry_count;
 	s->tx.control = s->setup.enhanced ? SESSION_ENHANCED_ACCEPT : SESSION_ACCEPT;
 	if (s->setup.enhanced && s->setup.offer.ird != SESSION_DEPTH_ULP)

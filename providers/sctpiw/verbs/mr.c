@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "iwarp/iw_mr.h"
 #include "log/log.h"
@@ -119,6 +120,12 @@ static bool is_implicit(uint64_t addr, size_t length, int access)
 	return (access & IBV_ACCESS_ON_DEMAND) && !addr && length == SIZE_MAX;
 }
 
+/* Devices translate page by page, so that an address and its iova are at the same place of a page. */
+static bool is_misplaced(uint64_t addr, uint64_t hca_va)
+{
+	return (addr ^ hca_va) % (uint64_t)sysconf(_SC_PAGESIZE);
+}
+
 struct ibv_mr *sctpiw_reg_mr(struct ibv_pd *ibpd, void *addr, size_t length, uint64_t hca_va,
 			     int access)
 {
@@ -140,7 +147,7 @@ struct ibv_mr *sctpiw_reg_mr(struct ibv_pd *ibpd, void *addr, size_t length, uin
 			goto fail;
 		attr.addr = attr.iova = FIRST_ADDRESS;
 		attr.length = IW_MAX_MR_LENGTH - FIRST_ADDRESS;
-	} else if (!length || attr.addr + length < attr.addr) {
+	} else if (!length || attr.addr + length < attr.addr || is_misplaced(attr.addr, hca_va)) {
 		goto fail;
 	}
 	err = check_memory(attr.addr, attr.length, access);

@@ -47,7 +47,7 @@ void sctpiw_forget_mr(struct sctpiw_mr *mr);
 
 /*
  * Registers length bytes at addr; peers see the first one at address hca_va, or at 0 with
- * IBV_ACCESS_ZERO_BASED. EINVAL for wrong flags or an empty range, EFAULT if the process itself may
+ * IBV_ACCESS_ZERO_BASED. EINVAL for wrong flags, an empty range, or another place in the page, EFAULT if the process itself may
  * not access the memory so (RFC 5041 8.3), ENOMEM.
  */
 struct ibv_mr *sctpiw_reg_mr(struct ibv_pd *pd, void *addr, size_t length, uint64_t hca_va,
