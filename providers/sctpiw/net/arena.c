@@ -20,9 +20,11 @@
 #define CHUNKS 64
 #define ORDERS 40 /* more than the address space has */
 /* From so many bytes on a block has pages enough to be given back. */
-#define LARGE ((size_t)64 << 10)
+#define LARGE ((size_t)8 << 10)
+/* From so many bytes on zeroed blocks get fresh pages. */
+#define FRESH ((size_t)64 << 10)
 /* The free blocks of that kind are given back each time that so many bytes have been freed. */
-#define GIVE_BACK ((size_t)16 << 20)
+#define GIVE_BACK ((size_t)256 << 10)
 /*
  * Blocks of a power of two would have their first lines in the same few places of a cache; where there is room, they begin
  * at different multiples of this.
@@ -41,6 +43,12 @@ struct chunk {
 	uint8_t *base;
 	size_t size;	/* a power of two */
 	uint8_t *state; /* of each unit; at the beginning of the chunk */
+};
+
+/* What stands at the beginning of a free block. */
+struct free_block {
+	struct list_node node;
+	bool dirty; /* it has pages beside the first one, perhaps */
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -77,10 +85,13 @@ static size_t offset_of(const struct chunk *c, const void *p)
 	return (size_t)((const uint8_t *)p - c->base);
 }
 
-static void put_free(struct chunk *c, size_t offset, unsigned int order)
+static void put_free(struct chunk *c, size_t offset, unsigned int order, bool dirty)
 {
+	struct free_block *b = (struct free_block *)(void *)(c->base + offset);
+
 	c->state[offset >> UNIT_SHIFT] = (uint8_t)(STATE_FREE | order);
-	list_add(&free_blocks[order], (struct list_node *)(void *)(c->base + offset));
+	b->dirty = dirty;
+	list_add(&free_blocks[order], &b->node);
 }
 
 /* A mapping of so many bytes that begins at a multiple of CHUNK_MIN, where no region lies; or NULL. */
@@ -136,7 +147,7 @@ static bool grow(unsigned int order)
 	i = order_of(size >> UNIT_SHIFT);
 	c->state[0] = (uint8_t)(STATE_USED | i);
 	for (; bytes_of(i) < size; i++)
-		put_free(c, bytes_of(i), i);
+		put_free(c, bytes_of(i), i, false);
 	atomic_store_explicit(&n_chunks, n + 1, memory_order_release);
 	return true;
 }
@@ -145,18 +156,18 @@ static bool grow(unsigned int order)
 static uint8_t *take(unsigned int order, struct chunk **of)
 {
 	unsigned int i = order;
-	struct list_node *block;
+	struct free_block *block;
 	size_t offset;
 
 	while (i < ORDERS && list_empty(&free_blocks[i]))
 		i++;
 	if (i == ORDERS)
 		return NULL;
-	block = list_pop(&free_blocks[i]);
+	block = list_entry(list_pop(&free_blocks[i]), struct free_block, node);
 	*of = chunk_of(block);
 	offset = offset_of(*of, block);
 	while (i-- > order)
-		put_free(*of, offset + bytes_of(i), i);
+		put_free(*of, offset + bytes_of(i), i, block->dirty);
 	(*of)->state[offset >> UNIT_SHIFT] = STATE_NONE;
 	return (uint8_t *)block;
 }
@@ -189,18 +200,17 @@ void *arena_alloc(size_t n, size_t align)
 	return p;
 }
 
-/* Gives the pages of a free block back, but for the first one, which has the node. */
-static void drop_pages(uint8_t *block, size_t len)
-{
-	madvise(block + PAGE, len - PAGE, MADV_DONTNEED);
-}
-
 static void give_back(void)
 {
 	freed = 0;
 	for (unsigned int i = order_of(LARGE); i < ORDERS; i++)
-		list_for_each(node, &free_blocks[i])
-			drop_pages((uint8_t *)node, bytes_of(i));
+		list_for_each(node, &free_blocks[i]) {
+			struct free_block *b = list_entry(node, struct free_block, node);
+
+			if (b->dirty)
+				madvise((uint8_t *)b + PAGE, bytes_of(i) - PAGE, MADV_DONTNEED);
+			b->dirty = false;
+		}
 }
 
 /* The block of the chunk that p is in; *order becomes its own. */
@@ -234,7 +244,7 @@ void arena_free(void *p)
 		c->state[buddy >> UNIT_SHIFT] = STATE_NONE;
 		offset &= buddy;
 	}
-	put_free(c, offset, order);
+	put_free(c, offset, order, true);
 	if (freed >= GIVE_BACK)
 		give_back();
 	pthread_mutex_unlock(&lock);
@@ -255,9 +265,9 @@ size_t arena_room(const void *p)
 /* Large blocks get fresh pages, so that those that are not touched take no memory. */
 void *arena_zalloc(size_t n)
 {
-	uint8_t *p = arena_alloc(n, n < LARGE ? 1 : PAGE);
+	uint8_t *p = arena_alloc(n, n < FRESH ? 1 : PAGE);
 
-	if (p && (n < LARGE || madvise(p, (n + PAGE - 1) & ~(size_t)(PAGE - 1), MADV_DONTNEED)))
+	if (p && (n < FRESH || madvise(p, (n + PAGE - 1) & ~(size_t)(PAGE - 1), MADV_DONTNEED)))
 		memset(p, 0, n);
 	return p;
 }
