@@ -145,7 +145,7 @@ def many_qps(link):
     if p.output().count("2048 queue pairs: every byte right") != 4:
         raise Failure("not four times over all of them: " + p.output())
     left = re.findall(r"(-?[\d.]+) KiB of each and (-?\d+) descriptors are left", p.output())
-    if len(left) != 2 or any(float(kib) > 0.4 or int(descriptors) > 2 for kib, descriptors in left):
+    if len(left) != 2 or any(float(kib) > 0.8 or int(descriptors) > 2 for kib, descriptors in left):
         raise Failure("memory or descriptors are lost: " + p.output())
     idle = re.findall(r"([\d.]+) KiB a queue pair", p.output())
     if len(idle) != 2 or any(float(kib) > 16 for kib in idle):
