@@ -160,14 +160,16 @@ HOOK int shmdt(const void *addr)
 	return ret;
 }
 
-/* The data of a library may be registered. */
+/*
+ * The data of a library may be registered. Its destructors may wait for threads that use the device, so the locks are taken
+ * after them.
+ */
 HOOK int dlclose(void *handle)
 {
-	const struct sctpiw_rnic_api *api = rnic_get();
-	bool watched = is_all_watched(api);
 	int ret = REAL(dlclose)(handle);
+	const struct sctpiw_rnic_api *api = rnic_get();
 
-	end_all(api, watched);
+	end_all(api, is_all_watched(api));
 	return ret;
 }
 

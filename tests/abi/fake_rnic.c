@@ -549,6 +549,12 @@ static void unmap_end(void)
 	fake_control.ended++;
 }
 
+static __attribute__((destructor)) void unload(void)
+{
+	if (fake_control.on_unload)
+		fake_control.on_unload();
+}
+
 static void control_claim(int sig, bool (*handler)(int, siginfo_t *, void *))
 {
 	int (*claim)(int, bool (*)(int, siginfo_t *, void *)) =

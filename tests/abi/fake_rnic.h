@@ -53,6 +53,8 @@ struct fake_control {
 	int begun, ended; /* calls */
 	uint64_t lost, lost_len;
 	bool lost_unmapped; /* the last of them was of what is not mapped */
+	/* Called when this library is unloaded; or NULL. */
+	void (*on_unload)(void);
 };
 
 /* The control of the RNIC that the launcher has named; NULL if it is not a fake. */

@@ -14,6 +14,7 @@
 #define LEN ((size_t)1 << 20)
 
 static struct fake_control *ctl;
+static bool unloaded;
 
 /* The region is [map, map + LEN) from now on. */
 static char *region(char *map)
@@ -117,12 +118,25 @@ static void test_segments(void)
 	check(shmctl(id, IPC_RMID, NULL) == 0);
 }
 
+static void check_not_begun(void)
+{
+	check(!ctl->begun);
+	unloaded = true;
+}
+
+/* The destructors of a library may use the device, and wait for other threads that do: nothing is held meanwhile. */
 static void test_library(void)
 {
-	void *handle = dlopen(getenv("SCTPIW_PROVIDER"), RTLD_NOW);
+	void *handle = dlopen(getenv("WRONG_PROVIDER"), RTLD_NOW);
 	char *at = region(map());
+	struct fake_control *of_library;
 
-	check(handle && dlclose(handle) == 0);
+	check(handle);
+	of_library = dlsym(handle, "fake_control");
+	check(of_library);
+	of_library->on_unload = check_not_begun;
+	check(dlclose(handle) == 0);
+	check(unloaded);
 	check_looked(NULL, SIZE_MAX);
 	munmap(at, LEN);
 }
