@@ -5,8 +5,9 @@
 #include <stdatomic.h>
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static struct list_node all = { &all, &all };
-/* Each region lies within; read without the lock. They grow, and are reset when there is no region. */
+/* Sorted by start, with random priorities (a treap): programs have many regions, and free much memory beside them. */
+static struct regions_entry *root;
+/* Each region lies within; read without the lock. */
 static _Atomic uint64_t lowest = UINT64_MAX, highest;
 /* The model is initial-exec because a signal handler must not allocate thread-local storage. */
 static __thread __attribute__((tls_model("initial-exec"))) volatile bool inside;
@@ -33,48 +34,111 @@ static void store(_Atomic uint64_t *bound, uint64_t to)
 	atomic_store_explicit(bound, to, memory_order_relaxed);
 }
 
+/* The addresses of entries are spread well enough. */
+static uint32_t priority(const struct regions_entry *e)
+{
+	return (uint32_t)((uintptr_t)e * UINT64_C(0x9e3779b97f4a7c15) >> 32);
+}
+
+static bool is_before(const struct regions_entry *a, const struct regions_entry *b)
+{
+	return a->start < b->start || (a->start == b->start && a < b);
+}
+
+static struct regions_entry *updated(struct regions_entry *e)
+{
+	e->furthest = e->end;
+	if (e->left && e->left->furthest > e->furthest)
+		e->furthest = e->left->furthest;
+	if (e->right && e->right->furthest > e->furthest)
+		e->furthest = e->right->furthest;
+	return e;
+}
+
+/* The entries of tree before e, and those after e. */
+static void split(struct regions_entry *tree, const struct regions_entry *e,
+		  struct regions_entry **left, struct regions_entry **right)
+{
+	if (!tree) {
+		*left = *right = NULL;
+	} else if (is_before(tree, e)) {
+		split(tree->right, e, &tree->right, right);
+		*left = updated(tree);
+	} else {
+		split(tree->left, e, left, &tree->left);
+		*right = updated(tree);
+	}
+}
+
+static struct regions_entry *joined(struct regions_entry *left, struct regions_entry *right)
+{
+	if (!left || !right)
+		return left ? left : right;
+	if (priority(left) > priority(right)) {
+		left->right = joined(left->right, right);
+		return updated(left);
+	}
+	right->left = joined(left, right->left);
+	return updated(right);
+}
+
+static struct regions_entry *without(struct regions_entry *tree, const struct regions_entry *e)
+{
+	if (tree == e)
+		return joined(e->left, e->right);
+	if (is_before(e, tree))
+		tree->left = without(tree->left, e);
+	else
+		tree->right = without(tree->right, e);
+	return updated(tree);
+}
+
+static void set_bounds(void)
+{
+	const struct regions_entry *first = root;
+
+	while (first && first->left)
+		first = first->left;
+	store(&lowest, first ? first->start : UINT64_MAX);
+	store(&highest, root ? root->furthest : 0);
+}
+
 void regions_add(struct regions_entry *e, uint64_t addr, uint64_t len)
 {
-	e->start = addr;
-	e->end = addr + len;
+	struct regions_entry *left, *right;
+
+	*e = (struct regions_entry){ .start = addr, .end = addr + len };
+	updated(e);
 	enter();
-	list_add_tail(&all, &e->node);
-	if (e->start < load(&lowest))
-		store(&lowest, e->start);
-	if (e->end > load(&highest))
-		store(&highest, e->end);
+	split(root, e, &left, &right);
+	root = joined(joined(left, e), right);
+	set_bounds();
 	leave();
 }
 
 void regions_remove(struct regions_entry *e)
 {
-	if (!e->node.next)
+	if (!e->furthest)
 		return;
 	enter();
-	list_del(&e->node);
-	if (list_empty(&all)) {
-		store(&lowest, UINT64_MAX);
-		store(&highest, 0);
-	}
+	root = without(root, e);
+	set_bounds();
 	leave();
+	e->furthest = 0;
 }
 
 bool regions_touch(uint64_t start, uint64_t end)
 {
-	bool found = false;
+	const struct regions_entry *e;
 
 	if (start >= load(&highest) || end <= load(&lowest) || inside)
 		return false;
 	enter();
-	list_for_each(node, &all) {
-		const struct regions_entry *e = list_entry(node, struct regions_entry, node);
-
-		found = start < e->end && end > e->start;
-		if (found)
-			break;
-	}
+	/* If one on the left ends after start, and none there is touched, all on the right begin too late. */
+	for (e = root; e && (start >= e->end || end <= e->start);)
+		e = e->left && e->left->furthest > start ? e->left : e->right;
 	leave();
-	return found;
+	return e;
 }
 
 void regions_fork_prepare(void)

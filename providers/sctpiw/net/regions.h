@@ -10,11 +10,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "util/list.h"
-
 struct regions_entry {
-	struct list_node node;
+	struct regions_entry *left, *right;
 	uint64_t start, end;
+	uint64_t furthest; /* the last end of it and all below it; 0: it is not among the regions */
 };
 
 /* The entry is zeroed, or was removed. */
