@@ -147,7 +147,7 @@ static void test_given_back(void **state)
  */
 static void test_regions(void **state)
 {
-	size_t len = (size_t)1 << 30;
+	size_t len = (size_t)64 << 30;
 	uint8_t *map =
 		mmap(NULL, len, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	struct regions_entry e = { .start = 0 };

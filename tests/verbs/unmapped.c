@@ -10,6 +10,7 @@
 #include <malloc.h>
 #include <sys/mman.h>
 #include <sys/shm.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #define LEN ((size_t)8 << 20)
@@ -448,6 +449,60 @@ static void test_own_memory(void)
 		pair_close(&p);
 	}
 }
+
+/* Returns whether the byte is nobody's, or the program's: the device's own memory can be read, and not registered. */
+static bool is_not_of_device(struct ibv_pd *pd, uint8_t *at, const int pipe[2], bool *readable)
+{
+	struct ibv_mr *mr;
+	char byte;
+
+	*readable = write(pipe[1], at, 1) == 1;
+	if (!*readable)
+		return true;
+	CHECK_EQ(read(pipe[0], &byte, 1), 1);
+	mr = ibv_reg_mr(pd, at, 1, READ);
+	return mr && !ibv_dereg_mr(mr);
+}
+
+/* No hook sees a raw system call. The hole has room for all that the device allocates next, which is elsewhere. */
+static void test_unseen(void)
+{
+	struct ibv_alloc_dm_attr dm_attr = { .length = 16 << 20 };
+	const size_t len = 8 * LEN;
+	uint8_t *map = map_pages(len / page_size(), PROT_READ | PROT_WRITE), *hole = NULL;
+	struct pair p, others[8];
+	struct ibv_dm *dm;
+	struct ibv_mr *mr;
+	bool readable;
+	int fds[2];
+
+	CHECK_EQ(pipe(fds), 0);
+	pair_open(&p, NULL);
+	mr = ibv_reg_mr(p.b.pd, map, len, ALL);
+	CHECK(mr);
+	CHECK_EQ(syscall(SYS_munmap, map, len), 0);
+	dm = ibv_alloc_dm(p.b.pd->context, &dm_attr);
+	CHECK(dm);
+	for (int i = 0; i < 8; i++) {
+		pair_open(&others[i], NULL);
+		write_works(&others[i], others[i].b.buf, address(others[i].b.buf),
+			    others[i].b.mr->rkey, 4096);
+	}
+	for (size_t at = 0; at < len; at += page_size()) {
+		CHECK(is_not_of_device(p.b.pd, map + at, fds, &readable));
+		if (!readable)
+			hole = map + at;
+	}
+	CHECK(hole);
+	write_fails(&p, address(hole), mr->rkey, 1);
+	for (int i = 0; i < 8; i++)
+		pair_close(&others[i]);
+	CHECK_EQ(ibv_free_dm(dm), 0);
+	CHECK_EQ(ibv_dereg_mr(mr), 0);
+	pair_close(&p);
+	close(fds[0]);
+	close(fds[1]);
+}
 #endif
 
 int main(int argc, char **argv)
@@ -460,6 +515,7 @@ int main(int argc, char **argv)
 		{ "neighbours", test_neighbours },
 #ifndef SCTPIW_SANITIZED
 		{ "own_memory", test_own_memory },
+		{ "unseen", test_unseen },
 #endif
 	};
 

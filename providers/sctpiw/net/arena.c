@@ -55,9 +55,12 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 /* They are only added to, so that arena_has() needs no lock. */
 static struct chunk chunks[CHUNKS];
 static _Atomic unsigned int n_chunks;
-static struct list_node free_blocks[ORDERS]; /* by order: UNIT << order bytes */
+static struct list_node free_blocks[ORDERS]; /* by order: UNIT << order bytes; dirty ones first */
 static size_t freed; /* bytes, since the last time that some were given back */
 static size_t colour;
+
+/* A program with a sanitizer looks there for pointers to blocks that it would take for leaks. */
+void __lsan_register_root_region(const void *p, size_t len) __attribute__((weak));
 
 static size_t bytes_of(unsigned int order)
 {
@@ -77,7 +80,7 @@ static struct chunk *chunk_of(const void *p)
 	for (unsigned int i = 0; i < n; i++)
 		if ((uintptr_t)p - (uintptr_t)chunks[i].base < chunks[i].size)
 			return &chunks[i];
-	return NULL;
+	__builtin_trap(); /* no block of the arena */
 }
 
 static size_t offset_of(const struct chunk *c, const void *p)
@@ -91,22 +94,25 @@ static void put_free(struct chunk *c, size_t offset, unsigned int order, bool di
 
 	c->state[offset >> UNIT_SHIFT] = (uint8_t)(STATE_FREE | order);
 	b->dirty = dirty;
-	list_add(&free_blocks[order], &b->node);
+	if (dirty)
+		list_add(&free_blocks[order], &b->node);
+	else
+		list_add_tail(&free_blocks[order], &b->node);
 }
 
 /* A mapping of so many bytes that begins at a multiple of CHUNK_MIN, where no region lies; or NULL. */
 static uint8_t *map_chunk(size_t size)
 {
 	for (int i = 0; i < TRIES; i++) {
-		size_t len = size + CHUNK_MIN, front;
+		size_t len = (size + CHUNK_MIN) << i, front;
 		uint8_t *map = mmap(NULL, len, PROT_READ | PROT_WRITE,
 				    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 
 		if (map == MAP_FAILED)
 			return NULL;
 		/*
-		 * What was mapped just now, and still is in a region, has been unmapped behind our back. It stays here,
-		 * as another look would find it again.
+		 * A region that lies in fresh memory has lost its own without a hook. The mapping stays, so that the next
+		 * one is elsewhere, and is twice as large, since such a hole may be.
 		 */
 		if (regions_touch((uintptr_t)map, (uintptr_t)map + len)) {
 			mprotect(map, len, PROT_NONE);
@@ -115,7 +121,7 @@ static uint8_t *map_chunk(size_t size)
 		front = -(uintptr_t)map % CHUNK_MIN;
 		if (front)
 			syscall(SYS_munmap, map, front);
-		syscall(SYS_munmap, map + front + size, CHUNK_MIN - front);
+		syscall(SYS_munmap, map + front + size, len - front - size);
 		return map + front;
 	}
 	return NULL;
@@ -149,6 +155,8 @@ static bool grow(unsigned int order)
 	for (; bytes_of(i) < size; i++)
 		put_free(c, bytes_of(i), i, false);
 	atomic_store_explicit(&n_chunks, n + 1, memory_order_release);
+	if (__lsan_register_root_region)
+		__lsan_register_root_region(c->base, size);
 	return true;
 }
 
@@ -207,8 +215,9 @@ static void give_back(void)
 		list_for_each(node, &free_blocks[i]) {
 			struct free_block *b = list_entry(node, struct free_block, node);
 
-			if (b->dirty)
-				madvise((uint8_t *)b + PAGE, bytes_of(i) - PAGE, MADV_DONTNEED);
+			if (!b->dirty)
+				break;
+			madvise((uint8_t *)b + PAGE, bytes_of(i) - PAGE, MADV_DONTNEED);
 			b->dirty = false;
 		}
 }
