@@ -48,7 +48,8 @@ struct chunk {
 /* What stands at the beginning of a free block. */
 struct free_block {
 	struct list_node node;
-	bool dirty; /* it has pages beside the first one, perhaps */
+	struct chunk *chunk; /* that has it */
+	bool dirty;	     /* it has pages beside the first one, perhaps */
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -93,6 +94,7 @@ static void put_free(struct chunk *c, size_t offset, unsigned int order, bool di
 	struct free_block *b = (struct free_block *)(void *)(c->base + offset);
 
 	c->state[offset >> UNIT_SHIFT] = (uint8_t)(STATE_FREE | order);
+	b->chunk = c;
 	b->dirty = dirty;
 	if (dirty)
 		list_add(&free_blocks[order], &b->node);
@@ -172,7 +174,7 @@ static uint8_t *take(unsigned int order, struct chunk **of)
 	if (i == ORDERS)
 		return NULL;
 	block = list_entry(list_pop(&free_blocks[i]), struct free_block, node);
-	*of = chunk_of(block);
+	*of = block->chunk;
 	offset = offset_of(*of, block);
 	while (i-- > order)
 		put_free(*of, offset + bytes_of(i), i, block->dirty);
