@@ -33,7 +33,7 @@ struct kfile;
 struct kfile_ops {
 	ssize_t (*read)(struct kfile *kf, int fd, void *buf, size_t len);
 	ssize_t (*write)(struct kfile *kf, int fd, const void *buf, size_t len);
-	/* As write, of sendmsg() with one piece of memory. NULL: the file is no socket. */
+	/* As write, for sendmsg() with one piece of memory. NULL: the file is no socket. */
 	ssize_t (*send)(struct kfile *kf, int fd, const void *buf, size_t len);
 	/*
 	 * Whether what is written can be meant for such a file alone: then no fstat() is needed. NULL: it never is.

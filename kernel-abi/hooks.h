@@ -65,8 +65,8 @@ sighandler_t bsd_signal(int sig, sighandler_t handler);
 sighandler_t __sysv_signal(int sig, sighandler_t handler);
 
 /*
- * The functions whose next definition is called from a hook. free() comes first: dlsym() calls it, if it has not found
- * another one of these.
+ * The functions whose next definition is called from a hook. free() comes first, because a dlsym()
+ * that finds no definition calls free().
  */
 #define LIBC_SYMBOLS(X)                                                                            \
 	X(free)                                                                                    \
@@ -198,7 +198,7 @@ extern void *_Atomic hooks_symbols[HOOKS_COUNT];
  */
 void *hooks_resolve(int index);
 
-/* Whether it was looked up already. */
+/* Whether the next definition was looked up already. */
 static inline bool hooks_known(int index)
 {
 	return atomic_load_explicit(&hooks_symbols[index], memory_order_relaxed);

@@ -13,14 +13,14 @@
 #include "netdir.h"
 #include "rnic.h"
 
-/* readdir_r() and readdir64_r() are declared so; programs use them nevertheless. */
+/* readdir_r() and readdir64_r() are declared deprecated, but programs use them. */
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"
 
-/* ---- what a process's own descriptors are listed as ---- */
+/* ---- entries for the descriptors of this process ---- */
 
 /*
- * Whether the open directory lists the descriptors of this process: as /proc/self/fd or fdinfo, by whatever path that was opened. It does
- * if its own descriptor, in the list beside it, is the directory itself.
+ * Whether the open directory is /proc/self/fd or fdinfo, opened by any path. Such a directory's own
+ * descriptor, looked up in that list, is the directory itself.
  */
 static bool lists_own_fds(int dirfd)
 {
@@ -32,7 +32,7 @@ static bool lists_own_fds(int dirfd)
 	       dir.st_dev == entry.st_dev && dir.st_ino == entry.st_ino;
 }
 
-/* The number of a descriptor that the RNIC has for itself, if that is the name of an entry; else -1. */
+/* Returns the number in an entry's name if the RNIC has that descriptor for itself, else -1. */
 static int own_fd_named(const char *name)
 {
 	unsigned long fd = 0;
@@ -45,8 +45,9 @@ static int own_fd_named(const char *name)
 }
 
 /*
- * Whether an entry of the open directory is a descriptor that the RNIC has for itself. To the program such a number is
- * not open (hooks_fd.c): a program that counts its descriptors looks for what it has left open itself.
+ * Whether an entry of the open directory is a descriptor that the RNIC has for itself. For the
+ * program such a number is not open (hooks_fd.c): programs count descriptors to find those that
+ * they left open.
  */
 static inline bool is_hidden(int dirfd, const char *name)
 {
@@ -129,7 +130,7 @@ READDIR_HOOK(readdir64, dirent64)
 READDIR_R_HOOK(readdir_r, dirent)
 READDIR_R_HOOK(readdir64_r, dirent64)
 
-/* Takes entries that are hidden out of len bytes of them. Returns how many bytes are left. */
+/* Removes hidden entries from len bytes of entries. Returns the number of bytes left. */
 static ssize_t without_hidden(int fd, char *buf, ssize_t len)
 {
 	ssize_t kept = 0, size;
@@ -226,8 +227,9 @@ static int scan(const char *path, struct dirent ***list, dir_filter *filter, dir
 }
 
 /*
- * Takes out of the list that libc's function has made of n entries those that are hidden. Returns how many are left. n may be -1.
- * The directory is opened once more, as that takes a descriptor, only where there may be any.
+ * Removes hidden entries from the list of n entries that libc's function has made. Returns the
+ * number of entries left. n may be -1. Opens the directory once more, which takes a descriptor,
+ * only if hidden entries are possible.
  */
 static int show(int dirfd, const char *path, struct dirent ***found, int n)
 {
@@ -256,7 +258,7 @@ static int show(int dirfd, const char *path, struct dirent ***found, int n)
 #define SCAN_NETDIR                                                                                \
 	scan(target.known_as, (struct dirent ***)list, (dir_filter *)filter, (dir_compare *)compare)
 
-/* n: what libc's function returns. */
+/* n: the return value of libc's function. */
 #define SHOWN(n) show(dirfd, path, (struct dirent ***)list, n)
 
 #define SCANDIR_HOOK(name, entry)                                                                  \

@@ -152,8 +152,8 @@ static __attribute__((noinline)) int close_ours(int fd)
 /*
  * Whether fd is one that the RNIC has for itself. The application is to take those for numbers that
  * are not open: a program that closes all descriptors it does not know of must not close the
- * RNIC's, still less open files of its own under their numbers; and one that counts its open descriptors
- * looks for what it has forgotten to close (hooks_dir.c).
+ * RNIC's, still less open files of its own under their numbers; and a program that counts its open
+ * descriptors looks for descriptors that it forgot to close (hooks_dir.c).
  */
 static bool is_own(int fd)
 {

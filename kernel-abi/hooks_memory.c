@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Hooks on what takes memory away from the program. A region that the program has registered loses what is unmapped of
- * it: what is mapped there later is somebody else's. Nothing is watched before the RNIC is loaded.
+ * Hooks on functions that unmap the program's memory. A registered region loses its unmapped pages:
+ * later mappings there are not the region's. The hooks pass all calls on until the RNIC is loaded.
  *
- * libc unmaps memory without these functions, too: free() and realloc() of a large block, and free() of the last one at
- * the end of the heap. So these two are watched as well: the pages of a block that a region has are looked at behind the
- * call, and the end of the heap has gone down or has not.
+ * libc unmaps memory without these functions, too: free() and realloc() of a large block, and
+ * free() of the last block at the end of the heap. So both have hooks as well. If a region has
+ * bytes of the block, the hook checks the block's pages after the call, and the end of the heap.
  */
 #define _GNU_SOURCE
 #include "hooks.h"
@@ -56,8 +56,8 @@ HOOK int munmap(void *addr, size_t len)
 }
 
 /*
- * A malloc() other than libc's may map its first memory before dlsym() works, which may need malloc(): then the system
- * call does it.
+ * A malloc() other than libc's may map its first memory before dlsym() works, since dlsym() may
+ * need malloc(). Then the hook makes the system call.
  */
 #define MMAP_HOOK(name)                                                                            \
 	HOOK void *name(void *addr, size_t len, int prot, int flags, int fd, off_t offset)         \
@@ -83,8 +83,8 @@ MMAP_HOOK(mmap)
 MMAP_HOOK(mmap64)
 
 /*
- * libibverbs, once ibv_fork_init() was called, keeps registered pages from children, as a device that pins them must have
- * it with older kernels. Here nothing is pinned, and a child would fault on what it has every right to use.
+ * After ibv_fork_init() libibverbs keeps registered pages from children, which devices that pin
+ * pages need with older kernels. Here no page is pinned, and a child would fault on its own memory.
  */
 static bool is_of_libibverbs(const void *from)
 {
@@ -103,7 +103,7 @@ HOOK int madvise(void *addr, size_t len, int advice)
 	return REAL(madvise)(addr, len, advice);
 }
 
-/* What mremap() has taken, if it has moved the mapping or made it shorter, or replaced another one. */
+/* Reports the pages that mremap() has unmapped by moving, shortening or replacing a mapping. */
 static void remapped(const struct sctpiw_rnic_api *api, const void *from, size_t len,
 		     const void *to, size_t to_len, int flags)
 {
@@ -136,7 +136,7 @@ HOOK void *mremap(void *addr, size_t len, size_t new_len, int flags, ...)
 	return ret;
 }
 
-/* For calls of which nothing says how much they unmap; they are rare. */
+/* For rare calls that do not show how much they unmap. */
 static bool is_all_watched(const struct sctpiw_rnic_api *api)
 {
 	return is_watched(api, NULL, SIZE_MAX);
@@ -161,8 +161,8 @@ HOOK int shmdt(const void *addr)
 }
 
 /*
- * The data of a library may be registered. Its destructors may wait for threads that use the device, so the locks are taken
- * after them.
+ * A library's data may be in a region. Its destructors may wait for threads that use the device, so
+ * the locks are taken after them.
  */
 HOOK int dlclose(void *handle)
 {
@@ -195,8 +195,8 @@ HOOK void *shmat(int id, const void *addr, int flags)
 /* ---- the heap ---- */
 
 /*
- * Where the heap ended when it was looked at last. (libc's sbrk(0) makes no system call.) A thread that lets the heap grow
- * while another makes it shrink may hide that.
+ * The end of the heap at the last check. (libc's sbrk(0) makes no system call.) If one thread grows
+ * the heap while another shrinks it, the check may miss the shrinking.
  */
 static void look_at_heap(const struct sctpiw_rnic_api *api)
 {
@@ -233,7 +233,10 @@ HOOK void *sbrk(intptr_t increment)
 	return ret;
 }
 
-/* Whether malloc_usable_size() is of those who made the next free(): another allocator's knows nothing of its blocks. */
+/*
+ * Whether malloc_usable_size() and the next free() are of one allocator: another allocator does not
+ * know the blocks.
+ */
 static bool is_size_known(void)
 {
 	static _Atomic int known; /* 1: no; 2: yes */
@@ -249,7 +252,10 @@ static bool is_size_known(void)
 	return answer == 2;
 }
 
-/* The program gives a block back. Returns its bytes if a region has some of them and they may be unmapped; else 0. */
+/*
+ * Begins the freeing of a block. Returns its size if a region has bytes of the block and the block
+ * may be unmapped, else 0.
+ */
 static size_t begin_block(const struct sctpiw_rnic_api *api, void *block)
 {
 	size_t len = block && is_size_known() ? REAL(malloc_usable_size)(block) : 0;
@@ -267,8 +273,8 @@ static void end_block(const struct sctpiw_rnic_api *api, uint64_t block, size_t 
 }
 
 /*
- * Looks up the next free() before the constructor does. dlsym() frees what an earlier one has left of an error, and so comes
- * back here. false: the block is left to whoever has called first, or to nobody.
+ * Looks up the next free() before the constructor does. dlsym() frees the error text of an earlier
+ * dlsym(), and so comes back here. Returns false during such a lookup: free() then leaks the block.
  */
 static __attribute__((noinline, cold)) bool find_free(void)
 {

@@ -246,7 +246,7 @@ int ucma_resolve_ib_service(const struct ucma_request *rq, const void *in)
 	return ret ? ret : -EOPNOTSUPP;
 }
 
-/* No service is ever resolved, so there are no records of it. */
+/* No service is ever resolved, so no service has records. */
 static int query_ib_service(const struct ucma_request *rq, uint32_t id)
 {
 	int ret = idmap_check(id, rq->kf);

@@ -19,8 +19,8 @@
 #include "rnic.h"
 
 /*
- * What <rdma/rdma_user_cm.h> of Linux 6.17 and later has beyond older ones: the last commands, a kind of query, and the
- * layouts of what they take.
+ * Definitions that <rdma/rdma_user_cm.h> has since Linux 6.17: the last commands, a kind of query,
+ * and their layouts.
  */
 enum {
 	UCMA_CMD_RESOLVE_IB_SERVICE = RDMA_USER_CM_CMD_JOIN_MCAST + 1,

@@ -19,7 +19,10 @@
 
 static char path
 	[PATH_MAX]; /* of the file, or "". A copy, since programs may write over their environment. */
-/* Standard error, or a copy of it in the process that prints the line: some programs close theirs before the end. */
+/*
+ * Standard error, or in the process that prints the line a copy: some programs close standard error
+ * before their end.
+ */
 static _Atomic int out = STDERR_FILENO;
 
 static bool is_first(void)

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * "sctpiw run" tells its user if a program ends and the device was never opened: a program that takes another
- * transport, such as TCP, does so without a word. The launcher makes a file for that, whose name is NUMBER.unused with the
- * number of its process, and puts the name into the variable SCTPIW_UNUSED. Whichever process opens the device first
- * removes the file; the process of that number, which was the launcher, prints the line at its end if it is still there.
+ * "sctpiw run" prints a line if a program ends and the device was never opened: programs that use
+ * another transport, such as TCP, print nothing. The launcher makes a file NUMBER.unused, named
+ * after its process number, and puts the name into the variable SCTPIW_UNUSED. The first process
+ * that opens the device removes the file. The process of that number, once the launcher, prints the
+ * line at its end if the file still exists.
  */
 #ifndef KERNEL_ABI_UNUSED_H
 #define KERNEL_ABI_UNUSED_H

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The linker gives these to the provider in place of malloc() and its relatives (--wrap), so that all that it allocates is
- * in the arena. Tests of the rooms have those of libc, and so has a provider with a sanitizer, which watches them. What
- * others have allocated, as libc in strdup(), is freed as ever.
+ * The linker gives the provider these functions in place of malloc() and its relatives (--wrap), so
+ * that all its allocations are in the arena. Tests of the rooms, and a provider with a sanitizer,
+ * use libc's or the sanitizer's functions. Blocks of other allocators, such as libc's from
+ * strdup(), go to libc's free().
  */
 #include <errno.h>
 #include <stdlib.h>

@@ -55,7 +55,7 @@ struct rnic_ah {
 	uint16_t dlid; /* 0 unless the link layer is InfiniBand */
 };
 
-/* Events that a program queues itself, as numbers of enum rdma_cm_event_type. */
+/* Events that a program queues for itself, as numbers of enum rdma_cm_event_type. */
 #define RNIC_CM_EVENT_USER 18
 #define RNIC_CM_EVENT_INTERNAL 19
 
@@ -156,11 +156,11 @@ struct sctpiw_rnic_api {
 	int (*copy)(void *dst, const void *src, size_t len);
 
 	/*
-	 * The program is about to unmap [addr, addr + len), or a part of it. false: no region has any of that. true:
-	 * nothing reads or writes the memory of any region until the same thread calls unmap_end(); and in between
-	 * the caller says what is gone: unmap_lose() that all of [addr, addr + len) is, in whole pages, and
-	 * unmap_lose_unmapped() that what is not mapped of it is. All leave errno alone, and may be called from a
-	 * signal handler.
+	 * Call unmap_begin() before the program unmaps [addr, addr + len), or a part of it. Returns
+	 * false if no region has any of these bytes. After true, no region's memory is read or
+	 * written until the same thread calls unmap_end(). In between the caller reports the loss:
+	 * unmap_lose() of all of [addr, addr + len), in whole pages, or unmap_lose_unmapped() of
+	 * its unmapped pages. All leave errno alone, and may be called from a signal handler.
 	 */
 	bool (*unmap_begin)(uint64_t addr, uint64_t len);
 	void (*unmap_lose)(uint64_t addr, uint64_t len);

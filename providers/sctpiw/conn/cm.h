@@ -137,7 +137,7 @@ struct cm_id {
 	struct endpoint *ep; /* referenced, or NULL; passive ids for connections have none */
 	struct list_node bound_node; /* endpoint.ids */
 	bool beside_socket; /* a socket of the host has the port of src: the endpoint has another one */
-	uint16_t own_port; /* that src has instead of the endpoint's: conn_ops.take_port(). 0: none */
+	uint16_t own_port; /* the port in src, from conn_ops.take_port(); 0: the endpoint's */
 
 	struct iw_session *session; /* NULL before and after the connection */
 	uint32_t qp_num;
@@ -146,7 +146,7 @@ struct cm_id {
 	struct iw_qp
 		*stand_in; /* the QP of this number, if the application has named none; else NULL */
 	struct iw_session_param param;
-	struct cm_counts counts, peer_counts; /* CM_COUNTS_MOST as long as they are not said */
+	struct cm_counts counts, peer_counts; /* CM_COUNTS_MOST until they are set */
 	struct cm_setup setup;
 	struct cm_ending ending;
 	struct sidr_request sidr; /* of ids for datagrams */
@@ -165,8 +165,9 @@ enum cm_rej_reason {
 };
 
 /*
- * Private data of InfiniBand's messages, in bytes, less the header of rdma_cm. With a channel adapter a program cannot
- * give more, and an event has so many, with zeros behind what the peer has given.
+ * Private data of InfiniBand's messages, in bytes, less the header of rdma_cm. With a channel
+ * adapter these are the limits for programs, and the lengths in events, where zeros follow the
+ * peer's data.
  */
 enum cm_private_max {
 	CM_PRIVATE_REQ = 56,
@@ -178,7 +179,9 @@ enum cm_private_max {
 
 struct cm_id_table;
 
-/* The counts of a program, or of a peer, that has not said any: whatever has to wait waits. */
+/*
+ * The counts of a program or peer that has set none: the highest, so that waits are not cut short.
+ */
 #define CM_COUNTS_MOST                                                                             \
 	(struct cm_counts)                                                                         \
 	{                                                                                          \
@@ -261,14 +264,14 @@ void cm_post_param(struct cm_id *id, enum cm_event_type type, int status,
 /* The same on an id for datagrams, with what a reply said, or NULL. status may be one of wire/sidr.h, too. */
 void cm_post_datagram(struct cm_id *id, enum cm_event_type type, int status,
 		      const struct wire_sidr *reply);
-/* An event of the application's own making, see rnic_api.h. -ENOMEM. */
+/* Queues an event for the application itself, see rnic_api.h. Returns 0, or -ENOMEM. */
 int cm_write_event(struct cm_id *id, uint32_t event, int status, uint64_t arg);
 /* CONNECT_REQUEST on the listener, for the new id. -ENOMEM. */
 int cm_post_request(struct cm_id *listener, struct cm_id *child,
 		    const struct iw_session_param *param);
-/* Gives the private data of the event the length that it has with a channel adapter. */
+/* Pads the private data of the event to the length that a channel adapter has. */
 void cm_event_pad(const struct conn *c, struct rnic_cm_event *ev);
-/* REJECTED, whose status is the error or, with a channel adapter, the reason. */
+/* Posts REJECTED, with the error as status or, with a channel adapter, the reason. */
 void cm_rejected(struct cm_id *id, int error, enum cm_rej_reason reason,
 		 const struct iw_session_param *param);
 /* The attempt to connect failed: posts the event that this error means to an application. */
@@ -292,7 +295,9 @@ void cm_session_user(const struct cm_id *id, struct iw_session_user *user);
 
 /* ---- cm_end.c ---- */
 
-/* The connection has ended, by whatever: the peer, its process, the network or the state of the QP. */
+/*
+ * The connection has ended, because of the peer, its process, the network or the state of the QP.
+ */
 void cm_end(struct cm_id *id);
 /* Gives up what the id has with a peer, without an event to the application. */
 void cm_hang_up(struct cm_id *id);
@@ -311,8 +316,8 @@ void cm_judge(struct conn *c, struct iw_session *s, struct iw_session_param *par
 /* Why a request is refused before an application hears of it, or NULL. listener: NULL if there is none. */
 const char *cm_why_not(const struct conn *c, const struct cm_id *listener, size_t private_data_len);
 /*
- * A new id for a request that came to ep from there; port: that the peer's id shows. It waits for the decision of the
- * listener's application. NULL: out of memory.
+ * Returns a new id for a request that came to ep on path, or NULL without memory. port: the port
+ * that the peer's id shows. The request waits for the decision of the listener's application.
  */
 struct cm_id *cm_request_new(const struct endpoint *ep, const struct path_addr *path,
 			     uint16_t port);

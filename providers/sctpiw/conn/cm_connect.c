@@ -296,8 +296,8 @@ void cm_assoc_up(struct conn_assoc *a)
 }
 
 /*
- * The association was one of a peer that is no more, or that found it idle just then: the present owner of the port is
- * asked, once. False: there is nothing to be waited for.
+ * The association's peer is gone, or closed the association as idle just then: asks the present
+ * owner of the port, once. Returns false if there is no answer to wait for.
  */
 static bool try_again(struct cm_id *id, int error)
 {
@@ -511,7 +511,10 @@ static void on_closed(struct cm_id *id, int error)
 		if (error == -ETIMEDOUT)
 			log_error("%s has been silent for too long: the request to connect is lost",
 				  sockaddr_text((const struct sockaddr *)&id->dst, text));
-		/* The peer ended the session instead of answering (RFC 5043 6.4): it has not asked its program. */
+		/*
+		 * The peer ended the session instead of answering (RFC 5043 6.4), without asking
+		 * its program.
+		 */
 		cm_connect_failed(id, error ? error : -ECONNREFUSED);
 		break;
 	case CM_ACCEPTED:

@@ -22,9 +22,9 @@ static void close_session(struct cm_id *id)
 }
 
 /*
- * Tells the application of the end. The status is 0 whatever has ended the connection, as with siw, irdma and a DREQ of
- * InfiniBand: librdmacm takes another one for a failure of the call under way, and rsockets then ignore the event. With
- * a channel adapter TIMEWAIT_EXIT follows, as InfiniBand's CM has it.
+ * Posts the end to the application. The status is 0 for every cause, as with siw, irdma and a DREQ
+ * of InfiniBand: librdmacm takes any other status for a failure of the call under way, and rsockets
+ * then ignore the event. With a channel adapter TIMEWAIT_EXIT follows, as from InfiniBand's CM.
  */
 static void post_end(struct cm_id *id)
 {

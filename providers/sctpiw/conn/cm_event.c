@@ -43,7 +43,10 @@ static void fill_counts(struct rnic_conn_param *to, const struct cm_id *id)
 	to->srq = id->peer_counts.srq;
 }
 
-/* The bytes of private data that the message of this event has with InfiniBand; 0: there is no message. */
+/*
+ * Returns the length of private data in InfiniBand's message for this event, or 0 without such a
+ * message.
+ */
 static uint8_t private_len(const struct rnic_cm_event *ev)
 {
 	switch (ev->event) {
@@ -138,7 +141,7 @@ void cm_post(struct cm_id *id, enum cm_event_type type, int status)
 	cm_post_param(id, type, status, NULL);
 }
 
-/* librdmacm drops what comes for an id that is not accepted: it could not tell which one it is. */
+/* librdmacm drops events for an id that is not accepted, because it cannot find the id. */
 int cm_write_event(struct cm_id *id, uint32_t event, int status, uint64_t arg)
 {
 	struct rnic_cm_event ev = {

@@ -34,7 +34,7 @@ enum cm_message_reason {
 	CM_MESSAGE_OF_ECE = 35,	   /* the program has rejected the request by rdma_reject_ece() */
 };
 
-/* What rdma_connect() and rdma_accept() give, and iWARP's messages have no place for. */
+/* Parameters of rdma_connect() and rdma_accept() that iWARP's messages have no place for. */
 struct cm_counts {
 	uint8_t retry;	   /* 0 to 7; 0 in an Accept, as a REP of InfiniBand has none */
 	uint8_t rnr_retry; /* 0 to 7: of the peer's Sends */

@@ -32,7 +32,7 @@
 #define QP_MASK_SQ_PSN (1u << 16)
 #define QP_MASK_MAX_DEST_RD_ATOMIC (1u << 17)
 #define QP_MASK_DEST_QPN (1u << 20)
-#define QP_TIMEOUT 20 /* as connections over RoCE have it: 4.3 s until an answer is missed */
+#define QP_TIMEOUT 20 /* as for connections over RoCE: an answer is missed after 4.3 s */
 
 static bool lacks_scope(const struct sockaddr *addr)
 {
@@ -141,9 +141,10 @@ int cm_bind(struct cm_id *id, const struct sockaddr *addr)
 }
 
 /*
- * An id has a port of its own, as in the kernel, though ids share an endpoint: the first one shows the endpoint's, and each
- * further one another. No port comes again soon, so that a peer does not take a new id for one that has just gone. The
- * kernel's SCTP has no message for it, and would show peers the endpoint's all the same.
+ * Gives the id a port of its own, as in the kernel, though ids share an endpoint. The first id
+ * shows the endpoint's port, and each further id another port. A given-up port is not used again
+ * soon, so that a peer does not confuse a new id with a former one. With the kernel's SCTP, which
+ * has no message for the port, peers see the endpoint's port.
  */
 static int choose_port(struct cm_id *id, struct endpoint *ep)
 {
@@ -343,7 +344,10 @@ static void add_peer(const struct cm_id *id, struct rnic_qp_attr *attr)
 	attr->max_dest_rd_atomic = depth(id, id->param.ird, IW_MAX_IRD);
 }
 
-/* InfiniBand's attributes for RTS. Who connects says retry_cnt for both sides, and either side rnr_retry for the other. */
+/*
+ * InfiniBand's attributes for RTS. The connecting side sets retry_cnt for both sides, and each side
+ * sets rnr_retry for its peer.
+ */
 static void add_retries(const struct cm_id *id, struct rnic_qp_attr *attr)
 {
 	attr->mask = QP_MASK_STATE | QP_MASK_SQ_PSN | QP_MASK_TIMEOUT | QP_MASK_RETRY_CNT |

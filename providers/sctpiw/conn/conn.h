@@ -78,12 +78,12 @@ struct conn_ops {
 	 */
 	bool (*source)(struct conn *c, const struct ip_addr *remote, struct ip_addr *local);
 	/*
-	 * Takes a port that programs are shown beside those of endpoints: this one, or with 0 one that nobody on the host has.
-	 * 0: there is none.
+	 * Takes a port to show to programs beside those of endpoints: the given port, or with 0 a
+	 * port that is free on the host. Returns the port, or 0 if there is none.
 	 */
 	uint16_t (*take_port)(struct conn *c, uint16_t port);
 	void (*give_port)(struct conn *c, uint16_t port);
-	/* Whether somebody on the host has taken the port. */
+	/* Whether a process of the host has taken the port. */
 	bool (*port_is_taken)(struct conn *c, uint16_t port);
 	/* Where RDMA CM events go. */
 	struct conn_events_ops events;

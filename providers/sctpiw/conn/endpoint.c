@@ -27,10 +27,13 @@ struct binding {
 	const struct endpoint *beside; /* as in struct endpoint */
 };
 
-/* So many ports are tried for one that no id shows. */
+/* Number of ports to try until one is found that no id shows. */
 #define FREE_TRIES 16
 
-/* Opens the port, which is not to be one that programs are shown for an id of another endpoint, here or in another process. */
+/*
+ * Opens the port. The port must not be shown for an id of another endpoint, in this or another
+ * process.
+ */
 static int open_port(struct endpoint *ep, const struct binding *b)
 {
 	const struct transport *t = ep->conn->transport;

@@ -54,7 +54,7 @@ struct endpoint {
 	struct list_node assocs;      /* conn_assoc.node */
 	struct list_node ids;	      /* cm_id.bound_node: the ids that claim the address */
 	struct cm_id *listener;	      /* NULL: requests of peers wait a while, and are refused */
-	uint64_t grace_until;	      /* those for datagrams; see cm_grant_grace() */
+	uint64_t grace_until;	      /* for datagrams; see cm_grant_grace() */
 	struct qp_block *block;	      /* the QP numbers that the port is a part of; or NULL */
 	bool shared;		      /* for ids that were not bound to a port */
 	bool shown;		      /* an id has shown the port to its program, or does so */

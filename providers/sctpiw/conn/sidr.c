@@ -391,7 +391,10 @@ static void new_request(struct endpoint *ep, const struct path_addr *from, uint1
 		cm_id_free(child);
 }
 
-/* The client is refused at once, unless it may be too early: then it asks again. */
+/*
+ * Refuses the client at once, except during the grace for a late listener: then the client asks
+ * again.
+ */
 static void nobody_listens(struct endpoint *ep, const struct path_addr *from, uint16_t port,
 			   uint64_t request_id)
 {

@@ -177,13 +177,14 @@ static void tell_encap_port(struct conn_assoc *a, const char *peer)
 		peer, port, port);
 }
 
-/* As a TCP port that nobody listens at; but a server that does not have the device is often the cause. */
+/*
+ * Like a TCP port without a listener; but the cause is often a server that runs without the device.
+ */
 static void tell_nobody(struct conn_assoc *a, const char *peer)
 {
-	unanswered_tell(
-		a->ep->conn, &a->attempt.to.remote, a->attempt.port,
-		"no program there has the port %s: start the server, and that by sctpiw run, too",
-		peer);
+	unanswered_tell(a->ep->conn, &a->attempt.to.remote, a->attempt.port,
+			"no program there has the port %s: start the server, also by sctpiw run",
+			peer);
 }
 
 /* The peer's host takes no SCTP without UDP. */

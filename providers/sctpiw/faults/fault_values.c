@@ -34,7 +34,7 @@ const char *fault_values_shown(struct fault_word w, char buf[FAULT_VALUES_SHOWN]
 	return buf;
 }
 
-/* Whether the word is a share of what is watched, such as 1% or 0.01, for which probability is the trigger. */
+/* Whether the word is a share, such as 1% or 0.01, for which probability is the trigger. */
 static bool is_share(struct fault_word w)
 {
 	return w.len > 1 && w.at[0] >= '0' && w.at[0] <= '9' &&

@@ -154,7 +154,7 @@ int iw_cq_resize(struct iw_cq *cq, uint32_t entries)
 	return 0;
 }
 
-/* All that was posted to a queue of a QP in RESET is over, whether its completion was polled or not. */
+/* Frees all slots of a queue of a QP in RESET, whether their completions were polled or not. */
 static void free_slots(struct iw_ring *r)
 {
 	atomic_store_explicit(&r->polled, r->head, memory_order_release);

@@ -20,15 +20,15 @@ void iw_explain_sent(const struct iw_session *s, const struct iw_failure *f);
 void iw_explain_received(const struct iw_session *s, const struct term_message *t,
 			 const struct iw_failure *f);
 /*
- * A QP that is connected out of band may have `ord` Reads outstanding by its attributes, and its peer takes `ird`; or the
- * reverse, if of_peer. Says nothing if that is enough. The depths are made to fit, which other devices do not do.
+ * Logs a QP connected out of band that may have more Reads outstanding, `ord`, than its peer takes,
+ * `ird`; or the reverse, if of_peer. This device lowers `ord` to fit, and other devices do not.
  */
 void iw_explain_depths(const struct iw_session *s, uint32_t ord, uint32_t ird, bool of_peer);
 /* A work request of a QP without a session is at fault, as f says. */
 void iw_explain_fault(const struct iw_qp *qp, const struct iw_failure *f);
 /* The association is gone, and f blames the oldest work request. */
 void iw_explain_lost(const struct iw_session *s, const struct iw_failure *f, int error);
-/* This side gives up a session that has not begun: where it stands. */
+/* Logs the progress of a session that this side gives up before its beginning. */
 void iw_explain_abandoned(const struct iw_session *s);
 /* What f says of the end of a QP, in a few words. */
 const char *iw_explain_words(const struct iw_failure *f);

@@ -14,7 +14,8 @@
  *	head  iw_cq_consume() stores it behind the last look at an entry; iw_cq_push() and
  *	      iw_cq_is_past() load it, and the RNIC writes the entry anew behind that
  *
- * An entry keeps the slot of its work request, and of the unsignaled ones before, until it is taken out (iw_ring.h).
+ * An entry keeps the slots of its work request, and of earlier unsignaled work requests, until the
+ * entry is taken out (iw_ring.h).
  *
  * Beside them stands a pair of fences: iw_cq_arm() and iw_next_notify().
  *
@@ -49,7 +50,7 @@ struct iw_cqe {
 	uint16_t flags; /* enum iw_wc_flags */
 	/* layer << 12 | type << 8 | code of the Terminate, if this WR is at fault */
 	uint16_t vendor_err;
-	struct iw_polled polled; /* what is free once the entry is taken out, or if it is lost */
+	struct iw_polled polled; /* the slots that taking out or losing the entry frees */
 };
 
 enum iw_cq_arm { IW_CQ_UNARMED, IW_CQ_ARM_SOLICITED, IW_CQ_ARM_ANY };
@@ -97,11 +98,11 @@ int iw_cq_moderate(struct iw_cq *cq, uint32_t count, uint64_t period);
 /* The caller has locked the consumer's side as well. -EINVAL: more entries wait in it; -ENOMEM. */
 int iw_cq_resize(struct iw_cq *cq, uint32_t entries);
 /*
- * Removes the entries of a QP in RESET. All slots of its queues that complete here are free then. The caller has
- * locked the consumer's side as well.
+ * Removes the entries of a QP in RESET. All slots of its queues that complete on this CQ become
+ * free. The caller has locked the consumer's side as well.
  */
 void iw_cq_purge(struct iw_cq *cq, struct iw_qp *qp);
-/* The entries of an SRQ that ends stay, and free nothing when they are taken out. The same locks. */
+/* The entries of a destroyed SRQ stay, and free no slots later. The same locks. */
 void iw_cq_disown(struct iw_cq *cq, const struct iw_srq *srq);
 
 /*
@@ -138,9 +139,10 @@ static inline uint32_t iw_cq_slot(const struct iw_cq *cq, uint32_t i)
 }
 
 /*
- * (consumer) Takes the n oldest entries out, once they have been read, and frees the slots of their work requests; n
- * <= iw_cq_count(). The entries go first: what is posted to a free slot may complete at once, and needs the room. Release:
- * pairs with the load of iw_cq_push().
+ * (consumer) Removes the n oldest entries, which have been read, and frees the slots of their work
+ * requests; n <= iw_cq_count(). Entries are removed before slots become free: a work request in a
+ * free slot may complete at once, and needs room in the CQ. Release: pairs with the load of
+ * iw_cq_push().
  */
 static inline void iw_cq_consume(struct iw_cq *cq, uint32_t n)
 {

@@ -40,7 +40,7 @@ struct iw_mr_attr {
 	struct iw_pd *pd;
 	uint64_t addr, length, iova;
 	uint32_t access;
-	bool checked; /* the memory was looked at anew: what was lost of it before does not count */
+	bool checked; /* the memory was checked anew: earlier losses do not count */
 };
 
 void iw_mr_get(const struct iw_mr *mr, struct iw_mr_attr *attr);
@@ -62,13 +62,14 @@ int iw_mr_locate(const struct iw_pd *pd, uint32_t lkey, uint64_t addr, uint32_t 
 int iw_mr_free(struct iw_mr *mr);
 
 /*
- * The program is about to unmap memory of regions: once this returns, and until the caller gives up the locks of all
- * shards, nothing is going to read any region's memory.
+ * Prepares for the unmapping of regions' memory. After the return, no code reads any region's
+ * memory until the caller gives up the locks of all shards.
  */
 void iw_mr_before_loss(struct iw_rnic *rnic);
 /*
- * The memory [start, end) is gone: no region has it any more, unless the region has IW_ACCESS_ON_DEMAND. What lies there
- * is out of the bounds of those regions, and of the windows on them, whatever is mapped there later.
+ * Removes the memory [start, end) from all regions without IW_ACCESS_ON_DEMAND. These addresses are
+ * then out of the bounds of such regions and of their windows, even if other memory is mapped there
+ * later.
  */
 void iw_mr_lose(struct iw_rnic *rnic, uint64_t start, uint64_t end);
 

@@ -72,8 +72,8 @@ struct iw_qp {
  */
 int iw_qp_new(struct iw_shard *shard, const struct iw_qp_attr *attr, struct iw_qp **qp);
 /*
- * Ends its session (the peer gets a session Terminate, RFC 5043 5.4). Its completions have been taken out of the CQs by
- * iw_cq_purge(), or nobody polls these again. Always 0.
+ * Ends its session (the peer gets a session Terminate, RFC 5043 5.4). Either iw_cq_purge() has
+ * removed its completions from the CQs, or these CQs are not polled again. Returns 0.
  */
 int iw_qp_free(struct iw_qp *qp);
 /* The shard's QP of that number. NULL: there is none. */

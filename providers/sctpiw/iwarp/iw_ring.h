@@ -2,8 +2,9 @@
 /*
  * Rings of work requests, from the application to the RNIC, and doorbells.
  *
- * A work request is outstanding until its completion is polled, or that of a later one of its queue. So the RNIC
- * does not give slots back: each entry of a CQ names the slots that are free once it is taken out (iw_cq.h).
+ * A work request is outstanding until its own completion, or a later completion of its queue, is
+ * polled. So the RNIC does not give slots back: each entry of a CQ names the slots that removing
+ * the entry frees (iw_cq.h).
  *
  * Functions marked "(producer)" are called by the application's threads without the shard's lock;
  * the caller serialises them by a lock of its own. Towards the RNIC the ring is lock-free. Two pairs
@@ -81,12 +82,12 @@ struct iw_ring {
 	_Atomic uint32_t polled; /* written by the CQ's consumer: slots before it are free */
 };
 
-/* What becomes free when a completion is polled. */
+/* The slots that polling a completion frees. */
 struct iw_polled {
-	/* iw_ring.polled, which becomes `to`; or iw_srq.polled, which becomes more by one. */
+	/* iw_ring.polled, to be set to `to`; or iw_srq.polled, to be incremented. */
 	_Atomic uint32_t *at;
 	uint32_t to;
-	bool counts; /* it is iw_srq.polled */
+	bool counts; /* `at` is iw_srq.polled */
 };
 
 /* Of a QP or SRQ with new WRs: its place on the RNIC's list, where producers push it lock-free. */
@@ -112,8 +113,8 @@ static inline void *iw_ring_slot(struct iw_ring *r, uint32_t ahead)
 }
 
 /*
- * n completions of one queue were polled, and this is of the last of them. Release: pairs with the loads of iw_ring_slot()
- * and iw_srq_slot().
+ * Frees the slots of n polled completions of one queue; last belongs to the last of them. Release:
+ * pairs with the loads of iw_ring_slot() and iw_srq_slot().
  */
 static inline void iw_polled_free(const struct iw_polled *last, uint32_t n)
 {

@@ -46,8 +46,8 @@ struct iw_rnic_ops {
 	int (*atomic)(uint64_t *at, uint64_t (*next)(uint64_t old, const void *arg),
 		      const void *arg, uint64_t *old);
 	/*
-	 * Has [memory, memory + len) a byte of the RNIC's own memory, which a region with on-demand paging may cover? NULL:
-	 * no region does.
+	 * Whether [memory, memory + len) has a byte of the RNIC's own memory; a region with
+	 * on-demand paging may cover such memory. NULL: no region covers it.
 	 */
 	bool (*is_own)(const void *memory, size_t len);
 	/* Lets another thread have the processor that a shard waits for. NULL: nobody ever waits. */

@@ -12,10 +12,10 @@
  * messages are kept as unexpected ones.
  *
  * A slot belongs to the application (freed), to the queue (posted), or to a QP (taken). The QP
- * gives it back when the receive completes. The receive is outstanding until that completion is polled; which
- * slot it had is of no matter then, so completions are counted. When the QP enters the error state, receives of
- * messages that have begun are flushed; the others, and all of them when the QP is reset or freed,
- * go back to the front of the queue.
+ * gives it back when the receive completes. The receive is outstanding until its completion is
+ * polled. SRQs only count polled completions, because the order of slots does not matter. When the
+ * QP enters the error state, receives of messages that have begun are flushed; the others, and all
+ * of them when the QP is reset or freed, go back to the front of the queue.
  *
  * QPs of all shards may use one SRQ. Where there are several, a lock of its own orders what they do
  * to the queue; the list of QPs that wait, and the doorbell that wakes them, each shard has for itself.
@@ -75,7 +75,10 @@ int iw_srq_resize(struct iw_srq *srq, uint32_t max_wr);
  */
 int iw_srq_arm(struct iw_srq *srq, uint32_t limit);
 
-/* How many receives are posted whose completions were not polled. Acquire: pairs with the store of iw_polled_free(). */
+/*
+ * Returns the number of posted receives whose completions were not polled. Acquire: pairs with the
+ * store of iw_polled_free().
+ */
 static inline uint32_t iw_srq_outstanding(const struct iw_srq *srq)
 {
 	return atomic_load_explicit(&srq->posted_tail, memory_order_relaxed) -
@@ -83,8 +86,8 @@ static inline uint32_t iw_srq_outstanding(const struct iw_srq *srq)
 }
 
 /*
- * (producer) The next free slot, or NULL if the queue is full. Fill it, then publish. As many slots as completions were
- * polled have been given back before, and the RNIC has finished reading them.
+ * (producer) The next free slot, or NULL if the queue is full. Fill it, then publish. For each
+ * polled completion a slot was given back before, and the RNIC has finished reading that slot.
  */
 static inline struct iw_recv_wqe *iw_srq_slot(struct iw_srq *srq)
 {

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The first part that ends at an address or behind it. */
+/* Returns the first part whose end is at or above the address. */
 static uint32_t first_at(const struct iw_lost *lost, uint64_t addr)
 {
 	uint32_t low = 0, high = lost->n;
@@ -25,7 +25,7 @@ void iw_lost_add(struct iw_lost *lost, uint64_t start, uint64_t end)
 	uint32_t i = first_at(lost, start), behind = i;
 	struct iw_lost_part *parts;
 
-	/* The new part takes in those that it touches. */
+	/* Merges the new part with all parts that it touches. */
 	for (; behind < lost->n && lost->parts[behind].start <= end; behind++) {
 		if (lost->parts[behind].start < start)
 			start = lost->parts[behind].start;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * What a region has lost: the parts of its memory that the program has unmapped since it was registered. Whatever is
- * mapped there later is not the region's. Needs the locks of all shards to be changed, and that of one to be read.
+ * The parts of a region's memory that the program has unmapped since the registration. Later
+ * mappings there are not the region's. Changes need the locks of all shards, reads the lock of one
+ * shard.
  */
 #ifndef SCTPIW_IWARP_LOST_H
 #define SCTPIW_IWARP_LOST_H
@@ -13,7 +14,7 @@ struct iw_lost_part {
 	uint64_t start, end; /* addresses; end is not part of it */
 };
 
-/* A zeroed one is empty. */
+/* A zeroed list is empty. */
 struct iw_lost {
 	struct iw_lost_part *parts; /* sorted; they do not touch each other */
 	uint32_t n;
@@ -23,7 +24,7 @@ struct iw_lost {
 void iw_lost_add(struct iw_lost *lost, uint64_t start, uint64_t end);
 /* Whether a byte of [start, end) is lost. */
 bool iw_lost_touches(const struct iw_lost *lost, uint64_t start, uint64_t end);
-/* Nothing is lost any more. */
+/* Empties the list. */
 void iw_lost_clear(struct iw_lost *lost);
 
 static inline bool iw_lost_any(const struct iw_lost *lost)

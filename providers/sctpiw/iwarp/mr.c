@@ -279,7 +279,7 @@ static void say_lost(const struct iw_rnic *rnic, const struct iw_mr *mr, uint64_
 	rnic->ops.say(IW_SAY_INFO, line);
 }
 
-/* Whether mr has lost something. */
+/* Whether mr has lost a part of its memory. */
 static bool lose(const struct iw_rnic *rnic, struct iw_mr *mr, uint64_t start, uint64_t end)
 {
 	uint64_t first = (uintptr_t)mr->addr, behind = first + mr->length;
@@ -306,7 +306,7 @@ void iw_mr_lose(struct iw_rnic *rnic, uint64_t start, uint64_t end)
 	for (uint32_t i = 0; t->slots && i <= t->mask; i++)
 		if (t->slots[i].value)
 			any |= lose(rnic, t->slots[i].value, start, end);
-	/* Windows show what is left of their regions. */
+	/* Windows show the parts that their regions still have. */
 	for (uint32_t i = 0; any && i <= t->mask; i++) {
 		struct iw_mr *mr = t->slots[i].value;
 

@@ -37,7 +37,7 @@ struct iw_mr {
 	const void *scope; /* the PD whose streams may use it, or the one QP (RFC 5041 8.2) */
 	uint64_t iova;	   /* the TO of its first byte */
 	uint64_t length;   /* bytes */
-	/* length, or 0 if there is more to look at than the bounds: iw_mr_has() */
+	/* length, or 0 if bounds alone do not decide: iw_mr_has() */
 	uint64_t plain;
 	uint8_t *addr; /* of its first byte in the application's memory */
 	/*
@@ -78,7 +78,7 @@ static inline struct iw_mr *iw_mr_find(const struct iw_rnic *rnic, uint32_t stag
 /* As iw_mr_covers(), for any mr. */
 bool iw_mr_has(const struct iw_mr *mr, uint64_t to, uint64_t len);
 
-/* Do the len > 0 bytes from to on lie inside mr, and has it lost none of them? */
+/* Whether the len > 0 bytes from `to` on lie inside mr, and mr has lost none of them. */
 static inline bool iw_mr_covers(const struct iw_mr *mr, uint64_t to, uint64_t len)
 {
 	uint64_t offset = to - mr->iova;

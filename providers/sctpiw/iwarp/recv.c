@@ -69,7 +69,10 @@ bool iw_recv_complete(struct iw_qp *qp, struct iw_recv r, struct iw_cqe *cqe, bo
 	if (r.srq) {
 		if (r.srq->cq)
 			cq = r.srq->cq;
-		/* First the slot, then the entry that lets the application post again. */
+		/*
+		 * The slot goes back before the entry is pushed, because the entry lets the
+		 * application post again.
+		 */
 		iw_srq_give_back(r.srq, r.at);
 		cqe->polled = (struct iw_polled){ .at = &r.srq->polled, .counts = true };
 	} else {

@@ -36,7 +36,9 @@ static inline struct iw_srq_part *iw_srq_part(struct iw_srq *srq, const struct i
  * not for a QP that has taken so many.
  */
 uint32_t iw_srq_take(struct iw_srq *srq, struct iw_shard *shard, uint32_t taken);
-/* Gives the slot of a receive that is over to the application, which may use it once the completion is polled. */
+/*
+ * Gives the slot of a finished receive to the application, for use after its completion is polled.
+ */
 void iw_srq_give_back(struct iw_srq *srq, uint32_t slot);
 /* Puts a receive that was taken back in front of what is posted. */
 void iw_srq_repost(struct iw_srq *srq, uint32_t slot);

@@ -18,13 +18,13 @@
 #define LINE_MAX_LEN 512
 
 static _Atomic int threshold = LOG_LEVEL_ERROR;
-/* Lines that were left out, and that no later line has told of. */
+/* Lines left out since the last line that counted them. */
 static _Atomic uint32_t left_out;
 
 /*
- * What a place may write: so many lines at once, and then one in each interval. A line that is the same as the last
- * one of the place is written again after a time. Level info has room for a line about each of a thousand peers: it
- * is also a record of whom the process talks to.
+ * The limits of a place: at_once lines, and then one line in each interval. A line equal to the
+ * place's last line is written again only after `again`. Level info has room for a line about each
+ * of a thousand peers, since the level also records the process's peers.
  */
 static const struct {
 	uint64_t at_once, interval, again; /* lines, ns, ns */
@@ -34,8 +34,8 @@ static const struct {
 };
 
 /*
- * Writes "sctpiw: ", the text and the end, cut to LINE_MAX_LEN with a newline. A peer may have had a part in the text, such
- * as a name in its certificate.
+ * Writes "sctpiw: ", the text and the end, cut to LINE_MAX_LEN with a newline. Control characters
+ * are replaced, since parts of the text, such as a certificate's name, may come from a peer.
  */
 static void put(const char *head, const char *text, const char *end)
 {
@@ -92,8 +92,9 @@ bool log_enabled(enum log_level level)
 }
 
 /*
- * Takes room for a line from what the place has. Under a flood this is all that a line costs. Threads that write at
- * the same moment may get a line more or less. False: there is none; *last: for a further line there is none.
+ * Takes room for a line from the place's limit. Under a flood this is the only cost of a line.
+ * Threads that write at the same moment may get a line more or less. Returns false without room;
+ * *last: no room is left for a further line.
  */
 static bool take_room(struct log_site *site, enum log_level level, uint64_t now, bool *last)
 {
@@ -118,7 +119,7 @@ static uint32_t sum_of(const char *text)
 	return sum;
 }
 
-/* Whether the line is the same as the last one of the place, which was written a short time ago. */
+/* Whether the line equals the place's last line, which was written a short time ago. */
 static bool is_repeated(struct log_site *site, enum log_level level, uint64_t now, const char *text)
 {
 	uint32_t sum = sum_of(text);
@@ -135,7 +136,7 @@ static void leave_out(struct log_site *site)
 	atomic_fetch_add(&left_out, 1);
 }
 
-/* Writes a line that the place has room for. last: it is the last one. */
+/* Writes a line that the place has room for. last: no room is left after this line. */
 static void write_line(struct log_site *site, const char *text, bool last)
 {
 	uint32_t more = atomic_exchange(&site->left_out, 0);

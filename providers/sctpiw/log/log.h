@@ -3,9 +3,10 @@
  * Lines on standard error, "sctpiw: ...". A line is one write(), so that the lines of several
  * threads and processes do not mix. No lock; errno stays as it is.
  *
- * A peer can cause lines without end, by one error after the other. So each place in the code that writes lines of level
- * error or info has a limit of its own: further lines are counted, and the next one that is written tells how many
- * they were. The levels' limits stand in log.c; with level debug there are none.
+ * A peer can cause lines without end, by one error after the other. So each place in the code that
+ * writes lines of level error or info has a limit of its own. Lines beyond the limit are counted,
+ * and the next written line ends with the count. log.c has the limits of the levels; level debug
+ * has no limit.
  *
  * The log and the trace (util/trace.h) feed each other: lines of level debug are events of a trace,
  * and events of a trace that have a line are printed at level debug.
@@ -28,7 +29,7 @@ bool log_enabled(enum log_level level);
 
 /* A place that writes lines, all of one level; zero at first. Any thread. */
 struct log_site {
-	_Atomic uint64_t used_until; /* ns: the lines so far are paid for then, at one an interval */
+	_Atomic uint64_t used_until; /* ns: when the lines so far are used up, at one an interval */
 	_Atomic uint64_t again;	     /* ns: until then the last line is not repeated */
 	_Atomic uint32_t sum;	     /* of that line's text */
 	_Atomic uint32_t left_out;   /* lines since then */
@@ -40,7 +41,7 @@ struct log_site {
  */
 void log_line(struct log_site *site, enum log_level level, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
-/* The process ends: tells how many lines were left out, if any were. */
+/* At the end of the process: writes the number of lines left out, if not 0. */
 void log_end(void);
 /*
  * Writes a line of level debug, without a limit, on standard error and into the trace, whichever wants it. For

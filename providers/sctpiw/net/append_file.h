@@ -10,8 +10,9 @@
 #include <stddef.h>
 
 /*
- * Opens path for appending, and makes the file, mode 0600, if there is none. An existing one must be a
- * regular file; a symbolic link is refused, since somebody else may have put it there. Returns the descriptor, or a negative number, and why in words in *error.
+ * Opens path for appending, and makes the file, mode 0600, if there is none. An existing file must
+ * be a regular file. A symbolic link is refused, since another user may have made the link. Returns
+ * the descriptor, or a negative number, and the reason in words in *error.
  */
 int append_file_open(const char *path, const char **error);
 

@@ -15,28 +15,28 @@
 #define UNIT_SHIFT 6 /* the smallest block is a cache line */
 #define UNIT ((size_t)1 << UNIT_SHIFT)
 #define PAGE 4096u /* no page is smaller */
-/* A chunk has at least so many bytes, and begins at a multiple of that. */
+/* The least size of a chunk in bytes, and its alignment. */
 #define CHUNK_MIN ((size_t)16 << 20)
 #define CHUNKS 64
 #define ORDERS 40 /* more than the address space has */
-/* From so many bytes on a block has pages enough to be given back. */
+/* The least size of a block with enough pages to give back. */
 #define LARGE ((size_t)8 << 10)
-/* From so many bytes on zeroed blocks get fresh pages. */
+/* The least size of zeroed blocks that get fresh pages. */
 #define FRESH ((size_t)64 << 10)
-/* The free blocks of that kind are given back each time that so many bytes have been freed. */
+/* Large free blocks give their pages back after each GIVE_BACK bytes of freeing. */
 #define GIVE_BACK ((size_t)256 << 10)
 /*
- * Blocks of a power of two would have their first lines in the same few places of a cache; where there is room, they begin
- * at different multiples of this.
+ * The first lines of blocks of a power of two would share a few places of a cache. So blocks with
+ * room to spare begin at different multiples of COLOUR.
  */
 #define COLOUR (PAGE + UNIT)
 #define TRIES 16
 
-/* What a chunk notes of each unit: */
+/* The state of each unit of a chunk: */
 #define STATE_NONE 0	/* no block begins here */
 #define STATE_FREE 0x80 /* a free block, with its order */
 #define STATE_USED                                                                                 \
-	0x40 /* a block in use begins in this unit, and the order is that of what it was cut from */
+	0x40 /* a block in use begins in this unit; the order is that of the uncut block */
 #define STATE_ORDER 0x3f
 
 struct chunk {
@@ -45,19 +45,19 @@ struct chunk {
 	uint8_t *state; /* of each unit; at the beginning of the chunk */
 };
 
-/* What stands at the beginning of a free block. */
+/* The first bytes of a free block. */
 struct free_block {
 	struct list_node node;
 	struct chunk *chunk; /* that has it */
-	bool dirty;	     /* it has pages beside the first one, perhaps */
+	bool dirty;	     /* the block may have pages beside the first one */
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-/* They are only added to, so that arena_has() needs no lock. */
+/* Chunks are only added, never removed, so that arena_has() needs no lock. */
 static struct chunk chunks[CHUNKS];
 static _Atomic unsigned int n_chunks;
 static struct list_node free_blocks[ORDERS]; /* by order: UNIT << order bytes; dirty ones first */
-static size_t freed; /* bytes, since the last time that some were given back */
+static size_t freed;			     /* bytes freed since pages were last given back */
 static size_t colour;
 
 /* A program with a sanitizer looks there for pointers to blocks that it would take for leaks. */
@@ -68,7 +68,7 @@ static size_t bytes_of(unsigned int order)
 	return UNIT << order;
 }
 
-/* The order of the smallest block that has n bytes. */
+/* Returns the order of the smallest block that has n bytes. */
 static unsigned int order_of(size_t n)
 {
 	return n <= UNIT ? 0 : 64 - (unsigned int)__builtin_clzl((n - 1) >> UNIT_SHIFT);
@@ -102,7 +102,7 @@ static void put_free(struct chunk *c, size_t offset, unsigned int order, bool di
 		list_add_tail(&free_blocks[order], &b->node);
 }
 
-/* A mapping of so many bytes that begins at a multiple of CHUNK_MIN, where no region lies; or NULL. */
+/* Maps memory aligned to CHUNK_MIN and outside all regions. Returns its address, or NULL. */
 static uint8_t *map_chunk(size_t size)
 {
 	for (int i = 0; i < TRIES; i++) {
@@ -182,7 +182,7 @@ static uint8_t *take(unsigned int order, struct chunk **of)
 	return (uint8_t *)block;
 }
 
-/* How far behind its beginning a block of n bytes is to be used. */
+/* Returns the offset in its block at which n bytes are to be used. */
 static size_t colour_for(unsigned int order, size_t n, size_t align)
 {
 	size_t colours = (bytes_of(order) - n) / COLOUR;
@@ -224,7 +224,7 @@ static void give_back(void)
 		}
 }
 
-/* The block of the chunk that p is in; *order becomes its own. */
+/* Returns the block of the chunk that has p, and sets *order to its order. */
 static size_t find(const struct chunk *c, const void *p, unsigned int *order)
 {
 	size_t offset = offset_of(c, p);
@@ -273,7 +273,7 @@ size_t arena_room(const void *p)
 	return room;
 }
 
-/* Large blocks get fresh pages, so that those that are not touched take no memory. */
+/* Large blocks get fresh pages, so that untouched pages take no memory. */
 void *arena_zalloc(size_t n)
 {
 	uint8_t *p = arena_alloc(n, n < FRESH ? 1 : PAGE);

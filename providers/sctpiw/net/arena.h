@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The device's own heap, apart from the program's: no region that the program has registered lies there, also not one
- * whose memory it has unmapped without a word. So no peer gets at it. The provider's malloc() and its relatives take from
- * here (allocator.c). Any thread.
+ * The device's own heap, apart from the program's. No registered region lies there, not even a
+ * region whose memory was unmapped unseen. So no peer can access the heap. The provider's malloc()
+ * and its relatives allocate from this heap (allocator.c). Any thread.
  *
- * It is a buddy allocator: blocks of powers of two, from a cache line on, in chunks that are never given back. Pages that
- * were not touched take no memory; those of large blocks that were freed go back to the system now and then.
+ * It is a buddy allocator: blocks of powers of two, from a cache line on, in chunks that are never
+ * given back. Untouched pages take no memory; pages of freed large blocks go back to the system now
+ * and then.
  */
 #ifndef SCTPIW_NET_ARENA_H
 #define SCTPIW_NET_ARENA_H
@@ -25,7 +26,7 @@ size_t arena_room(const void *p);
 /* Whether [p, p + len) has a byte of the arena, allocated or not. */
 bool arena_has(const void *p, size_t len);
 
-/* In front of a fork(), and behind it in parent and child. */
+/* Before a fork(), and after it in parent and child. */
 void arena_fork_prepare(void);
 void arena_fork_done(void);
 

@@ -142,7 +142,7 @@ static void warn(const struct conn *c)
 		log_error(
 			"warning: key-optional: whoever has no key is served in the clear, and anybody on the "
 			"way can have it so");
-	/* GnuTLS writes there by itself, and would make the file for all to read. */
+	/* GnuTLS writes this file itself, and would make a new file readable for all users. */
 	if (secrets) {
 		sys_close(append_file_open(secrets, &unused));
 		log_error("warning: SSLKEYLOGFILE: who can read %s can read all that is sealed",

@@ -28,8 +28,8 @@ struct dtls {
 	uint8_t *scratch;     /* room for one record */
 	struct timerq timers; /* of dtls_peer.timer */
 	unsigned int n_peers; /* of all ports */
-	uint64_t accepts;     /* a ration: of handshakes that are accepted, from anybody */
-	uint64_t salt;	      /* of the places in remote[], so that nobody knows who shares his */
+	uint64_t accepts;     /* a ration of accepted handshakes, for all peers together */
+	uint64_t salt;	      /* for places in remote[], hidden from peers */
 	struct dtls_remote remote[RATION_PLACES];
 };
 

@@ -13,7 +13,9 @@
 
 #define RANGE "/proc/sys/net/ipv4/ip_local_port_range"
 #define NAMESPACE "/proc/thread-self/ns/net"
-/* So many ports, or runs of ports of one process, that others have are passed over. */
+/*
+ * Limit for ports, or runs of ports of one process, to pass over because other processes have them.
+ */
 #define OTHERS_MAX 64
 
 static struct {
@@ -76,8 +78,8 @@ static bool has_socket(uint16_t port)
 }
 
 /*
- * Takes the port, unless others have it. Of two processes that try at once, both may go on to another port. Returns 0, or
- * how many ports from this one on are not to be had.
+ * Takes the port, unless another process has it. If two processes try at once, both may fail.
+ * Returns 0, or the number of taken ports from this port on.
  */
 static unsigned int claim(uint16_t port)
 {
@@ -92,7 +94,7 @@ static unsigned int claim(uint16_t port)
 	return to > port ? (unsigned int)(to - port) : 1;
 }
 
-/* A port that this process has not taken, nor any other one if the host can say so. 0: there is none. */
+/* Returns a port that neither this process nor, with on_host, another process has taken, or 0. */
 static uint16_t find(bool on_host)
 {
 	unsigned int span = ports.last - ports.first + 1, others = 0, step;
@@ -156,7 +158,10 @@ void id_port_give(uint16_t port)
 	pthread_mutex_unlock(&ports.lock);
 }
 
-/* A process that has no such ports looks at those of others, and closes the file again. */
+/*
+ * A process without such ports opens the file to check those of other processes, and closes it
+ * again.
+ */
 static bool is_locked(uint16_t port)
 {
 	int fd = open_namespace();

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* memory_check(), memory_gaps(): what is mapped where, and how. */
+/* memory_check(), memory_gaps(): mappings, and how they are mapped. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
@@ -31,16 +31,16 @@ struct vma_query {
 };
 #define VMA_QUERY _IOWR('f', 17, struct vma_query)
 
-#define VMA_OR_NEXT 0x10 /* a flag: if nothing is mapped at query_addr, tell what comes next */
+#define VMA_OR_NEXT 0x10 /* a flag: without a mapping at query_addr, return the next mapping */
 
 /* A walk through the mappings from addr to end. */
 struct walk {
 	uint64_t addr, end; /* addr goes on */
 	unsigned int want;  /* VMA_* that each mapping must have */
-	/* Called for what is not mapped; NULL: all must be. */
+	/* Called for each unmapped stretch; NULL: all must be mapped. */
 	void (*gap)(uint64_t start, uint64_t end, void *arg);
 	void *arg;
-	bool failed; /* something that must be there is not */
+	bool failed; /* a mapping that is required is missing */
 };
 
 /* Nothing is mapped up to start. false: the walk is over. */
@@ -162,7 +162,7 @@ static void walk(struct walk *w)
 	int fd = sys_open("/proc/self/maps", O_RDONLY);
 
 	if (fd < 0)
-		return; /* without /proc nothing is known, and the copies are guarded all the same */
+		return; /* without /proc mappings are unknown, but copies are guarded */
 	if (atomic_load_explicit(&no_query, memory_order_relaxed) || !walk_by_query(fd, w)) {
 		atomic_store_explicit(&no_query, true, memory_order_relaxed);
 		walk_by_text(fd, w);
@@ -194,8 +194,8 @@ void memory_gaps(uint64_t addr, uint64_t end, void (*gap)(uint64_t start, uint64
 
 	w.addr -= w.addr % page;
 	/*
-	 * It does nothing but see whether all is mapped, which is quicker than to read the file. A length that wraps when it is
-	 * rounded up is nothing to it.
+	 * The call only checks that all is mapped, and is faster than reading the file. A length
+	 * that wraps when rounded up counts as 0.
 	 */
 	if (end - w.addr > UINT64_MAX - page || syscall(SYS_msync, w.addr, end - w.addr, MS_ASYNC))
 		walk(&w);

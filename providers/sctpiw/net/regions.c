@@ -7,7 +7,7 @@
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 /* Sorted by start, with random priorities (a treap): programs have many regions, and free much memory beside them. */
 static struct regions_entry *root;
-/* Each region lies within; read without the lock. */
+/* All regions lie within these bounds; they are read without the lock. */
 static _Atomic uint64_t lowest = UINT64_MAX, highest;
 /* The model is initial-exec because a signal handler must not allocate thread-local storage. */
 static __thread __attribute__((tls_model("initial-exec"))) volatile bool inside;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Where the memory is that the program has registered, for those who must know without the lock of a shard: what watches
- * the program unmap memory. Regions with on-demand paging are not among them. It has a lock of its own, which no other
- * lock is waited for under.
+ * The memory that the program has registered, readable without the lock of a shard, for the hooks
+ * on unmapping. Regions with on-demand paging are left out. This list has a lock of its own; no
+ * other lock is taken under that lock.
  */
 #ifndef SCTPIW_NET_REGIONS_H
 #define SCTPIW_NET_REGIONS_H
@@ -18,7 +18,7 @@ struct regions_entry {
 
 /* The entry is zeroed, or was removed. */
 void regions_add(struct regions_entry *e, uint64_t addr, uint64_t len);
-/* An entry that was never added may be removed, too. */
+/* Removing an entry that was never added is allowed. */
 void regions_remove(struct regions_entry *e);
 /*
  * Whether a byte of [start, end) is in a region. false as well in a signal handler that has interrupted a function of
@@ -26,7 +26,7 @@ void regions_remove(struct regions_entry *e);
  */
 bool regions_touch(uint64_t start, uint64_t end);
 
-/* In front of a fork(), and behind it in parent and child. */
+/* Before a fork(), and after it in parent and child. */
 void regions_fork_prepare(void);
 void regions_fork_done(void);
 

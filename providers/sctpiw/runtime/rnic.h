@@ -68,8 +68,8 @@ void rnic_leave(struct rnic *r);
  */
 struct rnic *rnic_get(void);
 /*
- * The process's RNIC, for a call of the program that knows nothing of it and is going to take the locks of all shards:
- * NULL if there is none, if this thread has one of the locks, or if the process is ending.
+ * Returns the process's RNIC, for hooks that take the locks of all shards. Returns NULL without an
+ * RNIC, if this thread has one of the locks, or if the process is ending.
  */
 struct rnic *rnic_to_interrupt(void);
 

@@ -17,8 +17,8 @@
 #define RESTART_DOUBT (10 * NSEC_PER_SEC)
 #define REPORTS_MAX 256u /* bytes of unknown parameters that an INIT ACK reports */
 /*
- * An INIT ACK is at most so many times as long as the INIT, as RFC 9000 8.1 has it for QUIC: anybody may have named
- * another host as the sender.
+ * The limit of an INIT ACK's length, in lengths of the INIT, as in RFC 9000 8.1 for QUIC: the
+ * INIT's source address may be forged.
  */
 #define GROWTH_MAX 3u
 
@@ -201,7 +201,7 @@ static struct wire_sctp_init init_ack(struct sctp_in *in, const struct wire_sctp
 	return answer;
 }
 
-/* Writes what the INIT ACK says of us, with the cookie, and returns its length in bytes. */
+/* Writes our parameters of the INIT ACK, with the cookie, and returns their length in bytes. */
 static size_t put_init_ack(struct sctp_in *in, const struct wire_sctp_init *init,
 			   const struct wire_sctp_init *answer, const struct told *told, uint8_t *p)
 {
@@ -232,7 +232,7 @@ static void send_init_ack(struct sctp_in *in, const struct wire_sctp_init *init)
 	len = put_init_ack(in, init, &answer, &told, p);
 	if (told.locals.n &&
 	    WIRE_SCTP_COMMON_LEN + len > GROWTH_MAX * (size_t)(in->end - in->packet)) {
-		/* Our other addresses are what can be done without. */
+		/* Our other addresses are left out first. */
 		told.locals.n = answer.addrs = 0;
 		len = put_init_ack(in, init, &answer, &told, p);
 	}

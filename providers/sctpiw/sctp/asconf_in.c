@@ -69,8 +69,9 @@ static uint16_t remove_others(struct sctp_in *in)
 }
 
 /*
- * Whether the peer would be nowhere without this path: an address that nobody has confirmed may be somebody else's. But a
- * peer whose only address is replaced says so from the new one.
+ * Whether the peer would have no confirmed address without this path: an unconfirmed address may
+ * belong to another host. But a peer that replaces its only address sends the ASCONF from the new
+ * address.
  */
 static bool is_last(const struct sctp_in *in, const struct sctp_path *last)
 {

@@ -34,7 +34,9 @@ void sctp_close_drained(struct sctp_assoc *a, uint64_t now)
 		enter(a, SCTP_SHUTDOWN_ACK_SENT, SCTP_PEND_SHUTDOWN_ACK, now);
 }
 
-/* Whether the peer has opened the association, and has said nothing since: perhaps nobody would answer a SHUTDOWN. */
+/*
+ * Whether the peer has opened the association and was silent since: a SHUTDOWN might get no answer.
+ */
 static bool is_of_stranger(const struct sctp_assoc *a)
 {
 	return !a->path->health.proof && !sctp_outq_count(&a->out) &&
@@ -153,7 +155,10 @@ void sctp_close_abort(struct sctp_in *in, const struct wire_sctp_chunk *c)
 		in->a->setup.doubt = (struct sctp_doubt){ 0 };
 		keep_reason(in->a, c);
 	}
-	/* Who has sent an INIT ACK has had the association, and may have given it up while the COOKIE ACK was lost. */
+	/*
+	 * A peer that sent an INIT ACK had the association, and may have given it up while the
+	 * COOKIE ACK was lost.
+	 */
 	sctp_assoc_end(in->a, in->a->state == SCTP_COOKIE_WAIT ? -ECONNREFUSED : -ECONNRESET);
 }
 

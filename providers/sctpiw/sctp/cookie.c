@@ -8,17 +8,18 @@
 #define KEY_LIFE 3600000000000ull /* an hour, RFC 9260 5.1.3 */
 
 /*
- * The answer to an INIT is to be short, since anybody may have named another host as its sender (RFC 9260 12.4). So what is
- * zero is left out, an address has no more bytes than it needs, and the digest is cut to 128 bits (RFC 2104 5).
+ * The answer to an INIT must be short, since the INIT's source address may be forged (RFC 9260
+ * 12.4). So zero fields are left out, an address has no more bytes than needed, and the digest is
+ * cut to 128 bits (RFC 2104 5).
  */
 #define MAC_LEN 16u
 
-/* What there is, in the first byte. */
+/* Flags of the first byte: the fields that follow. */
 #define HAS_AUTH 1u
 #define HAS_RECEIPTS 2u
 #define HAS_TIES 4u
 
-/* How an address is written: a byte that says what it is, and this many more. */
+/* An address is a byte for its kind, and this many more bytes. */
 enum addr_kind { ADDR_NONE, ADDR_V4, ADDR_V6, ADDR_SCOPED };
 
 static void renew_key(struct sctp_cookie_key *key, struct random_source *random, uint64_t now)
@@ -206,7 +207,7 @@ bool sctp_cookie_get(struct sctp_cookie_key *key, const uint8_t *in, size_t len,
 	if (!(key->has_current && authentic(&key->current, in, len)) &&
 	    !(key->has_previous && authentic(&key->previous, in, len)))
 		return false;
-	/* It is ours, so it is whole. */
+	/* The cookie is ours, so it is complete. */
 	*c = (struct sctp_cookie){ 0 };
 	has = *p++;
 	c->created = get_be64(p);

@@ -15,7 +15,7 @@
 #include "wire/sctp_receipts.h"
 
 #define SCTP_COOKIE_ALTS 8u  /* other addresses of the peer, at most */
-#define SCTP_COOKIE_MAX 340u /* bytes of a cookie that has all of them, and scoped addresses */
+#define SCTP_COOKIE_MAX 340u /* bytes of a cookie with all fields, and scoped addresses */
 
 struct sctp_cookie {
 	uint64_t created; /* ns */
@@ -47,8 +47,8 @@ struct sctp_cookie_key {
 };
 
 /*
- * Writes at most SCTP_COOKIE_MAX bytes, and returns the length. Makes a new key when there is none, or it is too old at
- * `now`.
+ * Writes at most SCTP_COOKIE_MAX bytes, and returns the length. Makes a new key if there is none,
+ * or if the key is too old at `now`.
  */
 size_t sctp_cookie_put(struct sctp_cookie_key *key, struct random_source *random, uint64_t now,
 		       const struct sctp_cookie *c, uint8_t *out);

@@ -52,7 +52,7 @@ static bool admit_known(struct sctp_in *in, const struct wire_sctp_chunk *first,
 	}
 	if (!tag_holds)
 		return false;
-	if (first->type != WIRE_SCTP_AUTH) /* else if it holds */
+	if (first->type != WIRE_SCTP_AUTH) /* an AUTH counts only if valid */
 		sctp_path_heard(in);
 	*p = first->raw;
 	return true;

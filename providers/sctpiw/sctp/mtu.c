@@ -3,12 +3,12 @@
  * Path MTU discovery without ICMP (RFC 8899, RFC 6951 5.6). A probe is a packet of HEARTBEAT and
  * PAD (RFC 4820) with DF. A chunk cannot be cut anew, so DATA is never cut for more than the path
  * has confirmed: a path starts at 1280 bytes. The first probe, for what the caller was told of the
- * interface, leaves behind the first packet of an association that is up. It does not leave
- * earlier, since a handshake packet padded to that size would cost the connection a second if it is
- * too large, and nothing may stand between COOKIE ECHO and COOKIE ACK (RFC 9260 5.1). Who was
- * connected to waits until DATA or a HEARTBEAT is acknowledged: a stranger who completes handshakes
- * and is silent is not worth a large packet. That is early enough: a user begins with an exchange of
- * small messages (RFC 5043 sessions), and the probe's answer comes with theirs.
+ * interface, leaves after the first packet of an association that is up. An earlier probe would be
+ * a padded handshake packet; if that is too large, the connection would lose a second. Moreover no
+ * chunk may stand between COOKIE ECHO and COOKIE ACK (RFC 9260 5.1). The accepting side sends its
+ * first probe after DATA or a HEARTBEAT is acknowledged, so that a stranger who completes
+ * handshakes and is silent gets no large packet. That is early enough: a user begins with an
+ * exchange of small messages (RFC 5043 sessions), and the probe's answer comes with theirs.
  *
  * Large packets may come to be lost without a word later on. When chunks are lost twice, or the
  * second tail-loss probe in a row leaves, or T3 expires, the MTU in use is probed itself. A probe

@@ -22,7 +22,10 @@ void sctp_mtu_fit(struct sctp_assoc *a);
  * Routers fragment IPv4 alone, and no link of IPv6 takes less than our floor.
  */
 bool sctp_mtu_at_floor(const struct sctp_path *path);
-/* The association is up, or the path confirmed: has the probe sent that is due, or that waits for sctp_mtu_alive(). */
+/*
+ * The association is up, or the path confirmed: sends the probe that is due or waits for
+ * sctp_mtu_alive().
+ */
 void sctp_mtu_start(struct sctp_assoc *a, struct sctp_path *path);
 /* SCTP_TIMER_MTU has expired. */
 void sctp_mtu_timeout(struct sctp_assoc *a, uint64_t now);
@@ -33,7 +36,7 @@ struct sctp_path *sctp_mtu_probe_path(struct sctp_assoc *a, size_t *len);
 /* Writes that probe with its checksum and starts to wait for the answer. */
 void sctp_mtu_probe_put(struct sctp_assoc *a, struct sctp_path *path, uint8_t *p, size_t len,
 			uint64_t now);
-/* Something that was sent on the path has arrived: a probe that waited for that leaves. */
+/* A packet sent on the path has arrived: sends the probe that waited for that. */
 void sctp_mtu_alive(struct sctp_assoc *a, struct sctp_path *path);
 /*
  * A HEARTBEAT ACK with this nonce came. Returns false when it does not answer a probe on the path.

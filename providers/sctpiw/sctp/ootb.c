@@ -9,7 +9,7 @@
 #include "sctp/input.h"
 
 #define INFO_MAX 256u /* bytes of an error cause; a longer one would make the answer too long */
-/* Answers to strangers at one address: so many at once, and one more after each such time, ns. */
+/* Answers to strangers at one address: this many at once, and one more after each interval, ns. */
 #define ANSWERS 512u
 #define ANSWER_TIME NSEC_PER_MSEC
 

@@ -36,8 +36,8 @@ struct sctp_ootb_queue {
  */
 struct sctp_ootb *sctp_ootb_new(struct sctp_endpoint *ep, const struct path_addr *to);
 /*
- * Whether somebody there gets an answer to what may have been sent in his name: not if it is no host, nor if he has had
- * more than enough of them.
+ * Whether a packet from that address, which may be forged, gets an answer. Group addresses get
+ * none, nor do addresses over their limit.
  */
 bool sctp_ootb_may_answer(const struct sctp_in *in, const struct ip_addr *to);
 /* Writes the checksum over the len bytes of a packet that is complete. */

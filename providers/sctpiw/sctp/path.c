@@ -4,9 +4,9 @@
  * HB.interval, whoever was to speak, and the interval has neither the RTO nor a
  * back-off in it. A killed process has to be noticed within 3 s, and 1 s of RTO.Min
  * with its jitter would not leave that. Any valid packet counts as a sign of life, an
- * acknowledgement as much as a HEARTBEAT ACK. But as long as nothing has been answered
- * there, the interval grows: a stranger has completed a handshake and is silent, or the
- * address is in doubt, and may be that of a victim.
+ * acknowledgement as much as a HEARTBEAT ACK. But while the address has not answered, the interval
+ * grows: a stranger may have completed a handshake and be silent, or the address is in doubt and
+ * may be a victim's.
  *
  * Departure from 8.1 and 8.2: silence is judged by time (silent_limit) and not by
  * counting retransmissions, since tail-loss probes and HEARTBEATs would use up a count
@@ -131,7 +131,7 @@ void sctp_path_heard(struct sctp_in *in)
 	if (!path)
 		return;
 	encapsulated = path->addr.udp_port;
-	/* Anybody may send from the address of somebody else. */
+	/* Source addresses may be forged. */
 	if (path->confirmed)
 		heard(path, in->now);
 	learn_local(in, path, &path->local_heard);
@@ -164,15 +164,18 @@ void sctp_path_start(struct sctp_assoc *a, uint64_t now)
 	sctp_timer_set(a, SCTP_TIMER_HEARTBEAT, now + jittered(a));
 }
 
-/* Since when the peer is silent: in doubt, nothing but the answer to a HEARTBEAT says that it is not. */
+/*
+ * Returns the time since which the peer is silent; on a path in doubt only the answer to a
+ * HEARTBEAT ends silence.
+ */
 static uint64_t silent_since(const struct sctp_assoc *a)
 {
 	return a->path->confirmed ? a->heard : a->path->hb.since;
 }
 
 /*
- * When the next HEARTBEAT is due if this one is not answered. While none has ever been answered, each wait is twice as
- * long as all before it, up to the end of the association.
+ * Returns the time of the next HEARTBEAT if this one is not answered. Until the first answer, each
+ * wait is twice as long as all earlier waits together, up to the end of the association.
  */
 static uint64_t next_heartbeat(struct sctp_assoc *a, uint64_t now)
 {

@@ -35,7 +35,7 @@ struct sctp_path_mtu {
 	uint64_t nonce[2];	    /* of the probes of the present size */
 	uint64_t sent;		    /* when the last probe left, or 0 */
 	uint64_t answered;	    /* when the last probe, of any size, was answered */
-	bool silent; /* nothing has arrived on the path yet, or since the last probe */
+	bool silent; /* no packet has arrived on the path yet, or since the last probe */
 };
 
 /* The HEARTBEAT in the air, and on a path that is not in use the next one (path.c, paths.c). */
@@ -114,8 +114,8 @@ void sctp_path_heard(struct sctp_in *in);
 /* The packet had DATA: learns our address from it. */
 void sctp_path_data(struct sctp_in *in);
 /*
- * Something that was sent on the path has arrived, wherever the answer came from: DATA, a HEARTBEAT, or the COOKIE ECHO
- * to a peer that the user has named.
+ * A packet sent on the path has arrived, by whatever path the answer came: DATA, a HEARTBEAT, or
+ * the COOKIE ECHO to a peer that the user has named.
  */
 void sctp_path_works(struct sctp_assoc *a, struct sctp_path *path, uint64_t now);
 /* SCTP_TIMER_HEARTBEAT has expired. Fails over, or ends the association, when nobody answers. */

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * What a peer lists in its INIT or INIT ACK is a claim. Nothing but HEARTBEATs goes to such an address, and with one of
- * them a COOKIE ECHO that was not answered elsewhere, until a HEARTBEAT was answered with its nonce. A host behind a NAT,
- * or one that never was the peer, cannot do that. In UDP the first one goes to the port of the path in use (RFC 6951 5.7).
+ * Addresses in a peer's INIT or INIT ACK are claims. Until a HEARTBEAT is answered with its nonce,
+ * such an address gets only HEARTBEATs, and with one of them a COOKIE ECHO that other addresses did
+ * not answer. A host behind a NAT, or a host that never was the peer, cannot return the nonce. In
+ * UDP the first HEARTBEAT goes to the port of the path in use (RFC 6951 5.7).
  *
  * All DATA goes on one path at a time, unless it is spread (spread.h). When a timer says that this path has failed,
  * another one that works takes over at once, and the failed one gets a HEARTBEAT each RTO (RFC 7829 with PFMR =

@@ -361,7 +361,8 @@ size_t sctp_assoc_max_msg(const struct sctp_assoc *a);
 void sctp_assoc_doorbell(struct sctp_assoc *a);
 /*
  * Ends the association in order: pulls no more, drains, and exchanges SHUTDOWN. It is over with
- * SCTP_EVENT_CLOSED or SCTP_EVENT_LOST. If the peer has opened it and was silent since, an ABORT does.
+ * SCTP_EVENT_CLOSED or SCTP_EVENT_LOST. If the peer has opened the association and was silent
+ * since, an ABORT ends it.
  */
 void sctp_assoc_shutdown(struct sctp_assoc *a, uint64_t now);
 /*

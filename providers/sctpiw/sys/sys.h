@@ -71,11 +71,14 @@ int sys_stat_fd(int fd, struct stat *st);
 int sys_try_lock(int fd); /* flock(), exclusive, without waiting */
 int sys_unlock(int fd);
 /*
- * A lock on a byte of the file, for one of its open descriptions. Others may have one, too, since that takes no right to write.
- * lock: or gives it back.
+ * Locks a byte of the file for one of its open descriptions, or unlocks it if lock is false. The
+ * lock is shared, since an exclusive lock needs the right to write.
  */
 int sys_lock_byte(int fd, off_t at, bool lock);
-/* Where the lock of another description that has this byte ends, behind it: `at` if there is none. */
+/*
+ * Returns the first byte after another description's lock on this byte, or `at` without such a
+ * lock.
+ */
 off_t sys_locked_to(int fd, off_t at);
 off_t sys_tell(int fd); /* the position: after an append, where that ended */
 ssize_t sys_read(int fd, void *buf, size_t len);

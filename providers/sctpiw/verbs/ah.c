@@ -45,11 +45,14 @@ void sctpiw_ah_complain(const char *whose, const struct ibv_ah_attr *attr)
 	if (attr->is_global)
 		return;
 	log_error(
-		"%s is given without a GID: give the program a GID index (often -g or -x; 'sctpiw list' shows them), on both hosts; one that has no such option, such as qperf, needs --personality ib there",
+		"%s is given without a GID: give the program a GID index (often -g or -x; 'sctpiw list' shows them), on both hosts; a program without such an option, such as qperf, needs --personality ib",
 		whose);
 }
 
-/* Whether packets can go from the one to the other; a loopback address stands for this host, by whatever address. */
+/*
+ * Whether packets can go from one address to the other; a loopback address stands for all addresses
+ * of this host.
+ */
 static bool is_possible(const struct ibv_ah_attr *attr, const struct port_gid *from,
 			const struct ip_addr *remote)
 {
@@ -65,7 +68,7 @@ static bool is_possible(const struct ibv_ah_attr *attr, const struct port_gid *f
 	if (ip_addr_is_v4(remote) == ip_addr_is_v4(&local))
 		return true;
 	log_error(
-		"the GID of the peer is of %s, and that of index %u here is not: take GID indexes of one family of IP on both hosts; 'sctpiw list' shows them",
+		"the GID of the peer is of %s, and the GID of index %u here is not: take GID indexes of one family of IP on both hosts; 'sctpiw list' shows them",
 		ip_addr_is_v4(remote) ? "IPv4" : "IPv6", attr->grh.sgid_index);
 	return false;
 }

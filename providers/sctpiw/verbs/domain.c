@@ -89,7 +89,7 @@ static int check_parent_attr(struct ibv_context *context,
 
 	if (attr->comp_mask & ~known) {
 		log_debug("alloc_parent_domain: unknown comp_mask 0x%x", attr->comp_mask);
-		return EOPNOTSUPP; /* what suites of later versions of libibverbs pass over */
+		return EOPNOTSUPP; /* test suites of later versions of libibverbs skip this errno */
 	}
 	if (!attr->pd || attr->pd->context != context || to_pd(attr->pd)->parent) {
 		log_debug("alloc_parent_domain: needs a protection domain of this device");

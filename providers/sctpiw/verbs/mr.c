@@ -59,13 +59,13 @@ static int check_memory(uint64_t addr, uint64_t length, int access)
 				       addr <= IW_MAX_MR_LENGTH - length ?
 			       0 :
 			       EFAULT;
-	/* What the device has for itself is nobody's to register. */
+	/* Programs cannot register the device's own memory. */
 	if (arena_has((const void *)(uintptr_t)addr, length))
 		return EFAULT;
 	return -memory_check(addr, length, access & IBV_ACCESS_LOCAL_WRITE);
 }
 
-/* The memory of mr is seen from now on, if the program unmaps it. */
+/* From now on, the hooks see an unmapping of mr's memory. */
 static void watch(struct sctpiw_mr *mr, const struct iw_mr_attr *attr)
 {
 	regions_remove(&mr->region);

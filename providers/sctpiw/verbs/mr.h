@@ -29,7 +29,7 @@ struct sctpiw_mr {
 	struct iw_mr *iw;
 	struct sctpiw_dm *dm;  /* the device memory that it shows, or NULL */
 	struct list_node node; /* of sctpiw_context.mrs; sctpiw_lock() */
-	/* Its memory, unless that may come and go, or is the device's. */
+	/* Its memory, except with on-demand paging or for memory of the device. */
 	struct regions_entry region;
 };
 

@@ -41,10 +41,10 @@ static inline uint16_t sctpiw_srq_num(uint32_t remote_srqn)
 }
 
 /*
- * Judges a work request with total bytes of data, and fills a slot of the send queue: the one
- * behind `ahead` slots that are filled, but not published yet. What is left for the caller, before or
- * after this call, is the data, which goes to (*slot)->sge: num_sge elements, or total bytes if the flags
- * say IW_SEND_INLINE. wr->sg_list is not looked at; wr->num_sge is within the QP's limit. The caller
+ * Judges a work request with total bytes of data, and fills a slot of the send queue: the slot
+ * after `ahead` slots that are filled, but not published yet. The caller writes the data, before or
+ * after this call, to (*slot)->sge: num_sge elements, or total bytes if the flags say
+ * IW_SEND_INLINE. wr->sg_list is not looked at; wr->num_sge is within the QP's limit. The caller
  * holds sq_lock, and publishes. EINVAL, EOPNOTSUPP, or ENOMEM if the queue is full; then *slot is
  * not set.
  */

@@ -32,8 +32,8 @@ static inline void fail(struct sctpiw_batch *b, int err)
 }
 
 /*
- * Returns the slot for total bytes of data of the open work request, of which the caller then sets
- * wr.num_sge or wr.send_flags. NULL if the batch has failed.
+ * Returns the slot for total bytes of data of the open work request, or NULL if the batch has
+ * failed. The caller then sets wr.num_sge or wr.send_flags.
  */
 static inline struct iw_send_wqe *take(struct sctpiw_qp *qp, uint64_t total)
 {
@@ -75,8 +75,8 @@ static inline void close_open(struct sctpiw_qp *qp)
 }
 
 /*
- * Begins the next work request, and returns it for the caller to set what the operation takes. Nothing of
- * the one before is left in it.
+ * Begins the next work request, and returns it, cleared, for the caller to set the operation's
+ * parameters.
  */
 static inline struct ibv_send_wr *begin(struct ibv_qp_ex *ex, enum ibv_wr_opcode opcode)
 {
@@ -176,7 +176,10 @@ static void wr_bind_mw(struct ibv_qp_ex *ex, struct ibv_mw *mw, uint32_t rkey,
 	wr->bind_mw.bind_info = *info;
 }
 
-/* The open work request, for an address of this type of QP; NULL: there is none, and the batch has failed. */
+/*
+ * Returns the open work request, for an address of this type of QP. Returns NULL, and fails the
+ * batch, if there is none.
+ */
 static inline struct ibv_send_wr *addressed(struct ibv_qp_ex *ex, enum iw_qp_type type)
 {
 	struct sctpiw_qp *qp = qp_of(ex);

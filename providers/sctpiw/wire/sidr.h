@@ -42,7 +42,7 @@ struct wire_sidr {
 	uint32_t qp_num;     /* this and the next two: of a reply; 0 in a request */
 	uint32_t qkey;
 	uint8_t status; /* enum wire_sidr_status; of others a client says that they refuse */
-	uint16_t port;	/* of a request: that the client's id shows, or 0; 0 in a reply */
+	uint16_t port;	/* of a request: shown by the client's id, or 0; 0 in a reply */
 	uint8_t private_data_len;
 	const uint8_t *private_data;
 };
