@@ -124,7 +124,10 @@ static void check_not_begun(void)
 	unloaded = true;
 }
 
-/* The destructors of a library may use the device, and wait for other threads that do: nothing is held meanwhile. */
+/*
+ * A library's destructors may use the device, and wait for other threads that use it: no lock is
+ * held meanwhile.
+ */
 static void test_library(void)
 {
 	void *handle = dlopen(getenv("WRONG_PROVIDER"), RTLD_NOW);

@@ -450,7 +450,10 @@ static void test_own_memory(void)
 	}
 }
 
-/* Returns whether the byte is nobody's, or the program's: the device's own memory can be read, and not registered. */
+/*
+ * Returns true if the byte is unmapped or the program's: the device's own memory can be read, but
+ * not registered.
+ */
 static bool is_not_of_device(struct ibv_pd *pd, uint8_t *at, const int pipe[2], bool *readable)
 {
 	struct ibv_mr *mr;
@@ -464,7 +467,10 @@ static bool is_not_of_device(struct ibv_pd *pd, uint8_t *at, const int pipe[2], 
 	return mr && !ibv_dereg_mr(mr);
 }
 
-/* No hook sees a raw system call. The hole has room for all that the device allocates next, which is elsewhere. */
+/*
+ * No hook sees a raw system call. The hole has room for all later allocations of the device, but
+ * these lie elsewhere.
+ */
 static void test_unseen(void)
 {
 	struct ibv_alloc_dm_attr dm_attr = { .length = 16 << 20 };

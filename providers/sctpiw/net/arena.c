@@ -48,7 +48,7 @@ struct chunk {
 /* The first bytes of a free block. */
 struct free_block {
 	struct list_node node;
-	struct chunk *chunk; /* that has it */
+	struct chunk *chunk; /* the chunk of this block */
 	bool dirty;	     /* the block may have pages beside the first one */
 };
 
@@ -60,7 +60,10 @@ static struct list_node free_blocks[ORDERS]; /* by order: UNIT << order bytes; d
 static size_t freed;			     /* bytes freed since pages were last given back */
 static size_t colour;
 
-/* A program with a sanitizer looks there for pointers to blocks that it would take for leaks. */
+/*
+ * LeakSanitizer searches root regions for pointers to blocks, and would report these blocks as
+ * leaks otherwise.
+ */
 void __lsan_register_root_region(const void *p, size_t len) __attribute__((weak));
 
 static size_t bytes_of(unsigned int order)
@@ -113,8 +116,9 @@ static uint8_t *map_chunk(size_t size)
 		if (map == MAP_FAILED)
 			return NULL;
 		/*
-		 * A region that lies in fresh memory has lost its own without a hook. The mapping stays, so that the next
-		 * one is elsewhere, and is twice as large, since such a hole may be.
+		 * If a region lies in fresh memory, no hook saw the program unmap that region. The
+		 * mapping stays, so that the next mapping has another address. The next one is
+		 * twice as large, since the hole may be large.
 		 */
 		if (regions_touch((uintptr_t)map, (uintptr_t)map + len)) {
 			mprotect(map, len, PROT_NONE);

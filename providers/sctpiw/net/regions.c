@@ -34,7 +34,7 @@ static void store(_Atomic uint64_t *bound, uint64_t to)
 	atomic_store_explicit(bound, to, memory_order_relaxed);
 }
 
-/* The addresses of entries are spread well enough. */
+/* Hashed addresses of entries are random enough. */
 static uint32_t priority(const struct regions_entry *e)
 {
 	return (uint32_t)((uintptr_t)e * UINT64_C(0x9e3779b97f4a7c15) >> 32);
@@ -55,7 +55,7 @@ static struct regions_entry *updated(struct regions_entry *e)
 	return e;
 }
 
-/* The entries of tree before e, and those after e. */
+/* Splits tree into the entries before e and the entries after e. */
 static void split(struct regions_entry *tree, const struct regions_entry *e,
 		  struct regions_entry **left, struct regions_entry **right)
 {
@@ -134,7 +134,10 @@ bool regions_touch(uint64_t start, uint64_t end)
 	if (start >= load(&highest) || end <= load(&lowest) || inside)
 		return false;
 	enter();
-	/* If one on the left ends after start, and none there is touched, all on the right begin too late. */
+	/*
+	 * If an entry on the left ends after start, but none there is touched, all entries on the
+	 * right begin too late.
+	 */
 	for (e = root; e && (start >= e->end || end <= e->start);)
 		e = e->left && e->left->furthest > start ? e->left : e->right;
 	leave();

@@ -13,7 +13,7 @@
 struct regions_entry {
 	struct regions_entry *left, *right;
 	uint64_t start, end;
-	uint64_t furthest; /* the last end of it and all below it; 0: it is not among the regions */
+	uint64_t furthest; /* the last end in this subtree; 0: the entry is in no tree */
 };
 
 /* The entry is zeroed, or was removed. */

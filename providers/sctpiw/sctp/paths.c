@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Addresses in a peer's INIT or INIT ACK are claims. Until a HEARTBEAT is answered with its nonce,
- * such an address gets only HEARTBEATs, and with one of them a COOKIE ECHO that other addresses did
- * not answer. A host behind a NAT, or a host that never was the peer, cannot return the nonce. In
- * UDP the first HEARTBEAT goes to the port of the path in use (RFC 6951 5.7).
+ * Addresses in a peer's INIT or INIT ACK are claims. Until a nonce returns in a HEARTBEAT ACK, the
+ * address gets only HEARTBEATs, and once a COOKIE ECHO without an answer elsewhere. Strangers, and
+ * hosts behind a NAT, cannot return the nonce. The first HEARTBEAT in UDP goes to the port of the
+ * path in use (RFC 6951 5.7).
  *
  * All DATA goes on one path at a time, unless it is spread (spread.h). When a timer says that this path has failed,
  * another one that works takes over at once, and the failed one gets a HEARTBEAT each RTO (RFC 7829 with PFMR =
