@@ -161,8 +161,8 @@ HOOK int shmdt(const void *addr)
 }
 
 /*
- * A library's data may be in a region. Its destructors may wait for threads that use the device, so
- * the locks are taken after them.
+ * A library's data may be in a region. The library's destructors may wait for threads that use the
+ * device, so the hook takes the locks after them.
  */
 HOOK int dlclose(void *handle)
 {
