@@ -6,11 +6,11 @@
  * path in use (RFC 6951 5.7).
  *
  * All DATA goes on one path at a time, unless it is spread (spread.h). When a timer says that this path has failed,
- * another one that works takes over at once, and the failed one gets a HEARTBEAT each RTO (RFC 7829 with PFMR =
- * 0: a transfer waits for one timeout, not for six). Since everything outstanding is lost by then, nothing is in
- * flight on two paths unless it is spread; each path has accounts, RACK and congestion control of its own.
- * When the primary path answers again, no new DATA is sent until nothing is in flight, which takes
- * a round trip; then the association goes back.
+ * another one that works takes over at once, and the failed one gets a HEARTBEAT each RTO (RFC 7829 with PFMR = 0: a
+ * transfer waits for one timeout, not for six). Since everything outstanding is lost by then, nothing is in flight on
+ * two paths unless it is spread; each path has accounts, RACK and congestion control of its own. When the primary
+ * path answers again, no new DATA is sent until nothing is in flight, which takes a round trip; then the association
+ * goes back.
  *
  * That timer need not be T3, which is a second at least: with a tail-loss probe, HEARTBEATs leave on the other paths.
  * If one of them is answered, and the probe is not, the association goes there (sctp_paths_suspect()), and comes back
