@@ -166,6 +166,7 @@ def cases():
         yield f"{tool}.basic", perftest(tool, "-s", 64, "-n", 300)
     for tool in "ib_write_bw", "ib_send_bw", "ib_write_lat", "ib_send_lat":
         yield f"{tool}.uc", perftest(tool, "-c", "UC", "-s", 4096, "-n", 300)
+    yield "ib_send_bw.uc-srq", perftest("ib_send_bw", "-c", "UC", "--use-srq", "-s", 4096, "-n", 300, env=AS_CA)
     for tool in "ib_write_bw", "ib_send_bw":
         for kind in "UC", "XRC":
             yield f"{tool}.{kind.lower()}-qps", perftest(tool, "-c", kind, "-q", 8, "-s", 4096, "-n", 200, env=AS_CA)

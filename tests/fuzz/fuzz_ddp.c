@@ -17,8 +17,9 @@
 #define OPEN_LEN 2000
 #define PATTERN 0x5a
 #define WRS 65536
-#define UC 32  /* in the first byte of the input */
-#define XRC 64 /* without UC: an XRC_RECV; with it: an XRC_SEND */
+#define UC 32	/* in the first byte of the input */
+#define XRC 64	/* without UC: an XRC_RECV; with it: an XRC_SEND */
+#define SRQ 128 /* of UC: the receives are those of the first SRQ */
 #define SRQS                                                                                       \
 	3 /* of XRC: the QP's messages may go to the first two, and the last one is of another domain */
 
@@ -43,6 +44,7 @@ static void be(enum iw_qp_type type)
 				   .pd = x.pd,
 				   .send_cq = x.cq,
 				   .recv_cq = x.cq,
+				   .srq = srq[0],
 				   .max_send_wr = 64,
 				   .max_recv_wr = 64,
 				   .max_send_sge = 4,
@@ -325,7 +327,7 @@ static void post(struct input *in)
 
 	if (len > FX_MEM - (at - x.base))
 		len = (uint32_t)(FX_MEM - (at - x.base));
-	if (xrcd) {
+	if (xrcd || (x.qp->srq && what & 1)) {
 		post_to_srq(what, at, len, what & 2 ? x.stag : choose_stag(in));
 		return;
 	}
@@ -383,7 +385,7 @@ static void finish(void)
 {
 	iw_qp_modify(x.qp, IW_QPS_ERR);
 	take_completions();
-	if (!xrcd) {
+	if (!x.qp->srq) {
 		must(completions == wrs);
 		return;
 	}
@@ -401,7 +403,7 @@ static void finish(void)
 		must(!srq[i] || atomic_load(&srq[i]->posted_tail) - srq[i]->posted_head == left);
 		free_srq(i);
 	}
-	must(!iw_xrcd_free(xrcd) && !iw_xrcd_free(other_xrcd));
+	must(!xrcd || (!iw_xrcd_free(xrcd) && !iw_xrcd_free(other_xrcd)));
 	xrcd = NULL;
 }
 
@@ -412,6 +414,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	wrs = completions = 0;
 	fx_start(&x, false);
+	if ((how & (UC | XRC | SRQ)) == (UC | SRQ))
+		must(!iw_srq_new(x.pd, 16, 4, NULL, &srq[0]));
 	if (how & UC)
 		be(how & XRC ? IW_QPT_XRC_SEND : IW_QPT_UC);
 	else if (how & XRC)

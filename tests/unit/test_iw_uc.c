@@ -2,10 +2,13 @@
 /* LINK: iwarp */
 /* A QP of type UC from the RNIC's side: what verbs.uc cannot see, as it depends on what the peer has placed. */
 #include "fixture/iw_receipts.h"
+#include "iwarp/srq.h"
 
 #define WRS 4 /* in the send queue, which has as many slots */
 
-static void start(struct fx *x)
+static struct iw_srq *srq; /* NULL: the QP has receives of its own */
+
+static void start_with(struct fx *x, bool shared)
 {
 	struct iw_qp_attr attr = { .type = IW_QPT_UC,
 				   .max_send_wr = WRS,
@@ -16,6 +19,10 @@ static void start(struct fx *x)
 	receipts_start_assoc(x, false, RECEIPTS_WINDOW);
 	x->sid = FX_SID;
 	iw_qp_free(x->qp);
+	srq = NULL;
+	if (shared)
+		assert_int_equal(iw_srq_new(x->pd, 4, 1, NULL, &srq), 0);
+	attr.srq = srq;
 	attr.pd = x->pd;
 	attr.send_cq = attr.recv_cq = x->cq;
 	assert_int_equal(iw_qp_new(x->iw, &attr, &x->qp), 0);
@@ -25,6 +32,20 @@ static void start(struct fx *x)
 	assert_int_equal(iw_qp_modify(x->qp, IW_QPS_RTS), 0);
 	fx_accept(x, 0, 0, 7);
 	receipts_place(x, 1);
+}
+
+static void start(struct fx *x)
+{
+	start_with(x, false);
+}
+
+static void stop_shared(struct fx *x)
+{
+	assert_int_equal(iw_qp_modify(x->qp, IW_QPS_RESET), 0);
+	iw_qp_free(x->qp);
+	x->qp = NULL;
+	assert_int_equal(iw_srq_free(srq), 0);
+	fx_stop(x);
 }
 
 static void expect_state(const struct fx *x, enum iw_qp_state state)
@@ -110,11 +131,85 @@ static void dropped_in_part(void **state)
 	fx_stop(&x);
 }
 
+static void post_shared(struct fx *x, uint64_t id)
+{
+	struct iw_recv_wqe *w = iw_srq_slot(srq);
+
+	w->wr_id = id;
+	w->num_sge = 1;
+	w->length = 16;
+	w->sge[0] = (struct iw_sge){ x->base, 16, x->stag };
+	iw_srq_publish(srq);
+	assert_int_equal(iw_srq_awaited(srq), 0);
+}
+
+static void feed_send(struct fx *x, bool last, uint32_t msn, uint32_t mo, size_t len)
+{
+	static const uint8_t data[16] = "sixteen of them";
+	uint8_t m[64];
+
+	fx_feed(x, SESSION_PPID_DDP, x->ssn++, m,
+		fx_make_untagged(m, last ? 0x41 : 0x01, 0x43, 0, 0, msn, mo, data, len));
+}
+
+static void expect_16(struct fx *x, uint64_t id)
+{
+	struct iw_cqe cqe = fx_cqe(x);
+
+	assert_int_equal(cqe.wr_id, id);
+	assert_int_equal(cqe.status, IW_WC_SUCCESS);
+	assert_int_equal(cqe.byte_len, 16);
+	assert_memory_equal(x->mem, "sixteen of them", 16);
+	fx_no_cqe(x);
+}
+
+/* With an SRQ: what a message that is dropped has taken is the next one's, in whatever way it is wrong. */
+static void dropped_shared(void **state)
+{
+	struct fx x;
+
+	start_with(&x, true);
+	feed_send(&x, true, 1, 0, 16); /* there is no receive, and none is awaited */
+	post_shared(&x, 1);
+	fx_no_cqe(&x);
+	feed_send(&x, false, 2, 0, 16);
+	feed_send(&x, true, 2, 16, 1); /* too long as it is placed */
+	feed_send(&x, false, 3, 0, 8);
+	feed_send(&x, true, 3, 1000, 0); /* as it is delivered */
+	fx_no_cqe(&x);
+	assert_int_equal(iw_srq_left(srq), 0);
+	feed_send(&x, true, 4, 0, 16);
+	expect_16(&x, 1);
+	post_shared(&x, 2);
+	feed_send(&x, true, 5, 0, 16);
+	expect_16(&x, 2);
+	assert_false(fx_pull(&x)); /* no receipt says that a message waits */
+	stop_shared(&x);
+}
+
+/* A session ends in the middle of a message: the receive is there for whoever comes next. */
+static void ended_shared(void **state)
+{
+	struct fx x;
+
+	start_with(&x, true);
+	post_shared(&x, 2);
+	feed_send(&x, false, 1, 0, 8);
+	assert_int_equal(iw_srq_left(srq), 0);
+	fail_and_begin_anew(&x);
+	assert_int_equal(iw_srq_left(srq), 1);
+	feed_send(&x, true, 1, 0, 16);
+	expect_16(&x, 2);
+	stop_shared(&x);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(flushed_with_a_session),
 		cmocka_unit_test(dropped_in_part),
+		cmocka_unit_test(dropped_shared),
+		cmocka_unit_test(ended_shared),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -19,7 +19,7 @@ struct iw_qp_attr {
 	enum iw_qp_type type;
 	struct iw_pd *pd;
 	struct iw_cq *send_cq, *recv_cq;
-	/* Of the same PD, or NULL; not for UC. With an SRQ max_recv_* are not looked at. */
+	/* Of the same PD, or NULL. With an SRQ max_recv_* are not looked at. */
 	struct iw_srq *srq;
 	struct iw_xrcd *xrcd; /* XRC_RECV: its domain; pd, srq and the CQs are not looked at then */
 	uint32_t max_send_wr, max_recv_wr, max_send_sge, max_recv_sge;
@@ -68,7 +68,7 @@ struct iw_qp {
 
 /*
  * Creates a QP in RESET. max_inline in *qp may be more than was asked for.
- * -EINVAL: a limit exceeded, an SRQ of another PD or for UC, or a number that is taken; -ENOMEM.
+ * -EINVAL: a limit exceeded, an SRQ of another PD, or a number that is taken; -ENOMEM.
  */
 int iw_qp_new(struct iw_shard *shard, const struct iw_qp_attr *attr, struct iw_qp **qp);
 /*

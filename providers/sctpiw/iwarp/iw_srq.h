@@ -3,13 +3,13 @@
  * Shared receive queues.
  *
  * A Send takes a receive when its first segment comes, or, if the queue is empty then, as soon as
- * one is posted; QPs that wait are served in turn. A QP takes receives in the order of its
- * messages: when a message overtakes others on its way, those get their receives before it. So
- * every receive that was taken can complete, and it cannot happen that all receives belong to
- * messages that wait for an earlier one without a receive. A QP whose next message already has a
- * receive may take more only while it has fewer than are left in the queue, so that no peer gets
- * hold of all of them by many messages that it does not finish (RFC 5042 6.4.3.1); until then these
- * messages are kept as unexpected ones.
+ * one is posted; QPs that wait are served in turn. Those of type UC do not wait: the Send is
+ * dropped. A QP takes receives in the order of its messages: when a message overtakes others on
+ * its way, those get their receives before it. So every receive that was taken can complete, and
+ * it cannot happen that all receives belong to messages that wait for an earlier one without a
+ * receive. A QP whose next message already has a receive may take more only while it has fewer
+ * than are left in the queue, so that no peer gets hold of all of them by many messages that it
+ * does not finish (RFC 5042 6.4.3.1); until then these messages are kept as unexpected ones.
  *
  * A slot belongs to the application (freed), to the queue (posted), or to a QP (taken). The QP
  * gives it back when the receive completes. The receive is outstanding until its completion is

@@ -50,7 +50,7 @@ static bool attr_ok(const struct iw_qp_attr *a)
 	    a->max_send_sge > IW_MAX_SGE || a->max_inline > IW_MAX_INLINE)
 		return false;
 	if (a->srq)
-		return a->srq->pd == a->pd && a->srq->xrcd == a->xrcd && a->type != IW_QPT_UC;
+		return a->srq->pd == a->pd && a->srq->xrcd == a->xrcd;
 	return a->max_recv_wr <= IW_MAX_QP_WR && a->max_recv_sge <= IW_MAX_SGE;
 }
 

@@ -12,6 +12,7 @@
 #include "iwarp/rc.h"
 #include "iwarp/receipt.h"
 #include "iwarp/srq.h"
+#include "iwarp/uc.h"
 
 #define MSNS_MAX 0x8000 /* messages in the table */
 #define TABLE_KEEP 1024 /* a larger table is given back when it is empty */
@@ -216,6 +217,8 @@ int iw_rc_srq_place(struct iw_session *s, struct iw_srq *srq, uint32_t index,
 	else if (m->recv.srq != srq)
 		return iw_fail(f, TERM_DDP_QN, seg->raw, seg->len);
 	given = obtain(s, index);
+	if (given == GIVEN_NONE && iw_is_uc(s->qp))
+		return iw_fail_rec(f, TERM_DDP_NO_BUFFER, rec);
 	if (given == GIVEN_NONE)
 		given = await(s, index);
 	if (given == GIVEN_SESSION_ENDED)
@@ -250,6 +253,15 @@ int iw_rc_srq_deliver(struct iw_session *s, uint32_t index, const struct iw_rx_r
 	else if (t->size > TABLE_KEEP && !rc->rx.taken)
 		iw_unexpected_clear(t);
 	return 0;
+}
+
+void iw_rc_srq_undeliver(struct iw_rc *rc)
+{
+	struct iw_unexpected_table *t = &rc->rx.unexpected;
+
+	iw_unexpected_at(t, t->first)->delivered = false;
+	t->delivered--;
+	rc->rx.refused = false;
 }
 
 /* ---- QPs that wait ---- */

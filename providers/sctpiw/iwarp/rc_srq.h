@@ -12,6 +12,11 @@ int iw_rc_srq_place(struct iw_session *s, struct iw_srq *srq, uint32_t index,
 /* The message with this index is delivered; rec: of its last segment. */
 int iw_rc_srq_deliver(struct iw_session *s, uint32_t index, const struct iw_rx_rec *rec,
 		      struct iw_failure *f);
+/*
+ * The message that was delivered last is wrong, and is dropped (iwarp/uc.h): the receive that it has taken is the
+ * next message's.
+ */
+void iw_rc_srq_undeliver(struct iw_rc *rc);
 /* The shard's QPs that wait get receives that were posted, in turn. May end their sessions. */
 void iw_rc_srq_serve(struct iw_srq_part *part);
 /* The QP waits no more; the receives that it has taken stay with it, to be flushed or returned. */

@@ -2,6 +2,7 @@
 #include "iwarp/uc.h"
 
 #include "iwarp/assoc.h"
+#include "iwarp/rc_srq.h"
 #include "util/alloc.h"
 
 /* What a peer of this type may send. */
@@ -158,6 +159,8 @@ bool iw_uc_drop_whole(struct iw_session *s, const struct iw_failure *f)
 	if (!is_established(s) || f->term.error != TERM_DDP_TOO_LONG)
 		return false;
 	uc_of(s->qp)->rc.rx.delta--; /* its MSN has been counted */
+	if (s->qp->srq)
+		iw_rc_srq_undeliver(iw_rc_of(s->qp));
 	count(s, f->term.error);
 	return true;
 }
@@ -199,6 +202,8 @@ void iw_uc_outlive(struct iw_qp *qp, enum iw_end_reason why, const struct iw_fai
 	if (!own_fault)
 		lose_begun(qp);
 	iw_rc_unbind(iw_rc_of(qp));
+	if (qp->srq) /* the receive of a message that will never be whole, or was dropped */
+		iw_rc_srq_return(iw_rc_of(qp));
 	if (own_fault)
 		iw_qp_enter_sq_error(qp, f);
 	else if (!iw_sq_complete(qp))

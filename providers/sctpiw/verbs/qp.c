@@ -76,10 +76,6 @@ static int check_init_attr(struct sctpiw_context *ctx, const struct ibv_qp_init_
 	if (cap->max_send_wr > IW_MAX_QP_WR || cap->max_send_sge > IW_MAX_SGE ||
 	    cap->max_inline_data > IW_MAX_INLINE)
 		return EINVAL;
-	if (attr->srq && attr->qp_type == IBV_QPT_UC) {
-		log_debug("create_qp: a UC QP has receives of its own, no SRQ");
-		return EINVAL;
-	}
 	if (attr->srq) /* then it does not matter what is asked of the receive queue */
 		return attr->srq->context == &ctx->vctx.context && !to_srq(attr->srq)->xrcd ?
 			       0 :
