@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Addresses in a peer's INIT or INIT ACK are claims. Until a nonce returns in a HEARTBEAT ACK, the
- * address gets only HEARTBEATs, and once a COOKIE ECHO without an answer elsewhere. Strangers, and
- * hosts behind a NAT, cannot return the nonce. The first HEARTBEAT in UDP goes to the port of the
- * path in use (RFC 6951 5.7).
+ * Addresses in an INIT or INIT ACK are claims. Until a nonce returns in a HEARTBEAT ACK, each gets
+ * only HEARTBEATs, and once a COOKIE ECHO without an answer elsewhere. Strangers, or hosts behind
+ * NAT, cannot return it. The first HEARTBEAT in UDP uses the port of the path in use (RFC 6951).
  *
- * All DATA goes on one path at a time, unless it is spread (spread.h). When a timer says that this path has failed,
- * another one that works takes over at once, and the failed one gets a HEARTBEAT each RTO (RFC 7829 with PFMR = 0: a
- * transfer waits for one timeout, not for six). Since everything outstanding is lost by then, nothing is in flight on
- * two paths unless it is spread; each path has accounts, RACK and congestion control of its own. When the primary
- * path answers again, no new DATA is sent until nothing is in flight, which takes a round trip; then the association
- * goes back.
+ * All DATA goes on one path at a time, unless it is spread (spread.h). When a timer says that this
+ * path has failed, another working path takes over at once, and the failed one gets a HEARTBEAT
+ * each RTO (RFC 7829 with PFMR = 0: a transfer waits for one timeout, not for six). All outstanding
+ * DATA is lost by then, so unspread DATA is in flight on one path only. Each path has its own
+ * accounts, RACK and congestion control. When the primary path answers again, no new DATA is sent
+ * for a round trip, until nothing is in flight; then the association goes back.
  *
  * That timer need not be T3, which is a second at least: with a tail-loss probe, HEARTBEATs leave on the other paths.
  * If one of them is answered, and the probe is not, the association goes there (sctp_paths_suspect()), and comes back
