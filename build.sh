@@ -209,7 +209,7 @@ cmd setpriv           util-linux         util-linux
 
 # ---------------------------------------------------------------- building
 
-# What an earlier build has left is of use for the same user and place alone.
+# An earlier build is of use for the same user and place alone.
 check_left() {
 	local path home
 

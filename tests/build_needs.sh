@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-# What build.sh says where packages are missing and it may not or cannot install them, of a build directory that it cannot
-# use, and of a directory whose name has a blank in it; and what it says of wrong usage: build_needs.sh BUILD.SH
+# Messages of build.sh for missing packages that it may not or cannot install, for a build directory
+# that it cannot use, for a directory whose name has a blank, and for wrong usage: build_needs.sh
+# BUILD.SH
 tmp=$(mktemp -d) || exit 1
 trap 'rm -rf "$tmp"' EXIT
 failed=0
@@ -12,7 +13,7 @@ for tool in bash env dirname sort cut xargs id grep cat sed mkdir tail find stat
 done
 # fake NAME TEXT: a program in a directory of its own or among the others
 fake() { printf '#!/bin/bash\n%s\n' "$2" >"$tmp/$1"; chmod 755 "$tmp/$1"; }
-# Package lists are there if LISTS is a version of packages. What apt-get does is in APT.
+# Package lists exist if LISTS is a version of packages. APT has the commands that apt-get runs.
 fake bin/apt-cache '[ -z "$LISTS" ] || echo "  Candidate: $LISTS"'
 fake bin/apt-get 'echo "apt-get $*" >>calls; eval "$APT"'
 fake sudo/sudo 'echo "sudo $*" >>calls; [ "$SUDO" = yes ] || exit 1; case $1 in -*) ;; *) exec "$@" ;; esac'
@@ -38,10 +39,10 @@ says() { case $out in *"$1"*) ;; *) echo "no '$1': $out"; failed=1 ;; esac; }
 is_silent_of() { case $out in *"$1"*) echo "'$1': $out"; failed=1 ;; esac; }
 # called TEXT: all calls of sudo and apt-get, a line each
 called() { [ "$calls" = "$1" ] || { echo "calls: $calls"; failed=1; }; }
-# Of the lines, those that are not of the directory's name.
+# Counts the lines without those about the directory's name.
 has_lines() { [ "$(printf '%s\n' "$out" | grep -vc 'has a blank\|^\$XDG')" = "$1" ] || { echo "not $1 lines: $out"; failed=1; }; }
 
-# Package lists are there or not: the answer has to be the same.
+# The answer has to be the same with and without package lists.
 for lists in "" 4.0; do
 	build LISTS=$lists
 	says "there is no sudo. As root, type:"
@@ -58,7 +59,7 @@ for lists in "" 4.0; do
 sudo -v"
 done
 
-# A compiler is a compiler, and one that is wanted has to be there.
+# Any compiler will do, but a compiler named by CC has to exist.
 build LISTS=4.0 clang
 is_silent_of " gcc "
 is_silent_of " libc6-dev "
@@ -66,7 +67,7 @@ build CC="none -m64"
 says "CC names none, which is not here"
 has_lines 1
 
-# CMake is too old: the one that is here, or the one that would be downloaded.
+# CMake is too old: the installed version, or the version to be downloaded.
 build LISTS=4.0 cmake
 says "CMake 3.20.2 is too old: build.sh needs 3.21"
 has_lines 1
@@ -86,13 +87,13 @@ build LISTS=4.0 APT='case $* in *--download-only*) ;; *) echo "E: dpkg is of ano
 says "build.sh: the packages could not be installed: dpkg is of another opinion"
 is_silent_of "a network"
 
-# Each of the two has percentages of its own.
+# Downloading and installing have percentages of their own.
 build LISTS=4.0 APT=true SUDO=yes sudo
 says "build.sh: downloading packages
 build.sh: installing packages
 build.sh: C-compiler is still missing"
 
-# A build directory that another user or another place has left.
+# A build directory of another user or of another place.
 if [ -n "$drop" ]; then
 	touch "$here/build/file"
 	build

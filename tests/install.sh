@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-# A plain configuration where cmocka is missing. Then `cmake --install` with a prefix and with DESTDIR, the device from there,
-# and `uninstall`, which leaves what it has not brought: install.sh BUILD-DIRECTORY
+# Tests a plain configuration without cmocka. Then `cmake --install` with a prefix and with DESTDIR,
+# the device from there, and `uninstall`, which leaves all other files: install.sh BUILD-DIRECTORY
 build=$1
 tmp=$(mktemp -d) || exit 1
 failed=0

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=bash
-# How build.sh finds out what is missing, and installs it. build.sh sources this file; it has the tables of what it needs,
-# and say() and die().
+# Functions that find and install missing packages. build.sh sources this file, and has the tables
+# of needs, say() and die().
 
 have() { PATH=$PATH:/usr/sbin:/sbin command -v "$1" >/dev/null; }
 
@@ -29,14 +29,15 @@ is_there() { # KIND WHAT
 	esac
 }
 
-# The presets of CMakePresets.json need this version: whether it is too old is known before anything is downloaded.
+# The presets of CMakePresets.json need this version. The check runs before any download.
 CMAKE=3.21
 check_cmake() { # VERSION, or nothing if it is not known
 	[ -z "$1" ] || [ "$(printf '%s\n' "$1" $CMAKE | sort -V)" = "$(printf '%s\n' $CMAKE "$1")" ] ||
 		die "CMake $1 is too old: build.sh needs $CMAKE. A newer one in PATH will do"
 }
 
-# Asks once for what the words in sudo are for. Who may not become root gets the command to hand on.
+# Sets sudo to the words that make a command run as root. Users who may not become root get the
+# command to hand on.
 sudo=()
 become_root() { # COMMAND
 	local why="there is no sudo"
@@ -44,7 +45,7 @@ become_root() { # COMMAND
 	[ "$(id -u)" != 0 ] || return 0
 	if have sudo; then
 		sudo=(sudo)
-		# The password is asked for before a line is drawn where it would be typed.
+		# sudo asks for the password before a progress line occupies the terminal.
 		if sudo -n true 2>/dev/null || { say "packages are missing, and sudo is to install them" && sudo -v; }; then return; fi
 		why="sudo refuses"
 	fi
@@ -54,15 +55,15 @@ become_root() { # COMMAND
 
 running() { say "running: ${sudo[*]:+sudo }$*"; }
 
-# Runs a command of the package manager, whose log is long, and has one line that says why it failed.
+# Runs a command of the package manager, whose long log has one line with the cause of a failure.
 as_root() { # WHAT LOG COMMAND...
 	LOG_END=0 quietly "$1" "$2" "${sudo[@]}" "${@:3}"
 }
 
-# Not grep -q: it would end before apt-cache, whose status then says that nobody reads.
+# Not grep -q, which would end before apt-cache: apt-cache would then fail with a broken pipe.
 has_candidate() { apt-cache policy "$1" 2>/dev/null | grep 'Candidate: [^(]' >/dev/null; }
 
-# Whether the table says that not every release has the package, and this one has not.
+# Whether the table marks the package as missing in some releases, and this release lacks it.
 is_left_out() {
 	[ "${1%\?}" != "$1" ] || return 1
 	if have apt-get; then
@@ -72,7 +73,7 @@ is_left_out() {
 	fi
 }
 
-# Prints the reason that the package manager gives in these logs, and stops.
+# Prints the package manager's reason from these logs, and stops.
 not_installed() { # LOG...
 	local reason
 	reason=$(cd "$LOGS" && sed -nE -e 's/^[EW]: (Failed to fetch)/1 \1/p' -e 's/^(E|Error): /2 /p' "${@/%/.log}" | sort -s -k 1,1 |

@@ -179,7 +179,8 @@ def all_is_well():
 
 
 def lines_for_people():
-    """The worst comes last, with a count, in lines of 80 letters or as many as there are; the listener's come at once."""
+    """Failures come last, with a count, in lines of 80 letters or COLUMNS; the listener's lines
+    come at once."""
     done = run("--", "/nowhere/program", env={"SCTPIW_FOO": "1"})
     said = done.stdout.splitlines()
     words = [line[:8].strip() for line in said if line[:1].strip()]
@@ -540,7 +541,7 @@ def nobody_listens():
 
 
 def answers_of_servers():
-    """What may come back for an INIT, from other programs than ours."""
+    """Answers to an INIT from programs other than ours."""
     cookie = struct.pack(">HH", sctp.PARAM_COOKIE, 8) + bytes(4)
     answers = {
         "a program of sctpiw listens there": lambda tag: ack(tag, sctp.ADAPTATION + cookie),

@@ -48,11 +48,11 @@ struct fake_control {
 	/* Called when a channel of connection events has been asked in vain, before the answer is given; or NULL. */
 	void (*_Atomic on_no_event)(void);
 	uint32_t forks; /* how many times fork() is to lie behind the process */
-	/* A region of the program's, and what was said to be gone since `begun` was last 0. */
+	/* A region of the program, and the losses reported since `begun` was last 0. */
 	uint64_t region, region_len;
 	int begun, ended; /* calls */
 	uint64_t lost, lost_len;
-	bool lost_unmapped; /* the last of them was of what is not mapped */
+	bool lost_unmapped; /* the last loss was of unmapped pages */
 	/* Called when this library is unloaded; or NULL. */
 	void (*on_unload)(void);
 };

@@ -78,7 +78,7 @@ expect 2 "capture does not go with llp = kernel" set_run --llp kernel --capture 
 expect 2 "/nowhere/f: No such file" set_run --config /nowhere/f true
 expect 2 "/nowhere/f: No such file" set_run --capture /nowhere/f true
 expect 2 "--trace /nowhere/f: No such file" set_run --trace /nowhere/f true
-# A link that stands at the name, as anybody can put one into /tmp, leads to no file of the user's.
+# A symbolic link at the name, which any user can make in /tmp, must not lead to the user's file.
 echo mine >"$tmp/mine"
 ln -s "$tmp/mine" "$tmp/link"
 expect 2 "--capture $tmp/link: a symbolic link" set_run --capture "$tmp/link" true

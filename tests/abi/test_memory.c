@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* What the RNIC is told when the program unmaps memory, by each call that may: what is gone, and when. */
+/*
+ * Reports to the RNIC when the program unmaps memory, by each call that may do so: the lost range,
+ * and the order.
+ */
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <malloc.h>
@@ -29,7 +32,7 @@ static char *map(void)
 	return mmap(NULL, LEN, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 }
 
-/* One call was seen, and took [from, from + len). */
+/* One call was reported, with the loss of [from, from + len). */
 static void check_lost(const char *from, size_t len)
 {
 	check(ctl->begun == 1 && ctl->ended == 1);
@@ -37,7 +40,7 @@ static void check_lost(const char *from, size_t len)
 	ctl->region_len = 0;
 }
 
-/* One call was seen, which took what is not mapped of so much. */
+/* One call was reported, with the loss of the unmapped pages of len bytes. */
 static void check_looked(const char *from, size_t len)
 {
 	check(ctl->begun == 1 && ctl->ended == 1);
@@ -45,7 +48,7 @@ static void check_looked(const char *from, size_t len)
 	ctl->region_len = 0;
 }
 
-/* Nothing was lost; seen: but that something may be was. */
+/* Nothing was lost; seen: a call that might lose memory was reported. */
 static void check_kept(int seen)
 {
 	check(ctl->begun == seen && ctl->ended == seen && !ctl->lost_len);
@@ -144,8 +147,8 @@ static void test_library(void)
 	munmap(at, LEN);
 }
 
-#ifndef SCTPIW_SANITIZED /* their malloc() keeps what is freed, and the heap does not grow */
-/* The end of the block is that of its last page. */
+#ifndef SCTPIW_SANITIZED /* their malloc() keeps freed blocks, and the heap does not grow */
+/* The block ends with its last page. */
 static void test_blocks(void)
 {
 	char *volatile block;

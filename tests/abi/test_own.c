@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Descriptors that the RNIC has for itself: to the program, their numbers are not open. */
+/* Descriptors that the RNIC has for itself: for the program, their numbers are not open. */
 #define _GNU_SOURCE
 #include <dirent.h>
 #include <errno.h>
@@ -58,7 +58,7 @@ static void test_own(void)
 
 /* ---- listings ---- */
 
-/* Of the entries "940", "950" and "960" of a directory, those that were found: 1, 2, 4. */
+/* The entries "940", "950" and "960" that were found, as bits 1, 2 and 4. */
 static int mark(const char *name)
 {
 	return !strcmp(name, "940") + 2 * !strcmp(name, "950") + 4 * !strcmp(name, "960");
@@ -110,7 +110,7 @@ static int by_scandir(int dirfd, const char *path)
 	return found;
 }
 
-/* With room for len bytes a call. */
+/* Reads entries with a buffer of len bytes. */
 static int by_getdents(const char *path, size_t len)
 {
 	int fd = open(path, O_RDONLY | O_DIRECTORY), found = 0;
@@ -140,7 +140,10 @@ static void check_listings(const char *path, int want)
 	check(by_getdents(path, 32) == want); /* one entry a call */
 }
 
-/* What the RNIC has for itself is in no list of this process's descriptors, and in other directories numbers are names. */
+/*
+ * The RNIC's own descriptors are in no list of this process's descriptors; in other directories
+ * numbers are plain names.
+ */
 static void test_listings(void)
 {
 	int null = open("/dev/null", O_RDWR);

@@ -451,7 +451,7 @@ static ssize_t write_event(uint32_t id, uint32_t event)
 	return command_len(cm, 24, in, sizeof(in), 0);
 }
 
-/* Events that a program writes come to itself, with its status and its argument. */
+/* Events that a program writes come back to the program, with status and argument. */
 static void test_written_events(void)
 {
 	int other = open("/dev/infiniband/rdma_cm", O_RDWR | O_CLOEXEC);

@@ -356,7 +356,7 @@ static void test_not_that_host(void **state)
 	assert_non_null(other);
 	sctp_assoc_abort(other);
 	drop_all();
-	/* It cannot be nowhere else, unless it says so from there. */
+	/* A peer cannot leave its last address, except by an ASCONF from the new one. */
 	asconf_begin();
 	asconf_add_request(1, WIRE_SCTP_DELETE_IP, 2);
 	asconf_sign();
@@ -443,8 +443,8 @@ static void test_replaced_with_loss(void **state)
 }
 
 /*
- * Somebody else's address that a peer lists, and from which it forges packets, hears of the association as long as one may
- * be silent, and ever less often: whatever comes from there, only the answer to a HEARTBEAT keeps the association.
+ * A peer lists a victim's address, and forges packets from it. The victim gets HEARTBEATs for the
+ * limit of silence alone, and ever less often: only an answer to a HEARTBEAT keeps the association.
  */
 static void test_doubt_ends(void **state)
 {
@@ -474,7 +474,7 @@ static void test_doubt_ends(void **state)
 	assert_in_range(heartbeats, 3, 6);
 }
 
-/* A packet with an AUTH is no sign of life before that holds, wherever it comes from. */
+/* A packet with an AUTH is no sign of life before the AUTH is verified, whatever its source. */
 static void test_forged_is_silent(void **state)
 {
 	static const uint8_t from[] = { 2, 4 };
@@ -514,7 +514,7 @@ static void test_delete_refused(void **state)
 	asconf_error_in(take(), 0, 1, WIRE_SCTP_CAUSE_DELETE_LAST);
 	asconf_request(1, WIRE_SCTP_ADD_IP, 3, &f.path);
 	drop_all();
-	/* Nobody but the peer says that the other address is the peer's. */
+	/* Only the peer claims the other address. */
 	asconf_request(2, WIRE_SCTP_DELETE_IP, 2, &f.path);
 	asconf_error_in(take(), 2, 1, WIRE_SCTP_CAUSE_DELETE_LAST);
 	sctp_paths_find(f.a, &third.remote)->confirmed = true;

@@ -199,7 +199,7 @@ static void test_associations_without_end(void **state)
 		add_init(WIRE_SCTP_INIT, &init);
 		put_be16(f.buf, (uint16_t)(10000 + i));
 		wire_sctp_checksum_put(f.buf, f.len);
-		f.now += MSEC; /* one address has no more answers */
+		f.now += MSEC; /* the address has used up its answers */
 		sctp_input(f.ep, &f.path, f.buf, f.len, f.now, &f.rx);
 		assert_int_equal(sctp_output_ootb(f.s, &b), 1);
 		q = b.data + WIRE_SCTP_COMMON_LEN;
@@ -232,7 +232,7 @@ static void test_associations_without_end(void **state)
 	assert_int_equal(f.s->table.assoc_count, 0);
 }
 
-/* Sends so many INITs from that address, and returns how many are answered. */
+/* Sends n INITs from that address, and returns the number of answers. */
 static unsigned int ask_from(const struct ip_addr *from, unsigned int n)
 {
 	unsigned int answered = 0;
@@ -252,7 +252,10 @@ static unsigned int ask_from(const struct ip_addr *from, unsigned int n)
 	return answered;
 }
 
-/* What is sent in the name of one host has 512 answers at once, and then one in a millisecond: INITs, and others. */
+/*
+ * Packets with the source address of one host, INITs and others, get 512 answers at once, and then
+ * one a millisecond.
+ */
 static void test_reflection(void **state)
 {
 	struct ip_addr v4 = simnet_v4(7), other = simnet_v4(8);
@@ -271,7 +274,7 @@ static void test_reflection(void **state)
 	assert_int_equal(ask_from(&v4, 1000), 100);
 }
 
-/* Checks that this INIT is answered, and how long the answer is as an IP packet. */
+/* Checks that this INIT is answered, and the length of the answer as an IP packet. */
 static void answer_is_short(const struct path_addr *from, const struct wire_sctp_init *init)
 {
 	size_t headers = ip_addr_is_v4(&from->remote) ? 28 : 48, in;
@@ -323,7 +326,10 @@ static void test_short_answer(void **state)
 	}
 }
 
-/* Bytes of IP packets that the instance has sent since the last call. *longest: of one of them, raised if need be. */
+/*
+ * Returns the bytes of IP packets sent since the last call. Raises *longest to the length of the
+ * longest packet.
+ */
 static size_t sent(size_t *longest)
 {
 	size_t bytes = 0;
@@ -335,7 +341,10 @@ static size_t sent(size_t *longest)
 	return bytes;
 }
 
-/* A stranger who completes a handshake and then is silent gets three times what has come, in small packets. */
+/*
+ * A stranger who completes a handshake and then is silent gets at most three times its own bytes,
+ * in small packets.
+ */
 static void test_silent_stranger(void **state)
 {
 	size_t longest = 0, in, out;

@@ -130,7 +130,7 @@ def rping_server(link, port, *options):
 
 
 def serves(link):
-    """A program listens, and goes on to; whether it is stopped cannot be told from a firewall."""
+    """A program listens, and still does afterwards; a stopped program looks like a firewall."""
     port = free_port()
     server = rping_server(link, port)
     for _ in range(2):
@@ -147,7 +147,7 @@ def serves(link):
 
 
 def serves_otherwise(link):
-    """A program has the port, and other settings than who asks."""
+    """A program has the port, with settings other than the doctor's."""
     port = free_port()
     server = rping_server(link, port, "--llp", "ip")
     must_say(ask(link, port, 1), "server", "failure", "refuses: sctpiw: llp = ip", "same settings")

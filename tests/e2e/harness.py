@@ -251,7 +251,7 @@ def serves(pid):
 
 
 def become(user):
-    """The words in front of a command that runs as another user. Until then setpriv has root's capabilities."""
+    """Returns words before a command of another user; setpriv has root's capabilities until then."""
     words = ["setpriv", f"--reuid={user}", f"--regid={user}", "--clear-groups", "--"]
     if subprocess.run([*words, "test", "-x", BUILD / "bin/sctpiw"], check=False).returncode:
         raise Skip(f"{BUILD} is out of the reach of user {user}")

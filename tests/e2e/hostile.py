@@ -386,7 +386,7 @@ def zero_window(link):
 
 
 def associations(link):
-    """Associations that nobody uses are closed soon, with few words; meanwhile there is room for others."""
+    """Unused associations are closed soon, with few bytes; meanwhile there is room for others."""
     # rows: 5042-6.4.2-01 5042-6.4.1-02
     port = free_port()
     server = start("rping-server", ["rping", "-s", "-P", "-V", "-a", link.any, "-p", port], link, "server")

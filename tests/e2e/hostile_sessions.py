@@ -75,7 +75,8 @@ def sequence_numbers(link):
 
 
 def lines(link):
-    """A peer whose every session is an error is worth some lines to the user, and not one for each session."""
+    """A peer whose every session is an error causes some lines for the user, but not a line for
+    each session."""
     victim = Victim(link)
     for _ in range(10):
         peer = Peer(link).call(victim.port, sctp.ADAPTATION)

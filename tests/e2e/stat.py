@@ -41,7 +41,8 @@ def runtime_dir(case):
 
 
 def ask(directory, *words, status=0, user=None, command="stat", width=1000, inside=()):
-    """What a command of sctpiw prints on both outputs, in lines of this width; it has to end with this status."""
+    """Returns both outputs of a command of sctpiw, in lines of this width; the command has to end
+    with this status."""
     wrap = harness.become(user) if user is not None else []
     done = subprocess.run([*inside, *wrap, SCTPIW, command, *map(str, words)], capture_output=True, text=True, timeout=30 * SLOW,
                           env=dict(os.environ, XDG_RUNTIME_DIR=str(directory), COLUMNS=str(width)))
@@ -237,7 +238,8 @@ def tables(link, directory):
 
 
 def screens_of(pid, env):
-    """What a terminal of 80 columns shows of the first three times of --watch, of which the first one has no rates yet."""
+    """Returns the first three screens of --watch on a terminal of 80 columns; the first has no
+    rates yet."""
     ours, theirs = pty.openpty()
     fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 80, 0, 0))
     env = {name: value for name, value in env.items() if name != "COLUMNS"}
@@ -349,7 +351,8 @@ def other_users(link, directory):
     check(f"{server.pid}" in ask(directory, user=NOBODY)[0], "its user is not answered")
 
 
-# Answers at a socket of its own as another user's process may: ARGV has the directory, then what each asker gets.
+# Another user's process that answers at its own socket: ARGV has the directory, then the answer for
+# each request.
 HOSTILE = """
 import ast, os, signal, socket, sys, time
 os.mkdir(sys.argv[1] + "/sctpiw", 0o700)
@@ -371,9 +374,9 @@ with socket.socket(socket.AF_UNIX) as s:
         c.close()
 signal.pause()
 """
-NONSENSE = "answers what no process with the device does"
+NONSENSE = "sends an answer that is not the device's"
 END = b'{"end":{}}\n'
-HOSTILE_ANSWERS = [  # the options of the asker, what it gets, after which pause again, and what it says
+HOSTILE_ANSWERS = [  # options of sctpiw stat, the answer, the pause before a repetition, and the message
     ([], b"process\tpid\tPID\tcommand\t\x1b[2J\nend\n", None, NONSENSE),
     ([], b"process\tpid\tPID\tcommand\t\xc2\x9b2J\nend\n", None, NONSENSE),
     ([], b"process\tpid\t1\tcommand\tinit\nend\n", None, NONSENSE),
@@ -390,7 +393,8 @@ HOSTILE_ANSWERS = [  # the options of the asker, what it gets, after which pause
 
 
 def hostile_answers(link, directory):
-    """What another user's process answers to root does no harm: to the terminal, to who reads JSON, to memory, to patience."""
+    """Answers of another user's process to root harm neither the terminal, nor readers of JSON, nor
+    memory, nor take long."""
     if os.geteuid():
         raise Skip("needs root to be two users")
     need("setpriv")
@@ -405,7 +409,7 @@ def hostile_answers(link, directory):
             refused(directory, cause, hostile.pid, *options)
         p = processes(directory, hostile.pid)
         check([q["command"] for q in p] == ['a "\\ b'] and p[0]["pid"] == hostile.pid, f"a sound answer is read as {p}")
-        # The user could have a link stand there when root removes what is stale.
+        # The user could put a link there when root removes stale sockets.
         name = directory / "sctpiw" / str(hostile.pid)
         name.unlink()
         with socket.socket(socket.AF_UNIX) as s:
@@ -434,7 +438,8 @@ def directories(link, directory):
 
 
 def read_only(link, directory):
-    """With a read-only root, /dev/shm is the place for the socket; without that none, and nothing else is missing."""
+    """With a read-only root the socket is in /dev/shm; without /dev/shm there is no socket, and
+    nothing else is missing."""
     if os.geteuid():
         raise Skip("needs root to make directories read-only for a program")
     need("unshare", "mount", "nsenter")

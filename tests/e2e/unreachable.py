@@ -21,7 +21,8 @@ ICMP = {
         "host-prohibited", "admin-prohibited"],
     6: ["admin-prohibited", "addr-unreachable", "reject-route"],
 }
-# What rdma_cm says of an errno of connect(), as the kernel does for an iWARP device; with others nobody listens is 8.
+# Events of rdma_cm for an errno of connect(), as the kernel has them for an iWARP device; for
+# channel adapters a port without a listener is status 8.
 EVENTS = {111: ("RDMA_CM_EVENT_REJECTED", -111 if harness.PERSONALITY == "iwarp" else 8),
           110: ("RDMA_CM_EVENT_UNREACHABLE", -110)}
 

@@ -32,8 +32,8 @@ def inside(root, *command, user="root", network=None):
 
 
 def build(root, copy, source, command):
-    """Copies a root, and runs a command of build.sh in the copy, which has nothing of the developer's machine. Its user is
-    root, and nobody else can enter the directory. Returns that directory."""
+    """Copies a root, and runs a command of build.sh in the copy, as root. The copy has no files of
+    the developer's machine, and other users cannot enter the directory. Returns that directory."""
     output(["cp", "--archive", "--reflink=auto", root, copy])
     output(["tar", "-C", copy / "root", "-xf", source])
     place = next((copy / "root").glob("sctpiw-*"))

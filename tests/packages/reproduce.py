@@ -13,7 +13,7 @@ SOURCE = "opt/a-directory/with-another-name"
 
 
 def build_elsewhere(root):
-    """Builds the packages in a root that has what a build needs, and returns where they are."""
+    """Builds the packages in a root that has all needs of a build, and returns their directory."""
     source = root / SOURCE
     source.mkdir(parents=True)
     output(["tar", "-C", source, "--strip-components=1", "-xf", tarball()])

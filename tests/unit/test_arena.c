@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* LINK: net */
-/* The device's own heap: that blocks do not overlap, have what was asked for, and come where no region is. */
+/*
+ * The device's own heap: blocks do not overlap, have the requested size and alignment, and lie
+ * outside all regions.
+ */
 #define _GNU_SOURCE
 #include <pthread.h>
 #include <setjmp.h>
@@ -38,7 +41,7 @@ static size_t some_len(uint64_t *seed)
 	return 1 + next(seed) % (size_t[]){ 64, 300, 5000, 140000, 600000 }[next(seed) % 5];
 }
 
-/* The ends of a block show whether another one has been there. */
+/* The ends of a block show whether another block overlapped it. */
 static void mark(struct block *b)
 {
 	memset(b->p, b->mark, b->len < 256 ? b->len : 128);
@@ -97,7 +100,7 @@ static void test_random(void **state)
 	assert_int_equal(pthread_join(thread, NULL), 0);
 }
 
-/* Blocks beyond the size of a chunk, the largest alignment, and what there is no memory for. */
+/* Blocks beyond the size of a chunk, the largest alignment, and sizes beyond all memory. */
 static void test_extremes(void **state)
 {
 	uint8_t *large = arena_alloc((size_t)100 << 20, 64), *aligned = arena_alloc(1, 16 << 20);
@@ -124,7 +127,7 @@ static long resident_pages(void)
 	return pages;
 }
 
-/* What was used once and is free goes back to the system. */
+/* Freed pages go back to the system. */
 static void test_given_back(void **state)
 {
 	void *blocks[200];
@@ -143,7 +146,7 @@ static void test_given_back(void **state)
 }
 
 /*
- * A region whose memory was unmapped where nobody saw it: the system soon gives that place to the next who asks for memory.
+ * A region whose memory was unmapped unseen: the system soon gives that place to another mapping.
  */
 static void test_regions(void **state)
 {

@@ -35,7 +35,7 @@ static void test_bytes(void **state)
 	cm_message_add(&m, &p);
 	assert_int_equal(p.private_data_len, sizeof(want));
 	assert_memory_equal(p.private_data, want, sizeof(want));
-	p.private_data[10] = 0xff; /* which nobody reads in a Reject */
+	p.private_data[10] = 0xff; /* ignored in a Reject */
 	assert_true(cm_message_take(&got, &p));
 	assert_int_equal(got.type, CM_MESSAGE_XRC);
 	assert_int_equal(got.reason, CM_MESSAGE_OF_TYPE);
@@ -82,7 +82,7 @@ static void expect_request(const char *data, uint32_t qp_num, uint32_t *id)
 	*id = ev.id;
 }
 
-/* The ports of an id, of our side and of the peer's. */
+/* The ports that an id shows: its own and its peer's. */
 static uint16_t port_of(uint32_t id, bool theirs)
 {
 	struct rnic_addr_info info;

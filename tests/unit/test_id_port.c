@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* LINK: net */
-/* Ports that ids of several processes of a host show (net/id_port.h): nobody has one that another one has. */
+/* Ports that ids of several processes of a host show (net/id_port.h): no two ids share a port. */
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <netinet/in.h>
@@ -52,7 +52,7 @@ static void give(unsigned int n)
 		id_port_give(taken[i]);
 }
 
-/* A process that takes ports in place of others, and ends when it is told so. */
+/* Another process, which takes ports on request, and ends on request. */
 struct other {
 	pid_t pid;
 	int say;
@@ -105,12 +105,15 @@ static void test_one_process(void **state)
 	before = taken[PORTS - 1];
 	for (int i = 0; i < PORTS; i++)
 		assert_false(id_port_is_taken(taken[i]));
-	/* What was given back comes last. */
+	/* Ports given back come last. */
 	take(PORTS);
 	for (int i = 0; i < PORTS; i++)
 		assert_int_not_equal(taken[i], before);
 	give(PORTS);
-	/* One that the id has had already, outside of the range and without a socket, is the process's as well. */
+	/*
+	 * The process can also take a port that the id had before, outside the range and without a
+	 * socket.
+	 */
 	assert_int_equal(id_port_take(1), 1);
 	assert_true(id_port_is_taken(1));
 	id_port_give(1);
@@ -133,7 +136,7 @@ static void test_processes(void **state)
 		}
 	}
 	give(PORTS);
-	/* Without a port of its own a process knows those of others. */
+	/* A process without a port of its own sees the ports of other processes. */
 	assert_true(id_port_is_taken(a.port[0]));
 	other_ends(&a);
 	assert_false(id_port_is_taken(a.port[0]));
@@ -141,7 +144,7 @@ static void test_processes(void **state)
 	other_ends(&b);
 }
 
-/* A port that a socket of the host has, at whatever address, is passed over. */
+/* A port that a socket of the host has, at any address, is passed over. */
 static void test_sockets(void **state)
 {
 	struct sockaddr_in addr = { .sin_family = AF_INET };
@@ -154,7 +157,7 @@ static void test_sockets(void **state)
 		addr.sin_port =
 			htons((uint16_t)(first + (port - first + 1 + i) % (last - first + 1)));
 		addr.sin_addr.s_addr = htonl(i & 1 ? INADDR_LOOPBACK : INADDR_ANY);
-		if (bind(fd[i], (struct sockaddr *)&addr, sizeof(addr))) /* somebody else has it */
+		if (bind(fd[i], (struct sockaddr *)&addr, sizeof(addr))) /* another socket has it */
 			assert_true(fd[i] >= 0);
 	}
 	take(2);
@@ -173,7 +176,10 @@ static void lock_all(void)
 		_exit(1);
 }
 
-/* A process that locks all ports keeps nobody from having some; and when all are taken, there is none. */
+/*
+ * A process that locks all ports does not keep other processes from taking ports. When all are
+ * taken, the call fails.
+ */
 static void test_all_taken(void **state)
 {
 	unsigned int n = last - first + 1;

@@ -211,7 +211,7 @@ static void datagram(void **state)
 	fx_stop(&x);
 }
 
-/* A request is given up: the line says how far it got. */
+/* A request is given up: the line has its progress. */
 static void no_answer(void **state)
 {
 	static const char *const want[] = {

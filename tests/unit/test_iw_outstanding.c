@@ -8,7 +8,10 @@
 
 #define DEPTH 64u /* of both queues of fx.qp */
 
-/* Posts Writes without data until the queue is full, of which the nth alone asks for a completion. Returns how many. */
+/*
+ * Posts Writes without data until the queue is full; only the nth asks for a completion. Returns
+ * their number.
+ */
 static uint32_t fill_sends(struct fx *x, uint32_t nth)
 {
 	struct iw_send_wqe *w;
@@ -32,16 +35,16 @@ static void sends(void **state)
 
 	fx_passive(&x, 0, 1, 7);
 	assert_int_equal(fill_sends(&x, 9), DEPTH);
-	/* All are complete, and none is polled. */
+	/* All Writes are complete, and none is polled. */
 	assert_true(iw_sq_is_empty(x.qp));
 	assert_int_equal(fill_sends(&x, 0), 0);
 	fx_expect_cqe(&x, 9, IW_WC_SUCCESS);
 	fx_no_cqe(&x);
-	/* That one, and those before. */
+	/* The signaled Write, and the Writes before it. */
 	assert_int_equal(fill_sends(&x, 9), 10);
 	fx_expect_cqe(&x, 9, IW_WC_SUCCESS);
 	assert_int_equal(fill_sends(&x, DEPTH - 1), DEPTH);
-	/* Flushed ones are polled as well. */
+	/* Flushed Writes are polled as well. */
 	iw_qp_modify(x.qp, IW_QPS_ERR);
 	fx_expect_cqe(&x, DEPTH - 1, IW_WC_SUCCESS);
 	assert_int_equal(fill_sends(&x, DEPTH), DEPTH);
@@ -93,7 +96,9 @@ static void mixed(void **state)
 	fx_stop(&x);
 }
 
-/* The room in the CQ is there before the slots are: a CQ as large as the queue never overruns. */
+/*
+ * Polling makes room in the CQ before slots become free: a CQ as large as the queue never overruns.
+ */
 static void room_first(void **state)
 {
 	struct iw_cqe cqe;
@@ -139,7 +144,7 @@ static void reset(void **state)
 	fx_stop(&x);
 }
 
-/* Nobody will ever poll a completion that was lost. */
+/* No poll returns a lost completion. */
 static void lost(void **state)
 {
 	struct iw_cq *cq;
@@ -165,7 +170,7 @@ static void lost(void **state)
 	}
 }
 
-/* Of an SRQ each completion frees one slot, whatever CQ it is in, and whoever lost it. */
+/* Each completion of an SRQ frees one slot, in whatever CQ it is or was lost. */
 static void srq(void **state)
 {
 	struct sx t;
@@ -182,17 +187,17 @@ static void srq(void **state)
 	assert_int_equal(iw_srq_outstanding(t.srq), 7);
 	iw_srq_post(&t, 1);
 	assert_false(post_one(&t));
-	/* Three wait, of a QP that goes. */
+	/* Three completions wait, of a QP that is destroyed. */
 	assert_int_equal(iw_qp_modify(t.end[0].qp, IW_QPS_RESET), 0);
 	iw_cq_purge(t.x.cq, t.end[0].qp);
 	no_cqe(&t);
 	iw_srq_post(&t, 3);
 	assert_false(post_one(&t));
-	/* More room is room for more. */
+	/* A larger SRQ has room for more receives. */
 	assert_int_equal(iw_srq_resize(t.srq, 10), 0);
 	iw_srq_post(&t, 2);
 	assert_false(post_one(&t));
-	/* What is flushed is outstanding as well; the others never were taken. */
+	/* Flushed receives are outstanding as well; the other receives were never taken. */
 	iw_srq_segment(&t, 1, 2, 0, false, 1, 10, 0);
 	iw_qp_modify(t.end[1].qp, IW_QPS_ERR);
 	assert_false(post_one(&t));
@@ -217,7 +222,7 @@ static void srq_lost(void **state)
 	iw_srq_stop(&t);
 }
 
-/* An SRQ of XRC goes before its completions are polled. */
+/* An SRQ of XRC is destroyed before its completions are polled. */
 static void xrc_srq_goes(void **state)
 {
 	struct iw_xrcd *xrcd;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* LINK: log */
 /* WRAP: clock_gettime sys_write */
-/* Lines on standard error: how many a place in the code may write, and what they are made of. */
+/* Lines on standard error: their number for each place in the code, and their characters. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -58,7 +58,7 @@ static void fail_often(struct log_site *site, enum log_level level, int n)
 		log_line(site, level, "peer %d: too long", number++);
 }
 
-/* Of a flood there are so many lines, then one every ten seconds, which tells how many were left out. */
+/* A flood leaves AT_ONCE lines, then one every ten seconds, with the number of lines left out. */
 static void flood(void **state)
 {
 	struct log_site site = { 0 };
@@ -73,7 +73,7 @@ static void flood(void **state)
 	fail_often(&site, LOG_LEVEL_ERROR, 500);
 	assert_int_equal(lines, AT_ONCE + 1);
 	assert_non_null(strstr(last, "too long (and 1000 more like this)\n"));
-	now += 3600 * NSEC_PER_SEC; /* as if nothing had been */
+	now += 3600 * NSEC_PER_SEC; /* the place has its full room again */
 	fail_often(&site, LOG_LEVEL_ERROR, 1);
 	assert_non_null(strstr(last, "too long (and 499 more like this)\n"));
 	fail_often(&site, LOG_LEVEL_ERROR, AT_ONCE);
@@ -90,7 +90,9 @@ static void at_one_place(void)
 		log_error("line %d", i);
 }
 
-/* What one place has used up is nothing to the others, and level info has room for a thousand peers. */
+/*
+ * The limit of one place does not affect the others, and level info has room for a thousand peers.
+ */
 static void places(void **state)
 {
 	struct log_site site = { 0 };
@@ -106,7 +108,7 @@ static void places(void **state)
 	log_end();
 }
 
-/* Who asks for all lines gets them. */
+/* Level debug writes all lines. */
 static void debug(void **state)
 {
 	struct log_site site = { 0 };

@@ -567,7 +567,7 @@ static void note_gap(uint64_t start, uint64_t end, void *arg)
 	g->bytes[g->n++] = end;
 }
 
-/* What is not mapped of a range is named page by page, to its very ends. */
+/* The unmapped parts of a range are reported to the page, up to the ends of the range. */
 static void test_gaps(void **state)
 {
 	uint8_t *p = map(5);
@@ -576,7 +576,7 @@ static void test_gaps(void **state)
 
 	memory_gaps(at, at + 5 * page, note_gap, &g);
 	assert_int_equal(g.n, 0);
-#ifndef WITH_SANITIZER /* it maps memory of its own where nothing is */
+#ifndef WITH_SANITIZER /* the sanitizer maps memory of its own in the gaps */
 	assert_int_equal(munmap(p + page, page), 0);
 	assert_int_equal(munmap(p + 4 * page, page), 0);
 	memory_gaps(at + 1, at + 5 * page, note_gap, &g);

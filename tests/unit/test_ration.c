@@ -9,7 +9,7 @@
 
 #include "util/ration.h"
 
-/* As many at once as there are, and then as many as time brings. */
+/* A ration gives its units at once, and then one unit for each interval. */
 static void test_take(void **state)
 {
 	uint64_t at = 0;
@@ -23,7 +23,7 @@ static void test_take(void **state)
 	assert_true(ration_take(&at, 2000, 8, 10));
 }
 
-/* Whether a and b have one place, whatever the salt is. */
+/* Whether a and b have one place for every salt. */
 static bool share(const struct ip_addr *a, const struct ip_addr *b)
 {
 	bool all = true;
@@ -35,7 +35,7 @@ static bool share(const struct ip_addr *a, const struct ip_addr *b)
 	return all;
 }
 
-/* The salt says who shares a place with whom; but a /64 of IPv6 always does. */
+/* The salt decides which addresses share a place; addresses of one /64 of IPv6 always do. */
 static void test_places(void **state)
 {
 	struct ip_addr one = { .b = { 10, 11, 12, 13, 14, 15, 16, 17, 18, [15] = 1 } }, other = one;

@@ -215,7 +215,7 @@ static void two_processes(void **state)
 	ring_file_close(&b);
 }
 
-/* A link that somebody puts in the place of the file is not followed. */
+/* A symbolic link in the place of the file is not followed. */
 static void link_in_its_place(void **state)
 {
 	struct ring_file r;

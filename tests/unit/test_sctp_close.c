@@ -319,7 +319,7 @@ static void test_shutdown_restart(void **state)
 	chunk_of(p, 1, WIRE_SCTP_SHUTDOWN_ACK);
 }
 
-/* A stranger has opened the association, and has said nothing since: an ABORT is all that leaves. */
+/* A stranger has opened the association, and was silent since: only an ABORT leaves. */
 static void test_stranger(void **state)
 {
 	establish();
@@ -328,7 +328,7 @@ static void test_stranger(void **state)
 	chunk_of(take(), 0, WIRE_SCTP_ABORT);
 	nothing();
 	assert_int_equal(f.events, 1 << SCTP_EVENT_CLOSED);
-	/* one who has said something is waited for */
+	/* a peer that has sent a packet is waited for */
 	establish();
 	begin();
 	add_data(f.tsn);

@@ -265,7 +265,7 @@ static void test_probe_lost(void **state)
 	setup_probing(3600 * SEC);
 	cwnd = f.a->path->cc.cwnd;
 	check_probe(take(), 1500);
-	/* Nothing is heard: a small packet asks, and it stays the same size. */
+	/* No packet arrives: a small HEARTBEAT asks, and its size stays the same. */
 	for (i = 0; i < 6; i++) {
 		while (f.head == f.tail)
 			wait_ns(MSEC);
@@ -375,7 +375,7 @@ static void test_dead_is_not_narrow(void **state)
 	assert_int_equal(max_packet(), 1472);
 }
 
-/* Nobody answers any more: somebody who may be gone gets no stream of large packets. */
+/* The peer answers no more: a peer that may be gone gets no stream of large packets. */
 static void test_silence_ends_probes(void **state)
 {
 	unsigned int probes = 0, small = 0;

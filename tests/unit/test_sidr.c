@@ -290,7 +290,7 @@ static void ask(const char *data)
 	assert_int_equal(client.packets, 1);
 }
 
-/* The event has this private data, and zeros behind it, as InfiniBand's message has room for them. */
+/* The event has this private data, and zeros up to the length in InfiniBand's message. */
 static void check_private(const struct rnic_cm_event *ev, const void *data, size_t len, size_t room)
 {
 	assert_int_equal(ev->param.private_data_len, room);
@@ -365,7 +365,10 @@ static void test_accept(void **state)
 	assert_int_equal(carry(), 0);
 }
 
-/* A second client of the process shares the endpoint, and shows a port of its own. Its answer comes to the endpoint. */
+/*
+ * A second client of the process shares the endpoint, and shows a port of its own. The answer comes
+ * to the endpoint.
+ */
 static void test_own_port(void **state)
 {
 	struct cm_id *second = cm_id_new(&client.conn, (struct rnic_channel *)&client, CLIENT_PORT);
@@ -415,7 +418,7 @@ static void test_reject(void **state)
 	check_private(&ev, data, 2, CM_PRIVATE_SIDR_REP);
 }
 
-/* What the messages have no room for is an error, and the id can ask with less. */
+/* Private data too long for the message is an error, and the id can ask with less. */
 static void test_too_much(void **state)
 {
 	struct rnic_conn_param param = { .private_data_len = CM_PRIVATE_SIDR_REQ + 1 };
@@ -429,7 +432,9 @@ static void test_too_much(void **state)
 	expect_event(&client, CM_EVENT_UNREACHABLE, WIRE_SIDR_REJECTED);
 }
 
-/* The port is there, and nobody listens: the client is told once a listener that is late would have come. */
+/*
+ * The port is open, and no id listens: the client is refused after the grace for a late listener.
+ */
 static void test_nobody_listens(void **state)
 {
 	struct sockaddr_storage to;

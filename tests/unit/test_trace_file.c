@@ -179,7 +179,7 @@ static void full(void **state)
 	trace_file_free(t);
 }
 
-/* A trace says what a program does: it is for its owner alone. */
+/* A trace shows the work of a program, so only its owner may read it. */
 static void is_private(void **state)
 {
 	mode_t before = umask(0);

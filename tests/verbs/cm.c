@@ -173,7 +173,7 @@ static void test_ipv6(void)
  * What travels with a connection
  */
 
-/* The private data that was given, and zeros behind it. */
+/* The given private data, followed by zeros. */
 static void check_private(const struct rdma_cm_event *event, unsigned int len, unsigned int room,
 			  unsigned int seed)
 {
@@ -226,7 +226,10 @@ static void test_private_data(void)
 	cm_link_close(&l);
 }
 
-/* What a message of InfiniBand has no room for is refused; the id can connect or reject with less. */
+/*
+ * Private data too long for InfiniBand's message is refused; the id can connect or reject with
+ * less.
+ */
 static void test_too_much_private_data(void)
 {
 	struct rdma_conn_param param = { .private_data_len = 57 };
@@ -342,7 +345,7 @@ static void test_ird_ord(void)
 	cm_link_close(&l);
 }
 
-/* The counts of an event and, of the id's QP, in RTS. */
+/* The counts of an event, and of the id's QP in RTS. */
 static void check_counts(const struct rdma_cm_event *event, const struct rdma_conn_param *want,
 			 int retry_cnt)
 {
@@ -361,7 +364,10 @@ static void check_counts(const struct rdma_cm_event *event, const struct rdma_co
 	CHECK_EQ(attr.rnr_retry, want->rnr_retry_count);
 }
 
-/* What InfiniBand has in a REQ and a REP, each side hears as the other has given it, up to 7. A REP has no retry_count. */
+/*
+ * Each side gets its peer's values of the fields in InfiniBand's REQ and REP, up to 7. A REP has no
+ * retry_count.
+ */
 static void counts(struct rdma_conn_param gives, struct rdma_conn_param accepts)
 {
 	struct rdma_cm_event *event;

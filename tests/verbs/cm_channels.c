@@ -465,7 +465,9 @@ static void write_event(int fd, uint32_t id, uint32_t status)
 	CHECK_EQ(write(fd, &req, sizeof(req)), sizeof(req));
 }
 
-/* Events that a program writes itself come in their order, with what it has given, and go with their id. */
+/*
+ * Events that a program writes itself come in order, with their values, and vanish with their id.
+ */
 static void test_written_events(void)
 {
 	struct rdma_event_channel *channel = cm_channel();

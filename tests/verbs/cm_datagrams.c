@@ -193,7 +193,7 @@ static void test_reject(void)
 	close_datagrams(&d);
 }
 
-/* Two ids of a process show ports of their own, and the server is shown the same. */
+/* Two ids of a process show ports of their own, and the server sees the same ports. */
 static void test_own_ports(void)
 {
 	struct rdma_cm_id *first_a, *first_b;
@@ -217,7 +217,7 @@ static void test_own_ports(void)
 	close_datagrams(&d);
 }
 
-/* Nobody has the port; or an id has it that does not listen, or that is for connections. */
+/* No process has the port; or its id does not listen, or is for connections. */
 static void test_nobody_listens(void)
 {
 	struct sockaddr_storage to[3] = { cm_loopback(AF_INET, htons(9)), cm_loopback(AF_INET, 0) };

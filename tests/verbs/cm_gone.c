@@ -15,7 +15,7 @@
 #include <signal.h>
 #include <unistd.h>
 
-/* Connects to the port that it is told, and waits to be ended. */
+/* Connects to the given port, and waits to be killed. */
 static void client(int in, int out)
 {
 	struct rdma_event_channel *channel = cm_channel();

@@ -110,7 +110,7 @@ static void connect_with_tos(struct relay *r, int family, int of_client, int of_
 		CHECK_EQ(set(a, RDMA_OPTION_ID_TOS, &tos, 1), 0);
 	CHECK_EQ(cm_connect(a), 0);
 	b = cm_request(channel);
-	/* It may go from another port now, but does not show that. */
+	/* The id may use another port now, but does not show that port. */
 	CHECK_EQ(rdma_get_dst_port(b), rdma_get_src_port(a));
 	cm_add_qp(b);
 	CHECK_EQ(cm_accept(b), 0);

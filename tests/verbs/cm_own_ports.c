@@ -23,7 +23,7 @@ static void connect_all(struct rdma_event_channel *channel, uint16_t port, struc
 	}
 }
 
-/* Accepts as many connections. */
+/* Accepts n connections. */
 static void accept_all(struct rdma_event_channel *channel, struct rdma_cm_id **ids)
 {
 	for (int i = 0; i < SHARING; i++) {
@@ -61,8 +61,8 @@ static void connects_all(int in, int out)
 }
 
 /*
- * No two ids of a host show one port, and each shows the one that its peer is shown. Nobody can bind to the port while its
- * id lives.
+ * No two ids of a host show the same port, and an id's peer sees the port that the id shows. No
+ * other id can bind to the port while its id lives.
  */
 static void test_own_ports(void)
 {
@@ -101,7 +101,10 @@ static void test_own_ports(void)
 	rdma_destroy_event_channel(own);
 }
 
-/* A port is free with its id, and does not come again soon: the peer may not know yet that its id is gone. */
+/*
+ * A port becomes free with its id, but is not used again soon: the peer may not know yet that the
+ * id is gone.
+ */
 static void test_port_given_back(void)
 {
 	struct rdma_event_channel *channel = cm_channel(), *active = cm_channel();
@@ -127,7 +130,7 @@ static void test_port_given_back(void)
 	rdma_destroy_event_channel(active);
 }
 
-/* An id that the program has bound has the port that it has named, as if it was alone. */
+/* An id that the program has bound shows the bound port, as if no other id shared the endpoint. */
 static void test_named_port(void)
 {
 	struct rdma_event_channel *channel = cm_channel(), *active = cm_channel();

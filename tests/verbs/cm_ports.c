@@ -105,8 +105,8 @@ static void test_wildcard_and_specific(void)
 }
 
 /*
- * An id that listens at the wildcard is reached at all addresses, also by connections that exist side by side, and
- * share a port without showing that.
+ * An id that listens at the wildcard is reached at all addresses, also by simultaneous connections
+ * that share a hidden port.
  */
 static void test_listener_by_addresses(void)
 {

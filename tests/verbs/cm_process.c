@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* ALSO: several.cm_process --engines 3 -- */
 /*
- * Connections and the processes that have them: what fork() does to them, what happens to descriptors, and how many there
- * can be. cm_gone.c has how they end with a process. Each case has a process of its own, which
- * makes new RDMA objects.
+ * Connections and their processes: the effects of fork(), the fate of descriptors, and the possible
+ * number of connections. cm_gone.c has the end of a process. Each case has a process of its own,
+ * which makes new RDMA objects.
  */
 #define _GNU_SOURCE
 #include "child.h"
@@ -219,7 +219,7 @@ static int open_descriptors(void)
 	int n = 0;
 
 	for (int fd = 0; fd < 8192; fd++)
-		n += syscall(SYS_fcntl, fd, F_GETFD) >= 0; /* the device's, too */
+		n += syscall(SYS_fcntl, fd, F_GETFD) >= 0; /* the device's own descriptors, too */
 	return n;
 }
 
@@ -500,8 +500,8 @@ static void test_close_each(void)
 }
 
 /*
- * A program that looks for descriptors that it has left open finds its own alone, and finds the same ones again when all is closed:
- * what the device has open for itself, and closes in its own time, is not among them.
+ * A program that lists its open descriptors finds its own alone, and the same list after closing
+ * all objects. The device's own descriptors, which the device closes later, are not in the list.
  */
 static void test_own_descriptors_alone(void)
 {

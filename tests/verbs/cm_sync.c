@@ -269,7 +269,7 @@ static void *accept_sockets(void *arg)
 	return peer;
 }
 
-/* A server tells its clients apart by their addresses and ports, though they are of one process. */
+/* A server can distinguish clients of one process by their addresses and ports. */
 static void test_rsocket_names(void)
 {
 	struct sockaddr_storage addr = cm_loopback(AF_INET, 0);

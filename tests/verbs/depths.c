@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * A QP that is connected out of band with more outstanding Reads than its peer takes works here, and would fail on other
- * devices: a line says so at level info.
+ * A QP connected out of band with more outstanding Reads than its peer takes works here, but would
+ * fail on other devices. A line at level info warns of that.
  */
 #define _GNU_SOURCE
 #include "out_of_band.h"
@@ -9,7 +9,10 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* Connects two QPs, one of which may have ord Reads outstanding; both take 4. Returns whether that was said. */
+/*
+ * Connects two QPs, one of which may have ord Reads outstanding; both take 4. Returns true if the
+ * line was written.
+ */
 static bool is_said(uint8_t ord)
 {
 	struct ibv_qp_attr rts = {

@@ -114,7 +114,7 @@ static void test_arguments(void)
 	CHECK_FAILS(ibv_alloc_parent_domain(d.ctx, &bad), EINVAL);
 	CHECK_FAILS(ibv_alloc_parent_domain(other, &attr), EINVAL);
 	bad = attr;
-	bad.comp_mask = 1u << 30; /* what a later version of libibverbs knows */
+	bad.comp_mask = 1u << 30; /* a bit of a later version of libibverbs */
 	CHECK_FAILS(ibv_alloc_parent_domain(d.ctx, &bad), EOPNOTSUPP);
 	td_attr.comp_mask = 0;
 	bad = attr;

@@ -7,7 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* Huge pages, which ibv_fork_init() is wrong about unless RDMAV_HUGEPAGES_SAFE is set, if there are any. */
+/* Huge pages, if available; ibv_fork_init() mishandles them unless RDMAV_HUGEPAGES_SAFE is set. */
 static void register_huge_page(struct ibv_pd *pd)
 {
 	size_t len = (size_t)2 << 20;
@@ -24,7 +24,9 @@ static void register_huge_page(struct ibv_pd *pd)
 	munmap(map, len);
 }
 
-/* A child has its parent's memory, also what is registered, and ibv_fork_init() knows that. */
+/*
+ * A child has its parent's memory, including registered memory, and ibv_fork_init() reports that.
+ */
 static void test_fork_init(void)
 {
 	size_t page = page_size();

@@ -253,7 +253,10 @@ static void test_iova(void)
 	CHECK_FAILS(ibv_reg_mr_iova(p.b.pd, p.b.buf, page_size() + 1,
 				    address(p.b.buf) % page_size() - page_size(), LOCAL),
 		    EINVAL);
-	/* A page of memory is a page of addresses, as the kernel has it for all devices. */
+	/*
+	 * An address and its iova have the same offset in a page, as the kernel requires for all
+	 * devices.
+	 */
 	CHECK_FAILS(ibv_reg_mr_iova(p.b.pd, p.b.buf, 100, address(p.b.buf) + 1, LOCAL), EINVAL);
 	CHECK_FAILS(ibv_reg_mr_iova(p.b.pd, p.b.buf, 100, address(p.b.buf) - 1, LOCAL | ODP),
 		    EINVAL);

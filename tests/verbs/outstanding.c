@@ -2,8 +2,8 @@
 /* ALSO: several.outstanding --engines 2 -- */
 /* ALSO: iwarp.outstanding --personality iwarp -- */
 /*
- * A work request is outstanding until its completion is polled: a full queue is ENOMEM, and CQs that have room for all
- * that can be outstanding never overrun.
+ * A work request is outstanding until its completion is polled. Posting to a full queue fails with
+ * ENOMEM, and CQs with room for all outstanding work requests never overrun.
  */
 #include <sched.h>
 
@@ -14,7 +14,10 @@
 
 static const struct ibv_qp_cap depth = { DEPTH, DEPTH, 1, 1, 64 };
 
-/* One Send from a to b; 0, or the errno of the post. Once it returns, b has taken its receive, and posted another one. */
+/*
+ * Sends a message from a to b. Returns 0, or the errno of the post. By then b has used up a
+ * receive, and posted another.
+ */
 static int message(struct pair *p, uint64_t id, unsigned int flags)
 {
 	struct ibv_sge sge = sge_of(p->a.mr, p->a.buf, 8);
@@ -65,7 +68,7 @@ static void test_sends(void)
 	pair_close(&p);
 }
 
-/* A completion stands for the unsignaled ones before it as well. */
+/* A completion also covers the unsignaled work requests before it. */
 static void test_unsignaled(void)
 {
 	struct ibv_wc wc;
@@ -83,7 +86,7 @@ static void test_unsignaled(void)
 	pair_close(&p);
 }
 
-/* Posts n work requests by ibv_wr_*, and returns what ibv_wr_complete() does. */
+/* Posts n work requests by ibv_wr_*. Returns the result of ibv_wr_complete(). */
 static int post_batch(struct side *s, unsigned int n)
 {
 	struct ibv_qp_ex *ex = ibv_qp_to_qp_ex(s->qp);
@@ -132,7 +135,7 @@ static void test_extended(void)
 	pair_close(&p);
 }
 
-/* n receives are taken by messages, and their completions wait. */
+/* Messages use up n receives, and the completions wait. */
 static void take_receives(struct pair *p, unsigned int n)
 {
 	struct ibv_sge sge = sge_of(p->a.mr, p->a.buf, 8);
@@ -196,7 +199,7 @@ static void test_srq(void)
 		expect_wc(o.recv_cq, IBV_WC_SUCCESS, &wc);
 		CHECK_EQ(post_srq(o.srq), 0);
 	}
-	/* The completion that is left goes with its QP. */
+	/* The remaining completion vanishes with its QP. */
 	pair_close(&p);
 	CHECK_EQ(ibv_poll_cq(o.recv_cq, 1, &wc), 0);
 	CHECK_EQ(post_srq(o.srq), 0);
@@ -216,7 +219,7 @@ static unsigned int write_until_full(struct side *s, const struct side *to)
 	return n;
 }
 
-/* In RESET a QP forgets what was outstanding. */
+/* A QP in RESET has no outstanding work requests. */
 static void test_reset(void)
 {
 	struct side a, b;
@@ -234,7 +237,7 @@ static void test_reset(void)
 	close_pair(&a, &b);
 }
 
-/* Threads that post as much as their queues take, to one CQ that has just that room, which is polled slowly. */
+/* Threads fill their queues, which share a slowly polled CQ with just enough room for all. */
 enum { THREADS = 6, WRITES = 2000, QP_DEPTH = 64 };
 
 struct writer {

@@ -99,7 +99,7 @@ static void test_gid_index(void)
 	CHECK_EQ(ibv_modify_qp(a.qp, &attr, RTR_MASK), EINVAL);
 	expect_told("without a GID", "GID index");
 
-	/* Without GRH a destination of datagrams is nowhere, too. */
+	/* An address handle without GRH leads nowhere, too. */
 	listen_to_it();
 	errno = 0;
 	CHECK(!ibv_create_ah(a.qp->pd, &attr.ah_attr));

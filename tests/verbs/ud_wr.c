@@ -76,7 +76,7 @@ static void test_any_order(void)
 	close_pair(&a, &b[0]);
 }
 
-/* Without an address of its own a work request is refused, and with it the whole list. */
+/* A work request without an address of its own is refused, with the whole list. */
 static void test_without_address(void)
 {
 	struct ibv_qp_ex *ex;
@@ -95,9 +95,9 @@ static void test_without_address(void)
 		ex->wr_flags = IBV_SEND_SIGNALED;
 		ibv_wr_send(ex);
 		ibv_wr_set_ud_addr(ex, ah, b.qp->qp_num, QKEY);
-		if (i / 4 == 0) { /* the one before has an address */
+		if (i / 4 == 0) { /* the previous work request has an address */
 			ibv_wr_send(ex);
-		} else if (i / 4 == 1) { /* it was in another list, and is gone */
+		} else if (i / 4 == 1) { /* that address was set in another list */
 			CHECK_EQ(ibv_wr_complete(ex), 0);
 			expect_sent(&a, 0);
 			CHECK_EQ(ibv_destroy_ah(ah), 0);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Memory that the program unmaps while it is registered, in all ways that there are: its region loses it for good, whatever
- * is mapped there next. With on-demand paging it comes back (odp.c).
+ * Registered memory that the program unmaps, by every possible call: the region loses the memory
+ * for good, even if other memory is mapped there next. With on-demand paging the memory comes back
+ * (odp.c).
  */
 #define _GNU_SOURCE
 #include "fixture.h"
@@ -17,7 +18,10 @@
 #define ALL (LOCAL | READ | WRITE)
 #define SECRET 0xee
 
-/* What lies where the region was: nobody may read or change it. false: something else lies there already. */
+/*
+ * Maps new memory in the place of the region, which no peer may read or change. Returns false if
+ * the place is in use already.
+ */
 static bool remap(uint8_t *at, size_t len)
 {
 	uint8_t *map;
@@ -43,7 +47,7 @@ struct way {
 	const char *name;
 	/* LEN bytes. */
 	uint8_t *(*get)(void);
-	/* Loses the pages from `from` on, which is returned, up to the end. */
+	/* Loses the pages from `from` up to the end, and returns `from`. */
 	uint8_t *(*lose)(uint8_t *map);
 };
 
@@ -131,7 +135,7 @@ static uint8_t *lose_by_segment(uint8_t *map)
 	return map + LEN / 2;
 }
 
-#ifndef SCTPIW_SANITIZED /* their malloc() keeps what is freed */
+#ifndef SCTPIW_SANITIZED /* their malloc() keeps freed blocks */
 static uint8_t *get_break(void)
 {
 	uint8_t *at = sbrk(0);
@@ -158,7 +162,7 @@ static uint8_t *lose_break_at(uint8_t *map)
 	return map + LEN / 2;
 }
 
-/* A block of which malloc() makes a mapping. */
+/* A block that malloc() maps. */
 static uint8_t *get_block(void)
 {
 	CHECK_EQ(mallopt(M_MMAP_THRESHOLD, 1 << 20), 1);
@@ -174,7 +178,7 @@ static uint8_t *lose_block(uint8_t *block)
 	return old;
 }
 
-/* Nothing can grow where it is, so that the block moves, and with it its pages. */
+/* The block cannot grow in place, so that it moves, with its pages. */
 static uint8_t *lose_grown(uint8_t *block)
 {
 	uint8_t *volatile old = block;
@@ -317,7 +321,10 @@ static void test_local(void)
 	}
 }
 
-/* A window shows what is left of its region. What is lost comes back by registering it anew. */
+/*
+ * A window shows the parts that its region still has. Registering the memory anew restores lost
+ * parts.
+ */
 static void test_window_and_rereg(void)
 {
 	uint8_t *map = map_pages(4, PROT_READ | PROT_WRITE);
@@ -364,7 +371,10 @@ static void test_window_and_rereg(void)
 	CHECK_EQ(munmap(map, 4 * page), 0);
 }
 
-/* What the device has referenced is copied before the pages go: the peer gets what was sent, or nothing. */
+/*
+ * The device copies referenced payloads before the pages are unmapped: the peer gets the sent
+ * bytes, or nothing.
+ */
 static void test_referenced(void)
 {
 	for (int round = 0; round < 20; round++) {
@@ -394,7 +404,7 @@ static void test_referenced(void)
 	}
 }
 
-/* Other memory that goes, also next to a region, takes nothing from it. */
+/* Unmapping other memory, even next to a region, takes nothing from the region. */
 static void test_neighbours(void)
 {
 	uint8_t *map = map_pages(3, PROT_READ | PROT_WRITE);
@@ -421,7 +431,7 @@ static void test_neighbours(void)
 }
 
 #ifndef SCTPIW_SANITIZED /* the device's memory is the sanitizer's there */
-/* What the device has allocated, as the objects that it hands out, is nobody's to register. */
+/* Programs cannot register the device's allocations, such as the objects that it returns. */
 static void test_own_memory(void)
 {
 	for (int way = 0; way < 4; way++) {
@@ -436,7 +446,7 @@ static void test_own_memory(void)
 			    EFAULT);
 		CHECK_EQ(ibv_rereg_mr(p.b.mr, IBV_REREG_MR_CHANGE_TRANSLATION, NULL, own, 64, 0),
 			 IBV_REREG_MR_ERR_CMD);
-		/* With on-demand paging a region may cover it, and does not show it. */
+		/* A region with on-demand paging may cover such memory, but does not expose it. */
 		mr = way & 2 ? ibv_reg_mr(p.b.pd, own, 64, ALL | ODP) :
 			       ibv_reg_mr(p.b.pd, NULL, SIZE_MAX, ALL | ODP);
 		CHECK(mr);

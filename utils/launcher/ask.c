@@ -28,18 +28,18 @@ enum outcome {
 	ASK_NOT_THERE, /* there is no socket, or one that a process has left behind */
 	ASK_FOREIGN,   /* it is another user's */
 	ASK_SILENT,
-	ASK_REFUSED,  /* it does not know the request */
-	ASK_NONSENSE, /* this is no answer, or one without an end */
+	ASK_REFUSED,  /* the process does not know the request */
+	ASK_NONSENSE, /* no answer of the device, or an answer without an end */
 };
 
-/* An answer that is coming. */
+/* An answer that is being read. */
 struct incoming {
 	int fd;
 	pid_t pid;
 	bool json; /* the form */
 	char *text;
-	size_t len, size; /* bytes of text that have come, and that there is room for */
-	size_t at;	  /* where the line begins that is looked at next */
+	size_t len, size; /* bytes of text read, and room for text */
+	size_t at;	  /* where the next line to check begins */
 };
 
 /* ---- one connection ---- */
@@ -64,7 +64,7 @@ static bool is_of(int fd, uid_t uid)
 	return !getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &len) && peer.uid == uid;
 }
 
-/* Reads more. False: nothing came, or there is no room for it. */
+/* Reads more text. Returns false if no text came, or without memory. */
 static bool read_more(struct incoming *in)
 {
 	char *bigger;
@@ -86,8 +86,9 @@ static bool read_more(struct incoming *in)
 }
 
 /*
- * Looks at the lines that are complete. The answer goes to who asks, who may be root, and with its privileges to a terminal and
- * to programs: a line that no process with the device writes is the end of it. True: *outcome is what came of it.
+ * Checks the complete lines. The answer goes to a terminal and to programs, perhaps with root's
+ * privileges, so a line that the device would not write ends the answer. Returns true when *outcome
+ * is final.
  */
 static bool judge_lines(struct incoming *in, enum outcome *outcome)
 {
@@ -114,7 +115,7 @@ static bool judge_lines(struct incoming *in, enum outcome *outcome)
 	return in->len - in->at > CONTROL_LINE_MAX || in->len > ANSWER_MAX;
 }
 
-/* Reads until the line that ends the answer has come, and takes that off. */
+/* Reads up to the line that ends the answer, and removes that line. */
 static enum outcome receive(int fd, pid_t pid, bool json, char **out)
 {
 	struct incoming in = { .fd = fd, .pid = pid, .json = json };
@@ -143,7 +144,7 @@ static enum outcome converse(int fd, pid_t pid, const char *request, char **out)
 	return receive(fd, pid, *request == 'j', out);
 }
 
-/* Asks whoever listens at the socket of the process in dir, which belongs to the user. */
+/* Sends the request to the listener at the process's socket in dir, which belongs to the user. */
 static enum outcome ask_at(const char *dir, pid_t pid, uid_t uid, const char *request, char **out)
 {
 	struct sockaddr_un addr;
@@ -161,8 +162,8 @@ static enum outcome ask_at(const char *dir, pid_t pid, uid_t uid, const char *re
 		outcome = is_of(fd, uid) ? converse(fd, pid, request, out) : ASK_FOREIGN;
 	} else if (errno == ECONNREFUSED) {
 		/*
-		 * Whoever made it did not live to remove it. In another user's directory root removes nothing: that
-		 * user might put a link in its place.
+		 * The socket's process ended without removing it. In another user's directory root
+		 * removes nothing: that user might put a link in its place.
 		 */
 		if (uid == geteuid())
 			unlink(addr.sun_path);
@@ -261,9 +262,8 @@ static void complain_of(pid_t pid, uid_t uid, enum outcome outcome)
 			 (int)pid);
 		break;
 	case ASK_NONSENSE:
-		complain(
-			"process %d answers what no process with the device does, or more than %u MiB",
-			(int)pid, ANSWER_MAX >> 20);
+		complain("process %d sends an answer that is not the device's, or more than %u MiB",
+			 (int)pid, ANSWER_MAX >> 20);
 		break;
 	default:
 		complain("process %d does not answer: it is stopped, or ends just now", (int)pid);
@@ -346,7 +346,7 @@ static void ask_dir(const char *dir, const char *request, struct answers *out)
 		pid = name_to_pid(entry->d_name, &fresh);
 		if (!pid)
 			continue;
-		if (fresh) { /* it does not listen yet, or never will (kernel-abi/unused.h) */
+		if (fresh) { /* not listening yet, or never (kernel-abi/unused.h) */
 			if (kill(pid, 0) && errno == ESRCH &&
 			    control_address(dir, entry->d_name, &addr))
 				unlink(addr.sun_path);

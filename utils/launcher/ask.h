@@ -19,9 +19,9 @@ struct answers {
 	bool failed; /* a process did not answer, and a line on standard error says why */
 };
 
-/* Whether a process of the user can have a control socket: there is a directory for it, or can be made. */
+/* Whether a process of the user can have a control socket, in an existing or a new directory. */
 bool ask_has_place(uid_t uid);
-/* What to say if not. */
+/* The end of a message if not. */
 #define ASK_NO_PLACE                                                                                      \
 	"has no place for its control socket: let it write to /tmp, to /dev/shm, or to a directory that " \
 	"XDG_RUNTIME_DIR names"

@@ -38,7 +38,7 @@ struct doctor {
 	const char *host;     /* the name or address of the other host, or NULL */
 	uint16_t port;	      /* UDP: HOST's, or with --listen our own */
 	bool listen;
-	bool verbose; /* settings that have their defaults are lines, too */
+	bool verbose; /* settings with their defaults get lines, too */
 
 	/* From checks. */
 	struct config_builder settings;
@@ -49,7 +49,7 @@ struct doctor {
 	unsigned int n_gids;
 	struct sockaddr_storage peer; /* HOST's address, with port */
 	bool has_peer;
-	bool has_process; /* a program of sctpiw, or what has its port, has answered from HOST */
+	bool has_process; /* a program, or the owner of its port, has answered from HOST */
 	uint32_t mtu;	  /* bytes that the interface towards HOST takes */
 	struct doctor_probe *probe;  /* the listener on HOST, which answers; NULL: it does not */
 	struct doctor_listener *own; /* our listener; NULL: there is none */

@@ -148,8 +148,8 @@ void doctor_librdmacm(struct doctor *d)
 #define WARNING "sctpiw: warning: "
 
 /*
- * What "sctpiw list" does, without the lines of a setting log that asks for more than errors; the environment of the
- * doctor itself stays without the device.
+ * Does the work of "sctpiw list", but without the lines that the setting log may ask for. The
+ * doctor's own environment stays without the device.
  */
 static int list_device(void *arg)
 {

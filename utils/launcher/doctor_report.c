@@ -25,7 +25,7 @@ static struct {
 	bool json;
 	const char *check;
 	unsigned int lines, count[STATUSES], numbers;
-	/* Lines that wait for the end, one stream for each status; NULL: they do not wait. */
+	/* Lines kept for the end, one stream for each status; NULL: lines are printed at once. */
 	struct held {
 		FILE *out;
 		char *text;
@@ -124,13 +124,16 @@ static void print_text(enum status status, const char *text, const char *remedy)
 	putc('\n', out);
 }
 
-/* Prints a line at once if it does not wait for the end: the next one may take a while, and the listener's has no end. */
+/*
+ * Prints a line at once unless it is kept for the end: the next line may take a while, and the
+ * listener has no end.
+ */
 static void say(enum status status, const char *remedy, const char *format, va_list args)
 {
 	char text[TEXT_LEN];
 
 	vsnprintf(text, sizeof(text), format, args);
-	printable_make(text); /* the names of others' processes are in it, and what peers answer */
+	printable_make(text); /* text may have names of others' processes, and answers of peers */
 	if (report.json)
 		print_json(status, text, remedy);
 	else

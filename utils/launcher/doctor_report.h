@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * How the checks of doctor.h say what they have found: lines for people, or an array of objects in JSON. People read
- * warnings and failures at the end.
+ * Reports of the checks in doctor.h: lines for people, or an array of objects in JSON. Lines for
+ * people have warnings and failures at the end.
  */
 #ifndef UTILS_LAUNCHER_DOCTOR_REPORT_H
 #define UTILS_LAUNCHER_DOCTOR_REPORT_H
@@ -12,12 +12,12 @@
 void doctor_begin(bool json);
 
 /*
- * Prints the warnings and failures so far, and how many there are. Warnings and failures that follow are printed at
- * once.
+ * Prints the warnings and failures so far, and their numbers. Later warnings and failures are
+ * printed at once.
  */
 void doctor_conclude(void);
 
-/* Ends the report. Returns how many failures it has. */
+/* Ends the report. Returns the number of its failures. */
 unsigned int doctor_end(void);
 
 /* The lines from now on are those of the check of this name. */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Whether a program of sctpiw listens at HOST's port: by an INIT, as rdma_connect() sends one. The answer leaves nothing
- * behind there, since all that a server remembers of an INIT is in its cookie (RFC 9260 5.1.3).
+ * Whether a program of sctpiw listens at HOST's port: sends an INIT, as rdma_connect() does. The
+ * server keeps no state, since all state of an INIT is in the cookie of the answer (RFC 9260
+ * 5.1.3).
  */
 #define _GNU_SOURCE
 #include <ctype.h>
@@ -51,7 +52,7 @@ static const char *place(const struct doctor *d)
 	return text;
 }
 
-/* The UDP port that programs with these settings ask at, or 0: they ask without UDP. */
+/* Returns the UDP port to which programs with these settings send, or 0 without UDP. */
 static uint16_t udp_port(const struct doctor *d)
 {
 	int port = d->has_settings ? d->settings.config.encap_port : CONFIG_ENCAP_SAME;
@@ -59,7 +60,7 @@ static uint16_t udp_port(const struct doctor *d)
 	return port == CONFIG_ENCAP_SAME ? d->port : (uint16_t)port;
 }
 
-/* Opens a socket to the peer. 0, or -errno; a->fd is to be closed in any case. */
+/* Opens a socket to the peer. Returns 0, or -errno. Close a->fd in any case. */
 static int open_socket(struct asking *a, uint16_t udp)
 {
 	struct sockaddr_storage to;
@@ -82,7 +83,9 @@ static int transmit(int fd, const void *data, size_t len)
 	return ret < 0 && ret != -EAGAIN ? (int)ret : 0;
 }
 
-/* Waits for a packet until then. Returns its length, 0 if none has come, or -errno of the network. */
+/*
+ * Waits for a packet until then. Returns its length, 0 without a packet, or -errno of the network.
+ */
 static int receive(int fd, uint8_t *buf, size_t size, uint64_t until)
 {
 	struct iovec iov = { buf, size };
@@ -124,7 +127,7 @@ static void take_reason(const struct wire_sctp_chunk *c, char reason[REASON_MAX]
 	reason[len] = '\0';
 }
 
-/* Looks at a packet that came, which may be anything. */
+/* Checks a received packet, whose contents are untrusted. */
 static enum answer understand(const struct asking *a, const uint8_t *p, size_t len,
 			      char reason[REASON_MAX])
 {
@@ -148,7 +151,7 @@ static enum answer understand(const struct asking *a, const uint8_t *p, size_t l
 	return ack.has_adaptation && ack.adaptation == ADAPTATION ? LISTENS : STRANGE;
 }
 
-/* Returns what the answer to an INIT is, or -errno of the network. */
+/* Returns the kind of answer to an INIT, or -errno of the network. */
 static int ask_by_init(struct asking *a, char reason[REASON_MAX])
 {
 	static uint8_t buf[PACKET_MAX];
@@ -159,7 +162,7 @@ static int ask_by_init(struct asking *a, char reason[REASON_MAX])
 
 		ret = send_init(a);
 		while (!ret && (n = receive(a->fd, buf, sizeof(buf), until)) > 0) {
-			/* A raw socket of IPv4 has the header of IP, too. */
+			/* A raw socket of IPv4 receives the header of IP, too. */
 			size_t skip = a->raw && a->d->peer.ss_family == AF_INET ?
 					      (size_t)(buf[0] & 15) * 4 :
 					      0;
@@ -176,8 +179,8 @@ static int ask_by_init(struct asking *a, char reason[REASON_MAX])
 /* ---- ClientHello ---- */
 
 /*
- * Whether the peer serves those that have a key or a certificate alone: then it answers no INIT, and a ClientHello
- * (RFC 6347 4.2.1) by a HelloVerifyRequest.
+ * Whether the peer serves only peers with a key or a certificate: such a peer answers no INIT, but
+ * answers a ClientHello (RFC 6347 4.2.1) by a HelloVerifyRequest.
  */
 static bool is_sealed(const struct asking *a)
 {
@@ -220,9 +223,9 @@ static bool is_sealed(const struct asking *a)
 	return n > (int)DTLS_HEADER && buf[0] == DTLS_HANDSHAKE && buf[DTLS_HEADER] == HELLO_VERIFY;
 }
 
-/* ---- what came of it ---- */
+/* ---- the result ---- */
 
-/* Whether the reason is that the program there has another llp than who asks in UDP: the one of our settings. */
+/* Whether the reason is that the server's llp is not UDP but the llp of our settings. */
 static bool has_our_llp(const struct doctor *d, const char *reason)
 {
 	char ours[REASON_MAX];
@@ -239,10 +242,10 @@ static void say_refused(const struct doctor *d, const char *reason)
 			  config_carrier_name(d->settings.config.carrier));
 	else if (*reason)
 		doctor_failure("start both sides with the same settings",
-			       "%s: what has this port refuses: %s", place(d), reason);
+			       "%s: the program with this port refuses: %s", place(d), reason);
 	else
 		doctor_failure("see which port the server listens at",
-			       "%s: SCTP is answered, but no program listens there", place(d));
+			       "%s: the host answers SCTP, but no program listens there", place(d));
 }
 
 static void say_listens(const struct doctor *d)
@@ -273,7 +276,7 @@ void doctor_server(struct doctor *d)
 	if (d->has_process)
 		return;
 	ret = open_socket(&a, udp_port(d));
-	if (a.raw && ret == -EPERM) /* a program without UDP answers by UDP that it has none */
+	if (a.raw && ret == -EPERM) /* programs without UDP still answer in UDP */
 		ret = open_socket(&a, d->port);
 	if (!ret)
 		ret = sys_random(&a.head.sport, sizeof(a.head.sport));
@@ -291,7 +294,7 @@ void doctor_server(struct doctor *d)
 		say_refused(d, reason);
 	} else if (ret == STRANGE) {
 		doctor_failure("see which port the server listens at",
-			       "%s: what listens there speaks SCTP, and no RDMA", place(d));
+			       "%s: the server there speaks SCTP, and no RDMA", place(d));
 	} else if (a.raw) {
 		doctor_failure("let IP protocol 132 pass, and start the server with the same llp",
 			       "%s: nobody answers SCTP without UDP%s%s", place(d), ret ? ": " : "",

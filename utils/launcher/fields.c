@@ -53,7 +53,7 @@ static bool is_json(const char *p)
 	return ok && !strcmp(p, "}}");
 }
 
-/* Whether the line, if it is that of the process, has this number, and no other one. */
+/* Whether the line "process" has this number alone; true for all other lines. */
 static bool is_of(const char *line, bool json, pid_t pid)
 {
 	const char *kind = json ? "{\"process\":" : "process\t";

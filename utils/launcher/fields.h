@@ -10,9 +10,10 @@
 #define FIELDS_MAX 64
 
 /*
- * Whether a line, without its newline, is one that a process of this number writes in the form json, or text: not too
- * long, and of printable ASCII. In the form json it is an object of one member, whose members are strings, numbers and flags.
- * The line "process" has the number.
+ * Whether a process of this number could write this line, without its newline, in the form json or
+ * text. Such a line has printable ASCII only, and is not too long. In the form json the line is an
+ * object of one member, whose members are strings, numbers and flags. The line "process" has the
+ * number.
  */
 bool fields_are_sound(const char *line, size_t len, bool json, pid_t pid);
 

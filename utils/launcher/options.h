@@ -29,7 +29,7 @@ struct options_of {
 	const char *synopsis; /* what stands behind the options in its first line */
 	const char *what;     /* what it does, in lines */
 	const char *json;     /* it takes --json, which prints an array of these; or NULL */
-	bool diagnoses;	      /* it takes --listen and --verbose */
+	bool diagnoses;	      /* the command takes --listen and --verbose */
 	bool watch;	      /* it takes --watch */
 	bool tortures;	      /* it takes --timeout, --max and --error */
 	bool asks;	      /* it asks processes: it takes the number of one, and no settings */

@@ -89,7 +89,7 @@ void settings_warn(void)
 	}
 }
 
-/* A name with a mistake in it, or an address with one, says that the host has no further path. */
+/* A misspelt name or address leaves the host without a further path. */
 static void warn_paths(const struct config_paths *paths)
 {
 	for (unsigned int i = 0; i < paths->n; i++) {

@@ -48,7 +48,7 @@ struct part {
 	size_t keys, first, end;
 };
 
-/* How wide columns are, with the gaps between them. */
+/* Returns the width of columns, with the gaps between them. */
 static size_t width_of(const size_t *widths, size_t first, size_t end)
 {
 	size_t sum = 0;
@@ -76,13 +76,13 @@ static void print_row(const struct part *p, char **row)
 			at += (size_t)printf("%*s", w, cell);
 		else if (i + 1 < p->end)
 			at += (size_t)printf("%-*s", w, cell);
-		else /* no blanks at the end of a line */
+		else /* a line has no blanks at its end */
 			columns_print(stdout, cell, at, at);
 	}
 	putchar('\n');
 }
 
-/* Prints the columns behind those that were printed, as many as fit into a line. */
+/* Prints as many of the next columns as fit into a line. */
 static void print_part(struct part *p)
 {
 	size_t room = columns_width(), used = p->first ? width_of(p->widths, 0, p->keys) + GAP : 0;

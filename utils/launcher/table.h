@@ -17,8 +17,8 @@ struct table_column {
 struct table {
 	const struct table_column *columns;
 	size_t n_columns;
-	size_t n_keys; /* the first columns, which name a row, and are repeated where the table is folded */
-	char **cells; /* row by row */
+	size_t n_keys; /* the first columns, which name a row, and are repeated in each part */
+	char **cells;  /* row by row */
 	size_t n_cells;
 };
 

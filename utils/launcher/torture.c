@@ -236,11 +236,11 @@ static const char *ordinal(unsigned int n)
 	return n % 10 == 1 ? "st" : n % 10 == 2 ? "nd" : n % 10 == 3 ? "rd" : "th";
 }
 
-/* No call of the program could fail, so that the runs say nothing. Returns the exit status. */
+/* Reports a program without a call that could fail: nothing was tested. Returns the exit status. */
 static int complain_unused(const char *cmd)
 {
 	complain(
-		"%s calls neither verbs nor rdma_cm, so nothing was tested: it does not use the device, or does not find it, as sctpiw doctor -- %s may tell",
+		"%s calls neither verbs nor rdma_cm, so nothing was tested: the program does not use the device, or does not find it; sctpiw doctor -- %s looks for the reason",
 		cmd, cmd);
 	return EXIT_BROKEN;
 }

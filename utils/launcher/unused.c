@@ -16,7 +16,7 @@
 
 static bool is_wanted(void)
 {
-	static struct config_builder b; /* it is large */
+	static struct config_builder b; /* static because it is large */
 	const struct config *c = &b.config;
 	struct config_error why;
 
@@ -45,7 +45,7 @@ void unused_begin(void)
 	const char *outer = getenv(VARIABLE);
 	char dir[CONTROL_PATH_MAX];
 
-	/* A program of "sctpiw run -- PROGRAM" may be "sctpiw run" again; then the line is that of the outer one. */
+	/* "sctpiw run" may run "sctpiw run" again; then the outer command prints the line. */
 	if (!is_wanted() || (outer && !access(outer, F_OK)))
 		return;
 	for (unsigned int i = 0; i < CONTROL_DIRS; i++)

@@ -4,9 +4,9 @@
 #define UTILS_LAUNCHER_UNUSED_H
 
 /*
- * Asks for that line in the environment of the program that this process is to become: if standard error is a terminal, or
- * the settings have a summary, faults, a capture or a trace, of which nothing would be seen. Without a directory
- * for the file there is no line.
+ * Requests that line in the environment of the program that this process is to become. The
+ * conditions are a terminal as standard error, or a setting whose effect would be missed: summary,
+ * faults, capture or trace. Without a directory for the file there is no line.
  */
 void unused_begin(void);
 /* The program cannot be executed. */

@@ -49,7 +49,7 @@ bool fault_values_unexpected(struct fault_place *p, struct fault_word w, const c
 	if (is_share(w))
 		return fault_values_wrong(
 			p, w.at,
-			"%s stands where %s was expected; 1 %% of them is a trigger in front of the colon: probability 0.01",
+			"%s stands where %s was expected; a share of 1 %% is a trigger, left of the colon: probability 0.01",
 			fault_values_shown(w, buf), expected);
 	return fault_values_wrong(p, w.at, "%s stands where %s was expected",
 				  fault_values_shown(w, buf), expected);
