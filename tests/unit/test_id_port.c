@@ -225,12 +225,39 @@ static void test_namespaces(void **state)
 	give(PORTS);
 }
 
+/* Where sockets of IPv6 are for IPv6 alone by default, a port of an IPv4 socket is passed over all the same. */
+static void beside_ipv4(void)
+{
+	struct sockaddr_in addr = { .sin_family = AF_INET };
+	unsigned int before;
+	int fd, own;
+
+	if (unshare(CLONE_NEWUSER | CLONE_NEWNET))
+		return;
+	fd = open("/proc/sys/net/ipv6/bindv6only", O_WRONLY);
+	if (fd < 0)
+		return;
+	before = id_port_take(0);
+	addr.sin_port = htons((uint16_t)(before < last ? before + 1 : first));
+	own = socket(AF_INET, SOCK_DGRAM, 0);
+	if (write(fd, "1", 1) != 1 || bind(own, (struct sockaddr *)&addr, sizeof(addr)) ||
+	    htons(id_port_take(0)) == addr.sin_port)
+		_exit(1);
+}
+
+static void test_v6only(void **state)
+{
+	struct other o = other_takes(0, beside_ipv4);
+
+	other_ends(&o);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_one_process), cmocka_unit_test(test_processes),
 		cmocka_unit_test(test_sockets),	    cmocka_unit_test(test_all_taken),
-		cmocka_unit_test(test_namespaces),
+		cmocka_unit_test(test_namespaces),  cmocka_unit_test(test_v6only),
 	};
 
 	return cmocka_run_group_tests(tests, setup, NULL);

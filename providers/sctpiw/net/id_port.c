@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <netinet/in.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
@@ -71,6 +72,8 @@ static bool has_socket(uint16_t port)
 		family = AF_INET;
 		fd = sys_socket(AF_INET, SOCK_DGRAM, 0);
 	}
+	if (family == AF_INET6) /* and so for IPv4 as well, whatever net.ipv6.bindv6only says */
+		sys_setsockopt_int(fd, IPPROTO_IPV6, IPV6_V6ONLY, 0);
 	sockaddr_any(&any, family, port);
 	ret = sys_bind(fd, (struct sockaddr *)&any, sockaddr_len((struct sockaddr *)&any));
 	sys_close(fd);
