@@ -118,18 +118,21 @@ static void debug(void **state)
 	assert_int_equal(lines, 2000);
 }
 
-/* A peer that tries again and again gets one line for a while. */
+/* A peer that tries again and again gets one line for a while, and takes no room from others. */
 static void repeated(void **state)
 {
 	struct log_site site = { 0 };
 
-	for (int i = 0; i < 5; i++, now += NSEC_PER_SEC)
+	for (int i = 0; i < 50; i++, now += NSEC_PER_SEC / 10)
 		log_line(&site, LOG_LEVEL_ERROR, "no key");
 	assert_int_equal(lines, 1);
 	now += 5 * NSEC_PER_SEC;
 	log_line(&site, LOG_LEVEL_ERROR, "no key");
-	assert_string_equal(last, "sctpiw: no key (and 4 more like this)\n");
+	assert_string_equal(last, "sctpiw: no key (and 49 more like this)\n");
+	for (int i = 0; i < 50; i++)
+		log_line(&site, LOG_LEVEL_ERROR, "no key");
 	log_line(&site, LOG_LEVEL_ERROR, "no certificate");
+	assert_string_equal(last, "sctpiw: no certificate (and 50 more like this)\n");
 	assert_int_equal(lines, 3);
 }
 

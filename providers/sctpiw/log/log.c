@@ -92,7 +92,7 @@ bool log_enabled(enum log_level level)
 }
 
 /*
- * Takes room for a line from the place's limit. Under a flood this is the only cost of a line.
+ * Takes room for a line from the place's limit. Under a flood of different lines this is the only cost.
  * Threads that write at the same moment may get a line more or less. Returns false without room;
  * *last: no room is left for a further line.
  */
@@ -107,6 +107,12 @@ static bool take_room(struct log_site *site, enum log_level level, uint64_t now,
 	atomic_store(&site->used_until, used);
 	*last = used + interval > full;
 	return true;
+}
+
+/* A line that is not written leaves its room to others, which a peer that tries again and again would use up. */
+static void give_back_room(struct log_site *site, enum log_level level)
+{
+	atomic_fetch_sub(&site->used_until, limits[level].interval);
 }
 
 /* FNV-1a */
@@ -132,8 +138,8 @@ static bool is_repeated(struct log_site *site, enum log_level level, uint64_t no
 
 static void leave_out(struct log_site *site)
 {
+	atomic_fetch_add(&left_out, 1); /* before write_line() may subtract */
 	atomic_fetch_add(&site->left_out, 1);
-	atomic_fetch_add(&left_out, 1);
 }
 
 /* Writes a line that the place has room for. last: no room is left after this line. */
@@ -153,13 +159,14 @@ static void write_line(struct log_site *site, const char *text, bool last)
 void log_line(struct log_site *site, enum log_level level, const char *format, ...)
 {
 	bool limited = !log_enabled(LOG_LEVEL_DEBUG), last = false;
-	uint64_t now = sys_now();
 	char text[LINE_MAX_LEN];
 	int saved = errno;
 	va_list args;
+	uint64_t now;
 
 	if (!log_enabled(level))
 		return;
+	now = sys_now();
 	if (limited && !take_room(site, level, now, &last)) {
 		leave_out(site);
 		return;
@@ -167,10 +174,12 @@ void log_line(struct log_site *site, enum log_level level, const char *format, .
 	va_start(args, format);
 	vsnprintf(text, sizeof(text), format, args);
 	va_end(args);
-	if (limited && is_repeated(site, level, now, text))
+	if (limited && is_repeated(site, level, now, text)) {
+		give_back_room(site, level);
 		leave_out(site);
-	else
+	} else {
 		write_line(site, text, last);
+	}
 	errno = saved;
 }
 
