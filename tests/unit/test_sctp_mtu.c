@@ -397,6 +397,24 @@ static void test_silence_ends_probes(void **state)
 	check_probe(take(), 1500);
 }
 
+/* The answer to a probe that comes after the wait for it is a sign of life like any other. */
+static void test_late_answer(void **state)
+{
+	struct packet *probe, *p;
+
+	setup_probing(3600 * SEC);
+	probe = take();
+	check_probe(probe, 1500);
+	while (!(p = take()))
+		wait_ns(MSEC);
+	chunk_of(p, 0, WIRE_SCTP_HEARTBEAT); /* nothing has arrived for too long */
+	answer(probe);
+	assert_int_equal(max_packet(), 1472);
+	sctp_assoc_set_mtu(f.a, 9000);
+	collect();
+	check_probe(take(), 9000);
+}
+
 /* A path that was narrow is probed again after a while. */
 static void test_raise(void **state)
 {
@@ -581,6 +599,7 @@ int main(void)
 		PEER_TEST(test_black_hole),
 		PEER_TEST(test_dead_is_not_narrow),
 		PEER_TEST(test_silence_ends_probes),
+		PEER_TEST(test_late_answer),
 		PEER_TEST(test_raise),
 		PEER_TEST(test_quoted),
 		PEER_TEST(test_below_the_floor),

@@ -308,6 +308,7 @@ bool sctp_mtu_answered(struct sctp_assoc *a, struct sctp_path *path, const uint8
 	    memcmp(nonce, path->mtu.nonce, sizeof(path->mtu.nonce)) != 0)
 		return false;
 	path->health.proof = now;
+	path->mtu.silent = false;
 	path->mtu.answered = now;
 	sctp_pmtu_answered(&path->mtu.search);
 	go_on(a, path, now);
