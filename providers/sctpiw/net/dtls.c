@@ -28,7 +28,6 @@
 #define CLEAR_LIFE (60 * NSEC_PER_SEC)
 /* ns. A peer that has sealed something within that time does not fall back to sending in the clear. */
 #define SEALED_LIFE (10 * NSEC_PER_SEC)
-/* ns. Between two lines about packets in the clear. */
 
 /*
  * "No key of mine opens that": an alert of epoch 0, of level warning, whose description is one of those for private use. Other
