@@ -77,8 +77,8 @@ static int find_key(gnutls_session_t session, const char *name, gnutls_datum_t *
 	for (unsigned int i = 0; i < keys->n; i++) {
 		if (strcmp(keys->key[i].identity, name) != 0)
 			continue;
-		/* GnuTLS frees it, with free() unless somebody has told it otherwise. */
-		key->data = malloc(keys->key[i].len);
+		/* GnuTLS frees the block, and would take none of the arena's (allocator.c). */
+		key->data = (*gnutls.malloc)(keys->key[i].len);
 		if (!key->data)
 			return -1;
 		key->size = (unsigned int)keys->key[i].len;

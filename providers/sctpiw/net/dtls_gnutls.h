@@ -54,6 +54,7 @@ struct config_error;
 	X(handshake_set_max_packet_length) \
 	X(init) \
 	X(kx_get) \
+	X(malloc) /* a variable */ \
 	X(priority_deinit) \
 	X(priority_init) \
 	X(priority_set) \
