@@ -412,6 +412,18 @@ static void test_doubt(void **state)
 	assert_true(take_data() != 0);
 }
 
+/* Establishes, and the peer says from a new address that it has this one instead of its only one. */
+static void replace_only(const struct path_addr *third)
+{
+	asconf_establish();
+	f.s->config.heartbeat_interval = SEC;
+	asconf_begin();
+	asconf_add_request(0, WIRE_SCTP_ADD_IP, 3);
+	asconf_more(WIRE_SCTP_DELETE_IP, 2);
+	asconf_sign();
+	send_from(third);
+}
+
 /* The HEARTBEAT to the new address is lost: another one follows, however much the peer sends from there. */
 static void test_replaced_with_loss(void **state)
 {
@@ -420,13 +432,7 @@ static void test_replaced_with_loss(void **state)
 	struct packet *p;
 
 	ROWS("5061-5.3-02");
-	asconf_establish();
-	f.s->config.heartbeat_interval = SEC;
-	asconf_begin();
-	asconf_add_request(0, WIRE_SCTP_ADD_IP, 3);
-	asconf_more(WIRE_SCTP_DELETE_IP, 2);
-	asconf_sign();
-	send_from(&third);
+	replace_only(&third);
 	drop_all();
 	for (i = 0; i < 32; i++) {
 		wait_ns(100 * MSEC);
@@ -454,13 +460,7 @@ static void test_doubt_ends(void **state)
 	struct packet *p;
 
 	ROWS("9260-8.3-01 5061-5.3-02");
-	asconf_establish();
-	f.s->config.heartbeat_interval = SEC;
-	asconf_begin();
-	asconf_add_request(0, WIRE_SCTP_ADD_IP, 3);
-	asconf_more(WIRE_SCTP_DELETE_IP, 2);
-	asconf_sign();
-	send_from(&third);
+	replace_only(&third);
 	asconf_ack_in(take(), 0);
 	for (; f.a && f.now - start < 100 * SEC; wait_ns(100 * MSEC)) {
 		begin();

@@ -87,7 +87,7 @@ def lines(link):
         peer.close()
     told = victim.program.output().count("local length error")
     check("lines of 80 errors", 10 < told < 40, f"{told} lines")
-    check("more of them", "more like this" in victim.program.output(), "it does not tell that there are more")
+    check("more of them", "more like this" in victim.program.output(), "the output does not say that there are more")
     victim.must_serve()
 
 
