@@ -402,7 +402,7 @@ def example(link):
     need("ss")
     shown = start("two-links", [EXAMPLE], rdma=False, env={"PATH": f"{harness.BUILD / 'bin'}:{os.environ['PATH']}"})
     shown.expect(40)
-    taken = re.findall(r" 10\.0\.\d\.1 +(\S+) +in use ", shown.output())
+    taken = re.findall(r" (\S+) +10\.0\.\d\.1 +\S+ +in use ", shown.output())
     if taken != ["10.0.1.2", "10.0.2.2"]:
         raise Failure(f"the paths that were in use lead to {taken}")
 
