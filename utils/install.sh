@@ -5,7 +5,7 @@
 
 have() { PATH=$PATH:/usr/sbin:/sbin command -v "$1" >/dev/null; }
 
-# The compiler that cmake takes, with its options.
+# Prints the compiler that cmake uses, with its options.
 compiler() {
 	local name
 	if [ -n "${CC:-}" ]; then echo "$CC"; return; fi
@@ -88,7 +88,8 @@ apt_update() {
 	as_root "reading package lists" lists "${APT_GET[@]}" update || true
 }
 
-# Packages are downloaded before the first one is installed, so that each of the two has a progress of its own.
+# All packages are downloaded before the first is installed, so that downloading and installing have
+# separate progress bars.
 apt_install() { # PACKAGE...
 	local package lists=() install=("${APT_GET[@]}" install -y --no-install-recommends)
 
@@ -157,7 +158,8 @@ ensure_fuzzer() {
 	ensure "fuzzer libfuzzer libclang-rt-$(clang -dumpversion | cut -d. -f1)-dev compiler-rt"
 }
 
-# Debian starts the daemon of a tgt that is installed, which listens on all addresses. It is unpacked only.
+# Debian starts the daemon of an installed tgt, which listens on all addresses. So tgt is only
+# unpacked.
 ensure_tgt() {
 	if have tgtd || [ -x build/tgt/usr/sbin/tgtd ]; then return 0; fi
 	if ! have apt-get; then
@@ -171,7 +173,7 @@ ensure_tgt() {
 	fi
 }
 
-# Debian's Ceph brings sudo, LVM and more along. What is missing of it is unpacked only.
+# Debian's Ceph depends on sudo, LVM and more. So missing parts of Ceph are only unpacked.
 ensure_ceph() {
 	local archives=$PWD/build/ceph/archives package
 

@@ -233,8 +233,8 @@ struct sctpiw_rnic_api {
 	int (*cm_leave_mcast)(struct rnic_channel *chan, uint32_t handle,
 			      uint32_t *events_reported);
 	/*
-	 * rdma_write_cm_event(): an event that the program itself queues on the id, with this status and this
-	 * number beside it. RNIC_CM_EVENT_USER, or RNIC_CM_EVENT_INTERNAL from librdmacm.
+	 * rdma_write_cm_event(): queues the program's own event on the id, with this status and
+	 * argument. event: RNIC_CM_EVENT_USER, or RNIC_CM_EVENT_INTERNAL from librdmacm.
 	 */
 	int (*cm_write_event)(uint32_t id, uint32_t event, int32_t status, uint64_t arg);
 };

@@ -74,7 +74,8 @@ def failures_but(lines, *checks):
 
 
 def reach(wrap):
-    """setpriv itself starts what its user cannot come to: it has root's capabilities until then."""
+    """setpriv has root's capabilities when it starts a program, even for a user who cannot reach
+    the program."""
     if subprocess.run([*wrap, "test", "-x", SCTPIW], capture_output=True).returncode:
         raise Cannot("another user cannot come to this build")
 

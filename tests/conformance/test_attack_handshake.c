@@ -263,7 +263,7 @@ static void test_reflection(void **state)
 
 	ROWS("9260-12.4-03");
 	assert_int_equal(ask_from(&v4, 10000), 512);
-	begin_tag(77); /* nobody's */
+	begin_tag(77); /* a tag without an association */
 	add(WIRE_SCTP_HEARTBEAT, 0, 8);
 	send_from(&(struct path_addr){ .local = f.path.local, .remote = v4, .udp_port = 1 });
 	nothing();
@@ -299,7 +299,7 @@ static unsigned int many_addresses(void *ctx, const struct path_addr *to, struct
 	return max;
 }
 
-/* Whatever an INIT says, its answer is at most three times as long. */
+/* The answer to any INIT is at most three times as long as the INIT. */
 static void test_short_answer(void **state)
 {
 	struct wire_sctp_init init = {

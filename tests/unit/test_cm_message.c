@@ -223,7 +223,7 @@ static void gives_up(void)
 	peer_send();
 }
 
-/* It was there, and may be there for another one, once. */
+/* The peer had the association, so it is asked for another one, once. */
 static void test_given_up(void **state)
 {
 	struct end end;

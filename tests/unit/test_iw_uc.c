@@ -163,7 +163,7 @@ static void expect_16(struct fx *x, uint64_t id)
 	fx_no_cqe(x);
 }
 
-/* With an SRQ: what a message that is dropped has taken is the next one's, in whatever way it is wrong. */
+/* With an SRQ the next message uses the receive of a dropped message, whatever the error. */
 static void dropped_shared(void **state)
 {
 	struct fx x;
@@ -187,7 +187,9 @@ static void dropped_shared(void **state)
 	stop_shared(&x);
 }
 
-/* A session ends in the middle of a message: the receive is there for whoever comes next. */
+/*
+ * A session ends in the middle of a message: the receive is free for the next message of the SRQ.
+ */
 static void ended_shared(void **state)
 {
 	struct fx x;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * A program with AddressSanitizer, on a device without one: the program starts, and memory to which only objects of the
- * device point is no leak at its end.
+ * A program with AddressSanitizer, on a device without a sanitizer. The program starts, and at its
+ * end memory referenced only by the device's objects is no leak.
  */
 #include "fixture.h"
 

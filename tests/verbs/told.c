@@ -43,7 +43,10 @@ static void expect_told(const char *cause, const char *remedy)
 		CHECK(!strncmp(text, "sctpiw: ", 8));
 }
 
-/* The peer's GID is of another family of IP than ours, as with ibv_rc_pingpong -g 0 against -g 1; or it has none. */
+/*
+ * The peer's GID is of another family of IP than ours, as with ibv_rc_pingpong -g 0 against -g 1,
+ * or is missing.
+ */
 static void expect_no_way(struct side *s, const struct where *to, const char *v6, const char *v4)
 {
 	struct ibv_qp_attr attr = rtr_attr(to);

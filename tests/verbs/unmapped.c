@@ -42,7 +42,7 @@ static void check_secret(const uint8_t *map, size_t len)
 		CHECK_EQ(map[i], SECRET);
 }
 
-/* A way to get memory, and to lose it. */
+/* A way to get memory, and to lose that memory. */
 struct way {
 	const char *name;
 	/* LEN bytes. */
@@ -235,7 +235,7 @@ static const struct way ways[] = {
 	{ "realloc to more", get_block, lose_grown },
 	{ "realloc to less", get_block, lose_shrunk },
 	{ "free at the end of the heap", get_heap, lose_heap },
-	/* malloc() leaves what comes behind these alone. */
+	/* malloc() does not use the memory after these blocks. */
 	{ "sbrk", get_break, lose_break },
 	{ "brk", get_break, lose_break_at },
 #endif

@@ -70,7 +70,7 @@ void doctor_name(struct doctor *d)
 
 	if (error) {
 		doctor_failure(reach_look(d->host, &program) ?
-				       "a program stands behind --: sctpiw doctor -- CMD" :
+				       "for a program write --: sctpiw doctor -- CMD" :
 				       "name an address, or enter the name in /etc/hosts",
 			       "%s: %s", d->host, gai_strerror(error));
 		return;

@@ -357,7 +357,7 @@ void cm_forget_groups(struct cm_id *id, const struct conn_events_ops *events);
 
 /* ---- the operations of rnic_api.h, see there ---- */
 
-/* Whether the device's messages have room for so many bytes of private data. */
+/* Whether the device's messages have room for len bytes of private data. */
 bool cm_private_fits(const struct conn *c, size_t len, enum cm_private_max max);
 
 int cm_bind(struct cm_id *id, const struct sockaddr *addr);

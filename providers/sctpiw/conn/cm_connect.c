@@ -150,7 +150,7 @@ static void move(struct cm_id *id, struct endpoint *next)
 	id->conn = next->conn;
 }
 
-/* The id goes on from another port of ours. Its program does not notice. */
+/* Moves the id to another port of ours. The id's program does not notice. */
 static void change_port(struct cm_id *id, struct endpoint *next)
 {
 	if (!id->own_port)

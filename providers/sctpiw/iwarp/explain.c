@@ -259,7 +259,7 @@ void iw_explain_depths(const struct iw_session *s, uint32_t ord, uint32_t ird, b
 		return;
 	begin(&l, s);
 	add(&l,
-	    "max_rd_atomic is %u %s, and max_dest_rd_atomic %u %s: it is made to fit, but a device of hardware fails such "
+	    "max_rd_atomic is %u %s, and max_dest_rd_atomic %u %s: sctpiw lowers the former, but hardware devices fail such "
 	    "Reads and atomics",
 	    ord, of_peer ? "at the peer" : "here", ird, of_peer ? "here" : "at the peer");
 	say(s, IW_SAY_INFO, &l);

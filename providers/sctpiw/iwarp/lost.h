@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 struct iw_lost_part {
-	uint64_t start, end; /* addresses; end is not part of it */
+	uint64_t start, end; /* addresses; end is excluded */
 };
 
 /* A zeroed list is empty. */

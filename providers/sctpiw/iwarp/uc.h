@@ -5,7 +5,7 @@
  *
  * The responder drops such a message, and counts why: nothing ends, and the sender is not told. The
  * receive that the message would have taken, or has taken in part, waits for the next message. So
- * receives are given out by what was not dropped, and messages are placed in order. A receive that was
+ * only messages that are not dropped take receives, and messages are placed in order. A receive
  * taken from an SRQ stays with the QP for that next message, and goes back when the session ends.
  *
  * A session that is lost takes the messages with it that are under way: their work requests complete

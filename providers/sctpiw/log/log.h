@@ -44,8 +44,8 @@ void log_line(struct log_site *site, enum log_level level, const char *format, .
 /* At the end of the process: writes the number of lines left out, if not 0. */
 void log_end(void);
 /*
- * Writes a line of level debug, without a limit, on standard error and into the trace, whichever wants it. For
- * log_debug().
+ * Writes a line of level debug, without a limit, on standard error and into the trace, as enabled.
+ * For log_debug().
  */
 void log_debug_line(const char *format, ...) __attribute__((format(printf, 1, 2)));
 

@@ -117,7 +117,7 @@ static uint8_t *map_chunk(size_t size)
 			return NULL;
 		/*
 		 * If a region lies in fresh memory, no hook saw the program unmap that region. The
-		 * mapping stays, so that the next mapping has another address. The next one is
+		 * mapping stays, so that the next mapping has another address. The next mapping is
 		 * twice as large, since the hole may be large.
 		 */
 		if (regions_touch((uintptr_t)map, (uintptr_t)map + len)) {
@@ -134,7 +134,8 @@ static uint8_t *map_chunk(size_t size)
 }
 
 /*
- * Adds a chunk that has a block of this order: each is twice as large as the one before, so that there are few.
+ * Adds a chunk with room for a block of this order. Each chunk is twice as large as the previous
+ * chunk, so that chunks are few.
  */
 static bool grow(unsigned int order)
 {

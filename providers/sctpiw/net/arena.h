@@ -21,7 +21,7 @@ void *arena_alloc(size_t n, size_t align);
 void *arena_zalloc(size_t n);
 /* p is a block of the arena's. */
 void arena_free(void *p);
-/* The bytes that a block has room for. */
+/* Returns the size of a block in bytes. */
 size_t arena_room(const void *p);
 /* Whether [p, p + len) has a byte of the arena, allocated or not. */
 bool arena_has(const void *p, size_t len);

@@ -22,8 +22,8 @@
 static struct {
 	pthread_mutex_t lock;
 	unsigned int first, last; /* of the ephemeral ports; 0: not read yet */
-	unsigned int next;	  /* where to look for a free one */
-	unsigned int n;		  /* that are taken */
+	unsigned int next;	  /* where to look for a free port */
+	unsigned int n;		  /* number of taken ports */
 	int fd;			  /* the namespace, while any is taken; or -errno */
 	uint8_t taken[(UINT16_MAX + 1) / 8];
 } ports = { .lock = PTHREAD_MUTEX_INITIALIZER, .fd = -1 };

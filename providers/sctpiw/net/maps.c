@@ -35,7 +35,7 @@ struct vma_query {
 
 /* A walk through the mappings from addr to end. */
 struct walk {
-	uint64_t addr, end; /* addr goes on */
+	uint64_t addr, end; /* addr advances */
 	unsigned int want;  /* VMA_* that each mapping must have */
 	/* Called for each unmapped stretch; NULL: all must be mapped. */
 	void (*gap)(uint64_t start, uint64_t end, void *arg);

@@ -13,7 +13,7 @@
  */
 int memory_check(uint64_t addr, uint64_t len, bool write);
 /*
- * Calls gap() for each stretch of [addr, end) that is not mapped, in order; for none without /proc.
+ * Calls gap() for each unmapped stretch of [addr, end), in order; without /proc calls are not made.
  */
 void memory_gaps(uint64_t addr, uint64_t end, void (*gap)(uint64_t start, uint64_t end, void *arg),
 		 void *arg);

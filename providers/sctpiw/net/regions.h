@@ -21,8 +21,8 @@ void regions_add(struct regions_entry *e, uint64_t addr, uint64_t len);
 /* Removing an entry that was never added is allowed. */
 void regions_remove(struct regions_entry *e);
 /*
- * Whether a byte of [start, end) is in a region. false as well in a signal handler that has interrupted a function of
- * this file.
+ * Whether a byte of [start, end) is in a region. Also returns false in a signal handler that has
+ * interrupted a function of this file.
  */
 bool regions_touch(uint64_t start, uint64_t end);
 

@@ -265,7 +265,7 @@ static void tell_remedy(const struct cm_id *id, const struct sockaddr *addr, int
 	if (ret != -EADDRINUSE || !port || atomic_exchange(&told, port) == port)
 		return;
 	if (id_port_is_taken(port))
-		log_error("port %u is that of a connection of this host: use another one", port);
+		log_error("port %u belongs to a connection of this host: use another port", port);
 	else
 		log_error(
 			"%s port %u is taken: use another one, or end who has it ('ss -%sanp sport = :%u' tells)",

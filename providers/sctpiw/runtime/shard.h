@@ -125,7 +125,7 @@ void shard_lock(struct shard *s);
 void shard_unlock(struct shard *s);
 /* Whether the calling thread holds the lock. */
 bool shard_is_mine(const struct shard *s);
-/* Traps unless it does. */
+/* Traps unless the calling thread holds the lock. */
 void shard_assert_locked(const struct shard *s);
 
 /* Whether the sockets are gone. Exact under the lock; without it, the answer may be old. */

@@ -132,7 +132,7 @@ static void want_heartbeat(struct sctp_assoc *a, struct sctp_path *path)
 	a->pending |= path->hb.wanted ? SCTP_PEND_PATHS : SCTP_PEND_HEARTBEAT;
 }
 
-/* Has a probe sent of the size that the search wants, if the path works. */
+/* Sends a probe of the size that the search wants, if the path works. */
 static void want_probe(struct sctp_assoc *a, struct sctp_path *path)
 {
 	path->mtu.wanted = path->mtu.search.probe && path->confirmed && !path->mtu.silent &&

@@ -25,7 +25,10 @@ static inline struct sctpiw_ah *to_ah(struct ibv_ah *ah)
 
 /* As on every Ethernet the address of the peer is in the GRH. InfiniBand has LIDs as well. */
 bool sctpiw_ah_is_valid(const struct ibv_ah_attr *attr, enum config_personality personality);
-/* Prints a line if that is why an address vector is not valid. whose: "the peer of QP 0x000017", or the like. */
+/*
+ * Prints a line if a missing GID makes the address vector invalid. whose: "the peer of QP
+ * 0x000017", or the like.
+ */
 void sctpiw_ah_complain(const char *whose, const struct ibv_ah_attr *attr);
 /*
  * What a valid address vector names: the GID that packets leave from, and the address that they go to, without its

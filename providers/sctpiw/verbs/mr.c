@@ -120,7 +120,7 @@ static bool is_implicit(uint64_t addr, size_t length, int access)
 	return (access & IBV_ACCESS_ON_DEMAND) && !addr && length == SIZE_MAX;
 }
 
-/* Devices translate page by page, so that an address and its iova are at the same place of a page. */
+/* Devices translate page by page, so an address and its iova have the same offset in a page. */
 static bool is_misplaced(uint64_t addr, uint64_t hca_va)
 {
 	return (addr ^ hca_va) % (uint64_t)sysconf(_SC_PAGESIZE);

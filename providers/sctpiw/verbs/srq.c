@@ -217,7 +217,7 @@ int sctpiw_srq_free_iw(struct sctpiw_srq *srq)
 	return err;
 }
 
-/* Ends an SRQ; of one of XRC there may be completions in its CQ. */
+/* Ends an SRQ; the CQ of an XRC SRQ may still have its completions. */
 static int end_srq(struct sctpiw_srq *srq)
 {
 	struct sctpiw_cq *cq = srq->xrcd ? list_entry(srq->iw->cq->ctx, struct sctpiw_cq, obj) :

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
  * A program builds a work request by several calls: first the operation, then its data and its
- * address, in any order. Data goes straight into the next slot of the send queue, and all else is kept in
- * qp->batch.wr. The next operation, or ibv_wr_complete(), ends the work request: sctpiw_begin_send() judges
- * it, and writes the rest of the slot. ibv_wr_complete() publishes all slots together.
+ * address, in any order. Data goes straight into the next slot of the send queue, and qp->batch.wr
+ * keeps the other parameters. The next operation, or ibv_wr_complete(), ends the work request:
+ * sctpiw_begin_send() judges it, and writes the rest of the slot. ibv_wr_complete() publishes all
+ * slots together.
  */
 #include "verbs/wr.h"
 
@@ -54,7 +55,7 @@ static inline struct iw_send_wqe *take(struct sctpiw_qp *qp, uint64_t total)
 	return wqe;
 }
 
-/* Ends the open work request, if there is one: all of it has been set. */
+/* Ends the open work request, if any, whose parameters are complete. */
 static inline void close_open(struct sctpiw_qp *qp)
 {
 	struct sctpiw_batch *b = &qp->batch;
