@@ -24,7 +24,7 @@ static bool wait_for(int fd, short events, uint64_t until)
 	struct pollfd fds = { .fd = fd, .events = events };
 	uint64_t now = sys_now();
 
-	return sys_ppoll(&fds, 1, until > now ? until - now : 0) > 0;
+	return now < until && sys_ppoll(&fds, 1, until - now) > 0;
 }
 
 static int send_message(struct doctor_probe *p, enum doctor_type type, size_t len, uint16_t segment)
@@ -77,8 +77,6 @@ int doctor_guest_wait(struct doctor_probe *p, enum doctor_type type, uint64_t un
 		if (n > 0 && doctor_message_read(m, buf, (size_t)n) && m->type == type &&
 		    m->nonce == p->mine.nonce)
 			return (int)n;
-		if (n >= 0)
-			continue;
 	} while (wait_for(p->fd, POLLIN, until));
 	return 0;
 }

@@ -94,7 +94,7 @@ static int receive(int fd, uint8_t *buf, size_t size, uint64_t until)
 	uint64_t now = sys_now();
 	ssize_t n;
 
-	if (sys_ppoll(&fds, 1, until > now ? until - now : 0) <= 0)
+	if (now >= until || sys_ppoll(&fds, 1, until - now) <= 0)
 		return 0;
 	n = sys_recvmsg(fd, &msg, MSG_DONTWAIT);
 	return n == -EAGAIN || n == -EINTR ? 0 : (int)n;
