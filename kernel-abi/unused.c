@@ -24,6 +24,7 @@ static char path
  * before their end.
  */
 static _Atomic int out = STDERR_FILENO;
+static struct stat out_file; /* of the copy */
 
 static bool is_first(void)
 {
@@ -40,8 +41,17 @@ static __attribute__((constructor)) void unused_init(void)
 	if (value && strlen(value) < sizeof(path))
 		strcpy(path, value);
 	copy = is_first() ? fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, OUT_LEAST) : -1;
-	if (copy >= 0)
+	if (copy >= 0 && !libc_fstat(copy, &out_file))
 		atomic_store(&out, copy);
+}
+
+/* Whether fd still is the copy: a program may have closed it with all others, and have a file of its own in its place. */
+static bool is_copy(int fd)
+{
+	struct stat st;
+
+	return fd != STDERR_FILENO && !libc_fstat(fd, &st) && st.st_dev == out_file.st_dev &&
+	       st.st_ino == out_file.st_ino;
 }
 
 void unused_over(void)
@@ -50,7 +60,7 @@ void unused_over(void)
 
 	if (*path)
 		unlink(path);
-	if (copy != STDERR_FILENO)
+	if (is_copy(copy))
 		libc_close(copy);
 	errno = saved;
 }
@@ -58,7 +68,7 @@ void unused_over(void)
 /* The program ends. */
 static __attribute__((destructor)) void unused_end(void)
 {
-	if (is_first() && !unlink(path))
+	if (is_first() && !unlink(path) && (out == STDERR_FILENO || is_copy(out)))
 		dprintf(out,
 			"sctpiw: %s ended, and no program of it opened the RDMA device: docs/programs.md has options for that, and sctpiw doctor -- %s looks for obstacles\n",
 			program_invocation_short_name, program_invocation_short_name);

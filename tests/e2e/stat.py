@@ -481,6 +481,16 @@ def datagrams(link, directory):
     return client, server
 
 
+# Closes all that it has not opened, and has files of its own there when it opens a device, and to its end.
+CLOSER = """
+import os, sys
+os.closerange(3, 300)
+files = [os.open(sys.argv[1], os.O_CREAT | os.O_WRONLY) for i in range(200)]
+os.open(sys.argv[2], os.O_RDONLY)
+assert {os.fstat(file).st_ino for file in files} == {os.stat(sys.argv[1]).st_ino}
+"""
+
+
 def summary(link, directory):
     """At exit each process says what it has sent and received, and the two agree."""
     need("ib_write_bw")
@@ -490,11 +500,14 @@ def summary(link, directory):
     server.wait_listening(port)
     client = begin("client", [*common, link.address], link, directory, env={"SCTPIW_SUMMARY": "1"})
     plain = begin("ls", ["ls", "/"], link, directory, options=["--summary"])
+    file = directory / "file"
+    closers = [begin("closer", ["python3", "-c", CLOSER, file, way], link, directory, options=["--summary"]) for way in ("/", "/dev/infiniband/uverbs0")]
     used = begin("sh", ["sh", "-c", f"{SCTPIW} run -- ibv_devinfo && exit 3"], link, directory, options=["--faults", "reg_mr: fail with EIO"])
     used.expect(20, 3)
     check("ended" not in used.output(), f"a device that was opened was not: {used.output()}")
-    for program in client, server, plain:
+    for program in client, server, plain, *closers:
         program.expect(20)
+    check(file.read_text() == "", f"a file of programs has {file.read_text()}")
     check(not list(directory.glob("sctpiw/*.unused")), "files are left behind")
     pattern = r"sctpiw: ib_write_bw\[(\d+)\]: sent (\d+) messages, ([^;]+); received (\d+) messages, ([^;]+); " \
               r"connected for (\d+\.\d+) s: \S+ \S*B/s out, \S+ \S*B/s in; lost \d+, resent \d+ chunks; \d+ errors\n"
