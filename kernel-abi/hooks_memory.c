@@ -74,6 +74,8 @@ HOOK int munmap(void *addr, size_t len)
 		if (unlikely(watched)) {                                                           \
 			if (ret != MAP_FAILED)                                                     \
 				api->unmap_lose(number(addr), len);                                \
+			else /* what was there may be unmapped already */                          \
+				api->unmap_lose_unmapped(number(addr), len);                       \
 			api->unmap_end();                                                          \
 		}                                                                                  \
 		return ret;                                                                        \
@@ -131,6 +133,8 @@ HOOK void *mremap(void *addr, size_t len, size_t new_len, int flags, ...)
 	if (unlikely(watched)) {
 		if (ret != MAP_FAILED)
 			remapped(api, addr, len, ret, new_len, flags);
+		else if (flags & MREMAP_FIXED) /* what was there may be unmapped already */
+			api->unmap_lose_unmapped(number(target), new_len);
 		api->unmap_end();
 	}
 	return ret;
