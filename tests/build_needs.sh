@@ -26,12 +26,12 @@ chmod 777 "$here" "$here/build"
 drop=
 [ "$(id -u)" != 0 ] || drop="setpriv --reuid=65534 --regid=65534 --clear-groups"
 
-# build VARIABLE=VALUE... [DIRECTORY OF FAKES...]: calls build.sh, which has to fail
+# build [OPTION]... VARIABLE=VALUE... [DIRECTORY OF FAKES...]: calls build.sh, which has to fail
 build() {
-	local path="$tmp/bin" set=()
-	for word; do case $word in *=*) set+=("$word") ;; *) path="$tmp/$word:$path" ;; esac; done
+	local path="$tmp/bin" set=() options=()
+	for word; do case $word in --*) options+=("$word") ;; *=*) set+=("$word") ;; *) path="$tmp/$word:$path" ;; esac; done
 	rm -f "$here/calls"
-	out=$(cd "$here" && $drop env -i "${set[@]}" PATH="$path" "$tmp/bin/bash" ./build.sh 2>&1) && { echo "no failure: $out"; failed=1; }
+	out=$(cd "$here" && $drop env -i "${set[@]}" PATH="$path" "$tmp/bin/bash" ./build.sh "${options[@]}" 2>&1) && { echo "no failure: $out"; failed=1; }
 	calls=$(cat "$here/calls" 2>/dev/null)
 }
 # says TEXT, is_silent_of TEXT: of the output of the last call
@@ -86,6 +86,9 @@ says "build.sh: the packages could not be installed: $nowhere. Is there a networ
 build LISTS=4.0 APT='case $* in *--download-only*) ;; *) echo "E: dpkg is of another opinion"; exit 1 ;; esac' SUDO=yes sudo
 says "build.sh: the packages could not be installed: dpkg is of another opinion"
 is_silent_of "a network"
+# With --verbose there is no log, but perhaps one of an earlier run.
+build --verbose LISTS=4.0 APT="exit 1" SUDO=yes sudo
+says "build.sh: the packages could not be installed: the lines above have the reason"
 
 # Downloading and installing have percentages of their own.
 build LISTS=4.0 APT=true SUDO=yes sudo

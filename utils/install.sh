@@ -76,6 +76,7 @@ is_left_out() {
 # Prints the package manager's reason from these logs, and stops.
 not_installed() { # LOG...
 	local reason
+	[ -z "$verbose" ] || die "the packages could not be installed: the lines above have the reason"
 	reason=$(cd "$LOGS" && sed -nE -e 's/^[EW]: (Failed to fetch)/1 \1/p' -e 's/^(E|Error): /2 /p' "${@/%/.log}" | sort -s -k 1,1 |
 		sed -n '1s/^. //p')
 	case $reason in Failed*) reason+=". Is there a network?" ;; esac
