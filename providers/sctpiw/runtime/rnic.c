@@ -510,13 +510,14 @@ static void after_fork_child(void)
 {
 	struct rnic *r = atomic_load(&current);
 
-	regions_fork_done();
 	arena_fork_done();
 	port_fork_child();
 	channel_forget_all();
 	channel_fork_done();
 	if (r)
 		forget(r);
+	/* Before this, hooks on free() do not wait for the locks of the shards, which this thread has: GnuTLS may call them. */
+	regions_fork_done();
 	pthread_mutex_unlock(&create_lock);
 }
 
