@@ -74,7 +74,7 @@ HOOK int munmap(void *addr, size_t len)
 		if (unlikely(watched)) {                                                           \
 			if (ret != MAP_FAILED)                                                     \
 				api->unmap_lose(number(addr), len);                                \
-			else /* what was there may be unmapped already */                          \
+			else /* the target may be unmapped already */                              \
 				api->unmap_lose_unmapped(number(addr), len);                       \
 			api->unmap_end();                                                          \
 		}                                                                                  \
@@ -133,7 +133,7 @@ HOOK void *mremap(void *addr, size_t len, size_t new_len, int flags, ...)
 	if (unlikely(watched)) {
 		if (ret != MAP_FAILED)
 			remapped(api, addr, len, ret, new_len, flags);
-		else if (flags & MREMAP_FIXED) /* what was there may be unmapped already */
+		else if (flags & MREMAP_FIXED) /* the target may be unmapped already */
 			api->unmap_lose_unmapped(number(target), new_len);
 		api->unmap_end();
 	}

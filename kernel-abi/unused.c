@@ -45,7 +45,10 @@ static __attribute__((constructor)) void unused_init(void)
 		atomic_store(&out, copy);
 }
 
-/* Whether fd still is the copy: a program may have closed it with all others, and have a file of its own in its place. */
+/*
+ * Whether fd still is the copy: a program may have closed all descriptors, and opened a file of its
+ * own under this number.
+ */
 static bool is_copy(int fd)
 {
 	struct stat st;

@@ -481,7 +481,8 @@ def datagrams(link, directory):
     return client, server
 
 
-# Closes all that it has not opened, and has files of its own there when it opens a device, and to its end.
+# Closes all inherited descriptors, and has files of its own under these numbers when it opens a
+# device, and until its end.
 CLOSER = """
 import os, sys
 os.closerange(3, 300)
