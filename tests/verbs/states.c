@@ -36,6 +36,27 @@ static void expect_state(struct ibv_qp *qp, enum ibv_qp_state state, bool draini
 	CHECK_EQ(qp->state, state);
 }
 
+/* A new QP of an RNIC is in INIT, and takes receives; struct ibv_qp says RESET until it is queried. */
+static void test_new(void)
+{
+	struct ibv_qp_init_attr init = { .qp_type = IBV_QPT_RC, .cap = { 1, 1, 1, 1, 0 } };
+	struct ibv_recv_wr *bad, wr = { .wr_id = 1 };
+	struct pair p;
+	struct ibv_qp *qp;
+
+	pair_open(&p, NULL);
+	init.send_cq = init.recv_cq = p.a.send_cq;
+	qp = ibv_create_qp(p.a.pd, &init);
+	CHECK(qp);
+	CHECK_EQ(qp->state, IBV_QPS_RESET);
+	expect_state(qp, is_iwarp(qp->context) ? IBV_QPS_INIT : IBV_QPS_RESET, false);
+	CHECK_EQ(ibv_post_recv(qp, &wr, &bad), is_iwarp(qp->context) ? 0 : EINVAL);
+	CHECK_EQ(move(qp, IBV_QPS_RESET), 0);
+	expect_state(qp, IBV_QPS_RESET, false);
+	CHECK_EQ(ibv_destroy_qp(qp), 0);
+	pair_close(&p);
+}
+
 static void test_query_in_each_state(void)
 {
 	struct pair p;
@@ -206,6 +227,7 @@ static void test_notify_elsewhere(void)
 int main(int argc, char **argv)
 {
 	static const struct test tests[] = {
+		{ "new", test_new },
 		{ "query_in_each_state", test_query_in_each_state },
 		{ "completions_in_reset", test_completions_in_reset },
 		{ "drained", test_drained },

@@ -159,6 +159,9 @@ static int new_iw_qp(struct sctpiw_context *ctx, struct sctpiw_pd *pd, struct sc
 			qp_num_put(&qp->home->conn, iw_attr.num);
 	}
 	if (!err) {
+		/* A new QP of an RNIC is IDLE, which is INIT to a program. */
+		if (ctx->shard->rnic->config.personality == CONFIG_IWARP)
+			iw_qp_modify(qp->iw, IW_QPS_INIT);
 		qp->iw->nth = ++made;
 		rnic_qp_placed(qp->iw);
 		hold(qp, pd);
