@@ -274,10 +274,14 @@ static void test_reflection(void **state)
 	assert_int_equal(ask_from(&v4, 1000), 100);
 }
 
-/* Checks that this INIT is answered, and the length of the answer as an IP packet. */
+/*
+ * Checks that this INIT is answered, and the length of the answer as an IP packet. The association
+ * that it leads to knows those of our addresses that the answer lists.
+ */
 static void answer_is_short(const struct path_addr *from, const struct wire_sctp_init *init)
 {
 	size_t headers = ip_addr_is_v4(&from->remote) ? 28 : 48, in;
+	struct wire_sctp_init ack;
 	struct packet *p;
 
 	begin_tag(0);
@@ -285,8 +289,17 @@ static void answer_is_short(const struct path_addr *from, const struct wire_sctp
 	in = headers + f.len;
 	send_from(from);
 	p = take();
-	chunk_of(p, 0, WIRE_SCTP_INIT_ACK);
+	read_init_ack(p, &ack);
 	assert_in_range(headers + p->len, in, 3 * in);
+	assert_int_not_equal(ack.addrs, 0);
+	begin_tag(ack.tag);
+	add_cookie_echo(&ack);
+	send_from(from);
+	f.a = f.rx.assoc;
+	assert_int_equal(f.a->locals.n, ack.addrs);
+	sctp_assoc_abort(f.a);
+	collect();
+	drop_all();
 }
 
 static unsigned int many_addresses(void *ctx, const struct path_addr *to, struct ip_addr *addr,
@@ -303,7 +316,7 @@ static unsigned int many_addresses(void *ctx, const struct path_addr *to, struct
 static void test_short_answer(void **state)
 {
 	struct wire_sctp_init init = {
-		.tag = 1, .a_rwnd = 5000, .os = 1, .mis = 1, .adaptation = 1
+		.tag = f.tag, .a_rwnd = 5000, .os = 1, .mis = 1, .adaptation = 1
 	};
 	struct sctp_auth_random random;
 	struct path_addr from = f.path;

@@ -21,6 +21,7 @@
  * INIT's source address may be forged.
  */
 #define GROWTH_MAX 3u
+#define IP_HEADER 20u /* bytes: the smallest */
 
 /* Answers an INIT with an ABORT, under the tag that the INIT announced (8.4). */
 static void refuse(struct sctp_in *in, uint32_t tag, uint16_t cause, const void *info, size_t len)
@@ -215,13 +216,22 @@ static size_t put_init_ack(struct sctp_in *in, const struct wire_sctp_init *init
 	return len + wire_sctp_param_put(p + len, WIRE_SCTP_PARAM_COOKIE, raw, cookie_len);
 }
 
+/* Leaves out our last addresses, until their parameters amount to n bytes or no address is left. */
+static void leave_out(struct sctp_locals *l, size_t n)
+{
+	size_t saved = 0;
+
+	while (l->n && saved < n)
+		saved += ip_addr_is_v4(&l->addr[--l->n]) ? 8 : 20;
+}
+
 static void send_init_ack(struct sctp_in *in, const struct wire_sctp_init *init)
 {
 	const struct wire_sctp_common h = { in->h.dport, in->h.sport, init->tag };
 	struct sctp_ootb *ootb = sctp_ootb_new(in->ep, answer_to(in));
 	struct wire_sctp_init answer;
 	struct told told;
-	size_t len, end, plain, i;
+	size_t len, end, plain, room, i;
 	uint8_t *p;
 
 	if (!ootb)
@@ -230,10 +240,11 @@ static void send_init_ack(struct sctp_in *in, const struct wire_sctp_init *init)
 	wire_sctp_common_put(ootb->data, &h);
 	answer = init_ack(in, init, &told);
 	len = put_init_ack(in, init, &answer, &told, p);
-	if (told.locals.n &&
-	    WIRE_SCTP_COMMON_LEN + len > GROWTH_MAX * (size_t)(in->end - in->packet)) {
-		/* Our other addresses are left out first. */
-		told.locals.n = answer.addrs = 0;
+	room = GROWTH_MAX * (IP_HEADER + (size_t)(in->end - in->packet)) - IP_HEADER -
+	       WIRE_SCTP_COMMON_LEN;
+	if (told.locals.n && len > room) {
+		leave_out(&told.locals, len - room);
+		sctp_locals_tell(&told.locals, &answer);
 		len = put_init_ack(in, init, &answer, &told, p);
 	}
 	plain = len;
@@ -302,10 +313,13 @@ static void adopt(struct sctp_assoc *a, const struct path_addr *from, const stru
 	sctp_handshake_peer(a, c->peer_tag, c->peer_tsn, c->peer_rwnd, c->peer_os, c->peer_mis);
 	sctp_receipts_agree(a, &c->receipts);
 	a->auth = c->auth;
-	/* If our addresses have changed since the INIT ACK, the peer knows others than we do: it is as if it knew one. */
+	/*
+	 * The peer knows as many of our addresses as the INIT ACK had room for. If they have changed since,
+	 * the peer is treated as if it knew one.
+	 */
 	sctp_locals_ask(a->ep, &c->addr, &a->locals);
-	if (sctp_locals_digest(&a->locals) != c->told)
-		a->locals.n = 0;
+	while (sctp_locals_digest(&a->locals) != c->told && a->locals.n)
+		a->locals.n--;
 	sctp_paths_set(a, from, c->alt, c->alts, now);
 }
 
