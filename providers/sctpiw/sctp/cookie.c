@@ -178,6 +178,9 @@ size_t sctp_cookie_put(struct sctp_cookie_key *key, struct random_source *random
 	*p++ = (uint8_t)c->alts;
 	for (i = 0; i < c->alts; i++)
 		addr_put(&p, &c->alt[i]);
+	while ((p - out) %
+	       4) /* then the INIT ACK, whose last parameter is the cookie, needs no padding */
+		*p++ = 0;
 	len = (size_t)(p - out);
 	hmac_sha256_update(&key->current, len, out);
 	hmac_sha256_digest(&key->current, MAC_LEN, p);
