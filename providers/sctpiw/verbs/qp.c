@@ -160,7 +160,7 @@ static int new_iw_qp(struct sctpiw_context *ctx, struct sctpiw_pd *pd, struct sc
 	}
 	if (!err) {
 		/* A new QP of an RNIC is IDLE, which is INIT to a program. */
-		if (ctx->shard->rnic->config.personality == CONFIG_IWARP)
+		if (!config_is_ca(&ctx->shard->rnic->config))
 			iw_qp_modify(qp->iw, IW_QPS_INIT);
 		qp->iw->nth = ++made;
 		rnic_qp_placed(qp->iw);
