@@ -407,7 +407,8 @@ static void test_cookie(void **state)
 	assert_int_equal(d.receipts.window, 99);
 	assert_int_equal(d.peer_tie, 12);
 	/* both are padded to a multiple of four */
-	assert_in_range(len, shortest + 8 + 8 + 54 + 8 * 17 - 3, shortest + 8 + 8 + 54 + 8 * 17 + 3);
+	assert_in_range(len, shortest + 8 + 8 + 54 + 8 * 17 - 3,
+			shortest + 8 + 8 + 54 + 8 * 17 + 3);
 	assert_int_equal(shortest % 4 + len % 4, 0);
 	/* the rest: what was read gives the same bytes again */
 	sctp_cookie_put(&key, &r.source, 0, &d, raw);
