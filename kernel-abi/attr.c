@@ -15,6 +15,7 @@
 #include "devnum.h"
 #include "libc.h"
 #include "rnic.h"
+#include "unused.h"
 
 /*
  * The kernel prints one of two types, "IB/RoCE v1" and "RoCE v2". The latter is that of GIDs which
@@ -254,6 +255,8 @@ int attr_open(const struct sysfs_target *target, int flags)
 
 	if (!api)
 		return -ENODEV;
+	if (!api->node_guid()) /* there is no device, and a line has named the reason */
+		unused_over();
 	switch (target->kind) {
 	case SYSFS_NODE_GUID:
 		print_guid(api, text);

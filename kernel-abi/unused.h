@@ -9,7 +9,7 @@
 #ifndef KERNEL_ABI_UNUSED_H
 #define KERNEL_ABI_UNUSED_H
 
-/* This process opens the device. */
+/* This process opens the device, or has learnt that there is none. */
 void unused_over(void);
 
 #endif

@@ -122,7 +122,7 @@ static void test_init_from_a_group(void **state)
 		struct path_addr from = f.path;
 
 		from.remote = ip_addr_from_v4(sources[i]);
-		script_say("INIT", PEER_INIT + 2, &from);
+		script_say("INIT", &PEER_INIT[2], &from);
 		script("-");
 	}
 }

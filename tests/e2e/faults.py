@@ -162,7 +162,7 @@ def live(link):
                        XDG_RUNTIME_DIR=name)
         pid = client.pid
         moves = lambda: int(re.search(r"port_xmit_packets: (\d+)", ask(directory, "counters", pid))[1])
-        while not list((directory / "sctpiw").glob(f"*{pid}*")):  # it has not opened the device yet
+        while not (directory / "sctpiw" / str(pid)).exists():  # it has not opened the device yet
             client.must_run_for(0.1)
         told = ask(directory, "fault", pid, "packets: drop; reg_mr: fail with EIO  # cut")
         check(re.fullmatch(r"1: fired 0 of \d+ times, seed \d+: packets: drop\n2: fired 0 of 0 times, seed \d+: reg_mr: fail with EIO\n",

@@ -28,7 +28,7 @@ class Pair:
         argv = ["rping", "-c", "-V", "-C", "2000000", "-S", BYTES, "-a", link.address, "-p", port]
         self.client = begin("client", argv, link, faults=client, **env)
         for program in (self.server, self.client) if asked else ():  # whom nobody can ask before it has the device
-            self.wait(lambda: list((directory / "sctpiw").glob(f"*{program.pid}*")), f"{program.name} does not open the device")
+            self.wait((directory / "sctpiw" / str(program.pid)).exists, f"{program.name} does not open the device")
 
     def ask(self, program, *words):
         return ask(self.directory, words[0], program.pid, *words[1:])

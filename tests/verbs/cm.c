@@ -71,14 +71,6 @@ static void check_qp_attr(struct rdma_cm_id *id)
 	CHECK_EQ(!(mask & IBV_QP_STATE), is_iwarp(id->verbs));
 }
 
-/* Our extension tells the number of the peer's QP, and the kernel's SCTP does not carry it. */
-static bool is_peer_told(void)
-{
-	const char *llp = getenv("SCTPIW_LLP");
-
-	return !llp || strcmp(llp, "kernel") != 0;
-}
-
 /* The attributes of InfiniBand name the peer's QP, by its own number. */
 static void check_peer(struct rdma_cm_id *id, uint32_t qp_num)
 {
@@ -88,7 +80,7 @@ static void check_peer(struct rdma_cm_id *id, uint32_t qp_num)
 	CHECK_EQ(rdma_init_qp_attr(id, &attr, &mask), 0);
 	CHECK_EQ(!(mask & IBV_QP_DEST_QPN), is_iwarp(id->verbs));
 	if (!is_iwarp(id->verbs))
-		CHECK_EQ(attr.dest_qp_num, is_peer_told() ? qp_num : 1);
+		CHECK_EQ(attr.dest_qp_num, cm_is_extended() ? qp_num : 1);
 }
 
 static void connect_over(int family)
@@ -113,7 +105,7 @@ static void connect_over(int family)
 
 	event = cm_event(listening, RDMA_CM_EVENT_CONNECT_REQUEST, 0);
 	CHECK(event->listen_id == listener && event->id != listener);
-	CHECK_EQ(event->param.conn.qp_num, is_peer_told() ? a->qp->qp_num : 0);
+	CHECK_EQ(event->param.conn.qp_num, cm_is_extended() ? a->qp->qp_num : 0);
 	b = event->id;
 	rdma_ack_cm_event(event);
 	check_identity(a, b, &host);
@@ -125,7 +117,7 @@ static void connect_over(int family)
 	rdma_ack_cm_event(event);
 	event = cm_event(active, RDMA_CM_EVENT_ESTABLISHED, 0);
 	CHECK(event->id == a);
-	CHECK_EQ(event->param.conn.qp_num, is_peer_told() ? b->qp->qp_num : 0);
+	CHECK_EQ(event->param.conn.qp_num, cm_is_extended() ? b->qp->qp_num : 0);
 	rdma_ack_cm_event(event);
 	check_peer(a, b->qp->qp_num);
 	check_peer(b, a->qp->qp_num);
