@@ -29,6 +29,24 @@
 #define MREMAP_DONTUNMAP 4
 #endif
 
+/*
+ * UCX looks up these functions by dlsym() and patches their code, to see libc's own calls as well.
+ * dlsym() passes over a symbol whose version is not the default, and so finds libc's. Programs bind
+ * to the version.
+ */
+#ifdef LIBC_VERSION
+#define HIDE_FROM_DLSYM(name) __asm__(".symver " #name ", " #name "@" LIBC_VERSION ", remove")
+HIDE_FROM_DLSYM(brk);
+HIDE_FROM_DLSYM(madvise);
+HIDE_FROM_DLSYM(mmap);
+HIDE_FROM_DLSYM(mmap64);
+HIDE_FROM_DLSYM(mremap);
+HIDE_FROM_DLSYM(munmap);
+HIDE_FROM_DLSYM(sbrk);
+HIDE_FROM_DLSYM(shmat);
+HIDE_FROM_DLSYM(shmdt);
+#endif
+
 #define SMALLEST_PAGE 4096 /* bytes; a smaller block never has a page of its own */
 
 static uint64_t number(const void *addr)
@@ -198,21 +216,21 @@ HOOK void *shmat(int id, const void *addr, int flags)
 
 /* ---- the heap ---- */
 
-/*
- * The end of the heap at the last check. (libc's sbrk(0) makes no system call.) If one thread grows
- * the heap while another shrinks it, the check may miss the shrinking.
- */
+/* libc's end of the heap. sbrk(0) could undo another thread's growth, once UCX has patched it. */
+extern char *__curbrk __attribute__((weak));
+
+/* If one thread grows the heap while another shrinks it, the check may miss the shrinking. */
 static void look_at_heap(const struct sctpiw_rnic_api *api)
 {
-	static _Atomic uint64_t end;
-	uint64_t now = number(REAL(sbrk)(0)),
-		 before = atomic_load_explicit(&end, memory_order_relaxed);
+	static _Atomic uint64_t end; /* of the heap at the last check */
+	uint64_t before = atomic_load_explicit(&end, memory_order_relaxed);
+	uint64_t now = &__curbrk ? number(*(char *volatile *)&__curbrk) : 0;
 
 	if (likely(now == before))
 		return;
 	atomic_store_explicit(&end, now, memory_order_relaxed);
 	if (now < before && api->unmap_begin(now, before - now)) {
-		api->unmap_lose(now, before - now);
+		api->unmap_lose_unmapped(now, before - now);
 		api->unmap_end();
 	}
 }
