@@ -118,13 +118,13 @@ void regions_add(struct regions_entry *e, uint64_t addr, uint64_t len)
 
 void regions_remove(struct regions_entry *e)
 {
-	if (!e->furthest)
-		return;
 	enter();
-	root = without(root, e);
-	set_bounds();
+	if (e->furthest) {
+		root = without(root, e);
+		set_bounds();
+		e->furthest = 0;
+	}
 	leave();
-	e->furthest = 0;
 }
 
 bool regions_touch(uint64_t start, uint64_t end)
