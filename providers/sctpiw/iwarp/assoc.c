@@ -12,11 +12,13 @@
 #include "util/alloc.h"
 #include "util/bytes.h"
 
-/* Sessions that are asked for a message that fits the room left in a packet. */
+/* Sessions to try for a message that fits the room left in a packet. */
 #define MAX_TRIES 8
-/* The same if there is room for a full message: a ready session has one, unless it fails. */
+/*
+ * The same limit with room for a full message: each ready session has a message, unless it fails.
+ */
 #define MAX_TRIES_FULL 4096
-/* Sessions that were turned away and that the peer may leave unacknowledged: half a KiB each. */
+/* Limit for turned-away sessions that the peer has not acknowledged: half a KiB each. */
 #define TURNED_AWAY_MAX 8192
 
 struct iw_assoc *iw_assoc_new(struct iw_shard *shard, const struct iw_llp_ops *ops, void *llp,
@@ -91,7 +93,7 @@ unsigned int iw_assoc_wanted(const struct iw_assoc *assoc)
 
 void iw_assoc_lost(struct iw_assoc *assoc, int error)
 {
-	assoc->pulling = true; /* from now on the LLP gets no doorbell any more */
+	assoc->pulling = true; /* suppresses doorbells: the LLP is gone */
 	assoc->ops.acked = assoc->ops.placed = NULL;
 	for (unsigned int page = 0; page < 65536 / IW_STREAM_PAGE; page++) {
 		if (!assoc->pages[page])
@@ -104,7 +106,7 @@ void iw_assoc_lost(struct iw_assoc *assoc, int error)
 			if (s->qp && !s->user.ctx)
 				iw_event_raise(s->shard, &iw_qp_base(s->qp)->event,
 					       IW_EVENT_QP_FATAL);
-			/* The connection manager may try again with the same QP. */
+			/* The connection manager may retry with the same QP. */
 			if (s->qp && s->user.ctx && s->state == IW_S_INITIATING)
 				iw_setup_release_qp(s);
 			iw_session_lost(s, error);
@@ -172,7 +174,7 @@ int iw_assoc_idle_stream(struct iw_assoc *assoc)
 			break;
 		assoc->cursor = sid + 2;
 		if (s)
-			iw_session_settle(s); /* its last message may have arrived by now */
+			iw_session_settle(s); /* the peer may have acknowledged its last message */
 		if (!iw_assoc_session(assoc, sid))
 			return (int)sid;
 	}
@@ -186,7 +188,7 @@ bool iw_assoc_is_acked(const struct iw_assoc *assoc, uint32_t seq)
 	return (int32_t)(assoc->ops.acked(assoc->llp) - seq) > 0;
 }
 
-/* Looks for something that the session can send now. */
+/* True if the session can send something now. */
 static inline bool find_work(struct iw_session *s)
 {
 	if (s->tx.control || s->tx.term_due || iw_receipt_may_leave(s))
@@ -208,7 +210,7 @@ void iw_session_wake(struct iw_session *s)
 		assoc->ops.doorbell(assoc->llp);
 }
 
-/* Writes a message but for its DDP-SSN. Its length; 0: there is none, or none that fits limit. */
+/* Writes a message without its DDP-SSN. Returns its length; 0: none is due, or none fits limit. */
 static size_t pull_message(struct iw_session *s, uint8_t *buf, size_t limit, uint32_t *ppid)
 {
 	size_t n = 0;
@@ -224,7 +226,10 @@ static size_t pull_message(struct iw_session *s, uint8_t *buf, size_t limit, uin
 			return n;
 		s->assoc->msg->voidable = false;
 	}
-	/* These were due before, or are since the message could not be made: the receipt goes first. */
+	/*
+	 * Receipt and Terminate may be due only now, because making the message failed. The receipt
+	 * goes first.
+	 */
 	if (iw_receipt_may_leave(s)) {
 		*ppid = SESSION_PPID_DDP;
 		return iw_receipt_pull(s, buf, limit);
@@ -248,7 +253,7 @@ static size_t pull_message(struct iw_session *s, uint8_t *buf, size_t limit, uin
 	return n;
 }
 
-/* Numbers the message that was made. */
+/* Assigns the DDP-SSN and the message number. */
 static void stamp(struct iw_session *s, uint8_t *buf)
 {
 	struct iw_assoc *assoc = s->assoc;
@@ -259,7 +264,7 @@ static void stamp(struct iw_session *s, uint8_t *buf)
 	put_be16(buf, s->tx.ssn++);
 }
 
-/* The session's QP is gone if the message has completed a WR, and the completion was lost. */
+/* s->qp is NULL if the message completed a WR and the CQ lost the completion. */
 static void count(struct iw_session *s, const uint8_t *ddp, size_t len)
 {
 	size_t header = ddp_is_tagged(ddp[0]) ? DDP_TAGGED_LEN : DDP_UNTAGGED_LEN;
@@ -273,7 +278,7 @@ static void count(struct iw_session *s, const uint8_t *ddp, size_t len)
 			       (uint32_t)(len - header));
 }
 
-/* It is the turn of the other sessions that are ready. */
+/* Moves the session behind the other ready sessions. */
 static void make_last(struct iw_assoc *assoc, struct iw_session *s)
 {
 	if (assoc->ready.prev == &s->ready)
@@ -282,7 +287,7 @@ static void make_last(struct iw_assoc *assoc, struct iw_session *s)
 	list_add_tail(&assoc->ready, &s->ready);
 }
 
-/* Have so many sessions been asked in vain for a message of at most limit bytes that no more are? */
+/* True if the search for a message of at most limit bytes has tried enough sessions. */
 static inline bool is_enough(const struct iw_assoc *assoc, size_t limit, unsigned int tries)
 {
 	return tries >= MAX_TRIES && (limit < assoc->max_msg || tries >= MAX_TRIES_FULL);
@@ -304,7 +309,7 @@ size_t iw_assoc_pull(struct iw_assoc *assoc, uint8_t *buf, size_t room, struct i
 
 		n = pull_message(s, buf, limit, &msg->ppid);
 		if (n) {
-			/* All that the session owed, or one of several: each is as good as the last. */
+			/* Mark each message until the session owes nothing more. */
 			msg->receipt |= s->tx.owes;
 			if (s->tx.owes)
 				iw_receipt_count(s);
@@ -328,9 +333,9 @@ size_t iw_assoc_pull(struct iw_assoc *assoc, uint8_t *buf, size_t room, struct i
 }
 
 /*
- * Does the message begin a new session on the stream of one that is ending? If both sides have
- * ended, any first message says that the peer knows. A peer that does not answer our Terminate with
- * its own, as it need not (RFC 5043 6.2), tells only by an Initiate that it is done.
+ * True if the message begins a new session on the stream of a session that is ending. If both sides
+ * have ended, any first message shows that the peer is done. A peer need not answer a Terminate
+ * with its own (RFC 5043 6.2); only an Initiate shows that such a peer is done.
  */
 static bool begins_anew(const struct iw_session *s, uint32_t ppid, const uint8_t *data, size_t len)
 {
@@ -344,7 +349,7 @@ static bool begins_anew(const struct iw_session *s, uint32_t ppid, const uint8_t
 	       session_is_initiate(c.function);
 }
 
-/* Sessions that the peer has acknowledged meanwhile leave, also if no timer has looked yet. */
+/* Frees the streams of sessions that the peer has acknowledged since their timers last ran. */
 static void settle_all(struct iw_assoc *assoc)
 {
 	for (unsigned int sid = 0; sid < assoc->streams; sid++) {
@@ -356,8 +361,9 @@ static void settle_all(struct iw_assoc *assoc)
 }
 
 /*
- * Whether the peer goes on asking for sessions without acknowledging that it was turned away. Before that is
- * said of it, those that it has acknowledged meanwhile leave; so many must that the next look is far off.
+ * True if the peer keeps requesting sessions but does not acknowledge the refusals. Removes
+ * acknowledged sessions first. At least half of the sessions must go, so that the next scan is far
+ * off.
  */
 static bool is_flooded(struct iw_assoc *assoc)
 {
@@ -367,7 +373,7 @@ static bool is_flooded(struct iw_assoc *assoc)
 	return assoc->turned_away > TURNED_AWAY_MAX / 2;
 }
 
-/* The association that has the most sessions that were turned away. */
+/* Returns the association with the most turned-away sessions. */
 static struct iw_assoc *worst(struct iw_shard *shard)
 {
 	struct iw_assoc *most = NULL;
@@ -399,7 +405,9 @@ void *iw_worst_asker(struct iw_shard *shard)
 	return NULL;
 }
 
-/* The first message on a stream, whose last session, old, is over; old is NULL if there is none. */
+/*
+ * Receives the first message on a stream. old: the stream's last session, which is over; or NULL.
+ */
 static int receive_first(struct iw_assoc *assoc, struct iw_session *old, uint16_t sid,
 			 uint32_t ppid, const uint8_t *data, size_t len)
 {

@@ -6,49 +6,49 @@
 #include "iwarp/iw_assoc.h"
 #include "iwarp/session.h"
 
-#define IW_STREAM_PAGE 256 /* streams for which the table is allocated at once */
+#define IW_STREAM_PAGE 256 /* streams per page of the table */
 
 struct iw_assoc {
 	struct iw_shard *shard;
 	struct iw_llp_ops ops;
 	void *llp;
 	struct list_node all; /* iw_shard.assocs */
-	bool initiator;	      /* our sessions take even stream ids, else odd ones */
-	bool pulling;	      /* the LLP is pulling, and needs no doorbell; or it is gone */
+	bool initiator;	      /* local sessions take even stream ids, else odd ones */
+	bool pulling;	      /* the LLP is pulling and needs no doorbell, or the LLP is gone */
 	unsigned int streams;
-	size_t max_msg;		      /* bytes */
-	uint32_t pulled;	      /* messages, modulo 2^32 */
-	uint64_t placed;	      /* of them, as iw_llp_ops.placed said last; not modulo 2^32 */
-	struct timerq unplaced;	      /* iw_unplaced.node, by the number of the message */
+	size_t max_msg;		/* bytes */
+	uint32_t pulled;	/* messages, modulo 2^32 */
+	uint64_t placed;	/* messages, as iw_llp_ops.placed last returned; not modulo 2^32 */
+	struct timerq unplaced; /* iw_unplaced.node, by message number */
 	struct list_node referencing; /* iw_shard.referencing: its messages may reference memory */
-	bool receipts;		      /* both sides know receipts */
-	bool srq_numbers;	      /* and queue numbers with the number of an SRQ */
+	bool receipts;		      /* both sides support receipts */
+	bool srq_numbers;	      /* both sides support queue numbers with an SRQ number */
 	bool peer_enhanced;	      /* the peer has sent a message of RFC 6581 */
-	uint32_t send_window; /* bytes of Sends without a receive that the peer keeps for a QP */
-	unsigned int owing;   /* sessions that owe the peer a receipt (iw_session_tx.owes) */
-	struct iw_msg *msg;   /* the message that is being pulled */
-	unsigned int live;    /* sessions that are not over: iw_session_uncount() */
-	unsigned int wanted;  /* of them, those that were neither refused nor rejected */
-	unsigned int turned_away; /* sessions that were refused or rejected, but are not over yet */
-	struct list_node idle;	  /* iw_shard.idle: iw_next_idle() has something to tell */
-	unsigned int cursor;	  /* the stream at which the search for an idle one goes on */
+	uint32_t send_window;	  /* bytes of Sends without a receive that the peer stores per QP */
+	unsigned int owing;	  /* sessions that owe the peer a receipt (iw_session_tx.owes) */
+	struct iw_msg *msg;	  /* the message that is being pulled */
+	unsigned int live;	  /* sessions that are not over: iw_session_uncount() */
+	unsigned int wanted;	  /* live sessions that were neither refused nor rejected */
+	unsigned int turned_away; /* sessions that were refused or rejected, but are not over */
+	struct list_node idle;	  /* iw_shard.idle: iw_next_idle() will return the LLP */
+	unsigned int cursor;	  /* stream where the next search for an idle stream starts */
 	struct list_node ready;	  /* iw_session.ready: in turn */
 	struct iw_session *
 		*pages[65536 / IW_STREAM_PAGE]; /* sessions by stream id; a page may be NULL */
 };
 
-/* The session on the stream, or NULL. */
+/* Returns the session on the stream, or NULL. */
 struct iw_session *iw_assoc_session(const struct iw_assoc *assoc, unsigned int sid);
-/* Puts the session on the stream. -ENOMEM. */
+/* Puts the session on the stream. Returns 0, or -ENOMEM. */
 int iw_assoc_link(struct iw_assoc *assoc, struct iw_session *s, unsigned int sid);
 void iw_assoc_unlink(struct iw_session *s);
-/* From now on our sessions take even stream ids, else odd ones. */
+/* Makes local sessions take even stream ids, else odd ones. */
 void iw_assoc_set_initiator(struct iw_assoc *assoc, bool initiator);
-/* An idle stream of our parity, or -EAGAIN. */
+/* Returns an idle stream of the local parity, or -EAGAIN. */
 int iw_assoc_idle_stream(struct iw_assoc *assoc);
-/* Has the message with this number (iw_assoc.pulled) arrived at the peer? */
+/* True if the peer has acknowledged the message with this number (iw_assoc.pulled). */
 bool iw_assoc_is_acked(const struct iw_assoc *assoc, uint32_t seq);
-/* The session may have something to be pulled. Cheap; may be called at any time and again. */
+/* Queues the session if it has something to send. Cheap; may be called at any time, repeatedly. */
 void iw_session_wake(struct iw_session *s);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Requests of atomics (RFC 7306 5) share QN 1, and so IRD and ORD, with RDMA Reads; responses have
- * QN 3. The operation is done when its response is made, in the order of the requests, by one
- * instruction of the processor; so it is atomic towards the processors of this host as well.
+ * Atomic requests (RFC 7306 5) share QN 1 with RDMA Reads, and so share IRD and ORD; responses use
+ * QN 3. Each operation runs when its response is made, in request order. It is one processor
+ * instruction, so it is also atomic towards this host's processors.
  */
 #include "iwarp/atomic.h"
 
@@ -26,13 +26,13 @@ uint64_t iw_atomic_next(uint64_t old, const void *arg)
 		return (old & ~r->mask) | (r->data & r->mask);
 	}
 	/*
-	 * FetchAdd works on fields; the mask has the uppermost bit of each (5.1.1). Without these
-	 * bits no carry can leave a field. They are added without carry afterwards.
+	 * FetchAdd works on fields; the mask has the top bit of each field (5.1.1). Without these
+	 * bits no carry can leave a field. The top bits are added without carry afterwards.
 	 */
 	return ((old & ~r->mask) + (r->data & ~r->mask)) ^ ((old ^ r->data) & r->mask);
 }
 
-/* The word that the operation is done on; NULL: the request is refused, f is filled. */
+/* Returns the word to operate on; NULL: the request is refused, f is filled. */
 static uint64_t *target(struct iw_session *s, const struct iw_inbound_read *in,
 			struct iw_failure *f)
 {
@@ -44,10 +44,10 @@ static uint64_t *target(struct iw_session *s, const struct iw_inbound_read *in,
 	verdict =
 		iw_mr_remote(s->qp, a->stag, a->to, sizeof(uint64_t), IW_ACCESS_REMOTE_ATOMIC, &to);
 	if (a->opcode != RDMAP_FETCH_ADD && a->opcode != RDMAP_CMP_SWAP)
-		error = TERM_RDMAP_OPCODE; /* as if RDMAP's opcode were unknown (1.1, 5.2.1) */
+		error = TERM_RDMAP_OPCODE; /* as for an unknown RDMAP opcode (1.1, 5.2.1) */
 	else if (verdict)
 		error = iw_opcode_error(RDMAP_ATOMIC_REQUEST, verdict);
-	else if ((uintptr_t)to % sizeof(uint64_t)) /* alignment is that of the address (8.2) */
+	else if ((uintptr_t)to % sizeof(uint64_t)) /* alignment of the address itself (8.2) */
 		error = TERM_RDMAP_STREAM_CATASTROPHIC;
 	if (!error)
 		return (uint64_t *)(void *)to;
@@ -75,7 +75,7 @@ int iw_atomic_respond(struct iw_session *s, const struct iw_inbound_read *in, ui
 	return SESSION_SSN_LEN + DDP_UNTAGGED_LEN + RDMAP_ATOMIC_RESP_LEN;
 }
 
-/* ---- ours ---- */
+/* ---- this side's requests ---- */
 
 size_t iw_atomic_put_request(const struct iw_rc *rc, const struct iw_send_wqe *wqe, uint8_t *buf)
 {
@@ -109,7 +109,7 @@ bool iw_atomic_scatter(struct iw_rc *rc, const struct iw_send_wqe *wqe, const ui
 	return !iw_scatter(qp->pd, wqe->sge, n, 0, value, sizeof(uint64_t));
 }
 
-/* The untagged buffer of this MSN on QN 3, or NULL. */
+/* Returns the untagged buffer of this MSN on QN 3, or NULL. */
 static struct iw_read *find(const struct iw_reads *q, uint32_t msn)
 {
 	for (uint32_t i = q->head; i != q->tail; i++) {
@@ -126,7 +126,7 @@ int iw_atomic_place(struct iw_session *s, const struct iw_segment *seg, struct i
 	const struct iw_reads *q = &iw_rc_of(s->qp)->reads;
 	struct iw_read *r = find(q, seg->h.msn);
 
-	if (!r) /* answered already, or never asked */
+	if (!r) /* already answered, or never requested */
 		return iw_fail(f,
 			       seg->h.msn - q->atomic_msn >= 0x80000000u ? TERM_DDP_MSN :
 									   TERM_DDP_NO_BUFFER,
@@ -147,9 +147,9 @@ int iw_atomic_deliver(struct iw_session *s, const struct iw_rx_rec *rec, struct 
 
 	if (!ddp_is_last(rec->control))
 		return 0;
-	if (q->head == q->tail) /* its buffer was used up by an earlier message */
+	if (q->head == q->tail) /* an earlier message used up its buffer */
 		return iw_fail_rec(f, TERM_DDP_MSN, rec);
-	/* Responses come in the order of the requests, those of reads among them. */
+	/* Responses arrive in request order, read responses among them. */
 	if (!r->atomic)
 		error = TERM_RDMAP_OPCODE;
 	else if (r->response_msn != rec->msn)

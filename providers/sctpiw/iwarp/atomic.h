@@ -7,23 +7,23 @@
 
 struct iw_send_wqe;
 
-/* What a word becomes that is old now, in host order; arg: struct rdmap_atomic_request. */
+/* Returns the new value of a word, in host order; arg: struct rdmap_atomic_request. */
 uint64_t iw_atomic_next(uint64_t old, const void *arg);
 /*
- * Does the operation, now that its turn has come, and writes the Atomic Response behind room for
- * the DDP-SSN: its length with that. 0: it does not fit limit, and nothing was done; -EPROTO: the
- * request is refused, f is filled.
+ * Performs the operation when its turn comes. Writes the Atomic Response, after room for the
+ * DDP-SSN. Returns the length including the DDP-SSN. 0: the response does not fit limit, nothing
+ * was done. -EPROTO: the request is refused, f is filled.
  */
 int iw_atomic_respond(struct iw_session *s, const struct iw_inbound_read *in, uint8_t *buf,
 		      size_t limit, struct iw_failure *f);
-/* Writes the request of a WQE, DDP header included, to buf; returns its length. */
+/* Writes the request of a WQE to buf, with its DDP header; returns its length. */
 size_t iw_atomic_put_request(const struct iw_rc *rc, const struct iw_send_wqe *wqe, uint8_t *buf);
 /*
- * Moves the old value (8 bytes, host order) to the WQE's SGEs; NULL: only checks them. false: not
- * allowed.
+ * Copies the old value (8 bytes, host order) to the WQE's SGEs; NULL: only checks them. Returns
+ * false if access is denied.
  */
 bool iw_atomic_scatter(struct iw_rc *rc, const struct iw_send_wqe *wqe, const uint8_t *value);
-/* Place and deliver a segment of an Atomic Response. */
+/* Places and delivers a segment of an Atomic Response. */
 int iw_atomic_place(struct iw_session *s, const struct iw_segment *seg, struct iw_failure *f);
 int iw_atomic_deliver(struct iw_session *s, const struct iw_rx_rec *rec, struct iw_failure *f);
 

@@ -20,7 +20,7 @@ static struct iw_cqe *new_ring(uint32_t entries, uint32_t *mask)
 	return alloc_lines_unset(size * sizeof(struct iw_cqe));
 }
 
-/* For the entries of a ring of that mask. */
+/* Allocates timestamps for a ring with this mask. */
 static uint64_t *new_stamps(uint32_t mask)
 {
 	return alloc_lines_unset(((size_t)mask + 1) * sizeof(uint64_t));
@@ -154,7 +154,7 @@ int iw_cq_resize(struct iw_cq *cq, uint32_t entries)
 	return 0;
 }
 
-/* Frees all slots of a queue of a QP in RESET, whether their completions were polled or not. */
+/* Frees all slots of a queue of a QP in RESET, polled or not. */
 static void free_slots(struct iw_ring *r)
 {
 	atomic_store_explicit(&r->polled, r->head, memory_order_release);
@@ -166,7 +166,7 @@ void iw_cq_purge(struct iw_cq *cq, struct iw_qp *qp)
 	uint32_t tail = atomic_load_explicit(&cq->tail, memory_order_relaxed);
 	uint32_t to = tail;
 
-	/* Goes from the end on, so that the entries that stay end at tail, and only head moves. */
+	/* Walk backwards, so that the remaining entries end at tail and only head moves. */
 	for (uint32_t i = tail; i != head;) {
 		i--;
 		if (cq->ring[i & cq->mask].qp_num == qp->num) {
@@ -247,10 +247,10 @@ void iw_cq_arm(struct iw_cq *cq, bool solicited_only)
 	atomic_store_explicit(&cq->armed_at, atomic_load_explicit(&cq->tail, memory_order_relaxed),
 			      memory_order_relaxed);
 	/*
-	 * The application arms the CQ, then polls once more; the RNIC publishes an entry, then
-	 * looks at `armed` (iw_next_notify()). Each keeps its two steps in order by sequential
-	 * consistency, so that at least one of them sees what the other did. A request for any
-	 * completion outweighs one for solicited completions.
+	 * The application arms the CQ, then polls once more. The RNIC publishes an entry, then
+	 * reads `armed` (iw_next_notify()). Sequentially consistent fences keep each pair of steps
+	 * in order, so at least one side sees the other's step. A request for any completion
+	 * overrides one for solicited completions.
 	 */
 	if (solicited_only)
 		atomic_compare_exchange_strong(&cq->armed, &was, IW_CQ_ARM_SOLICITED);
@@ -294,7 +294,7 @@ void iw_cq_notify(struct iw_cq *cq)
 	leave(cq);
 }
 
-/* An entry is lost, and nobody will poll it. true: nobody needs to be told. */
+/* Drops an entry that will never be polled. Returns true if the overrun is ignored. */
 static bool lose(struct iw_cq *cq, struct iw_shard *shard, const struct iw_cqe *cqe)
 {
 	iw_polled_free(&cqe->polled, 1);
@@ -309,7 +309,7 @@ static bool push(struct iw_cq *cq, struct iw_shard *shard, const struct iw_cqe *
 {
 	uint32_t tail = atomic_load_explicit(&cq->tail, memory_order_relaxed);
 
-	/* Acquire: pairs with the store of iw_cq_consume(). The consumer has read the old entry. */
+	/* Acquire: pairs with the store in iw_cq_consume(). The consumer has read the old entry. */
 	if (iw_cq_is_overflown(cq) ||
 	    tail - atomic_load_explicit(&cq->head, memory_order_acquire) >= cq->limit)
 		return lose(cq, shard, cqe);
@@ -319,7 +319,7 @@ static bool push(struct iw_cq *cq, struct iw_shard *shard, const struct iw_cqe *
 	if (cq->stamps)
 		cq->stamps[tail & cq->mask] = shard->rnic->ops.clock ? shard->rnic->ops.clock() :
 								       shard->now;
-	/* Release: pairs with the load of iw_cq_count(), which then sees entry and data. */
+	/* Release: pairs with the load in iw_cq_count(), which then sees the entry and the data. */
 	atomic_store_explicit(&cq->tail, tail + 1, memory_order_release);
 	cq->notify_solicited |= solicited;
 	queue_notify(cq, shard);
@@ -338,9 +338,9 @@ bool iw_cq_push(struct iw_cq *cq, struct iw_shard *shard, const struct iw_cqe *c
 	return pushed;
 }
 
-/* ---- moderation: an event that is due may have to wait (iw_cq_moderate()) ---- */
+/* ---- moderation delays events (iw_cq_moderate()) ---- */
 
-/* May the event that is due come now? If not, it is postponed. */
+/* True if the pending event may be raised now; otherwise postpones it. */
 static bool release(struct iw_cq_full *full, struct iw_shard *shard)
 {
 	struct iw_cq *cq = &full->cq;
@@ -349,7 +349,10 @@ static bool release(struct iw_cq_full *full, struct iw_shard *shard)
 
 	if (!full->count || full->ripe || since >= full->count)
 		return true;
-	/* A timer of another shard that was not needed any more runs on: the event then comes a little early. */
+	/*
+	 * Another shard's timer that is no longer needed keeps running: the event then comes a
+	 * little early.
+	 */
 	if (!full->timing) {
 		full->timing = shard;
 		timerq_set(&shard->cq_timers, &full->timer, shard->now + full->period);
@@ -358,7 +361,7 @@ static bool release(struct iw_cq_full *full, struct iw_shard *shard)
 	return false;
 }
 
-/* The event comes now. */
+/* Ends the postponement when the event is raised. */
 static void end_wait(struct iw_cq_full *full, struct iw_shard *shard)
 {
 	full->postponed = full->ripe = false;
@@ -395,19 +398,19 @@ int iw_cq_moderate(struct iw_cq *cq, uint32_t count, uint64_t period)
 	}
 	full->count = period ? count : 0;
 	full->period = period;
-	if (full->postponed) /* by limits that do not hold any more */
+	if (full->postponed) /* by the previous limits */
 		ripen(full, cq->shard);
 	return 0;
 }
 
-/* Whether the event of a CQ comes now, of which completions have come. */
+/* True if a CQ with new completions raises its event now. */
 static bool comes(struct iw_cq_full *full, struct iw_shard *shard)
 {
 	struct iw_cq *cq = &full->cq;
 	uint32_t armed;
 	bool due;
 
-	/* See iw_cq_arm(). An entry may be another shard's, which has left the lock before. */
+	/* See iw_cq_arm(). The entry may come from another shard that has released the lock. */
 	atomic_thread_fence(memory_order_seq_cst);
 	armed = atomic_load(&cq->armed);
 	due = armed == IW_CQ_ARM_ANY ||
@@ -426,7 +429,7 @@ struct iw_cq *iw_next_notify(struct iw_shard *shard)
 	bool found = false;
 
 	while (!found && (cq = shard->notify_first)) {
-		/* Under its lock: from then on another shard may put it on its list. */
+		/* Lock first: another shard may queue the CQ as soon as notify_queued is false. */
 		enter(cq);
 		shard->notify_first = cq->notify_next;
 		if (!shard->notify_first)

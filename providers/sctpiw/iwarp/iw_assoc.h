@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Associations: the way of user messages between SCTP, which is the lower layer protocol (LLP) of
- * RFC 5041, and the sessions on its streams. Everything here needs the shard's lock.
+ * Associations: user messages between the sessions and SCTP, the lower layer protocol (LLP) of RFC
+ * 5041. All functions need the shard's lock.
  */
 #ifndef SCTPIW_IWARP_IW_ASSOC_H
 #define SCTPIW_IWARP_IW_ASSOC_H
@@ -13,40 +13,37 @@
 struct iw_assoc;
 struct iw_shard;
 
-/* What an association asks of the LLP; llp is the LLP's association. */
+/* Callbacks into the LLP; llp is the LLP's association. */
 struct iw_llp_ops {
-	/* iw_assoc_pull() has something to give. */
+	/* Signals that iw_assoc_pull() will return a message. */
 	void (*doorbell)(void *llp);
 	/*
-	 * How many of the messages that were pulled so far the peer has acknowledged without a gap,
-	 * modulo 2^32. A session Terminate must not overtake the Initiate or Accept, and a
-	 * stream is not used again while anything on it is outstanding (RFC 5043 6.6). The sessions
-	 * ask for it and are not told: while one waits, iw_timers() is due every few milliseconds.
-	 * NULL: a message counts as acknowledged once it is pulled.
+	 * Returns the number of pulled messages that the peer has acknowledged without a gap,
+	 * modulo 2^32. A session Terminate must not overtake the Initiate or Accept. A stream is
+	 * not reused while a message on it is outstanding (RFC 5043 6.6). Sessions poll this
+	 * callback: while a session waits, iw_timers() is due every few milliseconds. NULL: a
+	 * message counts as acknowledged once it is pulled.
 	 */
 	uint32_t (*acked)(void *llp);
 	/*
-	 * How many of the messages that were pulled so far the peer has placed and delivered, as far as
-	 * can be known, modulo 2^32; iw_assoc_placed() is to be called when it has changed. NULL: a
-	 * WQE is complete once its message is pulled.
+	 * Returns the number of pulled messages that the peer is known to have placed and
+	 * delivered, modulo 2^32. The LLP calls iw_assoc_placed() after a change. NULL: a WQE
+	 * completes once its message is pulled.
 	 */
 	uint32_t (*placed)(void *llp);
-	/*
-	 * Makes copies of the memory that messages reference. NULL if iw_msg.may_reference is never
-	 * set.
-	 */
+	/* Copies the memory that messages reference. NULL if iw_msg.may_reference is never set. */
 	void (*copy_out)(void *llp);
 	/*
-	 * The messages of a stream that are voidable, and that were pulled so far, are void: whatever the LLP
-	 * sends of them from now on is what iw_put_void() makes of them. It lets go of what they reference.
-	 * NULL: the LLP sends nothing twice, or cannot change what it has.
+	 * Voids the voidable messages of a stream that were pulled so far. The LLP then sends each
+	 * of them only as iw_put_void() writes it, and drops its references to memory. NULL: the
+	 * LLP never retransmits, or cannot change its messages.
 	 */
 	void (*void_messages)(void *llp, uint16_t sid);
-	/* Writes the peer's address into buf, as text with a zero at its end. NULL: nobody can tell. */
+	/* Writes the peer's address into buf as a zero-terminated string. NULL: unknown. */
 	void (*describe)(void *llp, char *buf, size_t len);
 };
 
-#define IW_VOID_LEN 24u /* bytes of a void message, with the DDP-SSN */
+#define IW_VOID_LEN 24u /* bytes of a void message, including the DDP-SSN */
 
 /* A message that iw_assoc_pull() returns. */
 struct iw_msg {
@@ -54,104 +51,99 @@ struct iw_msg {
 	uint32_t ppid; /* 16: DDP segment, 17: session control (RFC 5043 4.2) */
 	bool more;     /* another message may be pulled at once */
 	/*
-	 * A completion, or a Send that the peer's window may stop, waits for the message to be placed: it
-	 * is to be acknowledged soon.
+	 * A completion waits for placement of the message, or a Send that the peer's window may
+	 * stop does: request a prompt acknowledgement.
 	 */
 	bool awaited;
 	/*
-	 * The message says what the peer must know before it may take an acknowledgement of ours for
-	 * more than that: see iw_assoc_owes_receipt().
+	 * The session owes the peer a receipt, or its end. Until the peer has this message,
+	 * acknowledgements must not mean placement: see iw_assoc_owes_receipt().
 	 */
 	bool receipt;
-	bool voidable; /* of a WR, or a response to one: see iw_llp_ops.void_messages */
+	bool voidable; /* belongs to a WR or to a response: see iw_llp_ops.void_messages */
 	/*
-	 * Set by the caller: the last ref_len bytes of the message may be left unwritten: they are at ref in
-	 * the application's memory, and stay there until iw_assoc_placed() is told that the message
-	 * is placed, or iw_llp_ops.copy_out or void_messages was called.
+	 * Set by the caller: the last ref_len bytes may stay unwritten and be referenced at ref in
+	 * the application's memory. They stay there until iw_assoc_placed() reports the message as
+	 * placed, or until iw_llp_ops.copy_out or void_messages is called.
 	 */
 	bool may_reference;
-	const uint8_t *ref; /* NULL: the message is whole */
+	const uint8_t *ref; /* NULL: the whole message is in the buffer */
 	uint32_t ref_len;   /* bytes */
 };
 
 /*
  * initiator: this side opened the association, so its sessions take even stream ids, else odd ones
- * (RFC 5043 6.1); a peer whose Initiates come on the same ones changes that. streams: in each
- * direction. max_msg: as of iw_assoc_set_max_msg(). ops are copied. NULL: out of memory.
+ * (RFC 5043 6.1). An Initiate from the peer on a stream of the same parity changes that. streams:
+ * in each direction. max_msg: as for iw_assoc_set_max_msg(). Copies ops. Returns NULL if out of
+ * memory.
  */
 struct iw_assoc *iw_assoc_new(struct iw_shard *shard, const struct iw_llp_ops *ops, void *llp,
 			      bool initiator, unsigned int streams, size_t max_msg);
-/* The LLP's association, as iw_assoc_new() was told. */
+/* Returns the llp passed to iw_assoc_new(). */
 void *iw_assoc_llp(const struct iw_assoc *assoc);
-/*
- * The largest user message, in bytes, that is to be made; less than 518 counts as 518 (RFC 5043 9).
- */
+/* Sets the size limit for user messages, in bytes, to at least 518 (RFC 5043 9). */
 void iw_assoc_set_max_msg(struct iw_assoc *assoc, size_t max_msg);
 /*
- * The association is gone, and the iw_assoc is freed. Every session ends with IW_EVENT_CLOSED
- * (error: a -errno), and QPs enter the error state; but the QP of an Initiate with a user that has
- * no answer yet stays as it is.
+ * Frees an association that is gone. Every session ends with IW_EVENT_CLOSED (error: a -errno), and
+ * QPs enter the error state. An exception is the QP of an unanswered Initiate with a user: it keeps
+ * its state.
  */
 void iw_assoc_lost(struct iw_assoc *assoc, int error);
-/* As of now: see iw_assoc_new(). */
+/* Returns the current value: see iw_assoc_new(). */
 bool iw_assoc_is_initiator(const struct iw_assoc *assoc);
-/* As iw_assoc_new() was told. */
+/* Returns the streams passed to iw_assoc_new(). */
 unsigned int iw_assoc_streams(const struct iw_assoc *assoc);
-/* How many of its sessions are not over yet. */
+/* Returns the number of sessions that are not over. */
 unsigned int iw_assoc_sessions(const struct iw_assoc *assoc);
-/* Of them, those that were neither refused nor rejected. */
+/* Returns the number of live sessions that were neither refused nor rejected. */
 unsigned int iw_assoc_wanted(const struct iw_assoc *assoc);
-/* Sessions that were turned away and that the peers may leave unacknowledged, all of them together. */
+/* Limit for unacknowledged turned-away sessions of all peers together. */
 #define IW_TURNED_AWAY_ALL 16384
 bool iw_turned_too_many_away(const struct iw_shard *shard);
 /*
- * If there are more of them, returns the LLP's association that has the most, which the LLP is to
- * abort, else NULL. Those that were acknowledged meanwhile do not count.
+ * If the limit is exceeded, returns the LLP's association with the most turned-away sessions, for
+ * the LLP to abort; else NULL. Sessions acknowledged meanwhile do not count.
  */
 void *iw_worst_asker(struct iw_shard *shard);
 /*
- * Returns the LLP's associations whose last session has ended, or whose last wanted one has, each
- * once, then NULL. There may be new sessions on them by now.
+ * Returns an LLP association whose last session, or last wanted session, has ended: each once, then
+ * NULL. New sessions may have started on the association since.
  */
 void *iw_next_idle(struct iw_shard *shard);
 
 /*
  * Writes the next message, of at most room bytes, to buf; the sessions take turns. Returns its
- * length, or 0: there is none, or none that is worth starting in so little room. Untagged messages
- * and session control are not held back to be packed with others.
+ * length; 0 if no message is due, or if none is worth starting in the room. Untagged messages and
+ * session control are not delayed for bundling.
  */
 size_t iw_assoc_pull(struct iw_assoc *assoc, uint8_t *buf, size_t room, struct iw_msg *msg);
 /*
- * The bytes that a message references cannot be read any more. From now on its header says an
- * invalid DDP version (RFC 5041 4.1), so that the peer ends the session, unless it has the message
- * as it was.
+ * Marks a message whose referenced bytes are no longer readable: gives it an invalid DDP version
+ * (RFC 5041 4.1). The peer ends the session unless it already has the original message.
  */
 void iw_poison(uint8_t *message);
-/*
- * Writes what is sent in the place of a message of the same session that is void (docs/wire.md):
- * IW_VOID_LEN bytes.
- */
+/* Writes the void message that replaces a voidable one (docs/wire.md): IW_VOID_LEN bytes. */
 void iw_put_void(uint8_t *to, const uint8_t *message);
-/* The peer may have placed more messages: their WRs complete. May end sessions. */
+/* Completes the WRs of messages that the peer has placed. May end sessions. */
 void iw_assoc_placed(struct iw_assoc *assoc);
 /*
- * Both sides know receipts. window: the bytes of Sends without a receive that the peer keeps for
- * each QP (unexpected.h). To be called before there are sessions.
+ * Enables receipts; both sides support them. window: bytes of Sends without a receive that the peer
+ * stores for each QP (unexpected.h). Call before the first session.
  */
 void iw_assoc_set_receipts(struct iw_assoc *assoc, uint32_t window);
-/* Both sides know queue numbers with the number of an SRQ: QPs of XRC may have sessions here. */
+/* Enables queue numbers with an SRQ number, which sessions of XRC QPs need. */
 void iw_assoc_set_srq_numbers(struct iw_assoc *assoc);
 /*
- * Whether the peer has still to be told something of the messages that have come: until the message
- * that says it (iw_msg.receipt) has arrived, no acknowledgement may be taken for a placement.
+ * True if the peer lacks information about received messages. Until the message that carries it
+ * (iw_msg.receipt) has arrived, the peer must not take an acknowledgement for placement.
  */
 bool iw_assoc_owes_receipt(const struct iw_assoc *assoc);
 
 /*
- * A user message arrived; they may come in any order, but none twice. Placement happens inside,
- * from data to its final buffer. -EPROTO: the peer broke a rule that concerns the whole
- * association, or asks for thousands of sessions and does not acknowledge that it gets none; the
- * association is to be aborted. An error of one session is dealt with inside (Terminate).
+ * Receives a user message. Messages may arrive in any order, each once. Places the payload directly
+ * from data in its final buffer. Returns -EPROTO if the LLP must abort the association: the peer
+ * broke a rule of the whole association, or requests thousands of sessions without acknowledging
+ * their refusals. An error of one session is handled inside (Terminate).
  */
 int iw_assoc_receive(struct iw_assoc *assoc, uint16_t sid, uint32_t ppid, const uint8_t *data,
 		     size_t len);

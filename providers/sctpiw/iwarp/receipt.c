@@ -6,7 +6,7 @@
 #include "iwarp/assoc.h"
 #include "iwarp/rc.h"
 
-/* ---- of this side ---- */
+/* ---- this side's receipts ---- */
 
 static struct rdmap_receipt now(const struct iw_session *s)
 {
@@ -15,9 +15,9 @@ static struct rdmap_receipt now(const struct iw_session *s)
 	struct rdmap_receipt r = { .ssn = s->rx.delivered };
 
 	r.waiting = t->count || rc->rx.refused;
-	if (rc->rx.refused) /* it stands before all that wait */
+	if (rc->rx.refused) /* the refused message precedes all waiting ones */
 		r.msn = rc->rx.refused_index - rc->rx.delta;
-	else if (r.waiting) /* with an own receive queue no receives are taken ahead: taken is 0 */
+	else if (r.waiting) /* a QP's own receive queue takes no receives ahead: taken is 0 */
 		r.msn = t->first + rc->rx.taken - rc->rx.delta;
 	return r;
 }
@@ -32,7 +32,7 @@ void iw_receipt_count(struct iw_session *s)
 		return;
 	s->tx.owes = owes;
 	s->assoc->owing += owes ? 1u : -1u;
-	/* Nothing is to be sent any more that would say so: the LLP may have to acknowledge again. */
+	/* No receipt is owed any more: the LLP may have to acknowledge again. */
 	if (!s->assoc->owing && !s->assoc->pulling)
 		s->assoc->ops.doorbell(s->assoc->llp);
 }
@@ -41,7 +41,7 @@ void iw_receipt_update(struct iw_session *s)
 {
 	struct rdmap_receipt r;
 
-	/* Before there is a session nothing may be sent; see establish(). */
+	/* Before the session is established nothing may be sent; see establish(). */
 	if (!s->assoc->receipts || s->tx.receipt_due || s->state != IW_S_ESTABLISHED)
 		return;
 	r = now(s);
@@ -89,7 +89,7 @@ bool iw_assoc_owes_receipt(const struct iw_assoc *assoc)
 	return assoc->owing != 0;
 }
 
-/* ---- of the peer ---- */
+/* ---- the peer's receipts ---- */
 
 int iw_receipt_place(struct iw_session *s, const struct iw_segment *seg, struct iw_failure *f)
 {

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Receipts (wire/rdmap_receipt.h): what this side tells the peer of its messages. The LLP is told
- * while one is owed, so that no acknowledgement overtakes it (iw_assoc_owes_receipt()). Needs the
- * shard's lock.
+ * Receipts (wire/rdmap_receipt.h) inform the peer about its messages. While a receipt is owed, the
+ * LLP lets no acknowledgement overtake it (iw_assoc_owes_receipt()). Needs the shard's lock.
  */
 #ifndef SCTPIW_IWARP_RECEIPT_H
 #define SCTPIW_IWARP_RECEIPT_H
@@ -19,8 +18,8 @@ struct iw_rx_rec;
 struct iw_segment;
 
 /*
- * Sends have lost or found receives, or the session is established: owes the peer a receipt, unless
- * the last one said the same.
+ * Queues a receipt, unless the last receipt said the same. Call when Sends have lost or found
+ * receives, or when the session is established.
  */
 void iw_receipt_update(struct iw_session *s);
 /*
@@ -29,26 +28,27 @@ void iw_receipt_update(struct iw_session *s);
  */
 void iw_receipt_finish(struct iw_session *s);
 /*
- * The session, whose peer is itself, is about to fail: what was taken completes as by a last receipt.
+ * Completes the delivered messages, as by a final receipt. For a session that is its own peer and
+ * is about to fail.
  */
 void iw_receipt_finish_to_self(struct iw_session *s);
 /*
- * Something that the peer must get before it may trust our acknowledgements was put on the
- * session's list of things to send, or was taken off it.
+ * Updates the association's count of sessions that owe a receipt or a message that ends the
+ * session.
  */
 void iw_receipt_count(struct iw_session *s);
 /*
- * Whether a receipt is due, and may be sent: not before the session is established, and then not before
- * the RTR indication, which has to be the first segment (RFC 6581 9.2).
+ * True if a receipt may be sent. It must follow the establishment of the session and the RTR
+ * indication, which has to be the first segment (RFC 6581 9.2).
  */
 static inline bool iw_receipt_may_leave(const struct iw_session *s)
 {
 	return s->tx.receipt_due && s->state >= IW_S_ESTABLISHED && !s->tx.rtr_due;
 }
-/* Writes the receipt behind room for the DDP-SSN: its length; 0: it does not fit limit. */
+/* Writes the receipt, after room for the DDP-SSN. Returns its length; 0: it does not fit limit. */
 size_t iw_receipt_pull(struct iw_session *s, uint8_t *buf, size_t limit);
 
-/* The peer's. */
+/* The peer's receipts. */
 int iw_receipt_place(struct iw_session *s, const struct iw_segment *seg, struct iw_failure *f);
 int iw_receipt_deliver(struct iw_session *s, const struct iw_rx_rec *rec, struct iw_failure *f);
 

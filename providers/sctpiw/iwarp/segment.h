@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* A DDP segment that arrived: what placement and what delivery have to know of it. */
+/* A received DDP segment: the data for placement and for delivery. */
 #ifndef SCTPIW_IWARP_SEGMENT_H
 #define SCTPIW_IWARP_SEGMENT_H
 
@@ -8,7 +8,7 @@
 
 #include "wire/ddp.h"
 
-/* A segment while it is judged and placed. Lengths in bytes. */
+/* A segment during checks and placement. Lengths in bytes. */
 struct iw_segment {
 	struct ddp_header h;
 	const uint8_t *raw; /* the DDP header as received */
@@ -19,33 +19,33 @@ struct iw_segment {
 };
 
 /*
- * What delivery has to know of a segment that is placed. It is kept if the segment came before its
- * turn, so it is small; the DDP header can be made again from it (iw_rec_header()).
+ * Delivery data of a placed segment. A record is kept for each early segment, so it is small;
+ * iw_rec_header() can rebuild the DDP header.
  */
 struct iw_rx_rec {
-	uint8_t control; /* DDP control octet as received, or an enum iw_rec_control; 0: empty slot */
+	uint8_t control; /* received DDP control octet, or enum iw_rec_control; 0: empty slot */
 	uint8_t rdmap;	 /* RDMAP control octet */
 	uint16_t len;	 /* payload, bytes */
 	union {
 		uint32_t stag;	   /* tagged: STag; untagged: Invalidate STag */
-		uint32_t imm_data; /* of rdmap_is_octets(): the first 4, network order */
+		uint32_t imm_data; /* for rdmap_is_octets(): the first 4 octets, network order */
 	};
 	union {
 		uint32_t to_hi; /* tagged: upper half of the TO */
 		uint32_t msn;	/* untagged */
 	};
 	union {
-		uint32_t to_lo;	   /* tagged: lower half of the TO */
-		uint32_t mo;	   /* untagged */
-		uint32_t imm_word; /* of rdmap_is_octets(): the last 4, host order */
-		uint32_t write_len; /* Immediate Data, once delivered: bytes of the Write before it */
+		uint32_t to_lo;	    /* tagged: lower half of the TO */
+		uint32_t mo;	    /* untagged */
+		uint32_t imm_word;  /* for rdmap_is_octets(): the last 4 octets, host order */
+		uint32_t write_len; /* delivered Immediate Data: bytes of the preceding Write */
 	};
 };
 
-/* Values of iw_rx_rec.control that no valid segment has, since their DDP version is not 1. */
+/* Values of iw_rx_rec.control; no valid segment has them, since their DDP version is not 1. */
 enum iw_rec_control {
 	IW_REC_TERMINATE = 0x02, /* a session Terminate */
-	IW_REC_SKIP = 0x03,	 /* nothing to deliver: a message that was dropped */
+	IW_REC_SKIP = 0x03,	 /* a dropped message: nothing to deliver */
 };
 
 static inline uint64_t iw_rec_to(const struct iw_rx_rec *r)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* The end of a session, whatever its reason, and its timer (RFC 5043 6). */
+/* The end of a session for any reason, and the session's timer (RFC 5043 6). */
 #include "iwarp/session.h"
 
 #include <errno.h>
@@ -16,7 +16,7 @@
 #include "iwarp/void.h"
 #include "util/alloc.h"
 
-#define CLOSE_WAIT (1000 * IW_MSEC) /* for the peer's session Terminate */
+#define CLOSE_WAIT (1000 * IW_MSEC) /* maximum wait for the peer's session Terminate */
 #define ACK_POLL_MIN IW_MSEC
 #define ACK_POLL_MAX (1024 * IW_MSEC)
 
@@ -43,7 +43,7 @@ struct iw_session *iw_session_new(struct iw_assoc *assoc, bool active)
 	return s;
 }
 
-/* IW_EVENT_CLOSED does not name a QP any more. */
+/* Makes IW_EVENT_CLOSED name no QP. */
 static void forget_closed_qp(struct iw_session *s)
 {
 	if (s->ending.closed_qp)
@@ -128,11 +128,11 @@ void iw_session_set_timer(struct iw_session *s, uint64_t when)
 		timerq_set(&s->shard->timers, &s->timer, when);
 }
 
-/* ---- while it closes ---- */
+/* ---- closing ---- */
 
 /*
- * When to look again: for the peer's Terminate, or for an acknowledgement. Sessions look together, at multiples of the
- * shortest wait: where many end, each with a time of its own would wake the thread by itself.
+ * Sets the time of the next check: for the peer's Terminate, or for an acknowledgement. Checks fall
+ * on multiples of ACK_POLL_MIN. So many ending sessions wake the thread together, not one by one.
  */
 static void arm_closing(struct iw_session *s)
 {
@@ -155,7 +155,7 @@ void iw_session_settle(struct iw_session *s)
 		return;
 	if (s->tx.ended && s->rx.ended) {
 		iw_session_uncount(s);
-		/* The stream may be used again once everything has arrived (RFC 5043 6.6). */
+		/* The stream may be reused once all messages have arrived (RFC 5043 6.6). */
 		if (!s->tx.ssn || iw_assoc_is_acked(s->assoc, s->tx.last_seq)) {
 			iw_session_leave(s);
 			if (s->ending.user_gone)
@@ -179,7 +179,7 @@ void iw_session_timer(struct iw_session *s)
 	if (s->state != IW_S_CLOSING)
 		return;
 	if (e->give_up_at && e->give_up_at <= s->shard->now && !s->rx.ended && s->counted) {
-		/* The peer does not end its side: the stream is retired until it does. */
+		/* The peer does not end its side: the stream stays retired until it does. */
 		iw_session_uncount(s);
 		iw_session_loosen(s);
 	}
@@ -189,11 +189,11 @@ void iw_session_timer(struct iw_session *s)
 
 /* ---- the end ---- */
 
-/* What a reason means. */
+/* Effects of a reason. */
 struct end_info {
-	int error;   /* of IW_EVENT_CLOSED; LOST has one of its own */
-	bool silent; /* no event: the user knows */
-	/* A QP that is connected out of band stays in its state, and keeps its WRs. */
+	int error;   /* of IW_EVENT_CLOSED; the caller sets the error of LOST */
+	bool silent; /* no event: the user caused the end */
+	/* A QP that is connected out of band keeps its state and its WRs. */
 	bool spares_oob;
 };
 
@@ -209,7 +209,7 @@ static const struct end_info end_infos[] = {
 	[IW_END_ABANDONED] = { 0, .silent = true },
 };
 
-/* Tells the user, who may not know of the session at all yet. */
+/* Reports the end to the user, unless no user knows the session yet. */
 static void notify_closed(struct iw_session *s, int error)
 {
 	if (!s->active && !s->setup.announced && (s->event.bits & 1 << IW_EVENT_INITIATE)) {
@@ -222,8 +222,8 @@ static void notify_closed(struct iw_session *s, int error)
 }
 
 /*
- * What is still to be sent before the stream can rest. began: messages of the peer may have been
- * delivered, since both sides may send segments.
+ * Plans the messages to send before the stream can rest. began: both sides may send segments, so
+ * messages of the peer may have been delivered.
  */
 static void plan_end(struct iw_session *s, bool began, const struct iw_failure *f)
 {
@@ -239,12 +239,12 @@ static void plan_end(struct iw_session *s, bool began, const struct iw_failure *
 		} else {
 			s->tx.control = SESSION_TERMINATE;
 		}
-		/* The Initiate was the peer's last message, or there was none. */
+		/* The peer's last message was the Initiate, or the peer has sent none. */
 		s->rx.ended = true;
 		return;
 	}
 	s->tx.terminate_due = true;
-	if (began && !s->rx.ended) /* else the peer has no WR that waits for it */
+	if (began && !s->rx.ended) /* else no WR of the peer waits for a receipt */
 		iw_receipt_finish(s);
 	if (f && !f->illegal && segments_legal) {
 		s->tx.term = f->term;
@@ -253,10 +253,10 @@ static void plan_end(struct iw_session *s, bool began, const struct iw_failure *
 }
 
 /*
- * What becomes of the QP. One that is connected out of band learns of its peer what InfiniBand
- * would tell: only by sending to it does one find out that it has gone, and before there was a
- * session nothing has happened. But if a completion is lost now the QP enters the error state, as
- * it would at any other time.
+ * Detaches the QP. A QP that is connected out of band sees only what InfiniBand would show: a dead
+ * peer shows only when the QP sends to it, and the end of a session that was never established does
+ * not show. But if the CQ loses a completion now, the QP enters the error state, as at any other
+ * time.
  */
 static void part(struct iw_session *s, enum iw_end_reason why, int error, bool established,
 		 const struct iw_failure *f)
@@ -275,18 +275,18 @@ static void part(struct iw_session *s, enum iw_end_reason why, int error, bool e
 		iw_uc_outlive(qp, why, f);
 		return;
 	}
-	/* As with InfiniBand, the oldest WR learns that nobody has answered. */
+	/* As with InfiniBand, fail the oldest WR, because the peer did not answer. */
 	if (why == IW_END_LOST && qp->sq.head != rc->base.send.next + rc->base.send.begun) {
 		iw_explain_lost(s, &gone, error);
 		f = &gone;
 	}
 	iw_rc_unbind(rc);
 	if (qp->oob && end_infos[why].spares_oob && !iw_cq_is_overflown(qp->send_cq)) {
-		if (qp->srq) /* receives of messages that will never be whole */
+		if (qp->srq) /* return the receives of incomplete messages */
 			iw_rc_srq_return(rc);
 		if (established)
 			rc->peer_gone = true;
-	} else if (state != IW_QPS_RESET) { /* a QP that is being reset empties its queues itself */
+	} else if (state != IW_QPS_RESET) { /* a reset empties the queues itself */
 		iw_qp_enter_error(qp, f);
 	}
 }
@@ -335,7 +335,7 @@ void iw_session_lost(struct iw_session *s, int error)
 	end(s, IW_END_LOST, error, NULL);
 }
 
-/* The WR that a Terminate about f would be about is one of this QP. */
+/* Finds the WR of this QP that a Terminate about f would refer to. */
 static void blame_at_peer(const struct iw_rc *rc, const struct iw_failure *f,
 			  struct iw_failure *at_peer)
 {
@@ -380,7 +380,7 @@ bool iw_session_wrong(struct iw_session *s, uint16_t ssn, const struct iw_failur
 	return false;
 }
 
-/* The user gives up the pointer. Events that were not fetched go with it. */
+/* Releases the user's pointer and the events that were not fetched. */
 static void let_go(struct iw_session *s, enum iw_end_reason why, const struct iw_failure *f)
 {
 	iw_event_clear(&s->event);
@@ -411,7 +411,7 @@ void iw_session_set_rnr_retry(struct iw_session *s, uint8_t count)
 {
 	s->rnr_retry_count = count;
 	if (s->state == IW_S_ESTABLISHED)
-		iw_rc_rx_update_timer(s, true); /* a Send may have come before this */
+		iw_rc_rx_update_timer(s, true); /* a Send may have arrived earlier */
 }
 
 struct iw_assoc *iw_session_assoc(const struct iw_session *s)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* A stream session, and how it ends (RFC 5043 5, 6). Needs the shard's lock. */
+/* A stream session and its end (RFC 5043 5, 6). Needs the shard's lock. */
 #ifndef SCTPIW_IWARP_SESSION_H
 #define SCTPIW_IWARP_SESSION_H
 
@@ -16,118 +16,117 @@
 
 enum iw_session_state {
 	IW_S_INITIATING, /* active: the Initiate is queued or sent, the QP is bound */
-	IW_S_PENDING,	 /* passive: the application decides */
-	IW_S_AWAITING,	 /* passive: accepted; nothing is sent before the RTR indication is here */
+	IW_S_PENDING,	 /* passive: waits for the application's decision */
+	IW_S_AWAITING,	 /* passive: accepted; sends nothing before the RTR indication arrives */
 	IW_S_ESTABLISHED,
-	IW_S_CLOSING, /* over for QP and application; the Terminates are on their way */
-	IW_S_OVER,    /* off its stream; freed when the user does not hold it any more */
+	IW_S_CLOSING, /* over for QP and application; Terminates are in flight */
+	IW_S_OVER,    /* off its stream; freed once the user releases it */
 };
 
-/* How it begins: session_setup.c. */
+/* Setup: session_setup.c. */
 struct iw_session_setup {
-	bool enhanced;			 /* opened with an Enhanced Initiate (RFC 6581) */
-	bool announced;			 /* IW_EVENT_INITIATE was fetched */
-	bool turned_away;		 /* ended before it began; counts in iw_assoc.turned_away */
-	struct session_enhanced offer;	 /* the peer's establishment data */
-	struct iw_session_param *local;	 /* this side's; kept until sent for good */
+	bool enhanced;			/* started by an Enhanced Initiate (RFC 6581) */
+	bool announced;			/* IW_EVENT_INITIATE was fetched */
+	bool turned_away;		/* ended before its start; counts in iw_assoc.turned_away */
+	struct session_enhanced offer;	/* the peer's establishment data */
+	struct iw_session_param *local; /* this side's; kept until sent for the last time */
 	struct iw_session_param *remote; /* the peer's; kept until fetched as an event */
 };
 
 /*
- * What this side sends. ssn is not beside the flags that iw_session_wake() reads: compilers load
- * neighbours in one piece, which waits if one of them has just been written.
+ * Send state. ssn is not adjacent to the flags that iw_session_wake() reads: compilers load
+ * adjacent fields with one instruction, which stalls after a recent store to one of them.
  */
 struct iw_session_tx {
 	uint16_t ssn;	    /* of the next message */
 	uint32_t first_seq; /* iw_assoc.pulled at the first message */
 	uint32_t last_seq;  /* iw_assoc.pulled at the last message so far */
 	struct term_message term;
-	uint16_t control;   /* function of the control message that is sent first, or 0 */
-	bool ended;	    /* the last message is out */
+	uint16_t control;   /* function of the control message to send first, or 0 */
+	bool ended;	    /* the last message was sent */
 	bool terminate_due; /* a session Terminate is to be sent */
-	bool term_due;	    /* before it, an RDMAP Terminate: term */
-	bool answered;	    /* the peer has the first message: it sent something in answer */
+	bool term_due;	    /* send an RDMAP Terminate, term, before the session Terminate */
+	bool answered;	    /* the peer has the first message: it sent an answer */
 	bool rtr_due;	    /* an RTR indication is to be sent */
-	bool receipt_due;   /* a receipt is to be sent, before all else but control */
-	bool owes; /* it, or something that ends the session, is counted in iw_assoc.owing */
+	bool receipt_due;   /* a receipt is to be sent, before all messages but control */
+	bool owes; /* iw_assoc.owing counts a receipt, or a message that ends the session */
 	uint32_t receipt_msn;	      /* on QN 4, of the last receipt */
-	struct rdmap_receipt receipt; /* the last one, or the final one that is due */
+	struct rdmap_receipt receipt; /* the last receipt sent, or the final receipt that is due */
 };
 
-/* Messages that came before their turn and are placed: what delivery has to know, by DDP-SSN. */
+/* Delivery records of messages that arrived early and are placed, by DDP-SSN. */
 struct iw_rx_order {
 	struct iw_rx_rec *slots;
 	uint32_t size; /* a power of two, or 0 */
 	uint32_t used;
-	uint16_t last; /* the highest DDP-SSN of any, if used */
+	uint16_t last; /* highest DDP-SSN of all records, if used */
 };
 
 /*
- * The order is given up: messages are only counted, in iw_session_rx.ssn. SCTP delivers each once,
- * so the peer's end is here when as many have come as the DDP-SSN of its Terminate says.
+ * Unordered mode: messages are only counted, in iw_session_rx.ssn. SCTP delivers each message once.
+ * So the peer has ended once the count matches the DDP-SSN of its Terminate.
  */
 struct iw_rx_loose {
 	bool on;
-	bool end_known; /* the peer's Terminate has come */
+	bool end_known; /* the peer's Terminate has arrived */
 	uint16_t end_ssn;
 };
 
-/* A message that came early is wrong: when its turn comes the session fails. */
+/* An early message is wrong: the session fails when the message's turn comes. */
 struct iw_rx_fault {
 	bool found;
-	uint16_t ssn; /* what is behind it is dropped */
+	uint16_t ssn; /* later messages are dropped */
 	struct iw_failure failure;
 };
 
 /* The peer's void messages (void.h). */
 struct iw_rx_void {
 	bool found;
-	uint16_t ssn; /* the lowest DDP-SSN of any */
+	uint16_t ssn; /* lowest DDP-SSN of all void messages */
 };
 
-/* What the peer sends: session_rx.c. */
+/* Receive state: session_rx.c. */
 struct iw_session_rx {
-	uint16_t ssn;	    /* of the message whose turn it is */
-	uint16_t delivered; /* the same, but it moves on only when the message before was delivered */
+	uint16_t ssn;	      /* DDP-SSN of the next message in order */
+	uint16_t delivered;   /* ssn after the last delivered message */
 	uint32_t receipt_msn; /* on QN 4, of the peer's last receipt */
-	bool ended;	      /* the peer's last message, and all before it, has come */
-	bool begun;	      /* a segment of the peer's was delivered */
+	bool ended;	      /* all messages of the peer, up to its last one, have arrived */
+	bool begun;	      /* a segment from the peer was delivered */
 	struct iw_rx_order order;
 	struct iw_rx_loose loose;
 	struct iw_rx_fault fault;
 	struct iw_rx_void voided;
 	struct iw_early_queue early;
-	uint8_t term_buf[64]; /* the untagged buffer of QN 2, for the peer's RDMAP Terminate */
-	bool term_seen;	      /* its last segment was placed */
+	uint8_t term_buf[64]; /* untagged buffer of QN 2, for the peer's RDMAP Terminate */
+	bool term_seen;	      /* the last segment of the RDMAP Terminate was placed */
 };
 
-/* How it ends: session.c. */
+/* The end: session.c. */
 struct iw_session_ending {
-	bool user_gone;		 /* nobody outside holds the session pointer any more */
-	struct iw_qp *closed_qp; /* the QP that IW_EVENT_CLOSED names */
+	bool user_gone;		 /* the user has released the session pointer */
+	struct iw_qp *closed_qp; /* QP named by IW_EVENT_CLOSED */
 	int error;		 /* for IW_EVENT_CLOSED, -errno */
-	uint64_t give_up_at; /* when the peer's Terminate is given up, ns; 0: it is not waited for */
-	uint64_t ack_poll;   /* until the next look for an acknowledgement, at least, ns */
+	uint64_t give_up_at;	 /* end of the wait for the peer's Terminate, ns; 0: no wait */
+	uint64_t ack_poll;	 /* minimum time until the next check for an acknowledgement, ns */
 };
 
 struct iw_session {
 	struct iw_shard *shard;
-	struct iw_assoc *assoc; /* NULL once that is lost */
+	struct iw_assoc *assoc; /* NULL once the association is lost */
 	struct list_node all;	/* iw_shard.sessions or .graveyard */
 	struct list_node ready; /* iw_assoc.ready */
 	struct iw_event_node event;
 	struct timerq_node timer;
-	struct iw_qp *qp; /* bound; NULL: none, or the session has ended for it */
-	const struct iw_rdmap_info
-		*takes;		     /* which messages of the peer the QP takes: iwarp/opcode.h */
-	struct iw_session_user user; /* all zero: nobody outside knows the session yet */
+	struct iw_qp *qp; /* the bound QP; NULL: none, or the session has ended for the QP */
+	const struct iw_rdmap_info *takes; /* peer messages that the QP accepts: iwarp/opcode.h */
+	struct iw_session_user user;	   /* all zero: the session has no user yet */
 	uint16_t sid;
 	uint8_t state;		 /* enum iw_session_state */
 	uint8_t rnr_retry_count; /* times IW_RNR_UNIT; IW_RNR_FOREVER */
 	bool active;
-	bool to_self;  /* the peer is this session */
+	bool to_self;  /* the session is its own peer */
 	bool in_order; /* segments are placed in order: iw_config.in_order, or the QP is UC */
-	bool sifts;    /* segments may have no effect: one was void, or the QP is UC */
+	bool sifts;    /* segments may be dropped: one was void, or the QP is UC */
 	bool counted;  /* in iw_assoc.live */
 	struct iw_session_tx tx;
 	struct iw_session_rx rx;
@@ -135,50 +134,50 @@ struct iw_session {
 	struct iw_session_ending ending;
 };
 
-/* Why a session ends. */
+/* Reasons for the end of a session. */
 enum iw_end_reason {
-	IW_END_PEER,	  /* the peer's session Terminate, or its withdrawal */
-	IW_END_REFUSED,	  /* the peer answered the Initiate by a Terminate */
-	IW_END_CROSSED,	  /* its Initiate crossed one of the peer's; the QP was unbound before */
+	IW_END_PEER,	  /* the peer's session Terminate, or the peer withdrew its Initiate */
+	IW_END_REFUSED,	  /* the peer answered the Initiate with a Terminate */
+	IW_END_CROSSED,	  /* two Initiates crossed; the QP is already unbound */
 	IW_END_LOST,	  /* the association is gone */
-	IW_END_TERMINATE, /* an RDMAP Terminate of the peer */
+	IW_END_TERMINATE, /* an RDMAP Terminate from the peer */
 	IW_END_FAILED,	  /* this side found an error */
 	IW_END_MOVED,	  /* the application reset or freed the QP, or moved it to ERR */
-	IW_END_CLOSED,	  /* this side's user closes it in order */
-	IW_END_ABANDONED, /* this side's user gives up waiting */
+	IW_END_CLOSED,	  /* the local user closes the session in order */
+	IW_END_ABANDONED, /* the local user gives up waiting */
 };
 
-/* A session that is not on a stream yet. NULL: out of memory. */
+/* Returns a new session without a stream; NULL if out of memory. */
 struct iw_session *iw_session_new(struct iw_assoc *assoc, bool active);
 /*
- * Ends a session: the QP is unbound, and what the reason says becomes of it; an RDMAP Terminate as
- * f says and a session Terminate go out behind what was sent; IW_EVENT_CLOSED unless the user ends
- * it. f: with FAILED, TERMINATE and ABANDONED, else NULL; it is passed to iw_qp_enter_error(). Does
- * nothing if the session has ended. Sessions are freed by iw_shard_reap() only.
+ * Ends a session and unbinds the QP, whose fate depends on the reason. Queues an RDMAP Terminate as
+ * f says, and a session Terminate, after the messages already sent. Raises IW_EVENT_CLOSED unless
+ * the user ends the session. f: with FAILED, TERMINATE and ABANDONED, else NULL; passed to
+ * iw_qp_enter_error(). No effect if the session has ended. Only iw_shard_reap() frees sessions.
  */
 void iw_session_end(struct iw_session *s, enum iw_end_reason why, const struct iw_failure *f);
-/* The same because the association is gone; error: -errno for IW_EVENT_CLOSED. */
+/* Ends the session because the association is gone; error: -errno for IW_EVENT_CLOSED. */
 void iw_session_lost(struct iw_session *s, int error);
-/* Ends the session as IW_END_FAILED, with an async event of the QP if f is not quiet. */
+/* Ends the session as IW_END_FAILED; raises an async event for the QP unless f is quiet. */
 void iw_session_fail(struct iw_session *s, const struct iw_failure *f);
 /*
- * The message with this DDP-SSN is wrong: the session fails, now or when the message's turn comes.
- * true: it has failed.
+ * Fails the session because the message with this DDP-SSN is wrong: now, or when the message's turn
+ * comes. Returns true if the session has failed now.
  */
 bool iw_session_wrong(struct iw_session *s, uint16_t ssn, const struct iw_failure *f);
-/* A closing session: is it over by now? Then it leaves its stream. */
+/* Takes a closing session off its stream if the session is over. */
 void iw_session_settle(struct iw_session *s);
-/* Takes the session off its stream, which is idle again. */
+/* Takes the session off its stream, which becomes idle. */
 void iw_session_leave(struct iw_session *s);
-/* The session no longer counts as one that lives (iw_assoc_sessions()). May be called again. */
+/* Removes the session from the live ones (iw_assoc_sessions()). May be called repeatedly. */
 void iw_session_uncount(struct iw_session *s);
-/* A passive session that was PENDING is not wanted: it counts until it leaves its stream. */
+/* Turns away a passive session that was PENDING: it counts until it leaves its stream. */
 void iw_session_turn_away(struct iw_session *s);
-/* The user of the session has fetched its last event, or gives up the pointer. */
+/* Releases the session when the user has fetched its last event, or gives up the pointer. */
 void iw_session_release(struct iw_session *s);
-/* Nobody holds the session any more: it is freed when the graveyard is emptied. */
+/* Moves an unreferenced session to the graveyard, to be freed from there. */
 void iw_session_bury(struct iw_session *s);
-/* The session's timer is due. */
+/* Handles the session's timer. */
 void iw_session_timer(struct iw_session *s);
 /* when: ns; UINT64_MAX: stops the timer. */
 void iw_session_set_timer(struct iw_session *s, uint64_t when);

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * What arrives on a stream in session. A message whose turn has come is dealt with at once and
- * leaves no trace; one that came early is placed, and remembered by a small record until the gap
- * before it is closed.
+ * Messages that arrive in a session. A message in order is processed at once and leaves no trace.
+ * An early message is placed, and a small record stays until the gap before the message is closed.
  */
 #include "iwarp/session_rx.h"
 
@@ -23,9 +22,9 @@
 #include "util/serial.h"
 
 #define SLOTS_MIN 64
-#define SLOTS_KEEP 4096 /* a larger table is given back when it is empty */
+#define SLOTS_KEEP 4096 /* a larger table is freed when it is empty */
 
-/* ---- what came early ---- */
+/* ---- early messages ---- */
 
 static bool is_remembered(const struct iw_session *s, uint16_t ssn)
 {
@@ -61,7 +60,7 @@ void iw_rx_order_clear(struct iw_rx_order *o)
 
 /* ---- delivery ---- */
 
-/* The peer's last message, and everything before it, is here. */
+/* Handles the end of the peer's side: all its messages have arrived. */
 static void peer_ended(struct iw_session *s)
 {
 	s->rx.ended = true;
@@ -109,7 +108,7 @@ static void deliver(struct iw_session *s, const struct iw_rx_rec *rec)
 		s->rx.delivered = s->rx.ssn;
 }
 
-/* Delivers what came early and is in turn now. */
+/* Delivers early messages that are now in order. */
 static void drain(struct iw_session *s)
 {
 	struct iw_rx_order *o = &s->rx.order;
@@ -132,7 +131,7 @@ static void drain(struct iw_session *s)
 		iw_rx_order_clear(o);
 }
 
-/* ---- without order: struct iw_rx_loose ---- */
+/* ---- unordered mode: struct iw_rx_loose ---- */
 
 static void count(struct iw_session *s, uint16_t ssn, const struct iw_rx_rec *rec)
 {
@@ -145,7 +144,7 @@ static void count(struct iw_session *s, uint16_t ssn, const struct iw_rx_rec *re
 	s->rx.ssn++;
 }
 
-/* At most 32,767 messages are under way (RFC 5043 10): 16 bits tell whether one is missing. */
+/* At most 32,767 messages are in flight (RFC 5043 10), so a 16-bit count detects a missing one. */
 static void check_end(struct iw_session *s)
 {
 	const struct iw_rx_loose *loose = &s->rx.loose;
@@ -155,8 +154,8 @@ static void check_end(struct iw_session *s)
 }
 
 /*
- * What is left of a message if the QP is gone, or a segment before it is in error: only the order
- * matters.
+ * Reduces a message to its place in the order, once the QP is gone or an earlier segment is in
+ * error.
  */
 static struct iw_rx_rec skim(struct iw_session *s, uint32_t ppid, uint16_t ssn, const uint8_t *data,
 			     size_t len)
@@ -165,13 +164,13 @@ static struct iw_rx_rec skim(struct iw_session *s, uint32_t ppid, uint16_t ssn, 
 	struct session_control c;
 
 	if (ppid == SESSION_PPID_CONTROL && len >= SESSION_CONTROL_MIN) {
-		session_decode(&c, data, len); /* fills in the function even if the rest is wrong */
+		session_decode(&c, data, len); /* decodes the function even if the rest is wrong */
 		if (c.function == SESSION_TERMINATE)
 			rec.control = IW_REC_TERMINATE;
 		if (s->active && !s->tx.answered && ssn == 0 &&
 		    (c.function == SESSION_REJECT || c.function == SESSION_ENHANCED_REJECT ||
 		     c.function == SESSION_TERMINATE)) {
-			/* The session never began: nothing more is owed (RFC 5043 6.3, 6.4). */
+			/* The session never started: no message is due (RFC 5043 6.3, 6.4). */
 			s->tx.terminate_due = s->tx.term_due = false;
 			s->tx.receipt_due = false;
 			s->tx.ended = true;
@@ -179,7 +178,7 @@ static struct iw_rx_rec skim(struct iw_session *s, uint32_t ppid, uint16_t ssn, 
 			rec.control = IW_REC_TERMINATE;
 		}
 	}
-	/* A Terminate of the active side does not answer: it may have crossed our Accept. */
+	/* A Terminate of the active side is no answer: it may have crossed the Accept. */
 	if (s->active || ppid == SESSION_PPID_DDP)
 		s->tx.answered = true;
 	return rec;
@@ -211,15 +210,12 @@ void iw_session_loosen(struct iw_session *s)
 	}
 	check_end(s);
 	if (s->state == IW_S_CLOSING)
-		iw_session_wake(s); /* a Terminate that waited for an answer */
+		iw_session_wake(s); /* a Terminate may have waited for an answer */
 }
 
 /* ---- messages ---- */
 
-/*
- * A message is dealt with, and its record is what is left of it: delivers it, or keeps it for
- * later.
- */
+/* Delivers the record of a processed message, or stores the record until its turn. */
 static inline void accept_rec(struct iw_session *s, uint16_t ssn, const struct iw_rx_rec *rec)
 {
 	struct iw_failure f;
@@ -242,7 +238,7 @@ static inline void accept_rec(struct iw_session *s, uint16_t ssn, const struct i
 	check_end(s);
 }
 
-/* Only the order of the message matters: see skim(). */
+/* Processes a message of which only the order matters: see skim(). */
 static void follow(struct iw_session *s, uint32_t ppid, uint16_t ssn, const uint8_t *data,
 		   size_t len)
 {
@@ -250,17 +246,16 @@ static void follow(struct iw_session *s, uint32_t ppid, uint16_t ssn, const uint
 
 	accept_rec(s, ssn, &rec);
 	if (s->state == IW_S_CLOSING)
-		iw_session_wake(s); /* a Terminate that waited for an answer */
+		iw_session_wake(s); /* a Terminate may have waited for an answer */
 }
 
-/* The message is not as it should be: when its turn comes the session fails. */
+/* Rejects a wrong message: the session fails when the message's turn comes. */
 static void reject(struct iw_session *s, uint16_t ssn, const struct iw_failure *f)
 {
 	struct iw_rx_rec skip = { .control = IW_REC_SKIP };
 
 	if (ssn == s->rx.ssn) {
-		iw_session_wrong(s, ssn,
-				 f); /* it compares with rx.ssn, so that is counted up later */
+		iw_session_wrong(s, ssn, f); /* compares with rx.ssn: increment rx.ssn later */
 		s->rx.ssn++;
 		drain(s);
 		return;
@@ -303,21 +298,21 @@ static void receive_control(struct iw_session *s, uint16_t ssn, const uint8_t *d
 		illegal(s, ssn);
 		return;
 	}
-	if (err) { /* private data makes it illegal, but it ends the session all the same */
+	if (err) { /* illegal because of private data, but still ends the session */
 		iw_fail_illegal(&f);
 		iw_session_wrong(s, ssn, &f);
 	}
 	accept_rec(s, ssn, &rec);
 }
 
-/* A segment of a session that is not established yet. true: it is dealt with. */
+/* Handles a segment before the session is established. Returns true if it is processed. */
 static bool receive_first(struct iw_session *s, uint16_t ssn, const uint8_t *data, size_t len)
 {
 	struct iw_failure f;
 	struct iw_rx_rec rec;
 
 	if (s->state == IW_S_INITIATING && ssn == 0) {
-		illegal(s, ssn); /* no segment may come before the Accept (RFC 5043 6.2) */
+		illegal(s, ssn); /* no segment may precede the Accept (RFC 5043 6.2) */
 		return true;
 	}
 	if (s->state != IW_S_AWAITING || ssn != 1 || !iw_rtr_is_send(s))
@@ -335,8 +330,8 @@ static bool receive_first(struct iw_session *s, uint16_t ssn, const uint8_t *dat
 }
 
 /*
- * Whether the segment has no effect, because it is void or comes behind one that is, or because its
- * message is dropped.
+ * True if the segment has no effect: it is void, follows a void message, or belongs to a dropped
+ * message.
  */
 static bool is_of_no_effect(struct iw_session *s, uint16_t ssn, const uint8_t *segment, size_t len)
 {
@@ -391,12 +386,11 @@ static void receive(struct iw_session *s, uint32_t ppid, const uint8_t *data, si
 	}
 	distance = (uint16_t)(ssn - s->rx.ssn);
 	if (distance >= 0x8000 || is_remembered(s, ssn))
-		return; /* delivered or placed already */
+		return; /* already delivered or placed */
 	if (s->state == IW_S_CLOSING || (fault->found && serial16_le(fault->ssn, ssn)))
 		follow(s, ppid, ssn, data, len);
 	else if (s->state == IW_S_PENDING && distance)
-		illegal(s,
-			s->rx.ssn); /* only a Terminate may follow an Initiate that is undecided */
+		illegal(s, s->rx.ssn); /* only a Terminate may follow an undecided Initiate */
 	else if (ppid == SESSION_PPID_DDP)
 		receive_segment(s, ssn, data, len);
 	else if (ppid == SESSION_PPID_CONTROL && len >= SESSION_CONTROL_MIN)

@@ -1,24 +1,24 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* What arrives on a stream in session (RFC 5043 5.2, 6.1, 10). Needs the shard's lock. */
+/* Messages that arrive in a session (RFC 5043 5.2, 6.1, 10). Needs the shard's lock. */
 #ifndef SCTPIW_IWARP_SESSION_RX_H
 #define SCTPIW_IWARP_SESSION_RX_H
 
 #include "iwarp/session.h"
 
-/* A user message of len bytes arrived, DDP-SSN first. May end the session. */
+/* Receives a user message of len bytes, from the DDP-SSN on. May end the session. */
 void iw_session_receive(struct iw_session *s, uint32_t ppid, const uint8_t *data, size_t len);
 /*
- * Of a closing session: gives up the order of the peer's messages, and gives back the memory that
- * it takes. See struct iw_rx_loose.
+ * Puts a closing session into unordered mode and frees the memory for the order: see struct
+ * iw_rx_loose.
  */
 void iw_session_loosen(struct iw_session *s);
-/* The slot of a DDP-SSN that is less than o->size ahead. */
+/* Returns the slot of a DDP-SSN that is less than o->size ahead. */
 static inline struct iw_rx_rec *iw_rx_order_at(const struct iw_rx_order *o, uint16_t ssn)
 {
 	return &o->slots[ssn & (o->size - 1)];
 }
 
-/* Frees what came before its turn. */
+/* Frees the records of early messages. */
 void iw_rx_order_clear(struct iw_rx_order *order);
 
 #endif

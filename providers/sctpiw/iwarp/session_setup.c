@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* How sessions begin: Initiate, Accept, Reject, plain (RFC 5043 6) and enhanced (RFC 6581). */
+/* Session setup: Initiate, Accept, Reject, plain (RFC 5043 6) and enhanced (RFC 6581). */
 #include "iwarp/session_setup.h"
 
 #include <errno.h>
@@ -20,7 +20,7 @@ static uint32_t at_most(uint32_t v, uint32_t max)
 	return v < max ? v : max;
 }
 
-/* The depth that an event shows, if the peer said none, or left it to the ULP. */
+/* Returns the depth for an event: max if the peer leaves the depth to the ULP or names none. */
 static uint32_t shown_depth(uint16_t depth, uint32_t max)
 {
 	return depth == SESSION_DEPTH_ULP ? max : depth;
@@ -44,7 +44,7 @@ static uint8_t kinds_of(const struct session_enhanced *e)
 	       (e->rtr_read ? IW_RTR_READ : 0);
 }
 
-/* Keeps the peer's message as the param of an event; without memory the param stays empty. */
+/* Stores the peer's message as an event's parameters; without memory the event has none. */
 static void keep_remote(struct iw_session *s, const struct session_control *c, uint32_t ird,
 			uint32_t ord)
 {
@@ -116,9 +116,9 @@ int iw_session_initiate(struct iw_assoc *assoc, struct iw_qp *qp, const struct i
 }
 
 /*
- * RFC 6581 9.2: which kind of RTR indication is to be sent; one that the responder takes and that
- * our user allows. The responder answers with flag A (peer-to-peer) if we said A; if it says A by
- * itself it gets any kind that it takes.
+ * Selects the RTR indication (RFC 6581 9.2): a kind that the responder accepts and the local user
+ * allows. The responder sets flag A (peer-to-peer) if the Initiate had flag A. If only the
+ * responder sets A, use any kind that the responder accepts.
  */
 static int negotiate_rtr(struct iw_session *s, struct iw_failure *f)
 {
@@ -137,7 +137,7 @@ static int negotiate_rtr(struct iw_session *s, struct iw_failure *f)
 	return 0;
 }
 
-/* RFC 6581 9.1: our depths by the responder's answer. */
+/* Sets the local depths from the responder's answer (RFC 6581 9.1). */
 static int negotiate_answer(struct iw_session *s, const struct session_enhanced *e,
 			    struct iw_failure *f)
 {
@@ -154,7 +154,7 @@ static int negotiate_answer(struct iw_session *s, const struct session_enhanced 
 		ird = e->ord;
 	if (ird > IW_MAX_IRD)
 		return iw_fail(f, TERM_LLP_IRD, NULL, 0);
-	/* It is more than was offered: if there is no memory for it the peer is told so now. */
+	/* The depth exceeds the offer: report a lack of memory to the peer now. */
 	if (ird > rc->irq.ird && iw_irq_reserve(&rc->irq, ird))
 		return iw_fail(f, TERM_LLP_LOCAL, NULL, 0);
 	rc->irq.ird = ird;
@@ -169,10 +169,10 @@ static void establish(struct iw_session *s)
 		s->shard->stats.first_use = s->shard->now;
 	TRACE(session_established, s->shard->now, .qp = iw_trace_qp(s), .sid = s->sid,
 	      .active = s->active);
-	iw_receipt_update(s); /* Sends may have come early */
+	iw_receipt_update(s); /* Sends may have arrived early */
 }
 
-/* The session of a QP that is connected out of band leaves the state alone: see iw_qp.oob. */
+/* Moves the QP to RTS. A QP that is connected out of band keeps its state: see iw_qp.oob. */
 static void enter_rts(struct iw_qp *qp)
 {
 	if (!qp->oob)
@@ -217,7 +217,7 @@ static void accepted(struct iw_session *s, const struct session_control *c)
 
 	if (s->setup.enhanced) {
 		if (negotiate_answer(s, &c->enhanced, &f)) {
-			f.quiet = true; /* there was no connection yet */
+			f.quiet = true; /* no connection existed */
 			iw_session_fail(s, &f);
 			return;
 		}
@@ -239,7 +239,7 @@ void iw_setup_release_qp(struct iw_session *s)
 	struct iw_rc *rc = iw_rc_of(s->qp);
 
 	iw_rc_unbind(rc);
-	if (rc->base.qp.srq) /* receives of messages that came before the answer */
+	if (rc->base.qp.srq) /* return the receives of messages that preceded the answer */
 		iw_rc_srq_return(rc);
 }
 
@@ -248,7 +248,7 @@ static void rejected(struct iw_session *s, const struct session_control *c)
 	keep_remote(s, c, shown_depth(c->enhanced.ird, IW_MAX_IRD),
 		    shown_depth(c->enhanced.ord, IW_MAX_ORD));
 	s->rx.ended = true;
-	s->tx.ended = true; /* nothing more is owed (RFC 5043 6.3) */
+	s->tx.ended = true; /* no more messages are due (RFC 5043 6.3) */
 	s->state = IW_S_CLOSING;
 	iw_setup_release_qp(s);
 	free(s->setup.local);
@@ -257,7 +257,7 @@ static void rejected(struct iw_session *s, const struct session_control *c)
 	iw_session_settle(s);
 }
 
-/* Begins again on another stream, as if nothing had been sent or received. */
+/* Restarts the session on another stream, as if no message had been sent or received. */
 static int start_anew(struct iw_session *s)
 {
 	list_del(&s->ready);
@@ -281,11 +281,11 @@ void iw_setup_give_way(struct iw_session *s)
 }
 
 /*
- * Initiates have crossed on one stream, since each side takes itself for the association's
- * initiator: their INITs collided, and SCTP does not tell who won. A session that begins like that
- * is not legal (RFC 5043 6.1), so both end, and may be tried again. Both sides have seen both
- * Initiates: the one with the larger private data keeps the even streams. If the private data are
- * equal, chance decides.
+ * Ends a session whose Initiate crossed the peer's on one stream. Both sides act as the
+ * association's initiator: their INITs collided, and SCTP does not report a winner. Such a session
+ * is illegal (RFC 5043 6.1), so both sides end it and may retry. Both sides know both Initiates:
+ * the side with the larger private data keeps the even streams. If the private data are equal,
+ * chance decides.
  */
 static void crossed(struct iw_session *s, const struct session_control *c)
 {
@@ -302,16 +302,18 @@ static void crossed(struct iw_session *s, const struct session_control *c)
 }
 
 /*
- * A Terminate in answer to the Initiate: the peer is too busy, or it does not know the enhanced
- * Initiate (RFC 6581 10). Then a plain one is tried on another stream, once; but not if the peer has
- * shown that it knows both, as that of a QP that is connected out of band does.
+ * Handles a Terminate that answers the Initiate: the peer is too busy, or does not support the
+ * Enhanced Initiate (RFC 6581 10). Retries once with a plain Initiate on another stream. Does not
+ * retry if the peer is known to support both, as the peers of QPs that are connected out of band
+ * are.
  */
 static void refused(struct iw_session *s)
 {
 	s->rx.ended = true;
 	s->tx.ended = true;
 	if (s->setup.enhanced && !s->assoc->peer_enhanced && !s->qp->oob) {
-		s->setup.enhanced = false; /* on this stream all has been sent, and has arrived */
+		s->setup.enhanced =
+			false; /* all messages on this stream have been sent and have arrived */
 		if (!start_anew(s))
 			return;
 		s->rx.ended = s->tx.ended = true;
@@ -320,8 +322,9 @@ static void refused(struct iw_session *s)
 }
 
 /*
- * The answer to an Enhanced Initiate may be a plain Reject: the Enhanced one is for what a plain
- * Initiate would have been accepted for (RFC 6581 7), and this peer's application wants neither.
+ * True for a Reject. A plain Reject may answer an Enhanced Initiate: an Enhanced Reject is only for
+ * an Initiate that would be acceptable as a plain one (RFC 6581 7), and this application accepts
+ * neither.
  */
 static bool is_reject(const struct iw_session *s, uint16_t function)
 {
@@ -334,7 +337,7 @@ void iw_setup_answer(struct iw_session *s, const struct session_control *c, int 
 	uint16_t function = c->function;
 	struct iw_failure f;
 
-	/* It answers an Initiate that has not been sent yet. */
+	/* The message answers an Initiate that has not been sent. */
 	if (!s->tx.ssn)
 		verdict = -EPROTO;
 	s->tx.answered = true;
@@ -358,7 +361,7 @@ void iw_setup_answer(struct iw_session *s, const struct session_control *c, int 
 
 /* ---- passive side ---- */
 
-/* A message that opens no session: answered by a Terminate, and no more (RFC 5043 6.1, 6.4). */
+/* Answers a message that opens no session with a Terminate only (RFC 5043 6.1, 6.4). */
 static void refuse_first(struct iw_session *s)
 {
 	s->ending.user_gone = true;
@@ -373,7 +376,10 @@ void iw_setup_first(struct iw_assoc *assoc, uint16_t sid, uint32_t ppid, const u
 	struct iw_session *s;
 	int err = -EINVAL;
 
-	/* It comes behind a session that is over: the withdrawal of an Initiate that we rejected. */
+	/*
+	 * The message follows a session that is over: the peer withdraws an Initiate that was
+	 * rejected.
+	 */
 	if (len >= SESSION_SSN_LEN && get_be16(data) != 0)
 		return;
 	s = iw_session_new(assoc, false);
@@ -408,7 +414,7 @@ void iw_setup_first(struct iw_assoc *assoc, uint16_t sid, uint32_t ppid, const u
 	iw_event_raise(s->shard, &s->event, IW_EVENT_INITIATE);
 }
 
-/* RFC 6581 9.1: our ORD at most the initiator's IRD, our IRD at least its ORD. */
+/* RFC 6581 9.1: caps local ORD at the initiator's IRD; raises local IRD to the initiator's ORD. */
 static void negotiate_offer(const struct iw_session *s, struct iw_session_param *p)
 {
 	if (!s->setup.enhanced)
@@ -418,10 +424,10 @@ static void negotiate_offer(const struct iw_session *s, struct iw_session_param 
 	if (s->setup.offer.ord != SESSION_DEPTH_ULP && p->ird < s->setup.offer.ord)
 		p->ird = at_most(s->setup.offer.ord, IW_MAX_IRD);
 	if (s->setup.offer.peer_to_peer && !p->ird)
-		p->ird = 1; /* for an RTR by a read */
+		p->ird = 1; /* for an RTR indication by a read */
 }
 
-/* Until the RTR indication comes the QP takes work requests, and they wait. */
+/* Until the RTR indication arrives, the QP accepts work requests, but sends nothing. */
 static void await_rtr(struct iw_session *s)
 {
 	struct iw_rc_rx *rx = &iw_rc_of(s->qp)->rx;
@@ -430,7 +436,7 @@ static void await_rtr(struct iw_session *s)
 	if (!iw_rtr_is_send(s))
 		return;
 	rx->deliver_msn++;
-	rx->delta--; /* the receive at the head takes MSN 2 */
+	rx->delta--; /* the receive at the head gets MSN 2 */
 }
 
 int iw_session_accept(struct iw_session *s, struct iw_qp *qp, const struct iw_session_param *p)
@@ -441,7 +447,7 @@ int iw_session_accept(struct iw_session *s, struct iw_qp *qp, const struct iw_se
 	if (p->private_data_len > IW_MAX_PRIVATE_DATA - SESSION_ENHANCED_LEN)
 		return -EINVAL;
 	if (s->state != IW_S_PENDING)
-		return -ECONNRESET; /* IW_EVENT_CLOSED waits to be fetched */
+		return -ECONNRESET; /* IW_EVENT_CLOSED is pending */
 	local = copy_param(p);
 	if (!local)
 		return -ENOMEM;
@@ -492,11 +498,11 @@ enum iw_rtr_verdict iw_rtr_place(const uint8_t *data, size_t len, struct iw_rx_r
 			return IW_RTR_INDICATION;
 	}
 	iw_fail(f, TERM_LLP_RTR, NULL, 0);
-	f->quiet = true; /* there was no connection yet */
+	f->quiet = true; /* no connection existed */
 	return IW_RTR_WRONG;
 }
 
-/* Such a Write is not one of the application: Immediate Data behind it stands alone. */
+/* True for an RTR indication by a Write. The application's Immediate Data must not pair with it. */
 static bool is_rtr_write(const struct iw_rx_rec *rec)
 {
 	return rdmap_opcode(rec->rdmap) == RDMAP_WRITE && ddp_is_last(rec->control) && !rec->len;
@@ -532,7 +538,7 @@ int iw_session_reject(struct iw_session *s, const void *private_data, size_t len
 	if (len)
 		memcpy(local->private_data, private_data, len);
 	local->private_data_len = (uint16_t)len;
-	/* The depths are acceptable: they are not why it is rejected. */
+	/* Answer with acceptable depths: depths are not the reason for the Reject. */
 	local->ird = at_most(s->setup.offer.ord, IW_MAX_IRD);
 	local->ord = at_most(s->setup.offer.ird, IW_MAX_ORD);
 	s->setup.local = local;
@@ -567,14 +573,17 @@ static void fill_enhanced(const struct iw_session *s, struct session_enhanced *e
 		e->rtr_read = p->rtr & IW_RTR_READ;
 		return;
 	}
-	/* The peer leaves them to the ULPs: ours keep their depths, and the answer says so (9.1). */
+	/*
+	 * The peer leaves depths to the ULPs: the answer does the same, and local depths stay
+	 * (9.1).
+	 */
 	if (s->setup.offer.ord == SESSION_DEPTH_ULP)
 		e->ird = SESSION_DEPTH_ULP;
 	if (s->setup.offer.ird == SESSION_DEPTH_ULP)
 		e->ord = SESSION_DEPTH_ULP;
 	/*
-	 * The kinds that the initiator can make; if it names none, Write and Read. A Send either
-	 * alone or not at all: see iw_rtr_is_send().
+	 * Accept the kinds that the initiator can send; Write and Read if it names none. Accept a
+	 * Send alone or not at all: see iw_rtr_is_send().
 	 */
 	e->peer_to_peer = s->setup.offer.peer_to_peer;
 	e->rtr_send = iw_rtr_is_send(s);
@@ -601,7 +610,7 @@ size_t iw_setup_encode(struct iw_session *s, uint8_t *buf, size_t limit)
 	s->tx.control = 0;
 	s->tx.ended = c.function == SESSION_TERMINATE || c.function == SESSION_REJECT ||
 		      c.function == SESSION_ENHANCED_REJECT;
-	if (!s->active) { /* the active side may have to make its Initiate again */
+	if (!s->active) { /* the active side may have to repeat its Initiate */
 		free(s->setup.local);
 		s->setup.local = NULL;
 	}
