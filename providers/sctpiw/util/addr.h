@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Transport addresses without <netinet/in.h>. The rooms below net/ only compare and store
- * them; util/sockaddr.h turns them into sockaddrs.
+ * Transport addresses without <netinet/in.h>. The layers below net/ only compare and store them;
+ * util/sockaddr.h converts them to sockaddrs.
  */
 #ifndef SCTPIW_UTIL_ADDR_H
 #define SCTPIW_UTIL_ADDR_H
@@ -10,13 +10,13 @@
 #include <stdint.h>
 #include <string.h>
 
-/* An IPv6 address, or an IPv4 one mapped to ::ffff:a.b.c.d; network byte order. */
+/* An IPv6 address, or an IPv4 address mapped to ::ffff:a.b.c.d; network byte order. */
 struct ip_addr {
 	uint8_t b[16];
 	uint32_t scope_id; /* host order, 0 unless link-local */
 };
 
-/* The two ends of one path. If local is all zero, routing chooses it. */
+/* The two ends of one path. If local is all zero, routing chooses the local address. */
 struct path_addr {
 	struct ip_addr local;
 	struct ip_addr remote;
@@ -28,7 +28,7 @@ static inline bool ip_addr_equal(const struct ip_addr *a, const struct ip_addr *
 	return memcmp(a->b, b->b, 16) == 0 && a->scope_id == b->scope_id;
 }
 
-/* Whether it is one of the n of the list. */
+/* True if a is among the n addresses of the list. */
 static inline bool ip_addr_is_in(const struct ip_addr *a, const struct ip_addr *list,
 				 unsigned int n)
 {
@@ -54,21 +54,24 @@ static inline struct ip_addr ip_addr_from_v4(const void *v4)
 	return a;
 }
 
-/* Whether it names a group: 224.0.0.0/4, or ff00::/8. */
+/* True for a multicast address: 224.0.0.0/4 or ff00::/8. */
 static inline bool ip_addr_is_multicast(const struct ip_addr *a)
 {
 	return ip_addr_is_v4(a) ? (a->b[12] & 0xf0) == 0xe0 : a->b[0] == 0xff;
 }
 
-/* Whether it names a group of IPv6 that is another one on each interface (RFC 4291 2.7: scopes 1 and 2). */
+/*
+ * True for an IPv6 multicast address of interface-local or link-local scope (RFC 4291 2.7, scopes 1
+ * and 2). Each interface has its own group of this address.
+ */
 static inline bool ip_addr_is_scoped_group(const struct ip_addr *a)
 {
 	return a->b[0] == 0xff && ((a->b[1] & 0xf) == 1 || (a->b[1] & 0xf) == 2);
 }
 
 /*
- * Turns a group of IPv6 that is the interface's own (scope 1) into that of its link (scope 2): a device of RoCE sends what
- * is for such a group out of its port, which Linux does not.
+ * Changes an IPv6 multicast address from interface-local (scope 1) to link-local (scope 2). A RoCE
+ * device sends packets for an interface-local group out of its port; Linux does not.
  */
 static inline void ip_addr_widen_group(struct ip_addr *a)
 {
@@ -76,13 +79,13 @@ static inline void ip_addr_widen_group(struct ip_addr *a)
 		a->b[1] = (uint8_t)((a->b[1] & 0xf0) | 2);
 }
 
-/* Whether it is in fe80::/10. */
+/* True for fe80::/10. */
 static inline bool ip_addr_is_link_local(const struct ip_addr *a)
 {
 	return a->b[0] == 0xfe && (a->b[1] & 0xc0) == 0x80;
 }
 
-/* Whether it is the wildcard of IPv6 or of IPv4. */
+/* True for the wildcard address of IPv6 or IPv4. */
 static inline bool ip_addr_is_zero(const struct ip_addr *a)
 {
 	static const uint8_t zero[16];
@@ -90,7 +93,10 @@ static inline bool ip_addr_is_zero(const struct ip_addr *a)
 	return memcmp(a->b, zero, 16) == 0 || (ip_addr_is_v4(a) && memcmp(a->b + 12, zero, 4) == 0);
 }
 
-/* Whether the local ends are one address. 2: yes; 1: perhaps, since one is not known yet; 0: no. */
+/*
+ * Compares the local addresses. Returns 2 if they are equal, 1 if either is still unknown, and 0 if
+ * they differ.
+ */
 static inline int path_addr_locality(const struct path_addr *a, const struct path_addr *b)
 {
 	if (ip_addr_equal(&a->local, &b->local))
@@ -98,7 +104,7 @@ static inline int path_addr_locality(const struct path_addr *a, const struct pat
 	return ip_addr_is_zero(&a->local) || ip_addr_is_zero(&b->local);
 }
 
-/* Whether it is in 127.0.0.0/8, or ::1. */
+/* True for 127.0.0.0/8 and ::1. */
 static inline bool ip_addr_is_loopback(const struct ip_addr *a)
 {
 	static const uint8_t v6[16] = { [15] = 1 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
  * Reads and writes big-endian integers (network byte order) at any alignment. The caller has
- * checked that the bytes are there.
+ * checked the length.
  */
 #ifndef SCTPIW_UTIL_BYTES_H
 #define SCTPIW_UTIL_BYTES_H
@@ -62,7 +62,7 @@ static inline void put_be64(void *p, uint64_t v)
 	memcpy(p, &v, sizeof(v));
 }
 
-/* Little-endian. Of what travels only the SCTP checksum is so (RFC 9260 appendix A). */
+/* Little-endian, as only the SCTP checksum is on the wire (RFC 9260 appendix A). */
 static inline uint32_t get_le32(const void *p)
 {
 	const uint8_t *b = p;
@@ -80,7 +80,7 @@ static inline void put_le32(void *p, uint32_t v)
 	b[3] = (uint8_t)(v >> 24);
 }
 
-/* Rounds up to a multiple of 4, as SCTP chunks and parameters are padded. */
+/* Rounds up to a multiple of 4, the padded length of SCTP chunks and parameters. */
 static inline size_t round_up4(size_t n)
 {
 	return (n + 3) & ~(size_t)3;

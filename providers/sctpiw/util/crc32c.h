@@ -7,12 +7,12 @@
 #include <stdint.h>
 
 /*
- * The CRC32C of len bytes (at most INT_MAX), initialised with all ones and complemented at the
- * end: "123456789" gives 0xe3069283.
+ * Returns the CRC32C of len bytes (at most INT_MAX), initialised with all ones and complemented at
+ * the end: "123456789" gives 0xe3069283.
  */
 uint32_t crc32c(const void *data, size_t len);
 
-/* The same in pieces. crc: 0 for the first piece, then the result of the piece before. */
+/* The same in pieces. crc is 0 for the first piece, then the result of the previous piece. */
 uint32_t crc32c_add(uint32_t crc, const void *data, size_t len);
 
 #endif

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The CRC is the remainder of a polynomial whose coefficients are the bits of the data. Bits that are moved d bits towards
- * the end count the same if they are multiplied by x^d. So 16 bytes, a lane of a register, may be taken away if their
- * product is added to the lane d bits behind: that is a fold. Four registers of four lanes are folded over 256 bytes at a
- * time, so that one does not wait for the product of another. What is left of them is folded into one lane, and the
- * processor's CRC32 instruction computes its remainder.
+ * The CRC is the remainder of a polynomial whose coefficients are the bits of the data. Bits may
+ * move d bits towards the end if they are multiplied by x^d. A fold moves 16 bytes, a lane of a
+ * register, in this way: it adds their product to the lane d bits later. Four registers of four
+ * lanes fold over 256 bytes at a time, so that no product waits for another. At the end the
+ * registers are folded into one lane, and the processor's CRC32 instruction computes its remainder.
  */
 #include "util/crc32c_fold.h"
 
@@ -15,9 +15,9 @@
 #include "util/unordered.h"
 
 /*
- * The multipliers for the first and the second half of a lane that moves by so many bits: x^(d + 32) and x^(d - 32)
- * modulo the polynomial 0x11EDC6F41, in the order of bits of the CRC, and shifted by the bit that a product of such
- * operands lacks.
+ * The multipliers for the first and the second half of a lane that moves by that many bits:
+ * x^(d + 32) and x^(d - 32) modulo the polynomial 0x11EDC6F41. They have the bit order of the CRC,
+ * and are shifted by the bit that a product of such operands lacks.
  */
 #define BY_128 0xf20c0dfe, 0x14cd00bd6
 #define BY_256 0x1384aa63a, 0xba4fc28e
@@ -86,7 +86,10 @@ HAS_FOLDS uint32_t crc32c_fold(uint32_t crc, const uint8_t *p, size_t len)
 	lane = one_lane(a);
 	state = _mm_crc32_u64(0, (uint64_t)_mm_cvtsi128_si64(lane));
 	state = _mm_crc32_u64(state, (uint64_t)_mm_extract_epi64(lane, 1));
-	/* See release_upper_halves() in crc32c.c: gcc sees to it by itself only if it optimizes. */
+	/*
+	 * See release_upper_halves() in crc32c.c. Without optimization, gcc does not add this
+	 * itself.
+	 */
 	_mm256_zeroupper();
 	return ~(uint32_t)state;
 }

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * A circular doubly linked list with its nodes inside the elements. A node that was
- * initialised or deleted points to itself, so list_del() is idempotent and
- * list_linked() tells whether it is on a list. Guarded by the owner's lock.
+ * A circular doubly linked list; the nodes are members of the elements. A node on no list points to
+ * itself, so list_del() is idempotent and list_linked() is false. Guarded by the owner's lock.
  */
 #ifndef SCTPIW_UTIL_LIST_H
 #define SCTPIW_UTIL_LIST_H
@@ -15,19 +14,19 @@ struct list_node {
 	struct list_node *prev;
 };
 
-/* The element that contains this node. */
+/* Returns the element that contains this node. */
 #define list_entry(node, type, member) ((type *)(void *)((char *)(node)-offsetof(type, member)))
 
-/* The body may neither delete nor move the present node; list_for_each_safe allows that. */
+/* The body may neither delete nor move the current node; list_for_each_safe allows both. */
 #define list_for_each(node, head)                                                                  \
 	for (struct list_node *node = (head)->next; node != (head); node = node->next)
 
-/* The body may delete the present node, but not the one behind it. */
+/* The body may delete the current node, but not the next one. */
 #define list_for_each_safe(node, head)                                                             \
 	for (struct list_node *node = (head)->next, *node##_next = node->next; node != (head);     \
 	     node = node##_next, node##_next = node->next)
 
-/* Makes an empty list, or a node that is on no list. */
+/* Initialises an empty list, or a node on no list. */
 static inline void list_init(struct list_node *n)
 {
 	n->next = n;
@@ -53,19 +52,19 @@ static inline void list_insert_between(struct list_node *n, struct list_node *pr
 	next->prev = n;
 }
 
-/* Adds n to the front. It must not be on a list. */
+/* Adds n, which is on no list, to the front. */
 static inline void list_add(struct list_node *head, struct list_node *n)
 {
 	list_insert_between(n, head, head->next);
 }
 
-/* Adds n to the end. It must not be on a list. */
+/* Adds n, which is on no list, to the end. */
 static inline void list_add_tail(struct list_node *head, struct list_node *n)
 {
 	list_insert_between(n, head->prev, head);
 }
 
-/* Takes n off its list, if it is on one. */
+/* Takes n off its list, if it is on a list. */
 static inline void list_del(struct list_node *n)
 {
 	n->prev->next = n->next;
@@ -73,7 +72,7 @@ static inline void list_del(struct list_node *n)
 	list_init(n);
 }
 
-/* Takes the first node off the list and returns it, or NULL. */
+/* Takes the first node off the list. Returns the node, or NULL if the list is empty. */
 static inline struct list_node *list_pop(struct list_node *head)
 {
 	struct list_node *n = head->next;
@@ -85,9 +84,10 @@ static inline struct list_node *list_pop(struct list_node *head)
 }
 
 /*
- * Moves mark, a node of no element, behind the element that follows it, or behind the first one if
- * mark is on no list. Returns that element's node; NULL: there is none, and mark is on no list any
- * more. Elements may come and go between two steps. Nobody else goes through the list meanwhile.
+ * Walks a list whose elements may come and go between two steps. mark is a node of no element. Each
+ * call moves mark past the next element, and returns that element's node. If mark is on no list,
+ * the walk starts at the first element. At the end, takes mark off the list and returns NULL. No
+ * other walk of the list may run meanwhile.
  */
 static inline struct list_node *list_step(struct list_node *head, struct list_node *mark)
 {

@@ -12,7 +12,7 @@
 #define TEXT_MAX 400u /* characters of a text; each may take six bytes */
 
 /*
- * A record that is being written. What does not fit is left out: QLOG_RECORD_MAX is enough for any.
+ * A record that is being written. Excess text is dropped; QLOG_RECORD_MAX is enough for any record.
  */
 struct record {
 	char *buf;
@@ -32,7 +32,7 @@ static __attribute__((format(printf, 2, 3))) void put(struct record *r, const ch
 		r->used += (size_t)n < left ? (size_t)n : left - 1;
 }
 
-/* A JSON string. Bytes beyond ASCII, which need not be UTF-8, are shown as question marks. */
+/* Writes a JSON string. Bytes beyond ASCII, which need not be UTF-8, become question marks. */
 static void put_text(struct record *r, const char *text)
 {
 	put(r, "\"");
@@ -49,7 +49,7 @@ static void put_text(struct record *r, const char *text)
 	put(r, "\"");
 }
 
-/* qlog counts times in milliseconds. */
+/* Writes a time in milliseconds, the unit of qlog. */
 static void put_time(struct record *r, uint64_t ns)
 {
 	put(r, "%llu.%06llu", ns / NSEC_PER_MSEC, ns % NSEC_PER_MSEC);
@@ -87,7 +87,7 @@ static void put_value(struct record *r, enum trace_kind kind, const union trace_
 	}
 }
 
-/* Length of "raw" in "raw.length", 0 in "length". */
+/* Returns the length of "raw" in "raw.length", or 0 for "length". */
 static size_t object_len(const char *key)
 {
 	size_t n = strcspn(key, ".");
@@ -95,7 +95,7 @@ static size_t object_len(const char *key)
 	return key[n] ? n : 0;
 }
 
-/* The members of "data". Neighbours of one object are put into it together. */
+/* Writes the members of "data". Neighbouring fields of one object share that object. */
 static void put_fields(struct record *r, const struct trace_info *info,
 		       const union trace_value *values)
 {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Randomness as an argument. The product fills the pool from getrandom(), a test from a
- * generator with a seed, so that a run that failed can be repeated. Guarded by the owner's lock.
+ * A source of random bytes, passed as an argument. The product fills the pool from getrandom(). A
+ * test fills it from a seeded generator, so that a failed run can be repeated. Guarded by the
+ * owner's lock.
  */
 #ifndef SCTPIW_UTIL_RANDOM_H
 #define SCTPIW_UTIL_RANDOM_H
@@ -15,7 +16,7 @@
 struct random_source {
 	void (*fill)(struct random_source *self, void *buf, size_t len);
 	uint8_t pool[256];
-	size_t used; /* bytes of pool given out; sizeof(pool) at first */
+	size_t used; /* bytes of pool already used; sizeof(pool) at first */
 };
 
 /* Writes len random bytes, at most sizeof(pool). */
@@ -30,7 +31,7 @@ static inline void random_bytes(struct random_source *r, void *buf, size_t len)
 	r->used += len;
 }
 
-/* The bytes are read in one order everywhere, so that a seed means the same on each processor. */
+/* The byte order is fixed, so that a seed gives the same numbers on each processor. */
 static inline uint32_t random_u32(struct random_source *r)
 {
 	uint8_t bytes[4];

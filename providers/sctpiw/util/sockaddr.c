@@ -8,7 +8,7 @@
 #include <string.h>
 
 /*
- * A sockaddr that a caller gives may be a sockaddr_storage, or shorter: these only change the
+ * The caller's sockaddr may be a sockaddr_storage, or shorter, so these functions only cast the
  * pointer.
  */
 static const struct sockaddr_in *in4(const struct sockaddr *addr)

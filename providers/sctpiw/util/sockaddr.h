@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Conversions between sockaddr_in, sockaddr_in6 and the ip_addr of util/addr.h. Ports are in host
- * order. All but sockaddr_check() take only addresses that it accepts.
+ * Conversions between sockaddr_in, sockaddr_in6 and struct ip_addr (util/addr.h). Ports are in host
+ * order. All functions but sockaddr_check() require an address that sockaddr_check() accepts.
  */
 #ifndef SCTPIW_UTIL_SOCKADDR_H
 #define SCTPIW_UTIL_SOCKADDR_H
@@ -14,30 +14,30 @@
 
 /* Returns 0 for AF_INET and AF_INET6, else -EAFNOSUPPORT. */
 int sockaddr_check(const struct sockaddr *addr);
-/* The length that system calls want, bytes. */
+/* Returns the length in bytes for system calls. */
 socklen_t sockaddr_len(const struct sockaddr *addr);
 uint16_t sockaddr_port(const struct sockaddr *addr);
 void sockaddr_set_port(struct sockaddr *addr, uint16_t port);
-/* Whether it is the wildcard address. */
+/* True for the wildcard address. */
 bool sockaddr_is_any(const struct sockaddr *addr);
-/* Copies an address and zeroes what is behind it. */
+/* Copies an address, and zeroes the rest of *to. */
 void sockaddr_copy(struct sockaddr_storage *to, const struct sockaddr *from);
-/* The IP address; it has a scope only if it is link-local. */
+/* Returns the IP address. Only a link-local address has a scope. */
 struct ip_addr sockaddr_ip(const struct sockaddr *addr);
 /*
- * Makes an address for a socket of this family and returns its length; an IPv4 address becomes a
- * mapped one for AF_INET6.
+ * Writes an address for a socket of this family and returns its length. For AF_INET6, an IPv4
+ * address becomes a mapped one.
  */
 socklen_t sockaddr_make(struct sockaddr_storage *to, int family, const struct ip_addr *ip,
 			uint16_t port);
-/* The same for the natural family: AF_INET for an IPv4 address. */
+/* As sockaddr_make(), with AF_INET for an IPv4 address and AF_INET6 for others. */
 void sockaddr_make_natural(struct sockaddr_storage *to, const struct ip_addr *ip, uint16_t port);
-/* Make the wildcard or the loopback address of a family. */
+/* Write the wildcard or the loopback address of a family. */
 void sockaddr_any(struct sockaddr_storage *to, int family, uint16_t port);
 void sockaddr_loopback(struct sockaddr_storage *to, int family, uint16_t port);
 
 #define SOCKADDR_TEXT 64 /* bytes of a buffer for any address */
-/* Write "10.0.0.1:4791" or "[::1]:4791" to buf of SOCKADDR_TEXT bytes, and return it. */
+/* Write "10.0.0.1:4791" or "[::1]:4791" to buf of SOCKADDR_TEXT bytes, and return buf. */
 const char *sockaddr_text(const struct sockaddr *addr, char *buf);
 const char *sockaddr_text_ip(const struct ip_addr *ip, uint16_t port, char *buf);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Time is uint64_t nanoseconds everywhere, of a monotonic clock that the caller has read: that of
- * sys_now(), or a test's own.
+ * All times are uint64_t nanoseconds of a monotonic clock that the caller has read: sys_now(), or a
+ * test's own clock.
  */
 #ifndef SCTPIW_UTIL_TIME_H
 #define SCTPIW_UTIL_TIME_H
@@ -11,7 +11,7 @@
 #define NSEC_PER_SEC 1000000000ull
 #define NSEC_PER_MSEC 1000000ull
 
-/* A deadline that never comes: no timer runs. */
+/* The deadline of a timer that does not run. */
 #define TIME_NEVER UINT64_MAX
 
 #endif

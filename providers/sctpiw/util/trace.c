@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * What a trace point does when somebody wants it: it fires its USDT probe, where <sys/sdt.h> was
- * there when this was built, and tells the sinks. This file is compiled without LTO: the assembler
- * that describes the probes names the symbols below.
+ * An active trace point fires its USDT probe, if the build found <sys/sdt.h>, and calls the sinks.
+ * This file is compiled without LTO: the assembler text of the probes names the symbols below.
  */
 #include "util/trace.h"
 
@@ -12,8 +11,8 @@
 _Static_assert(sizeof(void *) == sizeof(uint64_t), "all fields of an event have one size");
 
 /*
- * The semaphore of all probes: the kernel adds one for each that somebody attaches to, at the place
- * in the file where it lies, so that it cannot be in .bss.
+ * The semaphore of all probes. The kernel adds one for each attached probe, at the variable's place
+ * in the file, so the variable cannot be in .bss.
  */
 unsigned short trace_users __attribute__((section(".probes"), used));
 
@@ -59,7 +58,7 @@ const struct trace_info trace_infos[TRACE_IDS] = {
 
 #if __has_include(<sys/sdt.h>)
 #define _SDT_HAS_SEMAPHORES 1
-/* Each probe has a semaphore by name; they are all the same one. */
+/* Each probe needs a semaphore by name; all are aliases of one. */
 #define TRACE_EVENT(id_, category_, type_, level_, line_, doc_)                                    \
 	extern unsigned short sctpiw_##id_##_semaphore                                             \
 		__attribute__((alias("trace_users"), visibility("hidden"), used));
@@ -70,8 +69,8 @@ const struct trace_info trace_infos[TRACE_IDS] = {
 #include <sys/sdt.h>
 
 /*
- * The arguments of a probe: the time, then the fields in their order; those that the event does not
- * have are 0.
+ * Fires a probe. Its arguments are the time, then the fields in their order. Arguments without a
+ * field are 0.
  */
 static void fire(enum trace_id id, uint64_t now, const union trace_value v[TRACE_FIELDS_MAX])
 {
@@ -112,7 +111,7 @@ void trace_remove(struct trace_sink *sink)
 
 	while ((s = atomic_load(at)) != sink)
 		at = &s->next;
-	/* Its own next stays as it is, for a thread that stands on it. */
+	/* sink->next stays unchanged, for a thread that has reached this sink. */
 	atomic_store(at, atomic_load(&sink->next));
 	__atomic_fetch_sub(&trace_users, 1, __ATOMIC_SEQ_CST);
 }

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Trace points. A module says that something has happened, by an event of trace_events.h; sinks
- * that were installed from outside write it down (the log, net/trace_file.c), and so may a debugger
- * by a USDT probe of the same name, provider sctpiw (trace.c). The layers that do no I/O stay so:
- * they know this header alone.
+ * Trace points. A module reports an event of trace_events.h. Installed sinks write the event down:
+ * the log, and net/trace_file.c. Each event is also a USDT probe of the same name for debuggers,
+ * provider sctpiw (trace.c). The layers without I/O include only this header.
  *
- * Switched off, a trace point is a load of trace_users and a branch that is not taken; its
- * arguments are not computed. It may stand anywhere, under any lock: sinks take no lock but their
- * own.
+ * With tracing off, a trace point is a load of trace_users and a branch that is not taken; its
+ * arguments are not computed. A trace point may stand anywhere, under any lock: sinks take no lock
+ * but their own.
  */
 #ifndef SCTPIW_UTIL_TRACE_H
 #define SCTPIW_UTIL_TRACE_H
@@ -17,13 +16,13 @@
 
 #include "util/addr.h"
 
-/* A number that is not known: the field is left out. */
+/* An unknown number; its field is left out. */
 #define TRACE_NONE UINT64_MAX
-/* As the time of an event where the caller has none: the sink reads its own clock. */
+/* The time of an event whose caller has no time: the sink reads its own clock. */
 #define TRACE_NOW UINT64_MAX
 #define TRACE_FIELDS_MAX 11
 
-/* One struct an event, struct trace_packet_sent, with its fields, each of eight bytes. */
+/* Each event has a struct, such as struct trace_packet_sent. Each of its fields has eight bytes. */
 #define TRACE_C_NUMBER uint64_t
 #define TRACE_C_SIGNED int64_t
 #define TRACE_C_HEX uint64_t
@@ -42,7 +41,7 @@
 #undef TRACE_FIELD
 #undef TRACE_END
 
-/* Their numbers, trace_id_packet_sent and so on. */
+/* Event numbers: trace_id_packet_sent and so on. */
 enum trace_id {
 #define TRACE_EVENT(id, category, type, level, line, doc) trace_id_##id,
 #define TRACE_FIELD(id, kind, field, key, doc)
@@ -75,18 +74,18 @@ enum trace_kind {
 enum trace_level { TRACE_LEVEL_QUIET, TRACE_LEVEL_LOG };
 
 struct trace_field {
-	const char *name; /* in the line and in code */
+	const char *name; /* in the log line and in code */
 	const char *key;  /* in a trace file */
 	enum trace_kind kind;
 	const char *doc;
 };
 
-/* What the list says of an event. */
+/* The description of an event in trace_events.h. */
 struct trace_info {
 	const char *id;
-	const char *category, *type; /* its name in a trace file, joined by a colon */
+	const char *category, *type; /* name in a trace file, joined by a colon */
 	enum trace_level level;
-	const char *line; /* of the log, with {field}s; "": none */
+	const char *line; /* log line, with {field} placeholders; "": none */
 	const char *doc;
 	const struct trace_field *fields;
 	unsigned int n_fields;
@@ -95,22 +94,23 @@ struct trace_info {
 extern const struct trace_info trace_infos[TRACE_IDS];
 
 /*
- * Takes events. Whoever installs it owns it; it must outlive every trace point that may still run.
+ * A receiver of events. The caller of trace_install() owns the sink, which must outlive every trace
+ * point that may still run.
  */
 struct trace_sink {
-	_Atomic(struct trace_sink *) next; /* the list of those installed */
+	_Atomic(struct trace_sink *) next; /* links the installed sinks */
 	/*
-	 * Any thread calls this, with any lock held. now is the time of the event in ns of
-	 * sys_now(), or TRACE_NOW; values has one value for each field of the event, and is gone
-	 * when the call returns.
+	 * Any thread calls write(), with any lock held. now is the time of the event in ns of
+	 * sys_now(), or TRACE_NOW. values has one value for each field of the event, and is valid
+	 * until write() returns.
 	 */
 	void (*write)(struct trace_sink *sink, enum trace_id id, uint64_t now,
 		      const union trace_value *values);
 };
 
 /*
- * Sinks that are installed and debuggers that are attached to a probe; the kernel counts the
- * latter. 0: trace points do nothing.
+ * Number of installed sinks and of debuggers attached to a probe; the kernel counts the debuggers.
+ * While 0, trace points do nothing.
  */
 extern unsigned short trace_users;
 
@@ -119,30 +119,33 @@ static inline bool trace_enabled(void)
 	return __builtin_expect(__atomic_load_n(&trace_users, __ATOMIC_RELAXED), 0);
 }
 
-/* Both by one thread at a time; trace points may run meanwhile. */
+/* One thread at a time may install or remove sinks; trace points may run meanwhile. */
 void trace_install(struct trace_sink *sink);
-/* Of one that is installed. A thread that is inside a trace point just now may still call it. */
+/* Removes an installed sink. A thread inside a trace point may still call the sink. */
 void trace_remove(struct trace_sink *sink);
 
-/* For TRACE() alone: fields is a struct trace_ID of this event. */
+/* For TRACE() only. fields points to the struct trace_ID of this event. */
 void trace_emit(enum trace_id id, uint64_t now, const void *fields);
 
-/* TRACE(packet_lost, now, .assoc = a->local_tag, .tsn = tsn); fields that are not named are 0. */
+/* TRACE(packet_lost, now, .assoc = a->local_tag, .tsn = tsn); unnamed fields are 0. */
 #define TRACE(id, now, ...)                                                                        \
 	do {                                                                                       \
 		if (trace_enabled())                                                               \
 			trace_emit(trace_id_##id, now, &(const struct trace_##id){ __VA_ARGS__ }); \
 	} while (0)
 
-/* The line of the log for this event, into buf of size bytes; its length, "" if it has none. */
+/*
+ * Writes the log line of this event to buf of size bytes. Returns its length; the line is "" if the
+ * event has none.
+ */
 unsigned int trace_line(char *buf, unsigned int size, enum trace_id id,
 			const union trace_value *values);
 
-/* Whether this value is known, and is to be shown. */
+/* True if this value is known and should be shown. */
 bool trace_is_known(enum trace_kind kind, const union trace_value *value);
 
 #define TRACE_ADDR_TEXT 64
-/* "10.0.0.1", "fe80::1%2", into buf of TRACE_ADDR_TEXT bytes; returns it. */
+/* Writes "10.0.0.1" or "fe80::1%2" to buf of TRACE_ADDR_TEXT bytes, and returns buf. */
 const char *trace_addr_text(const struct ip_addr *addr, char *buf);
 
 #endif

@@ -1,24 +1,24 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The list of trace events. It is included several times, each time with other definitions of three
- * macros, and has no include guard therefore:
+ * The list of trace events. It has no include guard: it is included several times, each time with
+ * other definitions of three macros.
  *
- *   TRACE_EVENT(id, category, type, level, line, doc) begins an event. In code it is called id, in a
- *       trace "category:type". level is LOG if `--log debug` prints it, as the line, in which {field}
- *       stands for a value. It is QUIET if it comes with each packet or work request and would flood
- *       the log.
- *   TRACE_FIELD(id, kind, field, key, doc) is one of its fields. In code it is called field, in a
- *       trace key; "raw.length" is the member length of the object raw. Fields that share an object
- *       stand side by side.
- *   TRACE_END(id) ends it.
+ *   TRACE_EVENT(id, category, type, level, line, doc) begins an event. Its name is id in code, and
+ *       "category:type" in a trace. If level is LOG, `--log debug` prints the event as the line, in
+ *       which {field} stands for a value. level is QUIET for events of each packet or work request,
+ *       which would flood the log.
+ *   TRACE_FIELD(id, kind, field, key, doc) adds a field. Its name is field in code, and key in a
+ *       trace; "raw.length" is the member length of the object raw. Fields of the same object stand
+ *       side by side.
+ *   TRACE_END(id) ends the event.
  *
  * Kinds: NUMBER, SIGNED (always known), HEX (8 digits), QPN (a QP number, 6 digits), TIME
- * (nanoseconds; milliseconds in a trace), FLAG, TEXT and ADDR (struct ip_addr). A value that is not
- * known is TRACE_NONE, or NULL, and is left out. An event has up to 11 fields. Names follow the events
- * of QUIC (draft-ietf-quic-qlog-quic-events) if SCTP has the same thing, so that tools made for those
- * draw ours.
+ * (nanoseconds; milliseconds in a trace), FLAG, TEXT and ADDR (struct ip_addr). An unknown value is
+ * TRACE_NONE, or NULL, and is left out. An event has up to 11 fields. Names follow the events of
+ * QUIC (draft-ietf-quic-qlog-quic-events) if SCTP has the same thing, so that tools for QUIC can
+ * draw these traces.
  *
- * docs/trace-events.md is made of this file: build/bin/test_trace --events prints it.
+ * `build/bin/test_trace --events` prints docs/trace-events.md from this file.
  */
 
 /* clang-format off */

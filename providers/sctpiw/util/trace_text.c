@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Events as lines for people. */
+/* Events as lines of the log. */
 #include <arpa/inet.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -34,7 +34,7 @@ const char *trace_addr_text(const struct ip_addr *addr, char *buf)
 	return buf;
 }
 
-/* A value in a line; returns what snprintf() does. */
+/* Writes a value of a log line. Returns the result of snprintf(). */
 static int put_value(char *buf, size_t size, enum trace_kind kind, const union trace_value *v)
 {
 	char text[TRACE_ADDR_TEXT];
@@ -62,7 +62,7 @@ static int put_value(char *buf, size_t size, enum trace_kind kind, const union t
 	return snprintf(buf, size, "%" PRIu64, v->number);
 }
 
-/* The value of the field that is called name, of n bytes. */
+/* Writes the value of the field whose name has n bytes. */
 static int put_field(char *buf, size_t size, const struct trace_info *info, const char *name,
 		     size_t n, const union trace_value *values)
 {

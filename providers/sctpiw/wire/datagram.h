@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Datagrams: messages that belong to no association (docs/wire.md "Datagrams"). One is an SCTP packet
- * with verification tag 0 and one chunk:
+ * Datagrams: messages outside any association (docs/wire.md "Datagrams"). A datagram is an SCTP
+ * packet with verification tag 0 and one chunk:
  *
  *  |  Type = 0xBD  |  Flags = 0    |            Length             |
  *  |  Version = 1  |     Kind      |       Flags of the kind       |
  *
- * and of kind 1, the message of a UD queue pair:
+ * Kind 1, the message of a UD queue pair, continues with:
  *
  *  |              Destination QP number (24 bits)                  |
  *  |                Source QP number (24 bits)                     |
@@ -28,11 +28,14 @@
 #include "util/bytes.h"
 #include "wire/sctp_packet.h"
 
-/* Its two highest bits ask a stack that does not know the type to skip it without a report. */
+/*
+ * A stack that does not know the type skips the chunk without a report, due to its two highest
+ * bits.
+ */
 #define WIRE_DATAGRAM 0xbd
 #define WIRE_DATAGRAM_VERSION 1
-#define WIRE_DATAGRAM_LEN 8u /* of what all kinds begin with, the chunk header included */
-#define WIRE_UD_LEN 32u	     /* of kind 1 without its payload, the chunk header included */
+#define WIRE_DATAGRAM_LEN 8u /* common part of all kinds, with the chunk header */
+#define WIRE_UD_LEN 32u	     /* kind 1 without its payload, with the chunk header */
 
 enum wire_datagram_kind {
 	WIRE_DATAGRAM_UD = 1,
@@ -45,17 +48,17 @@ enum wire_datagram_kind {
 enum wire_ud_flags { WIRE_UD_SOLICITED = 1, WIRE_UD_WITH_IMM = 2 };
 
 struct wire_ud {
-	uint16_t flags; /* enum wire_ud_flags; others are ignored */
+	uint16_t flags; /* enum wire_ud_flags; other flags are ignored */
 	uint32_t dst_qp, src_qp;
 	uint32_t qkey;
 	uint32_t imm;	     /* with WIRE_UD_WITH_IMM, else 0 */
 	uint32_t class_flow; /* traffic class << 20 | flow label */
 	uint8_t hop_limit;
-	const uint8_t *payload; /* of a datagram that was decoded */
+	const uint8_t *payload; /* only in a decoded datagram */
 	size_t len;		/* bytes of payload */
 };
 
-/* Whether a packet of len bytes is a datagram rather than a packet of SCTP, whatever is in it. */
+/* True if a packet of len bytes is a datagram, whatever its contents, and not an SCTP packet. */
 static inline bool wire_is_datagram(const uint8_t *packet, size_t len)
 {
 	return len >= WIRE_SCTP_COMMON_LEN + WIRE_DATAGRAM_LEN && !get_be32(packet + 4) &&
@@ -63,8 +66,8 @@ static inline bool wire_is_datagram(const uint8_t *packet, size_t len)
 }
 
 /*
- * Takes the chunk of a datagram apart, which has len bytes and begins at p. Returns its kind; 0: it is too
- * short for what it says, or of another version.
+ * Returns the kind of the datagram chunk at p, which has len bytes. Returns 0 if its length field
+ * is wrong, or its version unknown.
  */
 static inline unsigned int wire_datagram_kind(const uint8_t *p, size_t len)
 {
@@ -73,7 +76,7 @@ static inline unsigned int wire_datagram_kind(const uint8_t *p, size_t len)
 	return n >= WIRE_DATAGRAM_LEN && n <= len && p[4] == WIRE_DATAGRAM_VERSION ? p[5] : 0;
 }
 
-/* Writes what stands in front of u->len bytes of payload; the payload begins WIRE_UD_LEN behind p. */
+/* Writes the headers for u->len bytes of payload; the payload begins at p + WIRE_UD_LEN. */
 static inline void wire_ud_put(uint8_t *p, const struct wire_ud *u)
 {
 	wire_sctp_chunk_put(p, WIRE_DATAGRAM, 0, WIRE_UD_LEN + u->len);
@@ -88,7 +91,7 @@ static inline void wire_ud_put(uint8_t *p, const struct wire_ud *u)
 	put_be32(p + 28, (uint32_t)u->hop_limit << 24);
 }
 
-/* Decodes a chunk of kind 1. false: it is too short, or a QP number has more than 24 bits. */
+/* Decodes a chunk of kind 1. Returns false if it is too short or a QP number exceeds 24 bits. */
 static inline bool wire_ud_get(struct wire_ud *u, const uint8_t *p)
 {
 	size_t n = get_be16(p + 2);

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * DDP headers (RFC 5041 4.2, 4.3), as they stand behind the DDP-SSN in a user message
- * of PPID 16. A tagged header has 14 bytes, an untagged one 18:
+ * DDP headers (RFC 5041 4.2, 4.3). They follow the DDP-SSN in a user message of PPID 16. A tagged
+ * header has 14 bytes, an untagged header 18:
  *
  *  |T|L|Rsvd(4)|DV(2)| RsvdULP(1) | STag(4) | TO(8)
  *  |T|L|Rsvd(4)|DV(2)| RsvdULP(5)           | QN(4) | MSN(4) | MO(4)
  *
- * The first RsvdULP octet is RDMAP's control octet; the four others of an untagged
- * header are the Invalidate STag. Integers of the struct are in host order. All of it is
- * inline, because it is on the fast path. No state.
+ * The first RsvdULP octet is RDMAP's control octet. The other four of an untagged header are the
+ * Invalidate STag. Integers of the struct are in host order. All functions are inline, because they
+ * are on the fast path. No state.
  */
 #ifndef SCTPIW_WIRE_DDP_H
 #define SCTPIW_WIRE_DDP_H
@@ -29,14 +29,14 @@
 struct ddp_header {
 	uint8_t control; /* as received: T, L, reserved bits, DV */
 	uint8_t rdmap;	 /* RDMAP's control octet */
-	uint32_t stag;	 /* tagged: of the buffer; untagged: to be invalidated */
+	uint32_t stag;	 /* tagged: of the buffer; untagged: STag to invalidate */
 	uint64_t to;	 /* tagged only, else 0 */
 	uint32_t qn;	 /* untagged only, else 0; so are msn and mo */
 	uint32_t msn;
 	uint32_t mo;
 };
 
-/* The next four take a header's first octet. */
+/* Each of the next four functions takes the first octet of a header. */
 static inline bool ddp_is_tagged(uint8_t control)
 {
 	return control & DDP_TAGGED;
@@ -57,7 +57,7 @@ static inline size_t ddp_header_len(uint8_t control)
 	return ddp_is_tagged(control) ? DDP_TAGGED_LEN : DDP_UNTAGGED_LEN;
 }
 
-/* Makes a header one that every reader refuses, by its version. */
+/* Sets an invalid version, so that every receiver rejects the header. */
 static inline void ddp_put_invalid(uint8_t *buf)
 {
 	buf[0] &= (uint8_t)~DDP_VERSION_MASK;
@@ -91,7 +91,7 @@ static inline void ddp_put_qn(uint8_t *buf, uint32_t qn)
 	put_be32(buf + 6, qn);
 }
 
-/* Decodes the header at the start of data and returns its length; 0: data is shorter than that. */
+/* Decodes the header at data. Returns its length, or 0 if len is too short. */
 static inline size_t ddp_get(struct ddp_header *h, const uint8_t *data, size_t len)
 {
 	if (len < DDP_TAGGED_LEN)

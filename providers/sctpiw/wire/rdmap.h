@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * RDMAP (RFC 5040 4, RFC 7306 4): the control octet, which is DDP's first ULP-reserved octet
+ * RDMAP (RFC 5040 4, RFC 7306 4). The control octet is DDP's first ULP-reserved octet:
  *
  *   0 1   2 3   4 5 6 7
  *  | RV | Rsv |  Opcode |
  *
- * and the headers behind the untagged DDP header, where a message has one:
+ * Some messages have a header of their own after the untagged DDP header:
  *
  *  Read Request, 28 bytes:    SinkSTag(4) SinkTO(8) Size(4) SrcSTag(4) SrcTO(8)
  *  Immediate Data, 8 bytes:   Immediate Data(8)
@@ -44,9 +44,8 @@ enum rdmap_opcode {
 	RDMAP_IMMEDIATE_SE = 9,
 	RDMAP_ATOMIC_REQUEST = 10,
 	RDMAP_ATOMIC_RESPONSE = 11,
-	/* Of the extension "receipts", between two peers that agree upon it (docs/wire.md): */
-	RDMAP_SEND_IMM =
-		12, /* a Send whose Immediate Data is in the place of the Invalidate STag */
+	/* Extension "receipts", between two peers that have agreed on it (docs/wire.md): */
+	RDMAP_SEND_IMM = 12, /* a Send with Immediate Data in place of the Invalidate STag */
 	RDMAP_SEND_SE_IMM = 13,
 	RDMAP_RECEIPT = 15, /* rdmap_receipt.h */
 };
@@ -58,13 +57,14 @@ enum rdmap_queue {
 	RDMAP_QN_ATOMIC_RESPONSE = 3,
 	RDMAP_QN_RECEIPT = 4,
 	/*
-	 * With the number of an SRQ in the lower 24 bits: of the extension "SRQ numbers" (docs/wire.md),
-	 * by which XRC names the queue whose receive a message takes, as QN 0 does for the QP's own.
+	 * With the number of an SRQ in the lower 24 bits. Extension "SRQ numbers" (docs/wire.md):
+	 * XRC names the queue whose receive the message consumes. QN 0 names the queue of the QP
+	 * itself.
 	 */
 	RDMAP_QN_SRQ = 0x01000000,
 };
 
-/* Whether the queue number is one with the number of an SRQ. */
+/* True if the queue number contains the number of an SRQ. */
 static inline bool rdmap_qn_is_srq(uint32_t qn)
 {
 	return (qn & 0xff000000) == RDMAP_QN_SRQ;
@@ -80,13 +80,15 @@ enum rdmap_atomic_opcode { /* RFC 7306 5.2.1; 1 is reserved */
 			   RDMAP_CMP_SWAP = 2,
 };
 
-/* The control octet of a message. Its reserved bits are sent as zero and ignored on reception. */
+/*
+ * Returns the control octet of a message. Its reserved bits are sent as zero and ignored on
+ * reception.
+ */
 static inline uint8_t rdmap_octet(enum rdmap_opcode opcode)
 {
 	return (uint8_t)(RDMAP_VERSION << 6 | opcode);
 }
 
-/* The fields of a control octet. */
 static inline unsigned int rdmap_version(uint8_t octet)
 {
 	return octet >> 6;
@@ -102,26 +104,26 @@ static inline bool rdmap_is_send(unsigned int opcode)
 	return opcode >= RDMAP_SEND && opcode <= RDMAP_SEND_SE_INV;
 }
 
-/* Whether the message invalidates an STag. */
+/* True if the message invalidates an STag. */
 static inline bool rdmap_invalidates(unsigned int opcode)
 {
 	return opcode == RDMAP_SEND_INV || opcode == RDMAP_SEND_SE_INV;
 }
 
-/* Whether the message asks for a solicited event. */
+/* True if the message requests a solicited event. */
 static inline bool rdmap_solicits(unsigned int opcode)
 {
 	return opcode == RDMAP_SEND_SE || opcode == RDMAP_SEND_SE_INV ||
 	       opcode == RDMAP_IMMEDIATE_SE || opcode == RDMAP_SEND_SE_IMM;
 }
 
-/* Whether the message is a Send that carries Immediate Data besides its payload. */
+/* True for a Send that carries Immediate Data besides its payload. */
 static inline bool rdmap_is_send_imm(unsigned int opcode)
 {
 	return opcode == RDMAP_SEND_IMM || opcode == RDMAP_SEND_SE_IMM;
 }
 
-/* Whether the message belongs to an extension that the peer must have agreed upon. */
+/* True if the message belongs to an extension that the peer must have agreed on. */
 static inline bool rdmap_is_extension(unsigned int opcode)
 {
 	return opcode > RDMAP_ATOMIC_RESPONSE;
@@ -132,7 +134,7 @@ static inline bool rdmap_is_immediate(unsigned int opcode)
 	return opcode == RDMAP_IMMEDIATE || opcode == RDMAP_IMMEDIATE_SE;
 }
 
-/* Whether the message is 8 octets and nothing else: Immediate Data, or a receipt. */
+/* True if the message is 8 octets and nothing else: Immediate Data, or a receipt. */
 static inline bool rdmap_is_octets(unsigned int opcode)
 {
 	return rdmap_is_immediate(opcode) || opcode == RDMAP_RECEIPT;
@@ -146,7 +148,7 @@ struct rdmap_read_request {
 	uint64_t src_to;
 };
 
-/* Both take RDMAP_READ_REQ_LEN bytes at buf. */
+/* Both functions use RDMAP_READ_REQ_LEN bytes at buf. */
 static inline void rdmap_put_read_request(uint8_t *buf, const struct rdmap_read_request *r)
 {
 	put_be32(buf, r->sink_stag);
@@ -170,11 +172,8 @@ struct rdmap_atomic_request {
 	uint32_t id;
 	uint32_t stag;
 	uint64_t to;
-	uint64_t data; /* to be added or swapped in */
-	/*
-	 * FetchAdd: the uppermost bit of each field that is added on its own; CmpSwap: the bits to
-	 * swap.
-	 */
+	uint64_t data; /* value to add or to swap in */
+	/* FetchAdd: the highest bit of each separately added field; CmpSwap: the bits to swap. */
 	uint64_t mask;
 	uint64_t compare; /* CmpSwap only, as compare_mask */
 	uint64_t compare_mask;
@@ -193,7 +192,7 @@ static inline void rdmap_put_atomic_request(uint8_t *buf, const struct rdmap_ato
 	put_be64(buf + 44, r->compare_mask);
 }
 
-/* Reads RDMAP_ATOMIC_REQ_LEN bytes. The reserved bits are ignored. */
+/* Reads RDMAP_ATOMIC_REQ_LEN bytes. Ignores the reserved bits. */
 static inline void rdmap_get_atomic_request(struct rdmap_atomic_request *r, const uint8_t *buf)
 {
 	r->opcode = buf[3] & 0xf;

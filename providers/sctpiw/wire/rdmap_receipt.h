@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * A receipt: what the receiver of a session's messages says of them (docs/wire.md). It is a DDP
- * message of 8 bytes on queue 4, under the opcode RDMAP_RECEIPT, and part of the extension
- * "receipts" (sctp_receipts.h): no other peer sends or gets it.
+ * A receipt reports to the sender which messages of a session were delivered (docs/wire.md). It is
+ * a DDP message of 8 bytes on queue 4 with the opcode RDMAP_RECEIPT. Receipts are part of the
+ * extension "receipts" (sctp_receipts.h); peers without the extension neither send nor receive
+ * them.
  *
  *  |     Flags     |   Reserved    |     Next DDP-SSN              |
  *  |                              MSN                              |
@@ -23,8 +24,8 @@
 
 struct rdmap_receipt {
 	bool waiting; /* messages on queue 0 from .msn on have no receive yet */
-	bool final;   /* the session ends here: messages from .ssn on were not taken */
-	uint16_t ssn; /* the DDP-SSN of the first message that was not delivered */
+	bool final;   /* the session ends here: messages from .ssn on were not delivered */
+	uint16_t ssn; /* the DDP-SSN of the first undelivered message */
 	uint32_t msn; /* valid if .waiting */
 };
 
@@ -38,7 +39,7 @@ static inline void rdmap_put_receipt(uint8_t *p, const struct rdmap_receipt *r)
 	put_be32(p + 4, r->msn);
 }
 
-/* Reads RDMAP_RECEIPT_LEN bytes; flags that we do not know are ignored. */
+/* Reads RDMAP_RECEIPT_LEN bytes. Ignores unknown flags. */
 static inline void rdmap_get_receipt(struct rdmap_receipt *r, const uint8_t *p)
 {
 	r->waiting = p[0] & RDMAP_RECEIPT_WAITING;

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Datagrams of kinds 4 and 5, Room Request and Room Reply (docs/wire.md "Room at the receiver"): by them a sender
- * of datagrams asks a port how much it may send there. A request:
+ * Datagrams of kinds 4 and 5, Room Request and Room Reply (docs/wire.md "Room at the receiver"). A
+ * sender of datagrams requests from a port how much it may send there. A request:
  *
  *  |                             Nonce                             |
  *  |                           (64 bits)                           |
  *  |                           Reserved                            |
  *  |                           (64 bits)                           |
  *
- * A reply, which is shorter, so that nobody gets more than he has sent:
+ * A reply is shorter, so that no host receives more than it sent:
  *
  *  |                             Nonce                             |
  *  |                           (64 bits)                           |
@@ -23,7 +23,7 @@
 
 #include "wire/datagram.h"
 
-#define WIRE_ROOM_REQUEST_LEN (WIRE_DATAGRAM_LEN + 16u) /* of the chunk */
+#define WIRE_ROOM_REQUEST_LEN (WIRE_DATAGRAM_LEN + 16u) /* length of the chunk */
 #define WIRE_ROOM_REPLY_LEN (WIRE_DATAGRAM_LEN + 12u)
 
 struct wire_room {
@@ -46,7 +46,7 @@ static inline size_t wire_room_put(uint8_t *p, enum wire_datagram_kind kind,
 	return n;
 }
 
-/* Decodes a chunk for which wire_datagram_kind() has said `kind`. false: it is too short. */
+/* Decodes a chunk whose wire_datagram_kind() is kind. Returns false if it is too short. */
 static inline bool wire_room_get(struct wire_room *r, enum wire_datagram_kind kind,
 				 const uint8_t *p)
 {

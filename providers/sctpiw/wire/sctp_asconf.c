@@ -90,7 +90,7 @@ size_t wire_sctp_asconf_error_put(uint8_t *p, uint32_t id, uint16_t cause, const
 
 	whole += wire_sctp_cause_put(p + whole, cause, copied, len);
 	put_be16(p, WIRE_SCTP_ASCONF_ERROR);
-	/* The padding of the last cause is not counted (RFC 9260 3.2). */
+	/* The length of the parameter excludes the padding of the last cause (RFC 9260 3.2). */
 	put_be16(p + 2, (uint16_t)(WIRE_SCTP_ASCONF_PARAM_LEN + 4 + len));
 	put_be32(p + 4, id);
 	return whole;

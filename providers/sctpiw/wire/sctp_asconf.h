@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Changes of addresses (RFC 5061 section 4): ASCONF, ASCONF-ACK and their parameters. Integers of the structs are in
- * host order; pointers are into the chunk. No state.
+ * Changes of addresses (RFC 5061 section 4): ASCONF, ASCONF-ACK and their parameters. Integers of
+ * the structs are in host order; pointers point into the chunk. No state.
  *
  *  |  Type = 0xC1  |     Flags     |            Length             |
  *  |                        Sequence Number                        |
@@ -48,17 +48,17 @@ enum wire_sctp_asconf_cause { /* 4.3 */
 
 struct wire_sctp_asconf {
 	uint32_t serial;	/* Sequence Number */
-	struct ip_addr address; /* of ASCONF: the Address Parameter; zero if it is a wildcard */
+	struct ip_addr address; /* ASCONF only: the Address Parameter; zero for a wildcard */
 	const uint8_t *params;	/* to the end of the chunk */
 	const uint8_t *end;
 };
 
 /*
- * Decodes ASCONF. Returns false when the Address Parameter, which must be there, is missing or of a type that has no
+ * Decodes ASCONF. Returns false if the mandatory Address Parameter is missing, or its type has no
  * address.
  */
 bool wire_sctp_asconf_get(const struct wire_sctp_chunk *c, struct wire_sctp_asconf *asconf);
-/* Decodes ASCONF-ACK, which has no address. Returns false when it is too short. */
+/* Decodes ASCONF-ACK, which has no address. Returns false if it is too short. */
 bool wire_sctp_asconf_ack_get(const struct wire_sctp_chunk *c, struct wire_sctp_asconf *ack);
 
 struct wire_sctp_asconf_param {
@@ -71,24 +71,24 @@ struct wire_sctp_asconf_param {
 };
 
 /*
- * Decodes the parameter at *p of a chunk that ends at end, and moves *p behind it. Returns false at the end, or when
- * what is there is no whole parameter with a Correlation ID.
+ * Decodes the parameter at *p of a chunk that ends at end, and advances *p past it. Returns false
+ * at the end, or if no whole parameter with a Correlation ID remains.
  */
 bool wire_sctp_asconf_next(const uint8_t **p, const uint8_t *end,
 			   struct wire_sctp_asconf_param *param);
 
-/* Writes an Address Parameter (RFC 9260 3.3.2.1), and returns its length: 8 or 20 bytes. */
+/* Writes an Address Parameter (RFC 9260 3.3.2.1). Returns its length, 8 or 20 bytes. */
 size_t wire_sctp_addr_put(uint8_t *p, const struct ip_addr *addr);
 /*
- * Decodes the Address Parameter at p, of which len bytes are there. Returns its length; 0: there is none. Its address
- * has no scope.
+ * Decodes the Address Parameter at p, which has at most len bytes. Returns its length, or 0 if
+ * there is none. The address has no scope.
  */
 size_t wire_sctp_addr_get(const uint8_t *p, size_t len, struct ip_addr *addr);
-/* Writes a request with an address, and returns its length: 16 or 28 bytes. */
+/* Writes a request with an address. Returns its length, 16 or 28 bytes. */
 size_t wire_sctp_asconf_put(uint8_t *p, uint16_t type, uint32_t id, const struct ip_addr *addr);
 /*
- * Writes an Error Cause Indication with one cause, whose information is what of a parameter is copied: len bytes.
- * Returns the bytes written, 12 + round_up4(len).
+ * Writes an Error Cause Indication with one cause, whose information is a copy of len bytes of a
+ * parameter. Returns the bytes written, 12 + round_up4(len).
  */
 size_t wire_sctp_asconf_error_put(uint8_t *p, uint32_t id, uint16_t cause, const uint8_t *copied,
 				  size_t len);

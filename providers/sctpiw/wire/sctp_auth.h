@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Authenticated chunks (RFC 4895): the AUTH chunk, and the numbers of its parameters in INIT and INIT ACK, whose
- * headers wire/sctp_init.h finds. Integers are in host order. No state.
+ * Authenticated chunks (RFC 4895): the AUTH chunk, and the numbers of its parameters in INIT and
+ * INIT ACK. wire/sctp_init.h finds the headers of these parameters. Integers are in host order. No
+ * state.
  *
  *  |  Type = 0x0F  |   Flags = 0   |            Length             |
  *  |     Shared Key Identifier     |        HMAC Identifier        |
@@ -36,7 +37,7 @@ struct wire_sctp_auth {
 	size_t digest_len;
 };
 
-/* Decodes AUTH. Returns false when the chunk is shorter than WIRE_SCTP_AUTH_LEN. */
+/* Decodes AUTH. Returns false if the chunk is shorter than WIRE_SCTP_AUTH_LEN. */
 static inline bool wire_sctp_auth_get(const struct wire_sctp_chunk *c, struct wire_sctp_auth *auth)
 {
 	if (c->len < WIRE_SCTP_AUTH_LEN)
@@ -49,8 +50,8 @@ static inline bool wire_sctp_auth_get(const struct wire_sctp_chunk *c, struct wi
 }
 
 /*
- * Writes AUTH for the key 0 with an HMAC of digest_len zeros, a multiple of 4, and returns its length,
- * WIRE_SCTP_AUTH_LEN + digest_len.
+ * Writes AUTH for key 0 with an HMAC of digest_len zero bytes; digest_len is a multiple of 4.
+ * Returns the length, WIRE_SCTP_AUTH_LEN + digest_len.
  */
 static inline size_t wire_sctp_auth_put(uint8_t *p, uint16_t hmac, size_t digest_len)
 {

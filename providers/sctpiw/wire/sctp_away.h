@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * A chunk of our own (docs/wire.md): an address of the sender's does not get what is sent there. Its type asks a stack
- * that does not know it to skip it without a report. No state.
+ * A chunk of sctpiw (docs/wire.md): an address of the sender does not receive the packets sent to
+ * it. A stack that does not know the type skips the chunk without a report. No state.
  *
  *  |  Type = 0xBC  |   Flags = 0   |       Length = 12 or 24       |
  *  |                       Address Parameter                       |
@@ -14,7 +14,7 @@
 #define WIRE_SCTP_AWAY 0xbc
 #define WIRE_SCTP_AWAY_MAX (WIRE_SCTP_CHUNK_LEN + WIRE_SCTP_ADDR_PARAM_MAX)
 
-/* Writes WIRE_SCTP_AWAY_MAX bytes at most, and returns how many. */
+/* Writes at most WIRE_SCTP_AWAY_MAX bytes. Returns their number. */
 static inline size_t wire_sctp_away_put(uint8_t *p, const struct ip_addr *addr)
 {
 	size_t len = WIRE_SCTP_CHUNK_LEN + wire_sctp_addr_put(p + WIRE_SCTP_CHUNK_LEN, addr);
@@ -23,7 +23,7 @@ static inline size_t wire_sctp_away_put(uint8_t *p, const struct ip_addr *addr)
 	return len;
 }
 
-/* Reads the address, which has no scope. Returns false if there is none. */
+/* Reads the address, which has no scope. Returns false if the chunk has none. */
 static inline bool wire_sctp_away_get(const struct wire_sctp_chunk *c, struct ip_addr *addr)
 {
 	return wire_sctp_addr_get(wire_sctp_value(c), wire_sctp_value_len(c), addr);

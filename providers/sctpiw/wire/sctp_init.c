@@ -4,7 +4,7 @@
 #include "wire/sctp_asconf.h"
 #include "wire/sctp_auth.h"
 
-/* Notes an address that the peer lists, of 4 or 16 bytes; an IPv4 one becomes a mapped one. */
+/* Records a listed address of 4 or 16 bytes. An IPv4 address becomes a mapped one. */
 static void init_addr(struct wire_sctp_init *init, const uint8_t *p, size_t len)
 {
 	struct ip_addr *addr = &init->addr[init->addrs];
@@ -19,8 +19,8 @@ static void init_addr(struct wire_sctp_init *init, const uint8_t *p, size_t len)
 }
 
 /*
- * Where the header of a parameter is kept, of which a chunk has one (RFC 4895 3, RFC 5061 4.2.7), or NULL for all
- * other types.
+ * Returns the field that keeps the header of a parameter that occurs once (RFC 4895 3, RFC 5061
+ * 4.2.7). Returns NULL for all other types.
  */
 static const uint8_t **kept_raw(struct wire_sctp_init *init, uint16_t type)
 {
@@ -37,7 +37,7 @@ static const uint8_t **kept_raw(struct wire_sctp_init *init, uint16_t type)
 	return NULL;
 }
 
-/* Takes one parameter. Returns false when those behind it are to be skipped (RFC 9260 3.2.1). */
+/* Decodes one parameter. Returns false if the later ones must be skipped (RFC 9260 3.2.1). */
 static bool init_param(struct wire_sctp_init *init, const uint8_t *raw, size_t len)
 {
 	uint16_t type = get_be16(raw);
@@ -114,7 +114,7 @@ bool wire_sctp_init_get(const struct wire_sctp_chunk *c, struct wire_sctp_init *
 	return true;
 }
 
-/* Writes a parameter that is there already, with its header, or nothing if it is NULL. */
+/* Copies a finished parameter with its header, or nothing if raw is NULL. Returns the length. */
 static size_t raw_put(uint8_t *p, const uint8_t *raw)
 {
 	size_t len;
@@ -138,7 +138,7 @@ size_t wire_sctp_init_put(uint8_t *p, uint8_t type, const struct wire_sctp_init 
 	put_be16(p + 14, init->mis);
 	put_be32(p + 16, init->tsn);
 	put_be16(types, init->address_type);
-	/* This one is not the last, whose padding the chunk's length would not count (3.2). */
+	/* This parameter is not the last, whose padding the chunk's length would exclude (3.2). */
 	if (init->address_type)
 		len += wire_sctp_param_put(p + len, WIRE_SCTP_PARAM_ADDRESS_TYPES, types,
 					   sizeof(types));

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * INIT and INIT ACK with their parameters (RFC 9260 3.3.2, 3.3.3; RFC 5061 4.2.6, 4.2.7; RFC 4895 3; RFC 4820 4).
- * Integers of the structs are in host order; pointers are into the chunk. No state.
+ * INIT and INIT ACK with their parameters (RFC 9260 3.3.2, 3.3.3; RFC 5061 4.2.6, 4.2.7; RFC 4895
+ * 3; RFC 4820 4). Integers of the structs are in host order; pointers point into the chunk. No
+ * state.
  */
 #ifndef SCTPIW_WIRE_SCTP_INIT_H
 #define SCTPIW_WIRE_SCTP_INIT_H
@@ -40,23 +41,23 @@ struct wire_sctp_init {
 	uint32_t tag;
 	uint32_t a_rwnd;
 	uint16_t os;  /* Number of Outbound Streams */
-	uint16_t mis; /* Number of Inbound Streams: at most that many */
+	uint16_t mis; /* Number of Inbound Streams, a maximum */
 	uint32_t tsn;
 	bool has_adaptation;
 	uint32_t adaptation;
 	struct wire_sctp_receipts receipts;
 	uint16_t address_type;	  /* the first of the Supported Address Types, or 0 */
 	const uint8_t *host_name; /* header of the Host Name Address, which is forbidden, or NULL */
-	unsigned int addrs;	  /* IPv4 and IPv6 Address parameters; they have no scope */
+	unsigned int addrs;	  /* number of IPv4 and IPv6 Address parameters, without scopes */
 	struct ip_addr addr[WIRE_SCTP_ADDRS_MAX];
-	/* The headers of these parameters, or NULL (RFC 4895 3, RFC 5061 4.2.7). */
+	/* Headers of these parameters, or NULL (RFC 4895 3, RFC 5061 4.2.7). */
 	const uint8_t *random;
 	const uint8_t *chunks;
 	const uint8_t *hmacs;
 	const uint8_t *extensions;
 	const uint8_t *cookie; /* State Cookie, or NULL */
 	size_t cookie_len;
-	unsigned int reports; /* unknown parameters that ask to be reported */
+	unsigned int reports; /* unknown parameters that request a report */
 	struct {
 		const uint8_t *raw; /* parameter header */
 		size_t len;	    /* Parameter Length, no padding */
@@ -64,22 +65,21 @@ struct wire_sctp_init {
 };
 
 /*
- * Decodes an INIT or INIT ACK. Returns false when it is too short for the fixed part. Parameters
- * behind a malformed one are skipped.
+ * Decodes an INIT or INIT ACK. Returns false if it is too short for the fixed part. Skips all
+ * parameters after a malformed one.
  */
 bool wire_sctp_init_get(const struct wire_sctp_chunk *c, struct wire_sctp_init *init);
 
 /*
- * Writes an INIT (type WIRE_SCTP_INIT) or INIT ACK with the fixed part, the address type if there
- * is one, the addresses, the parameters of authentication and extensions that are there, the adaptation of *init, and
- * the receipts if their version is not 0. Returns the length, WIRE_SCTP_INIT_LEN + 28 bytes at most, 20 for each
- * address that it lists, and those other parameters.
- * More parameters may be appended with wire_sctp_param_put(), and counted in with
- * wire_sctp_chunk_put().
+ * Writes an INIT (type WIRE_SCTP_INIT) or INIT ACK from *init. The optional parts are the address
+ * type, the addresses, the parameters of authentication and extensions, and the receipts if their
+ * version is not 0. Returns the length: at most WIRE_SCTP_INIT_LEN + 28 bytes, plus 20 for each
+ * address, plus the parameters of authentication and extensions. To append more parameters, use
+ * wire_sctp_param_put(), then wire_sctp_chunk_put() for the new length.
  */
 size_t wire_sctp_init_put(uint8_t *p, uint8_t type, const struct wire_sctp_init *init);
 
-/* Writes a parameter with len bytes of value and its padding; returns round_up4(4 + len). */
+/* Writes a parameter with len bytes of value and its padding. Returns round_up4(4 + len). */
 size_t wire_sctp_param_put(uint8_t *p, uint16_t type, const void *value, size_t len);
 
 #endif

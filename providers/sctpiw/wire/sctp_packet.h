@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * SCTP packets and chunks (RFC 9260 section 3). Decoders fill in structs in host order
- * that point into the packet, and never read outside of what they are given. Encoders
- * write to memory that the caller provides. No state.
+ * SCTP packets and chunks (RFC 9260 section 3). Decoders fill in structs in host order that point
+ * into the packet, and never read beyond their input. Encoders write to the caller's memory. No
+ * state.
  */
 #ifndef SCTPIW_WIRE_SCTP_PACKET_H
 #define SCTPIW_WIRE_SCTP_PACKET_H
@@ -37,9 +37,9 @@ enum wire_sctp_chunk_type {
 	WIRE_SCTP_PAD = 0x84, /* RFC 4820 */
 };
 
-/* What a type that we do not know asks for by its two highest bits (3.2, 3.2.1). */
-#define WIRE_SCTP_UNKNOWN_SKIP 2   /* to go on behind the chunk or parameter; else to stop there */
-#define WIRE_SCTP_UNKNOWN_REPORT 1 /* to report it */
+/* Actions for an unknown type, by its two highest bits (3.2, 3.2.1). */
+#define WIRE_SCTP_UNKNOWN_SKIP 2   /* skip the chunk or parameter; else stop there */
+#define WIRE_SCTP_UNKNOWN_REPORT 1 /* report it */
 
 #define WIRE_SCTP_DATA_E 0x01 /* ending fragment */
 #define WIRE_SCTP_DATA_B 0x02 /* beginning fragment */
@@ -76,15 +76,15 @@ struct wire_sctp_common {
 	uint32_t vtag;
 };
 
-/* Decodes the header of a packet of WIRE_SCTP_COMMON_LEN bytes at least. */
+/* Decodes the header of a packet of at least WIRE_SCTP_COMMON_LEN bytes. */
 void wire_sctp_common_get(const uint8_t *packet, struct wire_sctp_common *h);
 /* Writes the header with a checksum of zero. */
 void wire_sctp_common_put(uint8_t *packet, const struct wire_sctp_common *h);
 /* Writes the checksum of a finished packet of len bytes, whose field must be zero. */
 void wire_sctp_checksum_put(uint8_t *packet, size_t len);
-/* Writes a checksum that was taken elsewhere, while the field was zero; crc as of crc32c(). */
+/* Writes a checksum that was computed while the field was zero; crc is a result of crc32c(). */
 void wire_sctp_checksum_set(uint8_t *packet, uint32_t crc);
-/* Whether the CRC32C of a packet holds; len at least WIRE_SCTP_COMMON_LEN. */
+/* True if the CRC32C of a packet is right; len is at least WIRE_SCTP_COMMON_LEN. */
 bool wire_sctp_checksum_ok(const uint8_t *packet, size_t len);
 
 /*
@@ -99,7 +99,7 @@ struct wire_sctp_chunk {
 	const uint8_t *raw; /* the chunk header */
 };
 
-/* What follows the chunk header. */
+/* The bytes after the chunk header. */
 static inline const uint8_t *wire_sctp_value(const struct wire_sctp_chunk *c)
 {
 	return c->raw + WIRE_SCTP_CHUNK_LEN;
@@ -111,9 +111,9 @@ static inline size_t wire_sctp_value_len(const struct wire_sctp_chunk *c)
 }
 
 /*
- * Decodes the chunk at *p of a packet that ends at end, and moves *p behind it and its
- * padding (that of the last chunk may be missing). Returns false at the end of the packet,
- * or when what is there is no whole chunk.
+ * Decodes the chunk at *p of a packet that ends at end, and advances *p past the chunk and its
+ * padding. The padding of the last chunk may be missing. Returns false at the end of the packet, or
+ * if no whole chunk remains.
  */
 static inline bool wire_sctp_chunk_next(const uint8_t **p, const uint8_t *end,
 					struct wire_sctp_chunk *c)
@@ -135,7 +135,7 @@ static inline bool wire_sctp_chunk_next(const uint8_t **p, const uint8_t *end,
 	return true;
 }
 
-/* Writes a chunk header. len: the Chunk Length, with the header and without the padding. */
+/* Writes a chunk header. len is the Chunk Length, with the header and without the padding. */
 static inline void wire_sctp_chunk_put(uint8_t *p, uint8_t type, uint8_t flags, size_t len)
 {
 	p[0] = type;
@@ -143,7 +143,7 @@ static inline void wire_sctp_chunk_put(uint8_t *p, uint8_t type, uint8_t flags, 
 	put_be16(p + 2, (uint16_t)len);
 }
 
-/* Zeroes the padding behind a chunk or parameter of len bytes at p; returns the padded length. */
+/* Zeroes the padding after a chunk or parameter of len bytes at p. Returns the padded length. */
 static inline size_t wire_sctp_pad(uint8_t *p, size_t len)
 {
 	size_t whole = round_up4(len);
@@ -172,8 +172,8 @@ struct wire_sctp_data {
 };
 
 /*
- * Decodes DATA. Returns false when it is shorter than its header. A len of 0 is for the caller to
- * refuse.
+ * Decodes DATA. Returns false if the chunk is shorter than its header. The caller must refuse a len
+ * of 0.
  */
 static inline bool wire_sctp_data_get(const struct wire_sctp_chunk *c, struct wire_sctp_data *d)
 {
@@ -189,7 +189,7 @@ static inline bool wire_sctp_data_get(const struct wire_sctp_chunk *c, struct wi
 	return true;
 }
 
-/* Writes the header in front of d->len bytes of user data that are there already. */
+/* Writes the header before d->len bytes of user data that are already in place. */
 static inline void wire_sctp_data_put(uint8_t *p, const struct wire_sctp_data *d)
 {
 	wire_sctp_chunk_put(p, WIRE_SCTP_DATA, d->flags, WIRE_SCTP_DATA_LEN + d->len);
@@ -199,7 +199,7 @@ static inline void wire_sctp_data_put(uint8_t *p, const struct wire_sctp_data *d
 	put_be32(p + 12, d->ppid);
 }
 
-/* The stream of a DATA chunk that we made, and the end of its user data. */
+/* The stream of a locally written DATA chunk, and the end of its user data. */
 static inline uint16_t wire_sctp_data_sid(const uint8_t *p)
 {
 	return get_be16(p + 8);
@@ -234,10 +234,9 @@ struct wire_sctp_sack {
 	const uint8_t *dup_raw;
 };
 
-/* Decodes a SACK. Returns false when its counts do not fit into the chunk. */
+/* Decodes a SACK. Returns false if its counts exceed the chunk. */
 bool wire_sctp_sack_get(const struct wire_sctp_chunk *c, struct wire_sctp_sack *s);
 
-/* Block i of s->gaps, and duplicate i of s->dups. */
 static inline struct wire_sctp_gap wire_sctp_sack_gap(const struct wire_sctp_sack *s,
 						      unsigned int i)
 {
@@ -252,7 +251,7 @@ static inline uint32_t wire_sctp_sack_dup(const struct wire_sctp_sack *s, unsign
 	return get_be32(s->dup_raw + 4 * i);
 }
 
-/* Writes a SACK of WIRE_SCTP_SACK_LEN + 4 * (ngaps + ndups) bytes and returns that length. */
+/* Writes a SACK. Returns its length, WIRE_SCTP_SACK_LEN + 4 * (ngaps + ndups) bytes. */
 size_t wire_sctp_sack_put(uint8_t *p, uint32_t cum, uint32_t a_rwnd,
 			  const struct wire_sctp_gap *gaps, unsigned int ngaps,
 			  const uint32_t *dups, unsigned int ndups);
@@ -268,12 +267,12 @@ struct wire_sctp_cause_tlv {
 	const uint8_t *info;
 };
 
-/* Does for error causes what wire_sctp_chunk_next() does for chunks. */
+/* As wire_sctp_chunk_next(), for error causes. */
 bool wire_sctp_cause_next(const uint8_t **p, const uint8_t *end, struct wire_sctp_cause_tlv *cause);
 
 /*
- * Writes a cause with len bytes of information and its padding; returns the bytes
- * written, round_up4(4 + len).
+ * Writes a cause with len bytes of information and its padding. Returns the bytes written,
+ * round_up4(4 + len).
  */
 size_t wire_sctp_cause_put(uint8_t *p, uint16_t code, const void *info, size_t len);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * What our extension "receipts" adds to SCTP (docs/wire.md): a parameter of INIT and INIT ACK by
- * which two sides agree upon it, and a chunk that goes with a SACK. Both types ask a stack that
- * does not know them to skip them without a report. Integers are in host order. No state.
+ * The extension "receipts" of sctpiw to SCTP (docs/wire.md). A parameter of INIT and INIT ACK
+ * negotiates the extension; a chunk accompanies a SACK. A stack that does not know the two types
+ * skips them without a report. Integers are in host order. No state.
  *
  *  |        Type = 0xBF57          |          Length = 12          |
  *  |    Version    |             Reserved                    |I|C|N|
@@ -17,7 +17,7 @@
 #include "wire/sctp_packet.h"
 
 #define WIRE_SCTP_PARAM_RECEIPTS 0xbf57
-#define WIRE_SCTP_RECEIPTS_VERSION 1 /* the only one that there is */
+#define WIRE_SCTP_RECEIPTS_VERSION 1 /* the only version */
 #define WIRE_SCTP_RECEIPTS_LEN 8u    /* bytes of the parameter's value */
 
 #define WIRE_SCTP_RECEIPTS_N 0x01
@@ -26,18 +26,18 @@
 
 #define WIRE_SCTP_HOLD 0xbe
 #define WIRE_SCTP_HOLD_LEN 8u
-/* Flag: the sender has a receipt to send that has no TSN yet. The TSN field says nothing then. */
+/* Flag: the sender has a receipt to send that has no TSN yet. The TSN field is meaningless then. */
 #define WIRE_SCTP_HOLD_UNSENT 0x01
-/* Flag: holds nothing, but asks for a SACK, with all that goes with it. */
+/* Flag: holds nothing, but requests a SACK with its accompanying chunks. */
 #define WIRE_SCTP_HOLD_ASK 0x02
 
 /* The value of the parameter. */
 struct wire_sctp_receipts {
-	uint8_t version;  /* the highest that the sender knows; 0: it does not know the extension */
-	bool srq_numbers; /* N: it knows queue numbers with the number of an SRQ (wire/rdmap.h) */
-	bool cm_messages; /* C: its connection manager says and reads more than private data (conn/cm_message.h) */
-	bool asks; /* I: it asks for SACKs in time, by the I bit of DATA, and sends few unasked (sctp/rx.h) */
-	uint32_t window; /* bytes of Sends without a receive that it keeps for each QP */
+	uint8_t version;  /* highest version that the sender knows; 0: extension unknown */
+	bool srq_numbers; /* N: queue numbers may contain the number of an SRQ (wire/rdmap.h) */
+	bool cm_messages; /* C: CM messages carry more than private data (conn/cm_message.h) */
+	bool asks; /* I: requests SACKs by the I bit of DATA, sends few unrequested (sctp/rx.h) */
+	uint32_t window; /* bytes of Sends without a receive that are kept for each QP */
 };
 
 /* Writes WIRE_SCTP_RECEIPTS_LEN bytes. */
@@ -49,7 +49,7 @@ static inline void wire_sctp_receipts_put(uint8_t *p, const struct wire_sctp_rec
 	put_be32(p + 4, r->window);
 }
 
-/* Reads the value of a parameter. One that is too short says version 0. */
+/* Reads the value of a parameter. A value that is too short gives version 0. */
 static inline struct wire_sctp_receipts wire_sctp_receipts_get(const uint8_t *p, size_t len)
 {
 	if (len < WIRE_SCTP_RECEIPTS_LEN)

@@ -22,13 +22,13 @@
 
 #define SESSION_PPID_DDP 16 /* RFC 5043 5.2 */
 #define SESSION_PPID_CONTROL 17
-#define SESSION_SSN_LEN 2 /* in front of every user message of either PPID */
+#define SESSION_SSN_LEN 2 /* precedes every user message of either PPID */
 #define SESSION_CONTROL_MIN 4
-#define SESSION_PRIVATE_MAX 512 /* counts the establishment data of an enhanced message */
+#define SESSION_PRIVATE_MAX 512 /* includes the establishment data of an enhanced message */
 #define SESSION_CONTROL_MAX (SESSION_CONTROL_MIN + SESSION_PRIVATE_MAX)
 #define SESSION_ENHANCED_LEN 4
 #define SESSION_DEPTH_MAX 0x3ffe
-#define SESSION_DEPTH_ULP 0x3fff /* IRD, ORD: not negotiated, the ULP sees to it (RFC 6581 9.1) */
+#define SESSION_DEPTH_ULP 0x3fff /* IRD, ORD: not negotiated here, but by the ULP (RFC 6581 9.1) */
 
 enum session_function {
 	SESSION_INITIATE = 1,
@@ -53,9 +53,9 @@ struct session_enhanced {
 struct session_control {
 	uint16_t ssn;
 	uint16_t function;
-	struct session_enhanced enhanced; /* of the functions 5, 6 and 7 */
+	struct session_enhanced enhanced; /* functions 5, 6 and 7 only */
 	uint16_t private_len;
-	const uint8_t *private_data; /* in the message, behind the establishment data */
+	const uint8_t *private_data; /* in the message, after the establishment data */
 };
 
 static inline bool session_is_enhanced(uint16_t function)
@@ -69,17 +69,17 @@ static inline bool session_is_initiate(uint16_t function)
 }
 
 /*
- * Writes the message to buf of len bytes and returns its length; 0: it does not fit, or there is
- * more private data than the message may carry (none in a Terminate). Depths are clamped to 14
- * bits. If peer_to_peer is off, the RTR flags are sent as 0 (RFC 6581 9.2).
+ * Writes the message to buf of len bytes. Returns its length, or 0 if the message does not fit or
+ * has too much private data (a Terminate has none). Clamps depths to 14 bits. Without peer_to_peer,
+ * the RTR flags are sent as 0 (RFC 6581 9.2).
  */
 size_t session_encode(const struct session_control *c, uint8_t *buf, size_t len);
 
 /*
- * Decodes a whole user message. Returns 0, or -EINVAL when it is too short for its function, too
- * long, or a Terminate with private data; ssn and function are valid then if len >= 4. An unknown
- * function is not an error here. An Enhanced Reject without establishment data is taken for one
- * with depths of 0.
+ * Decodes a whole user message. Returns 0, or -EINVAL if the message is too short for its function,
+ * too long, or a Terminate with private data. After -EINVAL, ssn and function are valid if
+ * len >= 4. An unknown function is not an error here. An Enhanced Reject without establishment data
+ * gives depths of 0.
  */
 int session_decode(struct session_control *c, const uint8_t *data, size_t len);
 

@@ -32,7 +32,7 @@
 
 enum term_error { /* RFC 5040 4.8, RFC 5041 7.2, RFC 6581 8, RFC 7306 8.2 */
 		  TERM_RDMAP_LOCAL = TERM_ERROR(0, 0, 0x00),
-		  /* Of a void message (docs/wire.md): errors of this type have no code of their own. */
+		  /* For a void message (docs/wire.md). The RFCs define no codes for this type. */
 		  TERM_RDMAP_VOID = TERM_ERROR(0, 0, 0x56),
 		  TERM_RDMAP_STAG = TERM_ERROR(0, 1, 0x00),
 		  TERM_RDMAP_BOUNDS = TERM_ERROR(0, 1, 0x01),
@@ -44,7 +44,7 @@ enum term_error { /* RFC 5040 4.8, RFC 5041 7.2, RFC 6581 8, RFC 7306 8.2 */
 		  TERM_RDMAP_OPCODE = TERM_ERROR(0, 2, 0x06),
 		  TERM_RDMAP_STREAM_CATASTROPHIC = TERM_ERROR(0, 2, 0x07),
 		  TERM_RDMAP_INVALIDATE_OP =
-			  TERM_ERROR(0, 2, 0x09), /* INVALIDATE as other stacks say it */
+			  TERM_ERROR(0, 2, 0x09), /* INVALIDATE as encoded by other stacks */
 		  TERM_RDMAP_UNSPECIFIED = TERM_ERROR(0, 2, 0xff),
 		  TERM_DDP_LOCAL = TERM_ERROR(1, 0, 0x00),
 		  TERM_DDP_STAG = TERM_ERROR(1, 1, 0x00),
@@ -68,16 +68,16 @@ struct term_message {
 	bool has_header;		  /* M and D: segment_len and header */
 	bool has_read_request;		  /* R; only together with has_header */
 	uint16_t segment_len;		  /* bytes of DDP header and payload, without the DDP-SSN */
-	uint8_t header[DDP_UNTAGGED_LEN]; /* as received; its first bit tells the length */
+	uint8_t header[DDP_UNTAGGED_LEN]; /* as received; the first bit gives the length */
 	uint8_t read_request[RDMAP_READ_REQ_LEN];
 };
 
-/* Writes at most TERM_MAX_LEN bytes and returns how many. */
+/* Writes at most TERM_MAX_LEN bytes. Returns their number. */
 size_t term_encode(const struct term_message *t, uint8_t *buf);
 
 /*
- * Decodes a Terminate of len bytes. Returns 0, or -EINVAL when it is shorter than its header bits
- * promise; error is valid then if len >= 4. Bytes behind the end and the reserved bits are ignored.
+ * Decodes a Terminate of len bytes. Returns 0, or -EINVAL if it is shorter than its header bits
+ * require; error is then valid if len >= 4. Ignores excess bytes and the reserved bits.
  */
 int term_decode(struct term_message *t, const uint8_t *data, size_t len);
 
