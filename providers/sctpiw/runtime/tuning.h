@@ -15,7 +15,7 @@
 #include <stdint.h>
 
 /*
- * The table of all constants. A comment begins with the unit. The quoted headings are those of
+ * The table of all constants. A comment begins with the unit. The quoted names are rows of
  * docs/experiments.md, which has the figures; a constant without one was chosen for the reason that
  * is given, and was never measured alone.
  */
@@ -64,8 +64,8 @@
  */
 #define TUNING_YIELD_POLLS 16u
 /*
- * Polls for each look whether the progress thread should be told to park ("A poller tells the
- * progress thread to park").
+ * Polls for each look whether the progress thread should be told to park ("A poller parks the
+ * progress thread").
  */
 #define TUNING_UNPARKED_POLLS 64u
 /*
@@ -98,7 +98,7 @@
  * since the thread was parked, so that who stops polling waits for no larger part of the time in
  * which it polled; for TUNING_PARK_LONG at least; and for MAX ns at most, which is more than a tick of
  * the kernel's clock: a timer that goes off before the next tick costs 11 us to set on a virtual
- * machine, and one behind it 1 us ("Naps that end behind the next tick"). MAX is also more than the
+ * machine, and one behind it 1 us ("Naps that end after the next tick"). MAX is also more than the
  * time that a peer gives to an answer at once (sctp_rtt_prompt_margin()), so that it may probe, once.
  */
 #define TUNING_PARK_LEFT 400000u
@@ -145,7 +145,7 @@
 #define TUNING_CONNECTING 10000000u
 /*
  * Wake-ups by ppoll(), each with something to receive, for each look whether anything beside the sockets wakes the
- * thread ("What woke the thread is asked only if nothing came"). A guess: what waits for it is not urgent.
+ * thread ("The thread checks its wake-up cause only after an empty pass"). A guess: what waits for it is not urgent.
  */
 #define TUNING_UNASKED 16u
 /*
