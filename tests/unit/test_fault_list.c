@@ -156,7 +156,10 @@ static void print_action(const struct fault_action_info *a)
 	fputs(" | ", stdout);
 	print_cell(a->doc);
 	for (unsigned int k = 0; k < a->n_args; k++) {
-		printf("%s%s: ", k ? ", " : ". ", *a->arg[k].word ? a->arg[k].word : "It takes");
+		if (*a->arg[k].word)
+			printf(". `%s`: ", a->arg[k].word);
+		else
+			fputs(". Argument: ", stdout);
 		print_cell(a->arg[k].doc);
 	}
 	fputs(" | ", stdout);
@@ -166,9 +169,9 @@ static void print_action(const struct fault_action_info *a)
 
 static void print_list(void)
 {
-	puts("# What the language of faults knows\n\n"
-	     "This page is printed by `build/bin/test_fault_list --list`; its source is\n"
-	     "`providers/sctpiw/faults/fault_list.h`. [faults.md](faults.md) has the grammar.\n\n"
+	puts("# The elements of fault rules\n\n"
+	     "`build/bin/test_fault_list --list` prints this page from `providers/sctpiw/faults/fault_list.h`.\n"
+	     "[faults.md](faults.md) has the grammar.\n\n"
 	     "## Sites\n\n| class | sites |\n|---|---|");
 	print_sites();
 	puts("\n## Selectors\n\n| selector | selects |\n|---|---|");
@@ -180,7 +183,7 @@ static void print_list(void)
 		print_cell(s->doc);
 		puts(" |");
 	}
-	puts("\n## Triggers\n\n| trigger | fires |\n|---|---|");
+	puts("\n## Triggers\n\n| trigger | fires for |\n|---|---|");
 	for (const struct fault_word_info *t = fault_triggers; t->word; t++) {
 		printf("| `%s` | ", t->word);
 		print_cell(t->doc);
@@ -204,7 +207,7 @@ static void print_list(void)
 static void print_statuses(void)
 {
 	puts("\n## Statuses\n\n"
-	     "IBA 11.6.2 has them. A rule that watches `completions` is about those alone that can have its status.\n\n"
+	     "IBA 11.6.2 defines the statuses. A rule for `completions` matches only completions that can have its status.\n\n"
 	     "| completions of | statuses |\n|---|---|");
 	for (unsigned int i = 1; i < FAULT_SITES; i++) {
 		const char *separator = "";

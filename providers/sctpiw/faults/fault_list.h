@@ -52,15 +52,15 @@
 
 /* ---- classes ---- */
 
-FAULT_CLASS(TIMER, "a time, and nothing else")
-FAULT_CLASS(PACKET, "an SCTP packet that leaves or arrives")
+FAULT_CLASS(TIMER, "time alone")
+FAULT_CLASS(PACKET, "an outgoing or incoming SCTP packet")
 FAULT_CLASS(COMPLETION, "a completion that the program polls")
 FAULT_CLASS(NOTIFICATION, "an event of a completion channel")
 FAULT_CLASS(VERB, "a call of libibverbs")
 FAULT_CLASS(CM_CALL, "a call of librdmacm")
 FAULT_CLASS(CM_EVENT, "an event of rdma_cm")
-FAULT_CLASS(PLACEMENT, "bytes of a peer that are placed in memory")
-FAULT_CLASS(DEVICE, "what the device says of itself")
+FAULT_CLASS(PLACEMENT, "the placement of received bytes in memory")
+FAULT_CLASS(DEVICE, "attributes and limits of the device")
 
 /* ---- sites ---- */
 
@@ -71,7 +71,7 @@ FAULT_SITE(send, COMPLETION, "send", "sends", "of a Send")
 FAULT_SITE(write, COMPLETION, "write", "writes", "of an RDMA Write")
 FAULT_SITE(read, COMPLETION, "read", "reads", "of an RDMA Read")
 FAULT_SITE(atomic, COMPLETION, "atomic", "atomics", "of an atomic operation")
-FAULT_SITE(bind, COMPLETION, "bind", "binds", "of a memory window that is bound or invalidated")
+FAULT_SITE(bind, COMPLETION, "bind", "binds", "of a bind or local invalidate operation")
 FAULT_SITE(receive, COMPLETION, "receive", "receives", "of a receive")
 
 FAULT_SITE(notification, NOTIFICATION, "notification", "notifications", "of a CQ that was armed")
@@ -108,7 +108,7 @@ FAULT_SITE(create_qp, VERB, "create_qp", "", "also ibv_create_qp_ex()")
 FAULT_SITE(modify_qp, VERB, "modify_qp", "", "")
 FAULT_SITE(query_qp, VERB, "query_qp", "", "")
 FAULT_SITE(destroy_qp, VERB, "destroy_qp", "", "")
-FAULT_SITE(post_send, VERB, "post_send", "", "a work request, also of ibv_wr_start() and its neighbours")
+FAULT_SITE(post_send, VERB, "post_send", "", "a work request, also one of an ibv_wr_start() batch")
 FAULT_SITE(post_recv, VERB, "post_recv", "", "")
 FAULT_SITE(open_xrcd, VERB, "open_xrcd", "", "")
 FAULT_SITE(close_xrcd, VERB, "close_xrcd", "", "")
@@ -156,20 +156,20 @@ FAULT_SITE(timewait_exit, CM_EVENT, "timewait_exit", "", "")
 
 FAULT_SITE(placement, PLACEMENT, "placement", "placements", "the payload of a DDP segment")
 
-FAULT_SITE(device, DEVICE, "device", "", "what ibv_query_device() tells, and what the calls that create objects allow")
+FAULT_SITE(device, DEVICE, "device", "", "the results of ibv_query_device(), and the limits of calls that create objects")
 
 /* ---- selectors ---- */
 
-FAULT_SELECTOR(qp, QP, TIMER | COMPLETION | VERB, "qp", "the queue pair of that number, or the N-th that the process has made: `qp 17`, `2nd qp`")
-FAULT_SELECTOR(cq, QP, TIMER | COMPLETION | NOTIFICATION | VERB, "cq", "the completion queue of that handle, or the N-th: `1st cq`")
-FAULT_SELECTOR(srq, QP, TIMER | VERB, "srq", "the shared receive queue of that number, or the N-th")
-FAULT_SELECTOR(mr, NUMBER, VERB, "mr", "the memory region or window of that key: `mr 0x1a02`")
-FAULT_SELECTOR(id, NUMBER, TIMER | CM_CALL | CM_EVENT, "id", "the id of rdma_cm of that handle")
-FAULT_SELECTOR(port, PORT, PACKET | CM_CALL | CM_EVENT, "port", "the port of this side: `port 7471`")
+FAULT_SELECTOR(qp, QP, TIMER | COMPLETION | VERB, "qp", "the queue pair with that number, or the N-th queue pair of the process: `qp 17`, `2nd qp`")
+FAULT_SELECTOR(cq, QP, TIMER | COMPLETION | NOTIFICATION | VERB, "cq", "the completion queue with that handle, or the N-th one: `1st cq`")
+FAULT_SELECTOR(srq, QP, TIMER | VERB, "srq", "the shared receive queue with that number, or the N-th one")
+FAULT_SELECTOR(mr, NUMBER, VERB, "mr", "the memory region or window with that key: `mr 0x1a02`")
+FAULT_SELECTOR(id, NUMBER, TIMER | CM_CALL | CM_EVENT, "id", "the rdma_cm id with that handle")
+FAULT_SELECTOR(port, PORT, PACKET | CM_CALL | CM_EVENT, "port", "the local port: `port 7471`")
 FAULT_SELECTOR(peer_port, PORT, PACKET | CM_CALL | CM_EVENT, "peer-port", "the port of the peer")
-FAULT_SELECTOR(peer, ADDR, TIMER | PACKET | COMPLETION | CM_CALL | CM_EVENT, "peer", "the peer that has this address, be it one of several and whichever it uses")
-FAULT_SELECTOR(path, ADDR, PACKET, "path", "packets that have this address, of either side, in their header")
-FAULT_SELECTOR(direction, DIRECTION, PACKET, "", "`in` or `out`; without it both")
+FAULT_SELECTOR(peer, ADDR, TIMER | PACKET | COMPLETION | CM_CALL | CM_EVENT, "peer", "the peer with this address, even if it has several and uses another")
+FAULT_SELECTOR(path, ADDR, PACKET, "path", "packets with this source or destination address")
+FAULT_SELECTOR(direction, DIRECTION, PACKET, "", "`in` or `out` packets; both if not given")
 FAULT_SELECTOR(chunk, CHUNK, PACKET, "chunk", "packets with a chunk of this type: `chunk init_ack`")
 FAULT_SELECTOR(opcode, OPCODE, VERB, "opcode", "work requests of this opcode: `post_send opcode read`")
 FAULT_SELECTOR(from, STATE, VERB, "from", "modify_qp() from this state")
@@ -177,70 +177,70 @@ FAULT_SELECTOR(to, STATE, VERB, "to", "modify_qp() to this state: `modify_qp to 
 
 /* ---- triggers ---- */
 
-FAULT_TRIGGER(nth, "Nth", "the N-th event and no other: `3rd reg_mr`")
-FAULT_TRIGGER(after_count, "after N", "all behind the first N: `after 1000 writes`")
-FAULT_TRIGGER(after_bytes, "after SIZE", "all behind so many bytes of such events: `after 10 MB`")
-FAULT_TRIGGER(after_time, "after TIME", "from that time on. Without a site: once, at that time")
-FAULT_TRIGGER(every_count, "every N", "each N-th: `every 100 packets`")
-FAULT_TRIGGER(every_time, "every TIME", "the first in each such span. Without a site: at the end of each")
-FAULT_TRIGGER(every_for, "every TIME for TIME", "all in the last part of each span: `every 5 s for 200 ms`")
-FAULT_TRIGGER(between, "between TIME and TIME", "those between these times")
-FAULT_TRIGGER(probability, "probability P", "each with that probability, from 0 to 1")
+FAULT_TRIGGER(nth, "Nth", "only the N-th event: `3rd reg_mr`")
+FAULT_TRIGGER(after_count, "after N", "all events after the first N: `after 1000 writes`")
+FAULT_TRIGGER(after_bytes, "after SIZE", "all events after this many bytes of such events: `after 10 MB`")
+FAULT_TRIGGER(after_time, "after TIME", "all events from that time. Without a site: once, at that time")
+FAULT_TRIGGER(every_count, "every N", "each N-th event: `every 100 packets`")
+FAULT_TRIGGER(every_time, "every TIME", "the first event of each such period. Without a site: at the end of each period")
+FAULT_TRIGGER(every_for, "every TIME for TIME", "all events in the last part of each period: `every 5 s for 200 ms`")
+FAULT_TRIGGER(between, "between TIME and TIME", "all events between these times")
+FAULT_TRIGGER(probability, "probability P", "each event with that probability, from 0 to 1")
 FAULT_TRIGGER(burst, "burst P to P [loss P]",
-	"in the bad state of a Gilbert-Elliott model: it is entered with the first probability at each event, left with the second, and has faults with the third, or always")
-FAULT_TRIGGER(at_most, "at most N times", "so many at most")
-FAULT_TRIGGER(once, "once", "the first, as `at most 1 times`")
+	"events in the bad state of a Gilbert-Elliott model. The model enters this state with the first probability at each event, and leaves it with the second. In this state, an event has the fault with the third probability, or always if none is given")
+FAULT_TRIGGER(at_most, "at most N times", "at most N events")
+FAULT_TRIGGER(once, "once", "the first event, as `at most 1 times`")
 
 /* ---- actions: packets ---- */
 
-FAULT_ACTION(drop, PACKET | CM_EVENT, "drop", "loses it",
-	"IP promises no delivery (RFC 791 1.4), and a peer may die before it sends what an event tells of")
+FAULT_ACTION(drop, PACKET | CM_EVENT, "drop", "drops the packet or event",
+	"IP does not guarantee delivery (RFC 791 1.4), and a peer may die before it sends the message that causes an event")
 FAULT_END(drop)
 
 FAULT_ACTION(delay, PACKET | COMPLETION | NOTIFICATION | CM_EVENT, "delay",
-	"lets it come later; with `jitter` by up to so much more, so that packets overtake each other",
-	"no time is promised of any of these")
-FAULT_ARG(delay, time, TIME, "", MUST, "how long")
-FAULT_ARG(delay, jitter, TIME, "jitter", MAY, "up to so much more, at random")
+	"delays the packet, completion or event; `jitter` adds a random delay, so that packets overtake each other",
+	"none of these has a guaranteed time")
+FAULT_ARG(delay, time, TIME, "", MUST, "the delay")
+FAULT_ARG(delay, jitter, TIME, "jitter", MAY, "the largest random delay")
 FAULT_END(delay)
 
-FAULT_ACTION(reorder, PACKET, "reorder", "sends it behind the next N packets", "IP promises no order (RFC 791 1.2)")
-FAULT_ARG(reorder, count, COUNT, "behind", MUST, "packets that overtake it")
+FAULT_ACTION(reorder, PACKET, "reorder", "passes the packet on after the next N packets", "IP does not guarantee order (RFC 791 1.2)")
+FAULT_ARG(reorder, count, COUNT, "behind", MUST, "number of packets that overtake it")
 FAULT_END(reorder)
 
-FAULT_ACTION(duplicate, PACKET | CM_EVENT | NOTIFICATION, "duplicate", "lets it come again",
-	"a network may duplicate packets (RFC 9260 6.2: what to do with such DATA), a peer may repeat a request, and a CQ event may come without a completion (ibv_get_cq_event(3))")
-FAULT_ARG(duplicate, times, COUNT, "times", MAY, "copies; 1 without it")
+FAULT_ACTION(duplicate, PACKET | CM_EVENT | NOTIFICATION, "duplicate", "repeats the packet or event",
+	"a network may duplicate packets (RFC 9260 6.2 handles such DATA), a peer may repeat a request, and a CQ event may come without a completion (ibv_get_cq_event(3))")
+FAULT_ARG(duplicate, times, COUNT, "times", MAY, "number of copies; default 1")
 FAULT_END(duplicate)
 
-FAULT_ACTION(corrupt, PACKET, "corrupt", "changes bytes behind the checksum, so that the receiver drops the packet",
+FAULT_ACTION(corrupt, PACKET, "corrupt", "changes bytes after the checksum is computed, so that the receiver drops the packet",
 	"RFC 9260 6.8: a packet with a wrong CRC32c is dropped")
-FAULT_ARG(corrupt, bytes, COUNT, "bytes", MAY, "how many; 1 without it")
+FAULT_ARG(corrupt, bytes, COUNT, "bytes", MAY, "number of bytes; default 1")
 FAULT_END(corrupt)
 
 FAULT_ACTION(corrupt_sealed, PACKET, "corrupt before checksum", "changes bytes before the checksum is computed",
-	"CRC32c finds no error that happened in front of it (RFC 5041 3, item 6, asks for a digest of what is under way, and of nothing else)")
-FAULT_ARG(corrupt_sealed, bytes, COUNT, "bytes", MAY, "how many; 1 without it")
+	"CRC32c does not detect errors from before its computation (RFC 5041 3, item 6, requires a digest only for data in transit)")
+FAULT_ARG(corrupt_sealed, bytes, COUNT, "bytes", MAY, "number of bytes; default 1")
 FAULT_END(corrupt_sealed)
 
-FAULT_ACTION(limit_rate, PACKET, "limit rate", "lets packets wait in a queue that is emptied at that rate, and loses what does not fit",
+FAULT_ACTION(limit_rate, PACKET, "limit rate", "queues packets, passes them on at that rate, and drops packets that do not fit into the queue",
 	"a network may be slower than its hosts (RFC 9260 7)")
-FAULT_ARG(limit_rate, rate, RATE, "to", MUST, "such as 10 Mbit/s")
-FAULT_ARG(limit_rate, queue, SIZE, "queue", MAY, "bytes that wait; 64 KiB without it")
+FAULT_ARG(limit_rate, rate, RATE, "to", MUST, "the rate, such as 10 Mbit/s")
+FAULT_ARG(limit_rate, queue, SIZE, "queue", MAY, "size of the queue; default 64 KiB")
 FAULT_END(limit_rate)
 
-FAULT_ACTION(limit_size, PACKET, "limit size", "loses packets that are longer, without a word",
-	"a path's MTU may shrink, and its routers may be silent (RFC 8899 1.1)")
-FAULT_ARG(limit_size, size, SIZE, "to", MUST, "bytes of the IP packet")
+FAULT_ACTION(limit_size, PACKET, "limit size", "silently drops longer packets",
+	"the MTU of a path may shrink, and its routers may send no error (RFC 8899 1.1)")
+FAULT_ARG(limit_size, size, SIZE, "to", MUST, "largest size of the IP packet")
 FAULT_END(limit_size)
 
 /* ---- actions: queue pairs ---- */
 
 FAULT_ACTION(fail_qp, TIMER | PACKET | COMPLETION, "fail qp", "moves the queue pair to ERROR, and flushes its work requests",
-	"a QP goes to the error state on errors of its own (IBA 11.6.2)")
+	"a QP enters the error state after a local error (IBA 11.6.2)")
 FAULT_END(fail_qp)
 
-FAULT_ACTION(terminate, TIMER | PACKET | COMPLETION, "terminate", "sends the peer a Terminate, as if it had made that error",
+FAULT_ACTION(terminate, TIMER | PACKET | COMPLETION, "terminate", "sends the peer a Terminate, as if the peer had made that error",
 	"RFC 5040 4.8 and 7.2")
 FAULT_ARG(terminate, layer, LAYER, "layer", MUST, "0 RDMA, 1 DDP, 2 LLP")
 FAULT_ARG(terminate, type, NIBBLE, "type", MUST, "the error type, up to 15")
@@ -248,86 +248,86 @@ FAULT_ARG(terminate, code, BYTE, "code", MUST, "the error code, up to 255")
 FAULT_END(terminate)
 
 FAULT_ACTION(rnr, TIMER | PACKET, "rnr", "behaves as if a Send to the queue pair had found no receive until the last retry",
-	"IBA 9.7.5.2.8: a responder that is not ready says so; RFC 5041 7.2: no buffer for the MSN")
+	"IBA 9.7.5.2.8: a responder may report that it is not ready; RFC 5041 7.2: no buffer for the MSN")
 FAULT_END(rnr)
 
-FAULT_ACTION(freeze_qp, TIMER | PACKET, "freeze qp", "lets the queue pair neither send nor take anything",
-	"no time is promised for a work request")
-FAULT_ARG(freeze_qp, time, TIME, "for", MUST, "how long")
+FAULT_ACTION(freeze_qp, TIMER | PACKET, "freeze qp", "stops sends and receives of the queue pair for that time",
+	"a work request has no guaranteed time")
+FAULT_ARG(freeze_qp, time, TIME, "for", MUST, "the duration")
 FAULT_END(freeze_qp)
 
-FAULT_ACTION(lose_session, TIMER | PACKET | COMPLETION, "lose session", "ends the connection without a word to the program's peer",
+FAULT_ACTION(lose_session, TIMER | PACKET | COMPLETION, "lose session", "ends the connection without notice to the peer",
 	"RFC 5043 11.3: an association may end under its DDP streams")
 FAULT_END(lose_session)
 
-FAULT_ACTION(freeze_peer, TIMER | PACKET, "freeze peer", "hears nothing from the peer for so long, and what is sent to it is lost",
+FAULT_ACTION(freeze_peer, TIMER | PACKET, "freeze peer", "drops all packets from and to the peer for that time",
 	"a process may be stopped, and a host may sleep")
-FAULT_ARG(freeze_peer, time, TIME, "for", MUST, "how long")
+FAULT_ARG(freeze_peer, time, TIME, "for", MUST, "the duration")
 FAULT_END(freeze_peer)
 
-FAULT_ACTION(kill_peer, TIMER | PACKET, "kill peer", "behaves as if the peer's host had said that the process is gone",
+FAULT_ACTION(kill_peer, TIMER | PACKET, "kill peer", "behaves as if the peer's host had reported the end of the process",
 	"a process may be killed (RFC 9260 9.1: ABORT)")
 FAULT_END(kill_peer)
 
 /* ---- actions: completions ---- */
 
-FAULT_ACTION(complete, COMPLETION, "complete", "gives the completion this status; unless that is success, its queue pair goes to ERROR and what is behind it is flushed",
+FAULT_ACTION(complete, COMPLETION, "complete", "sets the status of the completion; unless the status is success, the queue pair goes to ERROR and later work requests are flushed",
 	"IBA 11.6.2: a work request may complete with each of these")
-FAULT_ARG(complete, status, STATUS, "with", MUST, "of ibv_wc_status")
-FAULT_ARG(complete, vendor, NUMBER, "vendor", MAY, "ibv_wc.vendor_err")
+FAULT_ARG(complete, status, STATUS, "with", MUST, "a value of ibv_wc_status")
+FAULT_ARG(complete, vendor, NUMBER, "vendor", MAY, "the value of ibv_wc.vendor_err")
 FAULT_END(complete)
 
-FAULT_ACTION(gather, COMPLETION, "gather", "holds completions back until N wait, or the time is over, and hands them out together",
-	"no time is promised, and a CQ may be polled for several at once (IBA 11.4.2.1)")
-FAULT_ARG(gather, count, COUNT, "", MUST, "completions")
-FAULT_ARG(gather, time, TIME, "within", MAY, "at most so long; 1 s without it")
+FAULT_ACTION(gather, COMPLETION, "gather", "holds completions until N are waiting or the time has passed, and returns them together",
+	"no time is guaranteed, and a poll may return several completions (IBA 11.4.2.1)")
+FAULT_ARG(gather, count, COUNT, "", MUST, "number of completions")
+FAULT_ARG(gather, time, TIME, "within", MAY, "the longest wait; default 1 s")
 FAULT_END(gather)
 
-FAULT_ACTION(single, COMPLETION, "single", "hands the completion out alone, though others wait behind it",
-	"those behind it may come a moment later, with an event of their own (ibv_poll_cq(3))")
+FAULT_ACTION(single, COMPLETION, "single", "returns the completion alone, even if others are waiting",
+	"the others may come a moment later, with their own event (ibv_poll_cq(3))")
 FAULT_END(single)
 
-FAULT_ACTION(overrun, TIMER | COMPLETION, "overrun", "overruns the completion queue: IBV_EVENT_CQ_ERR, and its completions are lost",
-	"a CQ that is full is in error (IBA 11.6.3.2)")
+FAULT_ACTION(overrun, TIMER | COMPLETION, "overrun", "overruns the completion queue: raises IBV_EVENT_CQ_ERR, and loses its completions",
+	"a full CQ is in error (IBA 11.6.3.2)")
 FAULT_END(overrun)
 
 /* ---- actions: asynchronous events ---- */
 
 FAULT_ACTION(raise, TIMER | COMPLETION | PACKET, "raise", "raises this asynchronous event",
-	"IBA 11.6.3: each may come at any time")
-FAULT_ARG(raise, event, EVENT, "", MUST, "of ibv_event_type")
+	"IBA 11.6.3: each event may come at any time")
+FAULT_ARG(raise, event, EVENT, "", MUST, "a value of ibv_event_type")
 FAULT_END(raise)
 
-FAULT_ACTION(port_down, TIMER, "port down", "takes the port down: IBV_EVENT_PORT_ERR, the port's state is DOWN, packets are lost; then IBV_EVENT_PORT_ACTIVE",
+FAULT_ACTION(port_down, TIMER, "port down", "takes the port down: IBV_EVENT_PORT_ERR, port state DOWN, and lost packets; then IBV_EVENT_PORT_ACTIVE",
 	"IBA 11.6.3.3: a cable may be pulled")
-FAULT_ARG(port_down, time, TIME, "for", MUST, "how long")
+FAULT_ARG(port_down, time, TIME, "for", MUST, "the duration")
 FAULT_END(port_down)
 
 /* ---- actions: calls ---- */
 
-FAULT_ACTION(fail, VERB | CM_CALL, "fail", "fails the call, which does nothing else",
-	"each of these calls may fail, for want of resources at least")
+FAULT_ACTION(fail, VERB | CM_CALL, "fail", "makes the call fail without any other effect",
+	"each of these calls may fail, at least for lack of resources")
 FAULT_ARG(fail, error, ERRNO, "with", MUST, "the errno")
 FAULT_END(fail)
 
 FAULT_ACTION(limit, DEVICE, "limit", "lowers a limit of the device",
-	"IBA 11.2.1.2: the limits are the device's")
-FAULT_ARG(limit, name, LIMIT, "", MUST, "of ibv_device_attr, or max_inline_data")
-FAULT_ARG(limit, value, COUNT, "to", MUST, "the limit; never above the device's own")
+	"IBA 11.2.1.2: the device sets its limits")
+FAULT_ARG(limit, name, LIMIT, "", MUST, "a limit of ibv_device_attr, or max_inline_data")
+FAULT_ARG(limit, value, COUNT, "to", MUST, "the new limit; the device's own still applies")
 FAULT_END(limit)
 
 /* ---- actions: rdma_cm ---- */
 
-FAULT_ACTION(reject, CM_EVENT, "reject", "lets RDMA_CM_EVENT_REJECTED come in its place; a request is rejected, and the program hears nothing of it",
+FAULT_ACTION(reject, CM_EVENT, "reject", "replaces the event by RDMA_CM_EVENT_REJECTED; a connection request is rejected, and the program gets no event",
 	"IBA 12.6.7: a REJ may answer each message of the handshake")
-FAULT_ARG(reject, reason, REASON, "reason", MAY, "the event's status, up to 65535; 28 (consumer reject) without it")
+FAULT_ARG(reject, reason, REASON, "reason", MAY, "the status of the event, up to 65535; default 28 (consumer reject)")
 FAULT_ARG(reject, data, DATA, "data", MAY, "private data")
 FAULT_END(reject)
 
-FAULT_ACTION(report, CM_EVENT | TIMER, "report", "lets another event come in its place",
-	"rdma_get_cm_event(3): each step may end so")
-FAULT_ARG(report, event, CM_EVENT, "", MUST, "of rdma_cm_event_type")
-FAULT_ARG(report, status, ERRNO, "status", MAY, "the event's status")
+FAULT_ACTION(report, CM_EVENT | TIMER, "report", "reports this event, in place of the original one if any",
+	"rdma_get_cm_event(3): each step may end with such an event")
+FAULT_ARG(report, event, CM_EVENT, "", MUST, "a value of rdma_cm_event_type")
+FAULT_ARG(report, status, ERRNO, "status", MAY, "the status of the event")
 FAULT_END(report)
 
 /* ---- actions: memory ---- */
@@ -336,14 +336,14 @@ FAULT_ACTION(reverse, PLACEMENT, "reverse", "places the bytes of a segment from 
 	"RFC 5040 5.5, items 4 to 6: contents are indeterminate until the message is delivered")
 FAULT_END(reverse)
 
-FAULT_ACTION(last_first, PLACEMENT, "last byte first", "places the last byte of a segment, and after a moment the others",
+FAULT_ACTION(last_first, PLACEMENT, "last byte first", "places the last byte of a segment first, and the others after a moment",
 	"RFC 5040 5.5, items 4 to 6")
-FAULT_ARG(last_first, time, TIME, "for", MAY, "the moment; 1 us without it")
+FAULT_ARG(last_first, time, TIME, "for", MAY, "the moment; default 1 us")
 FAULT_END(last_first)
 
-FAULT_ACTION(tear, PLACEMENT, "tear", "places a word of 8 bytes in two halves, with a moment between them",
+FAULT_ACTION(tear, PLACEMENT, "tear", "places an 8-byte word in two halves, with a moment between them",
 	"RFC 5040 5.5, items 4 to 6: only atomic operations are atomic")
-FAULT_ARG(tear, time, TIME, "for", MAY, "the moment; 1 us without it")
+FAULT_ARG(tear, time, TIME, "for", MAY, "the moment; default 1 us")
 FAULT_END(tear)
 
 /* ---- names ---- */
