@@ -254,12 +254,13 @@ static void records_fit(void **state)
 static void print_events(void)
 {
 	printf("# Trace events\n\n"
-	       "What a file of `--trace` and the USDT probes of provider `sctpiw` tell; see [tracing.md](tracing.md). "
-	       "This table is printed by `build/bin/test_trace --events`;\n"
-	       "its source is `providers/sctpiw/util/trace_events.h`. The arguments of a probe are the time in nanoseconds "
-	       "and the fields in this order, 0 for those\nbehind them. "
-	       "Events marked with * are lines of `--log debug`, too.\n\n"
-	       "| event | probe | what has happened | field | what it says |\n|---|---|---|---|---|\n");
+	       "The table lists the events in a file of `--trace`, which are also the USDT probes of provider `sctpiw` "
+	       "([tracing.md](tracing.md)).\n"
+	       "`build/bin/test_trace --events` prints this page from `providers/sctpiw/util/trace_events.h`.\n\n"
+	       "The first argument of a probe is the time in nanoseconds. The fields follow in this order; "
+	       "further arguments are 0.\n"
+	       "Events marked with * are also lines of `--log debug`.\n\n"
+	       "| event | probe | occurs when | field | value |\n|---|---|---|---|---|\n");
 	for (int id = 0; id < TRACE_IDS; id++) {
 		const struct trace_info *info = &trace_infos[id];
 
