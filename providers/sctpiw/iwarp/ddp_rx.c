@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Placement: every segment is checked by itself, and its payload goes to its final place, in
- * whatever order segments come. Delivery is in rdmap_rx.c.
+ * Placement: checks each segment by itself and puts its payload in its final place, in any order of
+ * arrival. Delivery is in rdmap_rx.c.
  */
 #include "iwarp/ddp_rx.h"
 
@@ -15,8 +15,8 @@
 #include "iwarp/xrc.h"
 
 /*
- * What a peer may send that has not agreed upon our extension ends with RFC 7306. Whether the QP takes it is a matter
- * of its type.
+ * Without receipts, the peer may only send messages up to RFC 7306. The QP type decides which of
+ * them the QP accepts.
  */
 static int check_header(const struct iw_session *s, const struct iw_segment *seg,
 			struct iw_failure *f)
@@ -49,7 +49,7 @@ static int iw_write_place(struct iw_session *s, const struct iw_segment *seg, st
 	verdict = iw_mr_remote(s->qp, seg->h.stag, seg->h.to, seg->payload_len,
 			       IW_ACCESS_REMOTE_WRITE, &to);
 	if (!verdict && iw_tagged_copy(s, to, seg))
-		verdict = IW_REMOTE_BOUNDS; /* the application has unmapped it */
+		verdict = IW_REMOTE_BOUNDS; /* unmapped by the application */
 	if (!verdict)
 		return 0;
 	return iw_fail(f, iw_opcode_error(RDMAP_WRITE, verdict), seg->raw, seg->len);
@@ -61,13 +61,13 @@ static int iw_write_place(struct iw_session *s, const struct iw_segment *seg, st
 
 static int place(struct iw_session *s, const struct iw_segment *seg, struct iw_failure *f)
 {
-	/* Of a tagged segment without payload STag and TO are not looked at (RFC 5041 5.2). */
+	/* Without payload, STag and TO of a tagged segment are ignored (RFC 5041 5.2). */
 	if (ddp_is_tagged(seg->h.control) && !seg->payload_len)
 		return 0;
 	switch (rdmap_opcode(seg->h.rdmap)) {
 		IW_RDMAP_OPCODES(PLACE)
 	default:
-		return iw_fail_illegal(f); /* check_header() has seen to it */
+		return iw_fail_illegal(f); /* excluded by check_header() */
 	}
 }
 

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * How events are raised. They are not queued by themselves: each object that can have events bears
- * a node with one bit for each type, and the node is queued. So no memory is needed, and no event
- * can get lost. Needs the shard's lock.
+ * Raising events. Each object that can have events has a node with one bit per event type, and the
+ * node is queued. So events need no memory and none is lost. Needs the shard's lock.
  */
 #ifndef SCTPIW_IWARP_EVENT_H
 #define SCTPIW_IWARP_EVENT_H
@@ -16,13 +15,13 @@ enum iw_event_owner { IW_OWNER_SESSION, IW_OWNER_QP, IW_OWNER_CQ, IW_OWNER_SRQ }
 
 struct iw_event_node {
 	struct list_node node; /* iw_shard.events, if bits is not 0 */
-	uint8_t owner;	       /* enum iw_event_owner: the kind of object that bears the node */
-	uint16_t bits;	       /* 1 << enum iw_event_type of each event that was not fetched yet */
+	uint8_t owner;	       /* enum iw_event_owner: kind of object that contains the node */
+	uint16_t bits;	       /* 1 << enum iw_event_type of each pending event */
 };
 
 void iw_event_init(struct iw_event_node *e, enum iw_event_owner owner);
 void iw_event_raise(struct iw_shard *shard, struct iw_event_node *e, enum iw_event_type type);
-/* Takes back all events that were not fetched; to be called before the object is freed. */
+/* Drops all pending events; call before freeing the object. */
 void iw_event_clear(struct iw_event_node *e);
 
 #endif

@@ -10,7 +10,7 @@
 #include "iwarp/opcode.h"
 #include "iwarp/rc.h"
 
-#define LINE 400 /* bytes of a line at most; it is cut there */
+#define LINE 400 /* maximum line length in bytes; longer lines are cut */
 
 struct line {
 	char text[LINE];
@@ -134,7 +134,7 @@ static void begin(struct line *l, const struct iw_session *s)
 	begin_with(l, s, s->qp);
 }
 
-/* What the work request that f blames asked for. */
+/* Describes the work request that f names. */
 static void add_work_request(struct line *l, const struct iw_qp *qp, const struct iw_failure *f)
 {
 	const struct iw_send_wqe *wqe;
@@ -164,7 +164,7 @@ static void add_rights(struct line *l, uint32_t access)
 	    access & IW_ACCESS_REMOTE ? "" : " none");
 }
 
-/* What the STag stands for here. */
+/* Describes the memory of the STag. */
 static void add_stag(struct line *l, const struct iw_session *s, uint32_t stag)
 {
 	const struct iw_mr *mr = iw_mr_find(s->shard->rnic, stag);
@@ -178,7 +178,7 @@ static void add_stag(struct line *l, const struct iw_session *s, uint32_t stag)
 		add(l, "; the program has unmapped a part of it");
 }
 
-/* What the peer's message wanted, from its headers. */
+/* Describes the peer's request from its message headers. */
 static void add_message(struct line *l, const struct iw_session *s, const struct term_message *t)
 {
 	struct rdmap_read_request r;
@@ -221,7 +221,7 @@ static void say(const struct iw_session *s, enum iw_say_level level, const struc
 	s->shard->rnic->ops.say(level, l->text);
 }
 
-/* The line for the WQE that a failure blames, if it blames one. */
+/* Logs the WQE that a failure names, if any. */
 static void explain_wqe(const struct iw_session *s, const struct iw_failure *f)
 {
 	struct line l;

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Immediate Data (RFC 7306 6) is a message of 8 octets that go into a completion, and take one
- *receive of whatever length. Verbs have 4 of them, imm_data:
+ * Immediate Data (RFC 7306 6) is a message of 8 octets for a completion. It uses one receive of any
+ * length. Verbs provide 4 of the octets, imm_data:
  *
  *	| imm_data, as the application gives it (4) | 0, or "SEND" (4) |
  *
- * The first four are where other RNICs (cxgb4) have them, too.
+ * Other RNICs (cxgb4) use the first four octets alike.
  *
- * RDMA_WRITE_WITH_IMM is an RDMA Write, perhaps an empty one, and Immediate Data right behind it
- *(6). The receiver counts for itself how long the Write was. SEND_WITH_IMM without payload is
- *Immediate Data alone; the word "SEND" keeps it from being taken for a Write's, should it stand
- *behind one. Immediate Data of another stack that stands alone, without that word, is treated
- *alike. A Send with both payload and immediate data does not exist: no message carries both, and
- *two messages would take two receives.
+ * RDMA_WRITE_WITH_IMM is an RDMA Write, perhaps an empty one, directly followed by Immediate Data
+ * (6). The receiver itself counts the bytes of the Write. SEND_WITH_IMM without payload is
+ * Immediate Data alone; the word "SEND" prevents the receiver from pairing it with a preceding
+ * Write. Immediate Data of another stack that stands alone, without that word, is treated alike. A
+ * Send with both payload and immediate data is impossible: no message carries both, and two
+ * messages would use two receives.
  */
 #include "iwarp/immediate.h"
 
@@ -41,7 +41,7 @@ size_t iw_imm_put(const struct iw_send_wqe *wqe, uint8_t *buf)
 
 int iw_imm_check(const struct iw_segment *seg, struct iw_failure *f)
 {
-	/* 8 octets fit every packet, so nobody has reason to cut them. */
+	/* 8 octets fit in every packet, so no sender needs to segment them. */
 	if (seg->h.mo)
 		return iw_fail(f, TERM_DDP_MO, seg->raw, seg->len);
 	if (seg->payload_len > RDMAP_IMMEDIATE_LEN)
@@ -62,7 +62,7 @@ struct iw_rx_rec iw_imm_resolve(const struct iw_peer_write *w, const struct iw_r
 	bool write = w->just_before && rec->imm_word != WORD_SEND;
 	struct iw_rx_rec r = *rec;
 
-	r.control &= (uint8_t)~IW_REC_BEHIND_WRITE; /* a reserved bit: the peer may have set it */
+	r.control &= (uint8_t)~IW_REC_BEHIND_WRITE; /* a reserved bit that the peer may have set */
 	if (write)
 		r.control |= IW_REC_BEHIND_WRITE;
 	r.write_len = write ? w->bytes : 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Immediate Data (RFC 7306 6): immediate.c says what its 8 octets are. Needs the shard's lock. */
+/* Immediate Data (RFC 7306 6): for its 8 octets see immediate.c. Needs the shard's lock. */
 #ifndef SCTPIW_IWARP_IMMEDIATE_H
 #define SCTPIW_IWARP_IMMEDIATE_H
 
@@ -12,30 +12,30 @@ struct iw_failure;
 struct iw_send_wqe;
 
 /*
- * The peer's last RDMA Write, as far as it is delivered. Nobody is told of a Write (RFC 5040 5.1),
- * but Immediate Data behind it says how long it was.
+ * The delivered part of the peer's last RDMA Write. A Write has no completion here (RFC 5040 5.1),
+ * but Immediate Data after it reports its length.
  */
 struct iw_peer_write {
 	uint32_t bytes;	  /* delivered so far */
-	bool unfinished;  /* more of it is to come */
-	bool just_before; /* nothing but responses came after it */
+	bool unfinished;  /* more segments are to come */
+	bool just_before; /* only responses followed the Write */
 };
 
 /*
- * In iw_rx_rec.control of Immediate Data, once it is delivered: it belongs to the Write before it.
- * The bit is a reserved one of DDP.
+ * In iw_rx_rec.control of delivered Immediate Data: it belongs to the preceding Write. The bit is
+ * reserved in DDP.
  */
 #define IW_REC_BEHIND_WRITE 0x04
 
-/* Writes the Immediate Data of a WQE, DDP header included; returns its length. */
+/* Writes the Immediate Data of a WQE, with its DDP header; returns the length. */
 size_t iw_imm_put(const struct iw_send_wqe *wqe, uint8_t *buf);
-/* Is the segment a whole Immediate Data message? Else -EPROTO, f is filled. */
+/* Returns 0 for a whole Immediate Data message; else -EPROTO, and fills f. */
 int iw_imm_check(const struct iw_segment *seg, struct iw_failure *f);
-/* Keeps the 8 octets in the record, in place of STag and MO. */
+/* Stores the 8 octets in the record, in place of STag and MO. */
 void iw_imm_record(struct iw_rx_rec *rec, const uint8_t *payload);
-/* It is delivered now: returns the record for its completion, with the Write before it. */
+/* Returns the record for the completion of delivered Immediate Data, with the preceding Write. */
 struct iw_rx_rec iw_imm_resolve(const struct iw_peer_write *w, const struct iw_rx_rec *rec);
-/* Fills opcode, flags, length and data of the completion. rec: as iw_imm_resolve() returned it. */
+/* Fills opcode, flags, length and data of the completion. rec: from iw_imm_resolve(). */
 void iw_imm_complete(const struct iw_rx_rec *rec, struct iw_cqe *cqe);
 
 #endif

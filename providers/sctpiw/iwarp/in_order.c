@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Placement in order, if iw_config.in_order asks for it. DDP places segments when they come, and
- * leaves order to delivery (RFC 5041 5.3); but there are programs that wait for the last byte of an
- * RDMA Write to change in memory. For them a message that came early is kept as it is, and placed
- * when its turn has come. After a loss this costs a copy and memory.
+ * Placement in order, if iw_config.in_order is set. DDP places segments as they arrive and orders
+ * only delivery (RFC 5041 5.3). But some programs poll memory for the last byte of an RDMA Write.
+ * For them an early message is stored unchanged and placed when its turn comes. After a loss this
+ * costs a copy and memory.
  */
 #include "iwarp/in_order.h"
 
@@ -13,7 +13,7 @@
 #include "iwarp/session.h"
 #include "util/bytes.h"
 
-/* Bytes that a session keeps, bookkeeping included: more than any receive window of ours. */
+/* Limit for a session's early messages, in bytes with overhead: above any local receive window. */
 #define EARLY_MAX (16u << 20)
 
 struct iw_early {
@@ -39,13 +39,13 @@ bool iw_early_keep(struct iw_session *s, uint32_t ppid, const uint8_t *data, siz
 	distance = (uint16_t)(ssn - s->rx.ssn);
 	if (!distance || distance >= 0x8000)
 		return false;
-	/* Behind a gap messages mostly come in order. */
+	/* After a gap messages mostly arrive in order. */
 	if (q->first && (uint16_t)(q->last->ssn - s->rx.ssn) < distance)
 		at = &q->last->next;
 	while (*at && (uint16_t)((*at)->ssn - s->rx.ssn) < distance)
 		at = &(*at)->next;
 	if (*at && (*at)->ssn == ssn)
-		return true; /* it has come twice: the first one counts */
+		return true; /* a duplicate: the first copy counts */
 	m = q->bytes + cost <= EARLY_MAX ? malloc(cost) : NULL;
 	if (!m) {
 		iw_fail_local(&f, IW_FAULT_NONE, 0, 0);

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/*
- * Messages that came early and are kept whole until their turn: see in_order.c. Needs the shard's
- * lock.
- */
+/* Early messages stored whole until their turn: see in_order.c. Needs the shard's lock. */
 #ifndef SCTPIW_IWARP_IN_ORDER_H
 #define SCTPIW_IWARP_IN_ORDER_H
 
@@ -14,22 +11,22 @@ struct iw_session;
 
 struct iw_early; /* a message */
 
-/* By DDP-SSN. */
+/* Sorted by DDP-SSN. */
 struct iw_early_queue {
 	struct iw_early *first, *last;
-	size_t bytes; /* of all messages, bookkeeping included */
+	size_t bytes; /* of all messages, with overhead */
 };
 
-/* true: the message came early, and is kept. If there is no memory for it the session fails. */
+/* Returns true if the message is early and was stored. Fails the session if out of memory. */
 bool iw_early_keep(struct iw_session *s, uint32_t ppid, const uint8_t *data, size_t len);
 /*
- * Takes out the message whose turn it is, or any if the order does not count any more
- * (iw_rx_loose); or NULL. The caller frees it with free().
+ * Removes the message whose turn it is, or any message in unordered mode (iw_rx_loose). Returns
+ * NULL if none qualifies. The caller calls free() on the message.
  */
 struct iw_early *iw_early_take(struct iw_session *s);
-/* The message itself, as it arrived; *ppid, and *len in bytes. */
+/* Returns the message as it arrived, with *ppid, and *len in bytes. */
 const uint8_t *iw_early_message(const struct iw_early *m, uint32_t *ppid, size_t *len);
-/* Frees all that is kept. */
+/* Frees all stored messages. */
 void iw_early_clear(struct iw_session *s);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * A lock of an object that several shards use at the same time, for a few instructions and under their own locks: so
- * whoever waits for it spins. Zero: nobody has it.
+ * A lock of an object used by several shards at once, under their own locks and for a few
+ * instructions, so waiters spin. Zero: unlocked.
  */
 #ifndef SCTPIW_IWARP_IW_SPIN_H
 #define SCTPIW_IWARP_IW_SPIN_H
@@ -11,7 +11,7 @@
 
 struct iw_rnic;
 
-/* The yield of rnic is called if whoever has the lock seems to have lost the processor. */
+/* Calls rnic's yield if the lock's holder seems to have lost the processor. */
 void iw_spin_lock(_Atomic bool *locked, const struct iw_rnic *rnic);
 void iw_spin_unlock(_Atomic bool *locked);
 

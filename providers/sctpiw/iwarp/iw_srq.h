@@ -2,26 +2,26 @@
 /*
  * Shared receive queues.
  *
- * A Send takes a receive when its first segment comes, or, if the queue is empty then, as soon as
- * one is posted; QPs that wait are served in turn. Those of type UC do not wait: the Send is
- * dropped. A QP takes receives in the order of its messages: when a message overtakes others on
- * its way, those get their receives before it. So every receive that was taken can complete, and
- * it cannot happen that all receives belong to messages that wait for an earlier one without a
- * receive. A QP whose next message already has a receive may take more only while it has fewer
- * than are left in the queue, so that no peer gets hold of all of them by many messages that it
- * does not finish (RFC 5042 6.4.3.1); until then these messages are kept as unexpected ones.
+ * The first segment of a Send takes a receive. If the queue is empty, the Send takes the next
+ * receive that is posted; waiting QPs are served in turn. UC QPs do not wait: they drop the Send. A
+ * QP takes receives in message order: if a message overtakes others, the overtaken messages get
+ * their receives first. So every taken receive can complete. The queue cannot be exhausted by
+ * messages that wait for an earlier one without a receive. If a QP's next message already has a
+ * receive, the QP may take more only while it holds fewer than the queue has left. Until then these
+ * messages are kept as unexpected ones. So no peer can take all receives with many unfinished
+ * messages (RFC 5042 6.4.3.1).
  *
  * A slot belongs to the application (freed), to the queue (posted), or to a QP (taken). The QP
- * gives it back when the receive completes. The receive is outstanding until its completion is
+ * returns the slot when the receive completes. The receive is outstanding until its completion is
  * polled. SRQs only count polled completions, because the order of slots does not matter. When the
- * QP enters the error state, receives of messages that have begun are flushed; the others, and all
- * of them when the QP is reset or freed, go back to the front of the queue.
+ * QP enters the error state, receives of started messages are flushed and the others return to the
+ * front of the queue. When the QP is reset or freed, all return there.
  *
- * QPs of all shards may use one SRQ. Where there are several, a lock of its own orders what they do
- * to the queue; the list of QPs that wait, and the doorbell that wakes them, each shard has for itself.
+ * QPs of all shards may use one SRQ. With several shards, the SRQ's own lock protects the queue.
+ * Each shard has its own list of waiting QPs, and its own doorbell to wake them.
  *
- * Functions marked "(producer)" are called without a shard's lock, as in iw_ring.h; all others
- * need the locks of all shards.
+ * Functions marked "(producer)" need no shard's lock, as in iw_ring.h; all others need the locks of
+ * all shards.
  */
 #ifndef SCTPIW_IWARP_IW_SRQ_H
 #define SCTPIW_IWARP_IW_SRQ_H
@@ -36,48 +36,50 @@ struct iw_srq {
 	uint8_t *slots;
 	uint32_t stride; /* bytes from slot to slot */
 	uint32_t size;	 /* number of slots */
-	uint32_t max_wr; /* receives that may be outstanding, taken ones among them */
+	uint32_t max_wr; /* maximum outstanding receives, including taken ones */
 	uint32_t max_sge;
 	uint32_t *posted, *freed;		   /* rings of slot numbers */
 	uint32_t mask;				   /* of both rings */
 	_Alignas(64) _Atomic uint32_t posted_tail; /* this and the next: written by the producer */
 	uint32_t freed_head;
-	_Atomic uint32_t polled; /* completions that were polled; written by the CQs' consumers */
-	_Alignas(64) uint32_t freed_tail; /* this and what follows: written by the RNIC */
+	_Atomic uint32_t polled;	  /* polled completions; written by the CQs' consumers */
+	_Alignas(64) uint32_t freed_tail; /* this and all below: written by the RNIC */
 	_Atomic uint32_t posted_head;
-	uint32_t limit;	     /* IW_EVENT_SRQ_LIMIT is raised when fewer are left; 0: not armed */
-	uint32_t refs;	     /* QPs */
-	bool shared;	     /* the RNIC has several shards */
-	_Atomic bool locked; /* by a shard, if it is shared */
-	_Atomic uint32_t
-		awaited; /* the shards in which Sends wait for receives: 1 << their indexes */
+	uint32_t limit;		  /* raise IW_EVENT_SRQ_LIMIT if fewer are left; 0: not armed */
+	uint32_t refs;		  /* QPs */
+	bool shared;		  /* the RNIC has several shards */
+	_Atomic bool locked;	  /* by a shard, if shared */
+	_Atomic uint32_t awaited; /* shards in which Sends wait for receives: 1 << index */
 	struct iw_pd *pd;
-	void *ctx;    /* the verbs layer's */
-	uint32_t nth; /* how many the program had made, with this one; the verbs layer's */
-	/* Of an XRC SRQ; else NULL and 0. See iw_xrc.h. */
+	void *ctx;    /* belongs to the verbs layer */
+	uint32_t nth; /* SRQ's number in the program, from 1; for the verbs layer */
+	/* For an XRC SRQ; else NULL and 0. See iw_xrc.h. */
 	struct iw_xrcd *xrcd;
-	struct iw_cq *cq; /* where its receives complete */
-	uint32_t num;	  /* by which messages name it: 16 bits, not 0 */
+	struct iw_cq *cq; /* CQ for its receives */
+	uint32_t num;	  /* 16-bit number in messages, not 0 */
 };
 
-/* -EINVAL: max_wr is 0, or a limit is exceeded; -ENOMEM. ctx is the verbs layer's. */
+/*
+ * Creates an SRQ; ctx belongs to the verbs layer. Returns 0 or: -EINVAL if max_wr is 0, or a limit
+ * is exceeded; -ENOMEM.
+ */
 int iw_srq_new(struct iw_pd *pd, uint32_t max_wr, uint32_t max_sge, void *ctx, struct iw_srq **srq);
-/* -EBUSY: a QP uses it. */
+/* Returns 0, or -EBUSY if a QP uses the SRQ. */
 int iw_srq_free(struct iw_srq *srq);
 /*
- * The caller has locked the producer's side as well. -EINVAL: max_wr is 0, above the limit, below
- * the number of receives that are outstanding, or below the armed limit; -ENOMEM.
+ * Resizes the queue. Needs the producer's lock as well. Returns 0 or: -EINVAL if max_wr is 0, above
+ * the limit, below the number of outstanding receives, or below the armed limit; -ENOMEM.
  */
 int iw_srq_resize(struct iw_srq *srq, uint32_t max_wr);
 /*
- * Asks for one IW_EVENT_SRQ_LIMIT, when a receive is taken that leaves fewer than limit, or when a
- * Send finds none. 0: no event. -EINVAL: limit is above max_wr.
+ * Requests one IW_EVENT_SRQ_LIMIT, when a taken receive leaves fewer than limit, or when a Send
+ * finds none. 0: no event. Returns 0, or -EINVAL if limit exceeds max_wr.
  */
 int iw_srq_arm(struct iw_srq *srq, uint32_t limit);
 
 /*
- * Returns the number of posted receives whose completions were not polled. Acquire: pairs with the
- * store of iw_polled_free().
+ * Returns the number of posted receives without a polled completion. Acquire: pairs with the store
+ * in iw_polled_free().
  */
 static inline uint32_t iw_srq_outstanding(const struct iw_srq *srq)
 {
@@ -86,8 +88,8 @@ static inline uint32_t iw_srq_outstanding(const struct iw_srq *srq)
 }
 
 /*
- * (producer) The next free slot, or NULL if the queue is full. Fill it, then publish. For each
- * polled completion a slot was given back before, and the RNIC has finished reading that slot.
+ * (producer) Returns the next free slot, or NULL if the queue is full. Fill it, then publish. A
+ * slot was returned before each polled completion, and the RNIC has finished reading that slot.
  */
 static inline struct iw_recv_wqe *iw_srq_slot(struct iw_srq *srq)
 {
@@ -96,19 +98,21 @@ static inline struct iw_recv_wqe *iw_srq_slot(struct iw_srq *srq)
 	return (void *)(srq->slots + (size_t)srq->freed[srq->freed_head & srq->mask] * srq->stride);
 }
 
-/* (producer) Hands the filled slot to the RNIC. */
+/* (producer) Passes the filled slot to the RNIC. */
 static inline void iw_srq_publish(struct iw_srq *srq)
 {
 	uint32_t tail = atomic_load_explicit(&srq->posted_tail, memory_order_relaxed);
 
 	srq->posted[tail & srq->mask] = srq->freed[srq->freed_head++ & srq->mask];
-	/* Release: pairs with the load of iw_srq_left(), which then sees the number and the slot. */
+	/*
+	 * Release: pairs with the load in iw_srq_left(), which then sees the number and the slot.
+	 */
 	atomic_store_explicit(&srq->posted_tail, tail + 1, memory_order_release);
 }
 
 /*
- * (producer, after publishing) In which shards must the doorbell be rung? 1 << index of each. The others look at the
- * receives by themselves when a Send comes. For the fence see iw_rq_is_awaited().
+ * (producer, after publishing) Returns the shards whose doorbells must be rung: 1 << index of each.
+ * The other shards check for receives when a Send arrives. For the fence see iw_rq_is_awaited().
  */
 static inline uint32_t iw_srq_awaited(const struct iw_srq *srq)
 {
@@ -116,7 +120,7 @@ static inline uint32_t iw_srq_awaited(const struct iw_srq *srq)
 	return atomic_load_explicit(&srq->awaited, memory_order_relaxed);
 }
 
-/* (producer) The doorbell of the shard with this index. */
+/* (producer) Returns the doorbell of the shard with this index. */
 struct iw_doorbell *iw_srq_doorbell(struct iw_srq *srq, unsigned int shard);
 
 #endif

@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Limits of the RNIC, and the enumerations that its objects share. If a comment names an
- * enumeration of <infiniband/verbs.h>, the values equal those there (verbs/ asserts it), so that
- * nothing has to be translated.
+ * Limits of the RNIC, and shared enumerations. If a comment names an enumeration of
+ * <infiniband/verbs.h>, the values are equal (verbs/ asserts this) and need no translation.
  */
 #ifndef SCTPIW_IWARP_IW_TYPES_H
 #define SCTPIW_IWARP_IW_TYPES_H
 
 #include <stdint.h>
 
-/* The verbs layer reports these limits to applications as they stand here. */
+/* The verbs layer reports these limits unchanged to applications. */
 #define IW_MAX_QP 65536
 #define IW_MAX_CQ 65536
 #define IW_MAX_CQE 4194304
@@ -18,10 +17,10 @@
 #define IW_MAX_MW 1048576
 #define IW_MAX_MR_LENGTH (UINT64_C(1) << 47) /* bytes: the address space of a process */
 #define IW_MAX_QP_WR 32768
-#define IW_MAX_SRQ 65535 /* so that the number of each has 16 bits, and none is 0 */
+#define IW_MAX_SRQ 65535 /* each number has 16 bits and is not 0 */
 #define IW_MAX_SRQ_WR 65536
 #define IW_MAX_SGE 32
-#define IW_MAX_SGE_RD IW_MAX_SGE /* a read into several has a data sink STag of its own: read.h */
+#define IW_MAX_SGE_RD IW_MAX_SGE /* a read into several SGEs has its own data sink STag: read.h */
 #define IW_MAX_INLINE 4096	 /* bytes */
 #define IW_MAX_MSG 0x80000000u	 /* bytes */
 #define IW_MAX_ORD 128
@@ -43,19 +42,19 @@ enum iw_qp_state { /* ibv_qp_state */
 /*
  * ibv_wc_status. When a session fails, the WR at fault completes with the status below, and all
  * others with WR_FLUSH_ERR:
- *   LOC_PROT_ERR   the WR's lkey, rights or bounds are wrong, or its memory is not mapped; or the
- *                  sink of a read or an atomic was taken away
+ *   LOC_PROT_ERR   the WR's lkey, rights or bounds are wrong, its memory is not mapped, or the
+ *                  sink of a read or an atomic is no longer accessible
  *   LOC_LEN_ERR    a Send was longer than this receive
- *   LOC_QP_OP_ERR  a read or atomic where ORD is 0, a LOCAL_INV of something that is not an STag
- *                  of the PD, a bad opcode, a SEND_WITH_IMM with payload to another stack
- *   MW_BIND_ERR    a bind that iw_mw_bind() refuses
- *   REM_OP_ERR     the read or atomic that got a wrong response; or the WR that the peer's
- *                  Terminate is about
- *   REM_ACCESS_ERR, REM_INV_REQ_ERR, RNR_RETRY_EXC_ERR  the WR that the peer's Terminate is about
+ *   LOC_QP_OP_ERR  a read or atomic with ORD 0, a LOCAL_INV without an STag of the PD, a bad
+ *                  opcode, a SEND_WITH_IMM with payload to another stack
+ *   MW_BIND_ERR    iw_mw_bind() refused the bind
+ *   REM_OP_ERR     the read or atomic got a wrong response; or the WR named by the peer's
+ *                  Terminate
+ *   REM_ACCESS_ERR, REM_INV_REQ_ERR, RNR_RETRY_EXC_ERR  the WR named by the peer's Terminate
  *                  (iw_rc_tx_status())
- *   RETRY_EXC_ERR  the oldest WR, when the association is lost; or that of a QP connected out of
- *                  band, when its peer has gone or has never come
- * unplaced.h says when a Send or Write is complete with success.
+ *   RETRY_EXC_ERR  the oldest WR when the association is lost, or when the peer of a QP connected
+ *                  out of band is gone or never appeared
+ * For success of Sends and Writes see unplaced.h.
  */
 enum iw_wc_status {
 	IW_WC_SUCCESS = 0,
@@ -110,9 +109,9 @@ enum iw_wc_flags { /* ibv_wc_flags */
 		   IW_WC_GRH = 1,
 		   IW_WC_WITH_IMM = 2,
 		   IW_WC_WITH_INV = 8,
-		   /* Not among those of the verbs: the GRH has the layout of IPv4. */
+		   /* Not in the verbs: the GRH has the IPv4 layout. */
 		   IW_WC_GRH_V4 = 1 << 15,
-		   /* The consumer has looked at it, and may have let it wait. */
+		   /* The consumer has examined the entry, and may have delayed it. */
 		   IW_WC_SEEN = 1 << 14,
 };
 
@@ -124,10 +123,10 @@ enum iw_access { /* ibv_access_flags */
 		 IW_ACCESS_MW_BIND = 1 << 4,
 		 IW_ACCESS_ZERO_BASED = 1 << 5,
 		 IW_ACCESS_ON_DEMAND = 1 << 6, /* the memory may come and go */
-		 /* All that a peer may be allowed to do. */
+		 /* All rights that a peer may have. */
 		 IW_ACCESS_REMOTE = IW_ACCESS_REMOTE_WRITE | IW_ACCESS_REMOTE_READ |
 				    IW_ACCESS_REMOTE_ATOMIC,
-		 /* The remote rights that an MR may only have together with IW_ACCESS_LOCAL_WRITE. */
+		 /* Remote rights that require IW_ACCESS_LOCAL_WRITE. */
 		 IW_ACCESS_REMOTE_CHANGE = IW_ACCESS_REMOTE_WRITE | IW_ACCESS_REMOTE_ATOMIC,
 };
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * UD queue pairs (IBV_QPT_UD): each work request is one datagram to the address that it names, and is
- * complete when that was handed on. A datagram is received into one receive, behind 40 bytes for the Global
- * Route Header, or is dropped without a word: nothing is ever answered. Needs the shard's lock, but for
- * iw_ud_dest().
+ * UD queue pairs (IBV_QPT_UD). Each work request is one datagram to the address that it names, and
+ * completes when the datagram is handed on. A datagram uses one receive, after 40 bytes for the
+ * Global Route Header, or is silently dropped. No datagram is ever answered. All functions but
+ * iw_ud_dest() need the shard's lock.
  */
 #ifndef SCTPIW_IWARP_IW_UD_H
 #define SCTPIW_IWARP_IW_UD_H
@@ -13,108 +13,109 @@
 
 struct wire_ud;
 
-#define IW_UD_MAX_MSG 4096u /* bytes: the longest path MTU of InfiniBand */
-#define IW_UD_GRH 40u	    /* bytes in front of the payload in a receive */
-/* A Q_Key with this bit stands for the sending QP's own (IBTA 10.2.5). */
+#define IW_UD_MAX_MSG 4096u /* bytes: the largest path MTU of InfiniBand */
+#define IW_UD_GRH 40u	    /* bytes before the payload in a receive */
+/* A Q_Key with this bit means the sending QP's own Q_Key (IBTA 10.2.5). */
 #define IW_QKEY_OWN (1u << 31)
 
-/* Where a datagram goes. It stands at the end of the work request's slot. */
+/* Destination of a datagram, at the end of the work request's slot. */
 struct iw_ud_dest {
-	struct ip_addr local; /* all zero: routing chooses it */
+	struct ip_addr local; /* all zero: chosen by routing */
 	struct ip_addr remote;
 	uint32_t qp_num;
-	uint32_t qkey;	     /* as posted: IW_QKEY_OWN is not resolved yet */
+	uint32_t qkey;	     /* as posted: IW_QKEY_OWN is not resolved */
 	uint32_t class_flow; /* traffic class << 20 | flow label */
 	uint8_t hop_limit;
 };
 
-/* (producer) The place for the destination in a slot of a UD QP's send queue. */
+/* (producer) Returns the destination in a slot of a UD QP's send queue. */
 static inline struct iw_ud_dest *iw_ud_dest(const struct iw_qp *qp, struct iw_send_wqe *wqe)
 {
 	return (void *)((uint8_t *)wqe + qp->sq.stride - sizeof(struct iw_ud_dest));
 }
 
-/* What has become of datagrams, since the RNIC was made. */
+/* Datagram counts since the RNIC was created. */
 struct iw_ud_stats {
 	uint64_t sent, received;
-	uint64_t no_qp;	     /* dropped: no UD QP of that number, or not in RTR, RTS, SQD or SQE */
-	uint64_t bad_qkey;   /* dropped: another Q_Key than the QP's */
-	uint64_t no_receive; /* dropped: nothing was posted */
+	uint64_t no_qp;	   /* dropped: no UD QP with that number, or not in RTR, RTS, SQD or SQE */
+	uint64_t bad_qkey; /* dropped: the Q_Key differs from the QP's */
+	uint64_t no_receive; /* dropped: no receive was posted */
 	uint64_t too_long;   /* dropped: longer than the receive */
-	uint64_t malformed;  /* dropped: what arrived is no datagram of ours */
+	uint64_t malformed;  /* dropped: not a valid datagram */
 };
 
 struct iw_ud_stats *iw_ud_stats(struct iw_shard *shard);
 
-/* The UD QP that has run low of receives last. */
+/* The UD QP that most recently ran low on receives. */
 struct iw_ud_low {
-	bool is;	 /* it is to be given time to post more */
-	bool in_vain;	 /* it had its time, and is given no more before it posts */
-	uint32_t qp;	 /* its number; 0: there was none */
-	uint32_t want;	 /* receives with which it is low no more */
-	uint32_t tail;	 /* how many were posted, modulo 2^32, as last seen */
+	bool is;	 /* the QP is given time to post more */
+	bool in_vain;	 /* the time expired; no more time until the QP posts */
+	uint32_t qp;	 /* number of the QP; 0: none */
+	uint32_t want;	 /* receives at which the QP is no longer low */
+	uint32_t tail;	 /* last seen count of posted receives, modulo 2^32 */
 	uint64_t since;	 /* ns */
-	uint64_t moved;	 /* ns; when receives were last seen to be posted */
-	uint64_t shared; /* ns; since when associations have waited, too; 0: there were none */
-	uint64_t paid;	 /* ns; when the time that associations have waited is made up for */
+	uint64_t moved;	 /* time when posting was last seen, ns */
+	uint64_t shared; /* start of the associations' wait, ns; 0: none waits */
+	uint64_t paid;	 /* time when the associations' wait is compensated, ns */
 };
 
 /*
- * ns. For so long a QP that is low is given time: since its program last posted, and in all. The first is longer
- * than the program waits for its processor while others compute; for the second, who fills the queue slowly keeps
- * what comes for other QPs waiting.
+ * ns. Maximum time for a low QP: since its program last posted, and in total. The first exceeds the
+ * time that the program waits for its processor while others compute. The second limits how long a
+ * program that fills its queue slowly delays other QPs' datagrams.
  */
 #define IW_UD_LOW_QUIET 50000000u
 #define IW_UD_LOW_MAX 250000000u
 /*
- * ns. The same in all if associations wait meanwhile, too, as what comes for them is in the same sockets; less what they
- * have waited before, for which they get as long a time without. If that leaves less than half, nobody is given time. It is
- * longer than a thread waits that shares its processor with two others which compute.
+ * ns. Maximum total time while associations wait too, because their packets share the sockets.
+ * Earlier waits reduce the maximum until an equally long time without a wait has passed. If less
+ * than half remains, no QP is given time. The maximum exceeds the wait of a thread that shares its
+ * processor with two computing threads.
  */
 #define IW_UD_LOW_SHARED 20000000u
-/* ns. For so long a QP counts as one that gets bursts, behind a round in which it took several receives. */
+/* ns. Time for which a QP counts as bursty after a round in which it took several receives. */
 #define IW_UD_BURSTS 10000000u
 /*
- * Receives that are enough: as many as the packets that UDP_GRO makes one message of. Half of a queue is enough,
- * too; and a QP whose program lets the queue run lower before it posts has shown what is.
+ * Sufficient number of receives: the packets that UDP_GRO combines in one message. Half of a queue
+ * suffices, too. If a program posts only at a lower level, that level suffices.
  */
 #define IW_UD_ENOUGH 64u
 
-/* A round of receiving begins. */
+/* Starts a round of receiving. */
 void iw_ud_begin_round(struct iw_shard *shard);
 /*
- * Whether a UD QP that gets bursts has taken a receive in this round, and has fewer than enough left. Then the round
- * should end, and what comes next should stay where it is while iw_ud_awaits_receives(): without receives it would
- * have to be dropped.
+ * True if a bursty UD QP took a receive in this round and has too few left. Then end the round, and
+ * leave incoming packets in the sockets while iw_ud_awaits_receives(): without receives they would
+ * be dropped.
  */
 bool iw_ud_is_low(const struct iw_shard *shard);
 /*
- * Whether the program is still to be given time to post receives, at the time of iw_set_now(). shared: there are
- * associations.
+ * True if the program is given more time to post receives, as of iw_set_now(). shared: associations
+ * exist.
  */
 bool iw_ud_awaits_receives(struct iw_shard *shard, bool shared);
 
-/* The Q_Key that datagrams to the QP have to have. */
+/* Sets the Q_Key that datagrams to the QP must have. */
 void iw_ud_set_qkey(struct iw_qp *qp, uint32_t qkey);
 uint32_t iw_ud_qkey(const struct iw_qp *qp);
 
-/* The UD QP whose turn it is to send; NULL: none has anything to send. */
+/* Returns the UD QP whose turn it is to send; NULL: none has datagrams. */
 struct iw_qp *iw_ud_next_ready(struct iw_shard *shard);
-/* Where the QP's next datagram goes; NULL: it has none, and iw_ud_next_ready() names another one. */
+/* Returns the destination of the QP's next datagram; NULL: none, iw_ud_next_ready() moves on. */
 const struct iw_ud_dest *iw_ud_peek(struct iw_qp *qp, uint32_t *len);
-/* The other QPs that have something to send come first now. */
+/* Moves the QP behind the other QPs that have datagrams. */
 void iw_ud_end_turn(struct iw_qp *qp);
 /*
- * Writes the chunk of the datagram that iw_ud_peek() has named to buf, which has room for WIRE_UD_LEN +
- * IW_UD_MAX_MSG bytes, and completes its work request. Returns its length; 0: the work request was at
- * fault, and the QP is in SQE.
+ * Writes the datagram of iw_ud_peek() as a chunk to buf, which has room for WIRE_UD_LEN +
+ * IW_UD_MAX_MSG bytes. Completes the work request. Returns the length; 0: the work request was
+ * wrong, the QP is in SQE.
  */
 size_t iw_ud_pull(struct iw_qp *qp, uint8_t *buf);
-/* A datagram came from `remote` to `local`. */
+/* Receives a datagram from `remote` to `local`. */
 void iw_ud_receive(struct iw_shard *shard, const struct wire_ud *u, const struct ip_addr *local,
 		   const struct ip_addr *remote);
 
-/* The same for a UD QP that is known: a copy of a datagram to the group `local`. */
+/* Gives a UD QP its copy of a datagram to the group `local`. */
 void iw_ud_offer(struct iw_qp *qp, const struct wire_ud *u, const struct ip_addr *local,
 		 const struct ip_addr *remote);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Work requests of the send queue: one table says what each of them is. */
+/* Work requests of the send queue: a table of their properties. */
 #ifndef SCTPIW_IWARP_IW_WR_H
 #define SCTPIW_IWARP_IW_WR_H
 
@@ -8,9 +8,9 @@
 
 #include "iwarp/iw_types.h"
 
-/* What a work request does. */
+/* Operation of a work request. */
 enum iw_wr_kind {
-	IW_WR_KIND_NONE, /* there is no such work request */
+	IW_WR_KIND_NONE, /* no such work request */
 	IW_WR_KIND_SEND,
 	IW_WR_KIND_WRITE,
 	IW_WR_KIND_READ,
@@ -18,36 +18,36 @@ enum iw_wr_kind {
 	IW_WR_KIND_LOCAL, /* no message */
 };
 
-/* What its SGEs are for. */
+/* Use of the SGEs. */
 enum iw_wr_sges {
-	IW_WR_SGES_SOURCE, /* they are sent, and may be inline */
-	IW_WR_SGES_SINK,   /* the response is placed into them */
-	IW_WR_SGES_NONE,   /* there must be none */
-	IW_WR_SGES_UNUSED, /* they are not looked at */
+	IW_WR_SGES_SOURCE, /* sent; may be inline */
+	IW_WR_SGES_SINK,   /* the response is placed there */
+	IW_WR_SGES_NONE,   /* none allowed */
+	IW_WR_SGES_UNUSED, /* ignored */
 };
 
 struct iw_wr_info {
 	uint8_t kind;	    /* enum iw_wr_kind */
 	uint8_t sges;	    /* enum iw_wr_sges */
 	uint8_t wc_opcode;  /* enum iw_wc_opcode of its completion */
-	uint8_t min_length; /* bytes of its SGEs at least */
+	uint8_t min_length; /* minimum bytes of the SGEs */
 	uint8_t rdmap;	    /* enum rdmap_opcode of its message */
 	uint8_t rdmap_se;   /* the same with IW_SEND_SOLICITED */
-	uint8_t with_imm;   /* it has immediate data */
-	uint8_t on_queue_0; /* it takes an MSN of QN 0, and a receive of the peer */
+	uint8_t with_imm;   /* has immediate data */
+	uint8_t on_queue_0; /* uses an MSN of QN 0, and a receive of the peer */
 };
 
 #define IW_WR_OPCODES 10
 
 extern const struct iw_wr_info iw_wr_table[IW_WR_OPCODES + 1];
 
-/* opcode: enum iw_wr_opcode; of all other values the kind is IW_WR_KIND_NONE. */
+/* opcode: enum iw_wr_opcode; any other value has IW_WR_KIND_NONE. */
 static inline const struct iw_wr_info *iw_wr_info(unsigned int opcode)
 {
 	return &iw_wr_table[opcode < IW_WR_OPCODES ? opcode : IW_WR_OPCODES];
 }
 
-/* Is it answered, and does it wait for a slot of ORD? */
+/* True if the request gets a response, and waits for a slot of ORD. */
 static inline bool iw_wr_is_request(unsigned int opcode)
 {
 	uint8_t kind = iw_wr_info(opcode)->kind;

@@ -11,7 +11,7 @@
 
 struct iw_mcast_group {
 	struct list_node node; /* iw_mcast_table.bucket */
-	struct ip_addr ip;     /* its scope does not count */
+	struct ip_addr ip;     /* the scope is ignored */
 	struct list_node members;
 	unsigned int n;
 };
@@ -28,7 +28,7 @@ void iw_mcast_init(struct iw_mcast_table *t)
 		list_init(&t->bucket[i]);
 }
 
-/* Programs choose groups that differ in their last octets. */
+/* Programs choose groups that differ in the last octets. */
 static struct list_node *bucket_of(struct iw_shard *shard, const struct ip_addr *ip)
 {
 	unsigned int hash = ip->b[12] ^ ip->b[13] ^ ip->b[14] ^ ip->b[15];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* PDs and MRs: what STags stand for, and who may use them. */
+/* PDs and MRs: the memory and access rights of STags. */
 #include "iwarp/mr.h"
 
 #include <errno.h>
@@ -51,10 +51,10 @@ static uint32_t mix(uint64_t v)
 }
 
 /*
- * STags are a keyed permutation of a counter. So they cannot be predicted without the keys and are
- * spread over all 32 bits (RFC 5040 8.1.1), and none comes back before 2^31 others of its sort
- * (RFC 5042 6.1.1). There are two sorts, for reads (iw_mr_read_stag()) and for all else; the parity
- * of two bits of the index says which one an STag is of.
+ * STags are a keyed permutation of a counter. So they are unpredictable without the keys and spread
+ * over all 32 bits (RFC 5040 8.1.1). No STag recurs before 2^31 others of its kind (RFC 5042
+ * 6.1.1). The two kinds, for reads (iw_mr_read_stag()) and for all other uses, differ in the parity
+ * of two index bits.
  */
 static uint32_t make_stag(const struct iw_rnic *rnic, uint32_t n, bool of_read)
 {
@@ -147,8 +147,8 @@ int iw_mr_new(struct iw_pd *pd, uint64_t addr, uint64_t length, uint64_t iova, u
 int iw_mr_new_null(struct iw_pd *pd, void *ctx, struct iw_mr **mr)
 {
 	/*
-	 * It has no length, so it covers nothing: whoever looks an address up looks at the kind
-	 * before giving up.
+	 * A null MR has length 0 and covers nothing. Address lookups check the kind before they
+	 * fail.
 	 */
 	struct iw_mr_attr attr = { .pd = pd,
 				   .access = IW_ACCESS_LOCAL_WRITE | IW_ACCESS_REMOTE_WRITE |
@@ -221,10 +221,7 @@ int iw_mr_free(struct iw_mr *mr)
 {
 	if (windows(mr))
 		return -EBUSY;
-	/*
-	 * The STag is looked up anew for each segment; only what is referenced outlives the
-	 * look-up.
-	 */
+	/* The STag is looked up for each segment; only references to memory outlive a lookup. */
 	iw_zcopy_copy_out_all(mr->pd->rnic);
 	iw_table_remove(&mr->pd->rnic->mrs, mr->stag >> 8);
 	list_del(&mr->all);
@@ -234,7 +231,7 @@ int iw_mr_free(struct iw_mr *mr)
 	return 0;
 }
 
-/* The region whose memory mr shows. */
+/* Returns the region that holds mr's memory. */
 static const struct iw_mr *region_of(const struct iw_mr *mr)
 {
 	if (mr->kind == IW_MR_WINDOW_1 || mr->kind == IW_MR_WINDOW_2)
@@ -279,7 +276,7 @@ static void say_lost(const struct iw_rnic *rnic, const struct iw_mr *mr, uint64_
 	rnic->ops.say(IW_SAY_INFO, line);
 }
 
-/* Whether mr has lost a part of its memory. */
+/* Returns true if mr loses a part of its memory. */
 static bool lose(const struct iw_rnic *rnic, struct iw_mr *mr, uint64_t start, uint64_t end)
 {
 	uint64_t first = (uintptr_t)mr->addr, behind = first + mr->length;
@@ -306,7 +303,7 @@ void iw_mr_lose(struct iw_rnic *rnic, uint64_t start, uint64_t end)
 	for (uint32_t i = 0; t->slots && i <= t->mask; i++)
 		if (t->slots[i].value)
 			any |= lose(rnic, t->slots[i].value, start, end);
-	/* Windows show the parts that their regions still have. */
+	/* Make windows of damaged regions check for lost memory, too. */
 	for (uint32_t i = 0; any && i <= t->mask; i++) {
 		struct iw_mr *mr = t->slots[i].value;
 
@@ -315,9 +312,7 @@ void iw_mr_lose(struct iw_rnic *rnic, uint64_t start, uint64_t end)
 	}
 }
 
-/*
- * Where a null MR reads zeros, or is written to: nothing longer than a segment is copied at once.
- */
+/* Returns the zeros of a null MR, or its write buffer: a copy is never longer than a segment. */
 static uint8_t *null_at(const struct iw_rnic *rnic, bool write)
 {
 	return rnic->null_memory + (write ? IW_SEGMENT_MAX : 0);
@@ -375,7 +370,7 @@ int iw_mr_invalidate_local(const struct iw_qp *qp, uint32_t stag)
 		return -EINVAL;
 	if (windows(mr))
 		return -EBUSY;
-	/* Whoever has one shard alone has the locks of all. */
+	/* The caller has the locks of all shards; a single shard's own lock suffices. */
 	iw_zcopy_copy_out_all(qp->shard->rnic);
 	iw_mr_set_invalid(mr, true);
 	return 0;
@@ -393,7 +388,7 @@ int iw_mr_invalidate_remote(const struct iw_qp *qp, uint32_t stag)
 		return -EINVAL;
 	if (mr->pd->qps > 1 || mr->pd->xrc_srqs || windows(mr) || !(mr->access & IW_ACCESS_REMOTE))
 		return -EACCES;
-	/* No other QP can have referenced it. */
+	/* No other QP can have referenced the MR. */
 	iw_zcopy_copy_out(qp->shard);
 	iw_mr_set_invalid(mr, true);
 	return 0;

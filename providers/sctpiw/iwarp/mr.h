@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * PDs, MRs and windows as this room sees them: what an STag stands for, and who may use it.
- * Needs the shard's lock.
+ * Internals of PDs, MRs and windows: the memory and access rights of STags. Needs the shard's lock.
  */
 #ifndef SCTPIW_IWARP_MR_H
 #define SCTPIW_IWARP_MR_H
@@ -16,45 +15,44 @@
 
 struct iw_pd {
 	struct iw_rnic *rnic;
-	void *ctx;     /* the verbs layer's */
+	void *ctx;     /* belongs to the verbs layer */
 	uint32_t refs; /* MRs, windows, SRQs and QPs */
 	uint32_t qps;
-	uint32_t xrc_srqs; /* by which QPs of XRC domains reach it */
+	uint32_t xrc_srqs; /* through these, QPs of XRC domains reach the PD */
 };
 
 enum iw_mr_kind { IW_MR_REGION, IW_MR_NULL, IW_MR_WINDOW_1, IW_MR_WINDOW_2 };
 
 /*
- * Beside the IW_ACCESS_* in iw_mr.access: local work requests may name this STag. Windows do not
- * have it; they are for peers.
+ * An addition to IW_ACCESS_* in iw_mr.access: local work requests may use the STag. Windows lack
+ * it; they are for peers.
  */
 #define IW_MR_LOCAL (1u << 31)
 
-/* What an STag stands for: a region, or the part of one that a window shows. */
+/* The memory of an STag: a region, or a window's part of a region. */
 struct iw_mr {
 	uint32_t stag;
 	uint32_t access;   /* IW_ACCESS_*, IW_MR_LOCAL */
-	const void *scope; /* the PD whose streams may use it, or the one QP (RFC 5041 8.2) */
-	uint64_t iova;	   /* the TO of its first byte */
+	const void *scope; /* PD whose streams may use the STag, or a single QP (RFC 5041 8.2) */
+	uint64_t iova;	   /* TO of the first byte */
 	uint64_t length;   /* bytes */
-	/* length, or 0 if bounds alone do not decide: iw_mr_has() */
+	/* length, or 0 if more than bounds must be checked: iw_mr_has() */
 	uint64_t plain;
-	uint8_t *addr; /* of its first byte in the application's memory */
+	uint8_t *addr; /* address of the first byte in the application's memory */
 	/*
-	 * By LOCAL_INV or a Send with Invalidate; or a window that is not bound. Any shard may look; who else could use
-	 * the STag is the caller's to know.
+	 * Invalidated by LOCAL_INV or Send with Invalidate, or an unbound window. Any shard may
+	 * read it; the writer must know which shards could use the STag.
 	 */
 	_Atomic bool invalid;
-	uint8_t kind; /* enum iw_mr_kind */
-	_Atomic uint32_t
-		windows; /* bound to this region: a shard may let go of one while another does */
+	uint8_t kind;		  /* enum iw_mr_kind */
+	_Atomic uint32_t windows; /* bound to this region; several shards may unbind at once */
 	struct iw_pd *pd;
-	void *ctx;	      /* the verbs layer's */
+	void *ctx;	      /* belongs to the verbs layer */
 	struct list_node all; /* iw_rnic.all_mrs */
 	struct iw_lost lost;  /* of a region */
 };
 
-/* Gives mr an STag with a free index, and enters it into the table. -ENOMEM. */
+/* Gives mr an STag with a free index, and adds mr to the table. Returns 0, or -ENOMEM. */
 int iw_mr_enter(struct iw_rnic *rnic, struct iw_mr *mr);
 
 static inline bool iw_mr_is_invalid(const struct iw_mr *mr)
@@ -67,7 +65,7 @@ static inline void iw_mr_set_invalid(struct iw_mr *mr, bool invalid)
 	atomic_store_explicit(&mr->invalid, invalid, memory_order_relaxed);
 }
 
-/* NULL: there is no such STag, it has another key, or it is invalid. */
+/* Returns NULL if the STag does not exist, has another key, or is invalid. */
 static inline struct iw_mr *iw_mr_find(const struct iw_rnic *rnic, uint32_t stag)
 {
 	struct iw_mr *mr = iw_table_find(&rnic->mrs, stag >> 8);
@@ -75,10 +73,10 @@ static inline struct iw_mr *iw_mr_find(const struct iw_rnic *rnic, uint32_t stag
 	return mr && mr->stag == stag && !iw_mr_is_invalid(mr) ? mr : NULL;
 }
 
-/* As iw_mr_covers(), for any mr. */
+/* Does the same as iw_mr_covers(), for any mr. */
 bool iw_mr_has(const struct iw_mr *mr, uint64_t to, uint64_t len);
 
-/* Whether the len > 0 bytes from `to` on lie inside mr, and mr has lost none of them. */
+/* True if the len > 0 bytes at `to` are inside mr, and mr has lost none of them. */
 static inline bool iw_mr_covers(const struct iw_mr *mr, uint64_t to, uint64_t len)
 {
 	uint64_t offset = to - mr->iova;
@@ -87,60 +85,59 @@ static inline bool iw_mr_covers(const struct iw_mr *mr, uint64_t to, uint64_t le
 	       iw_mr_has(mr, to, len);
 }
 
-/* Where the byte at TO to, which mr covers, is in memory. */
+/* Returns the memory address of TO `to`, which mr covers. */
 static inline uint8_t *iw_mr_at(const struct iw_mr *mr, uint64_t to)
 {
 	return mr->addr + (to - mr->iova);
 }
 
 /*
- * An STag that no MR and no window ever has, for the sink of one RDMA Read into several SGEs.
- * Nothing but the responses to that read, on its own session, while it is outstanding, reaches
- * memory by it. n: a counter (iw_reads.stag); two values of it less than 2^31 apart give different
- * STags.
+ * Returns an STag that no MR or window ever has, for the sink of an RDMA Read into several SGEs. It
+ * gives access only to responses to that read, on its session, while it is outstanding. n: a
+ * counter (iw_reads.stag); two values less than 2^31 apart give different STags.
  */
 uint32_t iw_mr_read_stag(const struct iw_rnic *rnic, uint32_t n);
 
 /*
- * Where the len > 0 bytes of an SGE are in memory, for what was posted to a queue of this PD; NULL: it
- * may not use them. access: IW_ACCESS_LOCAL_WRITE if they are going to be written, else 0.
+ * Returns the memory of an SGE's len > 0 bytes, for work requests on queues of this PD; NULL:
+ * access denied. access: IW_ACCESS_LOCAL_WRITE to write, else 0.
  */
 uint8_t *iw_mr_of_pd(const struct iw_pd *pd, uint32_t lkey, uint64_t addr, uint32_t len,
 		     uint32_t access);
-/* The same for a QP's own queues. */
+/* Does the same for a QP's own queues. */
 static inline uint8_t *iw_mr_local(const struct iw_qp *qp, uint32_t lkey, uint64_t addr,
 				   uint32_t len, uint32_t access)
 {
 	return iw_mr_of_pd(qp->pd, lkey, addr, len, access);
 }
 
-/* Why a peer may not access memory: RFC 5041 7.1, RFC 5040 7.2. */
+/* Reasons to deny a peer access to memory: RFC 5041 7.1, RFC 5040 7.2. */
 enum iw_remote {
 	IW_REMOTE_OK,
 	IW_REMOTE_STAG,	  /* no such STag */
-	IW_REMOTE_PD,	  /* not one of this stream */
+	IW_REMOTE_PD,	  /* not an STag of this stream */
 	IW_REMOTE_ACCESS, /* the right is missing */
-	IW_REMOTE_WRAP,	  /* TO and length wrap; this is looked at before the bounds */
+	IW_REMOTE_WRAP,	  /* TO and length wrap; checked before the bounds */
 	IW_REMOTE_BOUNDS,
 };
 
 /*
- * A peer's access to len > 0 bytes from TO to on. access: the one right of IW_ACCESS_REMOTE_* that
- * it needs. IW_REMOTE_OK: *ptr is where the bytes are.
+ * Checks a peer's access to len > 0 bytes from TO `to`. access: the single right of
+ * IW_ACCESS_REMOTE_* that it needs. IW_REMOTE_OK: *ptr is the memory.
  */
 enum iw_remote iw_mr_remote(const struct iw_qp *qp, uint32_t stag, uint64_t to, uint32_t len,
 			    uint32_t access, uint8_t **ptr);
 /*
- * LOCAL_INV. A type 2 window that is not bound is fine: the peer may have been quicker. -EINVAL:
- * not a valid STag of this PD, a type 1 window, or a type 2 window of another QP; -EBUSY: windows
- * are bound to it.
+ * Executes LOCAL_INV. Accepts an unbound type 2 window, which the peer may have unbound first.
+ * Returns -EINVAL for an invalid STag or one of another PD, a type 1 window, or a type 2 window of
+ * another QP; -EBUSY if windows are bound.
  */
 int iw_mr_invalidate_local(const struct iw_qp *qp, uint32_t stag);
 /*
- * Send with Invalidate (RFC 5040 5.3, 8.1.1). An MR is open to its whole PD, so a peer may
- * invalidate one only if no other QP could lose it. -EACCES: the PD has several QPs, or an XRC SRQ, or
- * the MR has no remote rights, or windows; -EINVAL: not a valid STag of this stream, or that of a type 1
- * window.
+ * Executes Send with Invalidate (RFC 5040 5.3, 8.1.1). All QPs of a PD may use an MR, so the peer
+ * may invalidate it only if no other QP depends on it. Returns -EACCES if the PD has several QPs,
+ * or an XRC SRQ, or if the MR has no remote rights, or has windows; -EINVAL if the STag is not
+ * valid on this stream, or is a type 1 window's.
  */
 int iw_mr_invalidate_remote(const struct iw_qp *qp, uint32_t stag);
 

@@ -43,8 +43,8 @@ uint32_t iw_mw_stag(const struct iw_mw *mw)
 }
 
 /*
- * One of type 2 is its QP's alone, and so are the responses that have referenced memory by it. One of type 1 is unbound
- * with the locks of all shards.
+ * Only its own QP's responses can have referenced memory through a type 2 window. Unbinding a type
+ * 1 window needs the locks of all shards.
  */
 static void copy_out(const struct iw_mr *key)
 {
@@ -95,7 +95,7 @@ static struct iw_mw *find_window(const struct iw_qp *qp, uint32_t stag)
 	return list_entry(mr, struct iw_mw, key);
 }
 
-/* The region that the WR names, if a window may be bound to it as the WR says; or NULL. */
+/* Returns the region named by the WR, or NULL if the WR may not bind a window to it. */
 static struct iw_mr *find_region(const struct iw_qp *qp, const struct iw_send_wqe *wqe)
 {
 	struct iw_mr *mr = iw_mr_find(qp->shard->rnic, wqe->bind.lkey);
@@ -103,8 +103,8 @@ static struct iw_mr *find_region(const struct iw_qp *qp, const struct iw_send_wq
 	if (!mr || mr->pd != qp->pd)
 		return NULL;
 	/*
-	 * Neither a window nor a null region has the right to be bound to. A bind gives an address
-	 * of the memory, which a zero-based region does not have.
+	 * Windows and null regions lack the bind right. A bind names a memory address, which a
+	 * zero-based region does not have.
 	 */
 	if (!(mr->access & IW_ACCESS_MW_BIND) || (mr->access & IW_ACCESS_ZERO_BASED))
 		return NULL;
@@ -124,10 +124,7 @@ int iw_mw_bind(struct iw_qp *qp, const struct iw_send_wqe *wqe)
 		return -EINVAL;
 	key = &mw->key;
 	one_stream = key->kind == IW_MR_WINDOW_2;
-	/*
-	 * The key must change: a peer that has the STag of the former binding must not reach the
-	 * new one.
-	 */
+	/* The key must change: a peer with the previous STag must not reach the new binding. */
 	if (wqe->rkey >> 8 != key->stag >> 8 || wqe->rkey == key->stag)
 		return -EINVAL;
 	if (one_stream && (mw->region || !wqe->bind.length))

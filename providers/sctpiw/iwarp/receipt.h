@@ -23,8 +23,8 @@ struct iw_segment;
  */
 void iw_receipt_update(struct iw_session *s);
 /*
- * The session, which was established, ends: owes the peer a last receipt, which says how far the session
- * came. The QP is still bound.
+ * Queues the final receipt of an established session that ends: it reports the last delivered
+ * message. Call while the QP is bound.
  */
 void iw_receipt_finish(struct iw_session *s);
 /*

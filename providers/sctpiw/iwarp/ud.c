@@ -16,19 +16,18 @@
 #include "util/trace.h"
 #include "wire/datagram.h"
 
-#define GRH_V4_AT                                                                                  \
-	20u /* an IPv4 header is in the last 20 bytes; those before it are left as they are */
+#define GRH_V4_AT 20u /* an IPv4 header is in the last 20 bytes; the first 20 are not written */
 #define NEXT_HEADER_UDP 17
-/* Receives. Who takes fewer in a round is not short of them because of the round. */
+/* Receives. A QP that takes fewer per round does not run short within a round. */
 #define FEW 8u
 
 struct iw_ud {
 	struct iw_qp_base base;
 	uint32_t qkey;
-	uint32_t round;		/* iw_shard.ud_round when a receive was last taken */
+	uint32_t round;		/* iw_shard.ud_round at the last taken receive */
 	uint32_t taken;		/* receives in that round */
 	uint64_t bursts_until;	/* ns; see IW_UD_BURSTS */
-	uint32_t mark;		/* receives that are enough, whatever the length of the queue */
+	uint32_t mark;		/* sufficient receives for any queue length */
 	struct list_node ready; /* iw_shard.ud_ready */
 };
 
@@ -52,7 +51,7 @@ uint32_t iw_ud_qkey(const struct iw_qp *qp)
 	return ud_of(qp)->qkey;
 }
 
-/* ---- the life of a QP ---- */
+/* ---- QP operations ---- */
 
 static struct iw_qp *ud_alloc(void)
 {
@@ -121,7 +120,7 @@ static void no_receives_held(struct iw_qp *qp, const struct iw_failure *f)
 {
 }
 
-/* Its number is its port's, where datagrams come. */
+/* A UD QP stays in its shard, whose port receives datagrams for the QP's number. */
 static bool stays(const struct iw_qp *qp)
 {
 	return false;
@@ -184,7 +183,7 @@ const struct iw_ud_dest *iw_ud_peek(struct iw_qp *qp, uint32_t *len)
 	return iw_ud_dest(qp, wqe);
 }
 
-/* Copies the payload of the WQE. 0 or a completion status. */
+/* Copies the WQE's payload. Returns 0 or a completion status. */
 static uint32_t gather(struct iw_qp *qp, const struct iw_send_wqe *wqe, uint8_t *to)
 {
 	struct iw_sq *sq = &iw_qp_base(qp)->send;
@@ -209,7 +208,7 @@ static uint32_t gather(struct iw_qp *qp, const struct iw_send_wqe *wqe, uint8_t 
 	return IW_WC_SUCCESS;
 }
 
-/* The WQE that comes next is at fault, which is no reason to receive no more. */
+/* Fails the next WQE; the QP continues to receive. */
 static void fail_wqe(struct iw_qp *qp, uint32_t status)
 {
 	struct iw_failure f;
@@ -257,9 +256,9 @@ size_t iw_ud_pull(struct iw_qp *qp, uint8_t *buf)
 	return WIRE_UD_LEN + u.len;
 }
 
-/* ---- receives that run low ---- */
+/* ---- low receives ---- */
 
-/* How many receives were posted, modulo 2^32. */
+/* Returns the number of posted receives, modulo 2^32. */
 static uint32_t posted(const struct iw_qp *qp)
 {
 	return qp->srq ? atomic_load_explicit(&qp->srq->posted_tail, memory_order_relaxed) :
@@ -279,19 +278,19 @@ static uint32_t enough(const struct iw_qp *qp)
 	return half < mark ? half : mark;
 }
 
-/* Whether its state lets it receive. */
+/* True if the state permits receiving. */
 static bool receives(const struct iw_qp *qp)
 {
 	return iw_qp_state(qp) >= IW_QPS_RTR && iw_qp_state(qp) <= IW_QPS_SQE;
 }
 
-/* How long associations have waited that has not been made up for, ns. */
+/* Returns the associations' wait that is not yet compensated, ns. */
 static uint64_t owed(const struct iw_ud_low *low, uint64_t now)
 {
 	return low->paid > now ? low->paid - now : 0;
 }
 
-/* Counts a receive that was taken in this round, and looks at what is left. */
+/* Counts a receive taken in this round, and checks the remaining ones. */
 static void note_taken(struct iw_qp *qp)
 {
 	struct iw_shard *shard = qp->shard;
@@ -332,7 +331,7 @@ bool iw_ud_is_low(const struct iw_shard *shard)
 	return shard->ud_low.is;
 }
 
-/* Whether the QP that is low is still to be given time. */
+/* True if the low QP is given more time. */
 static bool awaits(struct iw_ud_low *low, struct iw_qp *qp, bool over, uint64_t now)
 {
 	if (!qp || qp->type != IW_QPT_UD || !receives(qp) || receives_left(qp) >= low->want)
@@ -344,7 +343,7 @@ static bool awaits(struct iw_ud_low *low, struct iw_qp *qp, bool over, uint64_t 
 	if (!over && now - low->moved < IW_UD_LOW_QUIET && now - low->since < IW_UD_LOW_MAX)
 		return true;
 	low->in_vain = true;
-	/* The program lets its queue run lower than that before it posts. */
+	/* The program posts only below this level. */
 	if (low->moved == low->since)
 		ud_of(qp)->mark = receives_left(qp) / 2;
 	return false;
@@ -360,7 +359,7 @@ bool iw_ud_awaits_receives(struct iw_shard *shard, bool shared)
 	if (shared && !low->shared)
 		low->shared = now;
 	waited = low->shared ? now - low->shared : 0;
-	/* The number may be another QP's by now. */
+	/* The number may belong to another QP by now. */
 	low->is =
 		awaits(low, iw_qp_by_num(shard, low->qp), before + waited >= IW_UD_LOW_SHARED, now);
 	if (!low->is && waited)
@@ -370,7 +369,7 @@ bool iw_ud_awaits_receives(struct iw_shard *shard, bool shared)
 
 /* ---- receiving ---- */
 
-/* The IPv4 header that RoCE v2 would have had, with its checksum, by which programs know it. */
+/* Writes the IPv4 header that RoCE v2 would have. Programs recognise it by its checksum. */
 static void put_v4(uint8_t *p, const struct wire_ud *u, const struct ip_addr *local,
 		   const struct ip_addr *remote)
 {
@@ -386,12 +385,12 @@ static void put_v4(uint8_t *p, const struct wire_ud *u, const struct ip_addr *lo
 	memcpy(p + 12, remote->b + 12, 4);
 	memcpy(p + 16, local->b + 12, 4);
 	for (unsigned int i = 0; i < 20; i += 2) {
-		memcpy(&word, p + i, 2); /* in either byte order the sum is the same sum */
+		memcpy(&word, p + i, 2); /* the sum is independent of byte order */
 		sum += word;
 	}
 	/*
-	 * libibverbs adds the carry once, loses the one which that may give, and takes the header for no IPv4. With
-	 * an identification, which nobody needs, there is none.
+	 * libibverbs adds the carry once and ignores a further carry, so it would not recognise the
+	 * IPv4 header. An identification, otherwise unused, avoids the further carry.
 	 */
 	if ((sum & 0xffff) + (sum >> 16) > 0xffff) {
 		word = 0x1010;
@@ -413,7 +412,7 @@ static void put_v6(uint8_t *p, const struct wire_ud *u, const struct ip_addr *lo
 	memcpy(p + 24, local->b, 16);
 }
 
-/* Places header and payload. 0, or the status of the receive. */
+/* Places header and payload. Returns 0, or the status of the receive. */
 static uint32_t place(struct iw_qp *qp, struct iw_recv r, const struct wire_ud *u,
 		      const struct ip_addr *local, const struct ip_addr *remote)
 {
@@ -429,7 +428,7 @@ static uint32_t place(struct iw_qp *qp, struct iw_recv r, const struct wire_ud *
 	return status ? status : iw_recv_place(qp, r, IW_UD_GRH, u->payload, (uint32_t)u->len);
 }
 
-/* The receive that the next datagram takes. false: none is posted. */
+/* Takes the receive for the next datagram. Returns false if none is posted. */
 static bool take(struct iw_qp *qp, struct iw_recv *r)
 {
 	if (qp->srq)
@@ -438,7 +437,7 @@ static bool take(struct iw_qp *qp, struct iw_recv *r)
 	return qp->rq.head != iw_ring_tail(&qp->rq);
 }
 
-/* The receive's memory is wrong: as with any device, the QP ends with it. */
+/* Fails the QP because of a receive with wrong memory, as any device does. */
 static void fail_receive(struct iw_qp *qp, struct iw_recv r, uint32_t status)
 {
 	struct iw_cqe cqe = { .status = status, .opcode = IW_WC_RECV };
