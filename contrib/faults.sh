@@ -1,13 +1,13 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-# Runs a program once on each of ten devices that fail in a way of their own, and says how each run ended. Where a device
-# is merely slow or small the program has to do well; where it fails the program may say so, but neither crash nor hang.
+# Runs a program on ten devices, each with another fault, and prints the result of each run. On a slow or lossy
+# device the program must succeed. On a device that fails, the program may fail, but must neither crash nor hang.
 #
-# usage: faults.sh CMD [ARG]...      SECONDS_EACH and FAULT_SEED are taken from the environment
+# usage: faults.sh CMD [ARG]...      with SECONDS_EACH and FAULT_SEED in the environment
 set -u
 seed=${FAULT_SEED:-$(date +%s)} bad=0
 
-# try HOW FAULTS CMD [ARG]...: HOW is `well` or `somehow`.
+# try HOW FAULTS CMD [ARG]...: with `well` the program must succeed, with `somehow` it may fail.
 try() {
 	how=$1 faults=$2
 	shift 2

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-# Lets each call of one side of a pair of programs fail in turn, or of both, by `sctpiw torture`, and says how each run
-# ended: with the exit status of that side, when the other one is ended. The server is to listen on PORT.
+# Lets each call of the server, the client, or both fail in turn, with `sctpiw torture`, and prints how each run ended. A
+# run has the exit status of the side under test; for `both`, the server's unless that is 0. The server must listen on PORT.
 #
 # usage: torture.sh client|server|both PORT SERVER CLIENT [OPTION]...
 #        SERVER and CLIENT are commands of the shell, and the options those of `sctpiw torture`.
@@ -16,7 +16,7 @@ esac || {
 side=$1 port=$2 server=$3 client=$4
 shift 4
 
-# The rule is for both sides unless it is taken from one. The shell below expands what is in here.
+# Both sides inherit the rule from the environment; well() removes it. The shell below expands this text.
 # shellcheck disable=SC2016
 run='
 well() { SCTPIW_FAULTS= exec sh -c "exec $1"; }

@@ -1,13 +1,13 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-# Two hosts that are joined by two links: ib_write_bw goes on by the second one when the first one fails. The hosts are
-# network namespaces, which an ordinary user may make where user namespaces are allowed.
+# Two hosts joined by two links: ib_write_bw continues over the second link when the first link fails. The hosts are
+# network namespaces, which an ordinary user can create if user namespaces are allowed.
 #
 # usage: two-links.sh [OPTION OF sctpiw run]...      such as --multipath spread
 set -eu
 [ -n "${INSIDE:-}" ] || INSIDE=1 exec unshare --map-root-user --net -- "$0" "$@"
 
-# The other host: a namespace that is there as long as this process sleeps.
+# The other host: a namespace that exists as long as this process sleeps.
 unshare --net -- sleep 60 &
 there=$!
 trap 'kill $there' EXIT
