@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""Says which requirements of the RFCs have a test.
+"""Prints which requirements of the RFCs have a test.
 
 usage: coverage.py [--write] [--rows FILE] [--missing]
 
@@ -32,10 +32,10 @@ LEVELS = DEMANDED + ("MAY",)
 # The reasons for which a row has no test of its own.
 KINDS = {
     "n/a": "cannot apply to this implementation",
-    "untestable": "cannot be observed by a test here",
+    "untestable": "no test can observe it",
     "absent": "belongs to a feature that is not offered",
-    "departure": "deliberately not followed",
-    "text": "says nothing that a test could see: a definition, advice to an application",
+    "departure": "deliberately not met, or not in every case",
+    "text": "not testable text, such as a definition or advice to an application",
 }
 
 Row = collections.namedtuple("Row", "file id level section text")
@@ -156,29 +156,31 @@ def table(lines):
 
 
 def document(rows, reasons, tests):
-    """docs/conformance.md: what a reader wants to know before he trusts the implementation."""
+    """Returns the text of docs/conformance.md."""
     lines = [
         "# Conformance",
         "",
-        "tests/conformance/coverage.py writes this page, and `ctest -R conformance.coverage` fails when it is out of",
-        "date. tests/conformance/*.tsv has the requirements of the RFCs, in this project's words: sctp.tsv those of",
-        "RFC 9260, 6951 and 4820, etsi.tsv the cases of fault handling of ETSI TS 102 369. Each row has tests that fail",
-        "when it is not met, or a reason why there is none:",
+        "tests/conformance/coverage.py writes this page. `ctest -R conformance.coverage` fails if the page is",
+        "out of date.",
+        "",
+        "tests/conformance/*.tsv lists the requirements of the RFCs, in this project's words. sctp.tsv has those of",
+        "RFC 9260, 6951 and 4820; etsi.tsv has the fault handling cases of ETSI TS 102 369. Each row has tests that",
+        "fail if the requirement is not met, or a reason for having no test:",
         "",
         *[f"- **{kind}**: {text}" for kind, text in KINDS.items()],
-        "- **none**: a MAY that is not used",
+        "- **none**: an unused MAY",
         "",
-        "The rows with their tests would fill 1,000 lines. The test suite writes them to `build/conformance.md`;",
-        "`tests/conformance/coverage.py --rows FILE` writes them anywhere.",
+        "The test suite writes all rows with their tests, about 1,000 lines, to `build/conformance.md`.",
+        "`tests/conformance/coverage.py --rows FILE` writes them to any file.",
         "",
         "## Summary",
         "",
         *summary(rows, reasons, tests),
     ]
     sections = {
-        "departure": ("Departures", "These requirements are deliberately not followed, or not in every case. "
-                      "Where a test pins what happens instead, the summary counts the row as tested."),
-        "absent": ("Absent", "These requirements belong to features that are not offered."),
+        "departure": ("Departures", "These requirements are deliberately not met, or not in every case. "
+                      "If a test pins the actual behaviour, the summary counts the row as tested."),
+        "absent": ("Absent", "These requirements belong to features that this implementation does not offer."),
         "untestable": ("Not tested", "No test can observe these requirements."),
     }
     for kind, (title, text) in sections.items():
@@ -186,14 +188,14 @@ def document(rows, reasons, tests):
         lines += ["", f"## {title}", "", text, "", "| id | level | requirement | reason |", "|---|---|---|---|"]
         lines += table((row.id, row.level, row.text, reasons[row.id][1]) for row in found)
     unused = [row for row in rows.values() if state(row, reasons, tests) == "none"]
-    lines += ["", "## Permissions that are not used", "", "| id | permission |", "|---|---|"]
+    lines += ["", "## Unused permissions", "", "| id | permission |", "|---|---|"]
     lines += table((row.id, row.text) for row in unused)
     return "\n".join(lines) + "\n"
 
 
 def all_rows(rows, reasons, tests):
-    lines = ["# Conformance, row by row", "", "Written by tests/conformance/coverage.py --rows; docs/conformance.md",
-             "has the summary, and says what the reasons mean."]
+    lines = ["# Conformance, row by row", "", "tests/conformance/coverage.py --rows writes this page.",
+             "docs/conformance.md has the summary, and defines the kinds of reasons."]
     for file in sorted({row.file for row in rows.values()}):
         lines += ["", f"## {file}", "", "| id | level | requirement | shown by |", "|---|---|---|---|"]
         for row in rows.values():
