@@ -64,7 +64,7 @@ struct iw_qp {
 	 * rely on this with iWARP devices.
 	 */
 	struct oob_qp *_Atomic oob;
-	uint32_t access; /* IW_ACCESS_REMOTE_*: peers' rights; all unless modify_qp restricts them */
+	uint32_t access; /* IW_ACCESS_REMOTE_*: peers' rights; all unless modify_qp limits them */
 };
 
 /*

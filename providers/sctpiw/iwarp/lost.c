@@ -25,7 +25,7 @@ void iw_lost_add(struct iw_lost *lost, uint64_t start, uint64_t end)
 	uint32_t i = first_at(lost, start), behind = i;
 	struct iw_lost_part *parts;
 
-	/* Merges the new part with all parts that it touches. */
+	/* Merge the new part with all parts that it touches. */
 	for (; behind < lost->n && lost->parts[behind].start <= end; behind++) {
 		if (lost->parts[behind].start < start)
 			start = lost->parts[behind].start;

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The parts of a region's memory that the program has unmapped since the registration. Later
- * mappings there are not the region's. Changes need the locks of all shards, reads the lock of one
- * shard.
+ * Parts of a region's memory that the program has unmapped since registration. Later mappings there
+ * do not belong to the region. Changes need the locks of all shards, reads the lock of one shard.
  */
 #ifndef SCTPIW_IWARP_LOST_H
 #define SCTPIW_IWARP_LOST_H
@@ -16,15 +15,14 @@ struct iw_lost_part {
 
 /* A zeroed list is empty. */
 struct iw_lost {
-	struct iw_lost_part *parts; /* sorted; they do not touch each other */
+	struct iw_lost_part *parts; /* sorted, without overlap or contact */
 	uint32_t n;
-	bool all; /* the whole region: memory was short for the list */
+	bool all; /* the whole region, because memory was short for the list */
 };
 
 void iw_lost_add(struct iw_lost *lost, uint64_t start, uint64_t end);
-/* Whether a byte of [start, end) is lost. */
+/* True if a byte of [start, end) is lost. */
 bool iw_lost_touches(const struct iw_lost *lost, uint64_t start, uint64_t end);
-/* Empties the list. */
 void iw_lost_clear(struct iw_lost *lost);
 
 static inline bool iw_lost_any(const struct iw_lost *lost)

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The messages of RDMAP (RFC 5040 4.1, RFC 7306 4.1): one table says where each of them travels,
- * who sends it, how it is placed and delivered, what it completes, and which layer's errors the
- * sender gets. Placement and delivery are switches that are made from the table, so that no call is
- * indirect.
+ * RDMAP messages (RFC 5040 4.1, RFC 7306 4.1). One table holds each message's path, sender,
+ * placement, delivery, what it completes, and the layer of its errors. The table generates the
+ * switches for placement and delivery, so that no call is indirect.
  */
 #ifndef SCTPIW_IWARP_OPCODE_H
 #define SCTPIW_IWARP_OPCODE_H
@@ -15,7 +14,7 @@
 #include "iwarp/terminate.h"
 #include "wire/rdmap.h"
 
-/* Where a message travels: to a tagged buffer, or to an untagged queue. */
+/* Path of a message: a tagged buffer, or an untagged queue. */
 enum iw_path {
 	IW_PATH_NONE, /* no such message */
 	IW_PATH_TAGGED,
@@ -26,18 +25,18 @@ enum iw_path {
 	IW_PATH_QUEUE_4,
 };
 
-/* The side that sends a message: the one with the work request, or the one that answers it. */
+/* Sender of a message: the side with the work request, or the side that answers. */
 enum iw_sender { IW_SENDER_REQUESTER, IW_SENDER_RESPONDER, IW_SENDER_EITHER };
 
-/* What is complete when the message is delivered. */
+/* Effect of the message's delivery on completion. */
 enum iw_completes {
 	IW_COMPLETES_NOTHING,
 	IW_COMPLETES_RECEIVE,
 	IW_COMPLETES_REQUEST, /* the requester's work request */
-	IW_COMPLETES_SESSION, /* it ends */
+	IW_COMPLETES_SESSION, /* the session ends */
 };
 
-/* The layer whose error codes say that the message must not access memory. */
+/* Layer of the error codes for denied memory access. */
 enum iw_errors { IW_ERRORS_NONE, IW_ERRORS_DDP, IW_ERRORS_RDMAP };
 
 /*    opcode, path, sender, completes, errors, place, deliver */
@@ -67,10 +66,10 @@ struct iw_rdmap_info {
 };
 
 extern const struct iw_rdmap_info iw_rdmap_table[16]; /* by opcode */
-/* The same for the peer of an XRC_SEND, which answers and asks for nothing: the path of its requests is NONE. */
+/* Table for the peer of an XRC_SEND, which only answers: the path of its requests is NONE. */
 extern const struct iw_rdmap_info iw_rdmap_answers[16];
 
-/* The Terminate for a message of this opcode that iw_mr_remote() refuses: TERM_*. */
+/* Returns the Terminate error, TERM_*, for a message of this opcode that iw_mr_remote() refuses. */
 uint16_t iw_opcode_error(unsigned int opcode, enum iw_remote verdict);
 
 #endif

@@ -7,7 +7,7 @@
 #include "iwarp/session_rx.h"
 #include "util/serial.h"
 
-/* A bit for each byte of a payload: whether a later message has placed that byte. */
+/* A bit per payload byte: a later message has placed the byte. */
 #define WORD_BITS 64u
 #define WORDS (IW_SEGMENT_MAX / WORD_BITS + 1)
 
@@ -30,7 +30,7 @@ static void mark(uint64_t *bits, uint32_t from, uint32_t to)
 	}
 }
 
-/* The first byte from `from` on, below len, whose bit is as said; len: there is none. */
+/* Returns the first byte from `from` to len with the given mark; len if none. */
 static uint32_t find(const uint64_t *bits, uint32_t from, uint32_t len, bool marked)
 {
 	for (; from < len; from = word_end(from)) {
@@ -44,8 +44,8 @@ static uint32_t find(const uint64_t *bits, uint32_t from, uint32_t len, bool mar
 }
 
 /*
- * Where the payload of a message that was placed is in memory. NULL: it has none there, or its STag
- * is not valid any more, or is that of a read into several SGEs, whose sink no other message has.
+ * Returns the memory of a placed message's payload. NULL: no payload in tagged memory, an invalid
+ * STag, or the STag of a read into several SGEs, whose sink no other message shares.
  */
 static const uint8_t *placed_at(const struct iw_session *s, const struct iw_rx_rec *rec)
 {
@@ -59,8 +59,8 @@ static const uint8_t *placed_at(const struct iw_session *s, const struct iw_rx_r
 }
 
 /*
- * Marks what messages behind the segment have placed of its len bytes at `to`. Returns whether they
- * have placed any; if not, the bits are not touched.
+ * Marks which of the segment's len bytes at `to` later messages have placed. Returns false, without
+ * touching the bits, if they placed none.
  */
 static bool mark_placed(const struct iw_session *s, uint16_t ssn, const uint8_t *to, uint32_t len,
 			uint64_t *bits)

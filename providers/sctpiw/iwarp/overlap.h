@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Messages of one session that go to the same memory. They are placed when they come, and one that
- * was lost or overtaken comes behind its successors. What these have placed has to stay, because it
- * would have been placed last if all had come in order. Needs the shard's lock.
+ * Overlapping messages of a session. Messages are placed on arrival, and a lost or overtaken
+ * message arrives after its successors. The bytes placed by the successors must stay, because in
+ * order they would have been placed last. Needs the shard's lock.
  */
 #ifndef SCTPIW_IWARP_OVERLAP_H
 #define SCTPIW_IWARP_OVERLAP_H
@@ -10,12 +10,12 @@
 #include "iwarp/session.h"
 
 /*
- * Copies the payload of a tagged segment to `to`, but for bytes that later messages of the session
- * have placed. -EFAULT: the application has unmapped the memory.
+ * Copies the payload of a tagged segment to `to`, except bytes that later messages of the session
+ * have placed. Returns 0, or -EFAULT if the application has unmapped the memory.
  */
 int iw_overlap_copy(struct iw_session *s, uint8_t *to, const struct iw_segment *seg);
 
-/* The same, which is a plain copy while nothing has come early. */
+/* Does the same; a plain copy while no message is early. */
 static inline int iw_tagged_copy(struct iw_session *s, uint8_t *to, const struct iw_segment *seg)
 {
 	if (s->rx.order.used)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* The life of a QP of any type. */
+/* Life cycle of a QP of any type. */
 #include "iwarp/qp.h"
 
 #include <errno.h>
@@ -58,7 +58,7 @@ static uint32_t new_num(struct iw_shard *shard)
 {
 	uint32_t num;
 
-	do /* 0 and 1 are special QPs elsewhere, and mean something to some programs */
+	do /* 0 and 1 are special QPs elsewhere, and some programs rely on this */
 		num = shard->rnic->next_qp_num++ & 0xffffff;
 	while (num < 2 || iw_table_find(&shard->qps, num));
 	return num;
@@ -75,7 +75,7 @@ static int init_rings(struct iw_qp *qp, const struct iw_qp_attr *attr)
 	err = ring_init(&qp->sq, attr->max_send_wr, sizeof(struct iw_send_wqe) + payload + tail);
 	if (err)
 		return err;
-	/* All that the slot has room for: there are programs that count on a little of it. */
+	/* Offer the whole slot: some programs rely on a little inline data. */
 	payload = qp->sq.stride - sizeof(struct iw_send_wqe) - tail;
 	qp->max_inline = payload < IW_MAX_INLINE ? (uint32_t)payload : IW_MAX_INLINE;
 	if (qp->srq)
@@ -159,7 +159,7 @@ int iw_qp_new(struct iw_shard *shard, const struct iw_qp_attr *attr, struct iw_q
 	return 0;
 }
 
-/* Moves to RESET: what was posted is gone without a completion. */
+/* Moves the QP to RESET and drops posted WRs without a completion. */
 static void reset(struct iw_qp *qp)
 {
 	struct iw_qp_base *base = iw_qp_base(qp);
@@ -184,7 +184,7 @@ int iw_qp_free(struct iw_qp *qp)
 	qp->recv_cq->refs--;
 	if (qp->srq) {
 		qp->srq->refs--;
-		/* With fewer QPs the others may take more. */
+		/* With fewer QPs, the others may take more. */
 		iw_srq_serve_all_later(iw_srq_part(qp->srq, qp->shard));
 	}
 	free_memory(qp);
@@ -199,7 +199,7 @@ struct iw_qp *iw_qp_by_num(const struct iw_shard *shard, uint32_t num)
 int iw_qp_move(struct iw_qp *qp, struct iw_shard *to)
 {
 	struct iw_qp_base *base = iw_qp_base(qp);
-	uint32_t queues = qp->send_cq == qp->recv_cq ? 2 : 1; /* on each CQ */
+	uint32_t queues = qp->send_cq == qp->recv_cq ? 2 : 1; /* queues on each CQ */
 	int err;
 
 	if (qp->oob || base->event.bits || !base->ops->may_leave(qp))
@@ -220,7 +220,7 @@ int iw_qp_move(struct iw_qp *qp, struct iw_shard *to)
 
 void iw_qp_set_state(struct iw_qp *qp, enum iw_qp_state state)
 {
-	/* Release: pairs with the load of iw_sq_may_post(). Others look at the state alone. */
+	/* Release: pairs with the load in iw_sq_may_post(). Other readers use only the state. */
 	atomic_store_explicit(&qp->state, state, memory_order_release);
 	iw_qp_base(qp)->notify_drained = false;
 }
@@ -248,7 +248,7 @@ int iw_qp_modify(struct iw_qp *qp, enum iw_qp_state next)
 	case IW_QP_MOVES:
 		break;
 	}
-	/* What was posted in SQE is flushed, even if nobody has looked at it yet. */
+	/* Flush WRs posted in SQE, seen or not. */
 	if (iw_qp_state(qp) == IW_QPS_SQE) {
 		iw_sq_flush(qp, NULL);
 		iw_qp_base(qp)->error = NULL;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * What every type of QP shares, and what each type does in its own way. A new type is a file with a
- * struct that begins with struct iw_qp_base, a const struct iw_qp_ops, and a line in
- * type_ops() of qp.c. Needs the shard's lock.
+ * The common part of all QP types, and the operations of each type. A new type is a file with a
+ * struct that begins with struct iw_qp_base, a const struct iw_qp_ops, and a line in type_ops() of
+ * qp.c. Needs the shard's lock.
  */
 #ifndef SCTPIW_IWARP_QP_H
 #define SCTPIW_IWARP_QP_H
@@ -18,36 +18,35 @@ struct iw_failure;
 
 enum iw_qp_move { IW_QP_REFUSED, IW_QP_MOVES, IW_QP_STAYS };
 
-/* None of them is called for a segment or a message. */
+/* Operations of a type; none is called per segment or message. */
 struct iw_qp_ops {
-	/* Bit (1 << enum iw_wr_opcode) of each work request that the type takes. */
+	/* Bits (1 << enum iw_wr_opcode) of the supported work requests. */
 	uint32_t wr_opcodes;
-	uint32_t max_msg;   /* bytes that one work request may send */
-	uint32_t slot_tail; /* bytes of the type's own at the end of each slot of the send queue */
-	/* A new QP of zeros but for what struct iw_qp_base has in common; NULL: out of memory. */
+	uint32_t max_msg;   /* maximum bytes of a work request's message */
+	uint32_t slot_tail; /* type-specific bytes at the end of each send slot */
+	/* Returns a QP, zeroed except for fields of the type; NULL if out of memory. */
 	struct iw_qp *(*alloc)(void);
 	void (*free)(struct iw_qp *qp);
 	/*
-	 * May the QP move to INIT, RTR, RTS or SQD? IW_QP_STAYS: it need not, since it is further
-	 * already.
+	 * Returns whether the QP may move to INIT, RTR, RTS or SQD. IW_QP_STAYS: the QP is already
+	 * in a later state.
 	 */
 	enum iw_qp_move (*move)(const struct iw_qp *qp, enum iw_qp_state next);
-	/*
-	 * The application moves the QP to ERR or RESET, or frees it: what carries its messages
-	 * ends.
-	 */
+	/* Ends the transport when the application moves the QP to ERR or RESET, or frees it. */
 	void (*disconnect)(struct iw_qp *qp);
-	/* The right of peers to read the QP's memory ends. */
+	/* Ends the peers' right to read the QP's memory. */
 	void (*end_remote_read)(struct iw_qp *qp);
-	/* See iw_qp_set_ord(). */
 	void (*set_ord)(struct iw_qp *qp, uint32_t ord);
-	/* New WRs were posted, or the state has changed. */
+	/* Handles new WRs or a changed state. */
 	void (*doorbell)(struct iw_qp *qp);
-	/* Receives that were taken from an SRQ complete as flushed, or go back to it; f as below. */
+	/* Completes receives taken from an SRQ as flushed, or returns them; f as below. */
 	void (*flush_receives)(struct iw_qp *qp, const struct iw_failure *f);
-	/* In RESET: receives that were taken from an SRQ go back to it. */
+	/* In RESET: returns receives taken from an SRQ. */
 	void (*drop_receives)(struct iw_qp *qp);
-	/* May the QP go to another shard? Not if anything else of its shard knows it, such as a session. */
+	/*
+	 * True if the QP may change its shard: no other object of the shard, such as a session,
+	 * refers to it.
+	 */
 	bool (*may_leave)(const struct iw_qp *qp);
 };
 
@@ -57,10 +56,10 @@ struct iw_qp_base {
 	const struct iw_qp_ops *ops;
 	struct iw_event_node event;
 	struct iw_sq send;
-	bool notify_drained;	   /* in SQD: IW_EVENT_SQ_DRAINED is to be raised */
-	struct list_node windows;  /* iw_mw.node: of type 2, bound to this QP */
-	struct list_node all;	   /* iw_rnic.all_qps */
-	struct iw_traffic in, out; /* since it was made */
+	bool notify_drained;	   /* in SQD: raise IW_EVENT_SQ_DRAINED when drained */
+	struct list_node windows;  /* iw_mw.node: type 2 windows bound to this QP */
+	struct list_node all;	   /* iw_shard.all_qps */
+	struct iw_traffic in, out; /* since the QP was created */
 	uint64_t dropped;	   /* iw_qp_info.dropped */
 	const char *error;	   /* iw_qp_info.error */
 };
@@ -76,16 +75,16 @@ static inline enum iw_qp_state iw_qp_state(const struct iw_qp *qp)
 }
 
 void iw_qp_set_state(struct iw_qp *qp, enum iw_qp_state state);
-/* Moves to ERR: everything is flushed, with f's status for the WQE that f blames. f may be NULL. */
+/* Moves to ERR and flushes all WRs, with f's status for the WQE named by f. f may be NULL. */
 void iw_qp_enter_error(struct iw_qp *qp, const struct iw_failure *f);
 /*
- * Moves an unreliable QP to SQE (IBTA 10.3.1.6): its send queue is flushed, with f's status for the WQE that f
- * blames, and it goes on receiving.
+ * Moves an unreliable QP to SQE (IBTA 10.3.1.6): flushes the send queue, with f's status for the
+ * WQE named by f. The QP continues to receive.
  */
 void iw_qp_enter_sq_error(struct iw_qp *qp, const struct iw_failure *f);
 
 #define IW_OPCODE(opcode) (1u << RDMAP_##opcode)
-/* What struct iw_traffic counts as messages, and whose bytes. */
+/* Messages, and messages with bytes, that struct iw_traffic counts. */
 #define IW_TRAFFIC_BYTES                                                                           \
 	(IW_OPCODE(WRITE) | IW_OPCODE(READ_RESPONSE) | IW_OPCODE(SEND) | IW_OPCODE(SEND_INV) |     \
 	 IW_OPCODE(SEND_SE) | IW_OPCODE(SEND_SE_INV) | IW_OPCODE(SEND_IMM) |                       \
@@ -94,7 +93,7 @@ void iw_qp_enter_sq_error(struct iw_qp *qp, const struct iw_failure *f);
 	(IW_TRAFFIC_BYTES | IW_OPCODE(READ_REQUEST) | IW_OPCODE(IMMEDIATE) |                       \
 	 IW_OPCODE(IMMEDIATE_SE) | IW_OPCODE(ATOMIC_REQUEST) | IW_OPCODE(ATOMIC_RESPONSE))
 
-/* Counts a segment of a message, with len bytes of payload; total: those of all QPs. */
+/* Counts a segment with len bytes of payload; total: bytes of all QPs. */
 static inline void iw_traffic_add(struct iw_traffic *t, uint64_t *total, unsigned int opcode,
 				  bool last, uint32_t len)
 {
@@ -106,7 +105,7 @@ static inline void iw_traffic_add(struct iw_traffic *t, uint64_t *total, unsigne
 	}
 }
 
-/* The operations of a type. */
+/* Operations of the types. */
 extern const struct iw_qp_ops iw_rc_ops;
 extern const struct iw_qp_ops iw_uc_ops;
 extern const struct iw_qp_ops iw_ud_ops;

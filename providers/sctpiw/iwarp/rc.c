@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* The life of a reliable connection: its session comes and goes, the QP stays. */
+/* Life cycle of a reliable connection: the QP outlives its sessions. */
 #include "iwarp/rc.h"
 
 #include <errno.h>
@@ -16,7 +16,7 @@
 #include "util/alloc.h"
 
 /*
- * 2^32 by the golden ratio: however many steps are made, the gaps between them are the largest
+ * 2^32 divided by the golden ratio: after any number of steps, the values are as far apart as
  * possible.
  */
 #define READ_STAGS_STEP 0x9e3779b9u
@@ -52,7 +52,7 @@ enum iw_qp_move iw_rc_move(const struct iw_qp *qp, enum iw_qp_state next)
 		break;
 	case IW_QPS_RTR:
 		if (now == IW_QPS_RTS && iw_rc_of(qp)->session)
-			return IW_QP_STAYS; /* its session was faster than the application */
+			return IW_QP_STAYS; /* the session was faster than the application */
 		may = now == IW_QPS_INIT;
 		break;
 	case IW_QPS_RTS:
@@ -143,8 +143,8 @@ const struct iw_qp_ops iw_xrc_send_ops = {
 const struct iw_qp_ops iw_xrc_recv_ops = { IW_RC_LIFE, .alloc = rc_alloc };
 
 /*
- * A QP that is connected out of band is bound once it has an address of the peer, and to one
- * session in its life.
+ * True if the QP may be bound. A QP connected out of band needs the peer's address first, and has
+ * one session in its life.
  */
 static bool may_bind(const struct iw_rc *rc)
 {
@@ -167,7 +167,7 @@ int iw_rc_bind(struct iw_qp *qp, struct iw_session *s, uint32_t ird, uint32_t or
 		.ord = ord,
 		.ord_max = IW_MAX_ORD,
 		.msn = 1,
-		/* STags are of no use on another session, but begin far from those of all others. */
+		/* Other sessions cannot use these STags, but the start values are far apart. */
 		.stag = qp->shard->read_stags,
 		.atomic_msn = 1,
 	};
@@ -184,7 +184,7 @@ int iw_rc_bind(struct iw_qp *qp, struct iw_session *s, uint32_t ird, uint32_t or
 	rc->base.send = (struct iw_sq){ .next = sq_head, .tail = sq_head };
 	rc->tx = (struct iw_rc_tx){ .msn = 1, .to_srqs = qp->to_srqs };
 	rc->rx = (struct iw_rc_rx){
-		.delta = rq_head - 1, /* the receive at the head takes MSN 1 */
+		.delta = rq_head - 1, /* the receive at the head gets MSN 1 */
 		.deliver_msn = 1,
 		.unexpected.first = rq_head,
 	};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The reliable connection (IBV_QPT_RC): a QP whose messages go over a session. An unreliable one is
- * the same with more behind it (uc.h). Needs the shard's lock.
+ * The reliable connection (IBV_QPT_RC): a QP whose messages use a session. An unreliable connection
+ * extends it (uc.h). Needs the shard's lock.
  */
 #ifndef SCTPIW_IWARP_RC_H
 #define SCTPIW_IWARP_RC_H
@@ -15,14 +15,14 @@
 
 struct iw_rc {
 	struct iw_qp_base base;
-	struct iw_session *session; /* NULL: none, or it has ended */
-	struct iw_session *closed;  /* whose IW_EVENT_CLOSED names this QP, until that is fetched */
-	bool peer_gone;		    /* connected out of band: it has had its one session */
+	struct iw_session *session; /* NULL: none, or the session has ended */
+	struct iw_session *closed;  /* session whose pending IW_EVENT_CLOSED names this QP */
+	bool peer_gone;		    /* connected out of band: its only session is over */
 	struct list_node
-		wants_all;  /* iw_shard.wants_all: its next WR waits for the locks of all shards */
-	bool response_turn; /* a response was preferred to a WQE the last time both could go */
+		wants_all;  /* iw_shard.wants_all: the next WR waits for the locks of all shards */
+	bool response_turn; /* at the last choice, a response preceded a WQE */
 
-	/* Since the session was bound; each begins anew with it. */
+	/* Each starts anew when a session is bound. */
 	struct iw_rc_tx tx;
 	struct iw_rc_rx rx;
 	struct iw_reads reads;
@@ -31,31 +31,31 @@ struct iw_rc {
 	struct iw_unplaced unplaced;
 };
 
-/* qp is of type RC or UC, or NULL. */
+/* qp is RC or UC, or NULL. */
 static inline struct iw_rc *iw_rc_of(const struct iw_qp *qp)
 {
 	return (struct iw_rc *)(uintptr_t)qp;
 }
 
-/* May the response to the peer's oldest request be sent, and is there one? */
+/* True if the peer's oldest request exists and may be answered now. */
 static inline bool iw_response_ready(const struct iw_rc *rc)
 {
 	return rc->irq.head != rc->irq.tail && iw_response_in_turn(rc);
 }
 
 /*
- * Binds the QP to a new session; MSNs begin anew. -EINVAL: the state is wrong, or it is bound
- * already; -ENOMEM.
+ * Binds the QP to a new session; MSNs restart. Returns 0 or: -EINVAL for a wrong state, or if
+ * bound; -EOPNOTSUPP if an XRC QP's peer lacks SRQ numbers; -ENOMEM.
  */
 int iw_rc_bind(struct iw_qp *qp, struct iw_session *s, uint32_t ird, uint32_t ord);
 void iw_rc_unbind(struct iw_rc *rc);
 /*
- * Completes what is done of the send queue. false: a completion was lost, or the next WQE is at
- * fault, and the session has failed.
+ * Completes the finished WQEs of the send queue. Returns false if the session has failed: a
+ * completion was lost, or the next WQE is at fault.
  */
 bool iw_rc_complete_sends(struct iw_rc *rc);
 
-/* Of struct iw_qp_ops, for the types whose struct begins with struct iw_rc. */
+/* Operations for types whose struct begins with struct iw_rc. */
 void iw_rc_free(struct iw_qp *qp);
 enum iw_qp_move iw_rc_move(const struct iw_qp *qp, enum iw_qp_state next);
 void iw_rc_disconnect(struct iw_qp *qp);
@@ -66,7 +66,7 @@ void iw_rc_flush_receives(struct iw_qp *qp, const struct iw_failure *f);
 void iw_rc_drop_receives(struct iw_qp *qp);
 bool iw_rc_may_leave(const struct iw_qp *qp);
 
-/* What the types whose messages go over a session have in common. */
+/* Common operations of types whose messages use a session. */
 #define IW_RC_LIFE                                                                                 \
 	.max_msg = IW_MAX_MSG, .free = iw_rc_free, .move = iw_rc_move,                             \
 	.disconnect = iw_rc_disconnect, .end_remote_read = iw_rc_end_remote_read,                  \

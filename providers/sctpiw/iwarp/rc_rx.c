@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Sends and Immediate Data that arrive at a reliable connection. If the receive of a message is
- * posted its segments go there at once; else copies of them are kept, and moved in when the receive
- * comes.
+ * Reception of Sends and Immediate Data on a reliable connection. If a message's receive is posted,
+ * segments go there directly. Otherwise copies are kept, and move in once the receive is posted.
  */
 #include "iwarp/rc_rx.h"
 
@@ -19,7 +18,7 @@
 
 /* ---- one receive ---- */
 
-/* The peer's message is too long for the receive with this index. */
+/* Fails a message that is too long for the receive with this index. */
 static int fail_length(struct iw_failure *f, uint16_t error, uint32_t index,
 		       const struct iw_rx_rec *rec)
 {
@@ -53,7 +52,7 @@ int iw_rc_rx_judge(struct iw_rc *rc, struct iw_recv r, uint32_t index, const str
 {
 	unsigned int opcode = rdmap_opcode(rec->rdmap);
 
-	/* An empty segment at a high MO was placed without looking at the length. */
+	/* Placement of an empty segment at a high MO skips the length check. */
 	if (!rdmap_is_immediate(opcode) &&
 	    (uint64_t)rec->mo + rec->len > iw_recv_wqe(&rc->base.qp, r)->length)
 		return fail_length(f, TERM_DDP_TOO_LONG, index, rec);
@@ -86,7 +85,7 @@ int iw_rc_rx_complete(struct iw_rc *rc, struct iw_recv r, const struct iw_rx_rec
 	return iw_fail_local(f, IW_FAULT_NONE, 0, 0);
 }
 
-/* The message at the head of the QP's own queue is whole, and its turn has come. */
+/* Completes the delivered message at the head of the QP's own queue. */
 static int complete_own(struct iw_rc *rc, const struct iw_rx_rec *rec, struct iw_failure *f)
 {
 	struct iw_recv r = iw_recv_own(rc->base.qp.rq.head);
@@ -97,9 +96,7 @@ static int complete_own(struct iw_rc *rc, const struct iw_rx_rec *rec, struct iw
 
 /* ---- unexpected Sends ---- */
 
-/*
- * Messages are delivered in order, so the first one without a receive is the first whose time runs.
- */
+/* Delivery is in order, so the first message without a receive is the first to be late. */
 const struct iw_unexpected *iw_rc_rx_late(const struct iw_rc *rc)
 {
 	const struct iw_unexpected_table *t = &rc->rx.unexpected;
@@ -126,7 +123,7 @@ void iw_rc_rx_update_timer(struct iw_session *s, bool anew)
 		iw_rc_rx_start_timer(s);
 }
 
-/* A segment is delivered, perhaps the last one, whose message has no receive. */
+/* Delivers a segment, perhaps the last, of a message without a receive. */
 static void deliver_unexpected(struct iw_session *s, struct iw_unexpected *m,
 			       const struct iw_rx_rec *rec)
 {
@@ -179,7 +176,7 @@ int iw_rc_rx_move(struct iw_rc *rc, struct iw_unexpected *m, struct iw_recv r, u
 	return err;
 }
 
-/* One more receive of the own queue is there: what is kept for it moves in. */
+/* Moves stored segments into the next receive of the QP's own queue. */
 static int move_in(struct iw_rc *rc, uint16_t *ssn, struct iw_failure *f)
 {
 	struct iw_unexpected_table *t = &rc->rx.unexpected;
@@ -204,7 +201,7 @@ static int move_in(struct iw_rc *rc, uint16_t *ssn, struct iw_failure *f)
 	return err;
 }
 
-/* Says whether the application rings the doorbell for each receive (iw_rq_is_awaited()). */
+/* Sets whether the application rings the doorbell for each receive (iw_rq_is_awaited()). */
 static void await(struct iw_qp *qp, bool awaited)
 {
 	if (atomic_load_explicit(&qp->rq_awaited, memory_order_relaxed) == awaited)
@@ -229,13 +226,13 @@ bool iw_rc_rx_refresh(struct iw_session *s)
 		struct iw_failure f;
 		uint16_t ssn = 0;
 
-		/* If a segment that came early is wrong, that is judged when its turn comes. */
+		/* A wrong early segment fails the session when its turn comes. */
 		if (move_in(rc, &ssn, &f) && iw_session_wrong(s, ssn, &f))
 			return false;
 	}
 	iw_rc_rx_update_timer(s, head != s->qp->rq.head);
 	iw_receipt_update(s);
-	iw_session_wake(s); /* responses that had to wait for an unexpected Send */
+	iw_session_wake(s); /* responses may have waited for an unexpected Send */
 	return true;
 }
 
@@ -262,7 +259,7 @@ void iw_rc_rx_timeout(struct iw_session *s)
 
 enum receive { RECEIVE_POSTED, RECEIVE_MISSING, RECEIVE_SESSION_ENDED };
 
-/* Is the receive with this index posted by now? If not it is awaited. */
+/* Checks whether the receive with this index is posted; awaits the receive otherwise. */
 static enum receive find_receive(struct iw_session *s, uint32_t index)
 {
 	struct iw_qp *qp = s->qp;
@@ -278,7 +275,7 @@ static enum receive find_receive(struct iw_session *s, uint32_t index)
 	return RECEIVE_MISSING;
 }
 
-/* No receive with this index was posted when we last looked. */
+/* Places a segment whose receive was missing at the last check. */
 static int place_unexpected(struct iw_session *s, uint32_t index, const struct iw_segment *seg,
 			    const struct iw_rx_rec *rec, struct iw_failure *f)
 {
@@ -288,7 +285,7 @@ static int place_unexpected(struct iw_session *s, uint32_t index, const struct i
 	case RECEIVE_POSTED:
 		return iw_rc_rx_fill(rc, iw_recv_own(index), index, rec, seg->payload, f);
 	case RECEIVE_SESSION_ENDED:
-		return iw_fail_illegal(f); /* f is not used any more */
+		return iw_fail_illegal(f); /* f is not used */
 	default:
 		if (index - rc->rx.unexpected.first >= IW_UNEXPECTED_MSNS || iw_is_uc(s->qp))
 			return iw_fail_rec(f, TERM_DDP_NO_BUFFER, rec);
@@ -313,7 +310,7 @@ int iw_rc_rx_place(struct iw_session *s, const struct iw_segment *seg, struct iw
 
 	if (rdmap_is_immediate(rdmap_opcode(seg->h.rdmap)) && iw_imm_check(seg, f))
 		return -EPROTO;
-	/* Delivered already, or further ahead than DDP-SSNs reach (RFC 5041 7.1). */
+	/* Already delivered, or further ahead than DDP-SSNs reach (RFC 5041 7.1). */
 	if (seg->h.msn - rc->rx.deliver_msn >= 0x8000)
 		return iw_fail(f, TERM_DDP_MSN, seg->raw, seg->len);
 	if (s->qp->srq) {
@@ -326,7 +323,7 @@ int iw_rc_rx_place(struct iw_session *s, const struct iw_segment *seg, struct iw
 	return iw_rc_rx_fill(rc, iw_recv_own(index), index, &rec, seg->payload, f);
 }
 
-/* A segment that is not the last one of its message is delivered: the message may wait from now on. */
+/* Delivers a segment that is not its message's last: the message may become late. */
 static void deliver_part(struct iw_session *s, const struct iw_rx_rec *rec)
 {
 	const struct iw_rc_rx *rx = &iw_rc_of(s->qp)->rx;
@@ -360,7 +357,10 @@ int iw_rc_rx_deliver(struct iw_session *s, const struct iw_rx_rec *rec, struct i
 		return iw_rc_srq_deliver(s, index, rec, f);
 	if (index == s->qp->rq.head && index != t->first)
 		return complete_own(rc, rec, f);
-	/* Unexpected, as all before it from the head on: receives are given out in order. */
+	/*
+	 * The message is unexpected, as are all earlier ones from the head on: receives are used in
+	 * order.
+	 */
 	m = iw_unexpected_at(t, index);
 	m->delivered = true;
 	t->delivered++;

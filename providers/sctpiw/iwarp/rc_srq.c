@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
  * Each message of a reliable connection with an SRQ has an entry in the table of unexpected
- * messages, with the receive that it has taken, or with the segments that wait for one. iw_srq.h
- * says who gets what.
+ * messages: with its receive, or with the segments that wait for one. For the rules see iw_srq.h.
  */
 #include "iwarp/rc_srq.h"
 
@@ -15,11 +14,11 @@
 #include "iwarp/uc.h"
 
 #define MSNS_MAX 0x8000 /* messages in the table */
-#define TABLE_KEEP 1024 /* a larger table is given back when it is empty */
+#define TABLE_KEEP 1024 /* a larger table is freed when it is empty */
 
 /* ---- completion ---- */
 
-/* The message at the head is whole, delivered and has a receive, which completes. */
+/* Completes the message at the head, which is delivered and has a receive. */
 static int complete_first(struct iw_rc *rc, struct iw_failure *f)
 {
 	struct iw_unexpected_table *t = &rc->rx.unexpected;
@@ -34,7 +33,7 @@ static int complete_first(struct iw_rc *rc, struct iw_failure *f)
 		t->first++;
 		t->delivered--;
 		rc->rx.taken--;
-		/* So its head says what is complete, as without an SRQ. */
+		/* The head shows the completed messages, as without an SRQ. */
 		rc->base.qp.rq.head = t->first;
 		err = iw_rc_rx_complete(rc, r, &rec, f);
 	}
@@ -43,7 +42,7 @@ static int complete_first(struct iw_rc *rc, struct iw_failure *f)
 	return err;
 }
 
-/* Completes messages in order, up to the first that is not delivered or has no receive. */
+/* Completes messages in order, up to the first one undelivered or without a receive. */
 static int complete(struct iw_rc *rc, struct iw_failure *f)
 {
 	struct iw_unexpected_table *t = &rc->rx.unexpected;
@@ -56,15 +55,16 @@ static int complete(struct iw_rc *rc, struct iw_failure *f)
 
 /* ---- receives ---- */
 
-/* What an SRQ has for the QP's shard. */
+/* Returns the SRQ's part for the QP's shard. */
 static struct iw_srq_part *part_of(const struct iw_rc *rc, struct iw_srq *srq)
 {
 	return iw_srq_part(srq, rc->base.qp.shard);
 }
 
 /*
- * The SRQ of the first message that has no receive. With XRC each message names its own, so that of a
- * message of which nothing has come yet is not known: then it is the QP's, which has no receives.
+ * Returns the SRQ of the first message without a receive. With XRC each message names its SRQ,
+ * which is unknown before the first segment arrives: then returns the QP's SRQ, which has no
+ * receives.
  */
 static struct iw_srq *next_source(const struct iw_rc *rc)
 {
@@ -75,15 +75,15 @@ static struct iw_srq *next_source(const struct iw_rc *rc)
 }
 
 enum taken {
-	TAKEN_NONE,   /* there is no receive, or not for this QP */
-	TAKEN_EMPTY,  /* by a message of which nothing has come yet */
-	TAKEN_FILLED, /* what was kept of the message has moved in */
-	TAKEN_FAILED, /* the same, and it was wrong */
+	TAKEN_NONE,   /* no receive, or none for this QP */
+	TAKEN_EMPTY,  /* by a message without a received segment */
+	TAKEN_FILLED, /* stored segments of the message have moved in */
+	TAKEN_FAILED, /* as TAKEN_FILLED, but the message was wrong */
 };
 
 /*
- * Takes a receive for the first message of the QP that has none. TAKEN_FAILED: f is filled, and
- * concerns the message with this DDP-SSN.
+ * Takes a receive for the QP's first message without one. TAKEN_FAILED: f is filled, for the
+ * message with this DDP-SSN.
  */
 static enum taken take(struct iw_rc *rc, uint16_t *ssn, struct iw_failure *f)
 {
@@ -119,7 +119,7 @@ static void wait_for(struct iw_rc *rc, struct iw_srq_part *part)
 	iw_srq_await(part, true);
 }
 
-/* A QP that waits is in the list of the SRQ that its first message without a receive is for. */
+/* Moves a waiting QP to the list of the SRQ for its first message without a receive. */
 static void follow(struct iw_rc *rc)
 {
 	struct iw_srq_part *part;
@@ -135,8 +135,7 @@ static void follow(struct iw_rc *rc)
 }
 
 /*
- * Gives the session's QP one more receive, and draws the conclusions: here alone the session may
- * end.
+ * Gives the session's QP one more receive, and handles the result. Only here may the session end.
  */
 static enum given give(struct iw_session *s)
 {
@@ -149,10 +148,10 @@ static enum given give(struct iw_session *s)
 		return GIVEN_NONE;
 	case TAKEN_EMPTY:
 		follow(rc);
-		iw_receipt_update(s); /* those behind it wait, but not this one */
+		iw_receipt_update(s); /* later messages wait, but not this one */
 		return GIVEN;
 	case TAKEN_FAILED:
-		/* If a segment that came early is wrong, that is judged when its turn comes. */
+		/* A wrong early segment fails the session when its turn comes. */
 		if (iw_session_wrong(s, ssn, &f))
 			return GIVEN_SESSION_ENDED;
 		break;
@@ -162,11 +161,11 @@ static enum given give(struct iw_session *s)
 	follow(rc);
 	iw_rc_rx_update_timer(s, true);
 	iw_receipt_update(s);
-	iw_session_wake(s); /* responses that had to wait for an unexpected Send */
+	iw_session_wake(s); /* responses may have waited for an unexpected Send */
 	return GIVEN;
 }
 
-/* Does the message have a receive, or can it have one now? Those before it get theirs first. */
+/* Takes receives up to this message, earlier messages first. */
 static enum given obtain(struct iw_session *s, uint32_t index)
 {
 	const struct iw_rc_rx *rx = &iw_rc_of(s->qp)->rx;
@@ -178,8 +177,8 @@ static enum given obtain(struct iw_session *s, uint32_t index)
 }
 
 /*
- * There is no receive for the message: it is awaited. It may have been posted before anybody could
- * see that it is.
+ * Waits for a receive for the message. Then tries again: a receive may have been posted before the
+ * wait was visible.
  */
 static enum given await(struct iw_session *s, uint32_t index)
 {
@@ -202,11 +201,11 @@ int iw_rc_srq_place(struct iw_session *s, struct iw_srq *srq, uint32_t index,
 	struct iw_unexpected *m;
 	enum given given;
 
-	/* Those that wait already go first, this QP perhaps among them. */
+	/* Waiting QPs, perhaps this one too, take receives first. */
 	if (index - t->first >= rc->rx.taken && !list_empty(&part->waiting))
 		iw_rc_srq_serve(part);
 	if (rc->session != s)
-		return iw_fail_illegal(f); /* ended meanwhile; f is not used any more */
+		return iw_fail_illegal(f); /* the session has ended meanwhile; f is not used */
 	if (index - t->first >= MSNS_MAX)
 		return iw_fail_rec(f, TERM_DDP_NO_BUFFER, rec);
 	if (!iw_unexpected_entry(t, index))
@@ -249,7 +248,7 @@ int iw_rc_srq_deliver(struct iw_session *s, uint32_t index, const struct iw_rx_r
 		iw_rc_rx_start_timer(s);
 	else if (list_linked(&rc->rx.waiting))
 		iw_rc_srq_serve(
-			rc->rx.waits_for); /* the QP has fewer receives now, so it may take more */
+			rc->rx.waits_for); /* with fewer receives held, the QP may take more */
 	else if (t->size > TABLE_KEEP && !rc->rx.taken)
 		iw_unexpected_clear(t);
 	return 0;
@@ -264,9 +263,9 @@ void iw_rc_srq_undeliver(struct iw_rc *rc)
 	rc->rx.refused = false;
 }
 
-/* ---- QPs that wait ---- */
+/* ---- waiting QPs ---- */
 
-/* One receive at a time, until there are none left, or no QP in the whole list may have one. */
+/* Gives one receive at a time, until none is left or no QP in the list may take one. */
 static void serve_in_turn(struct iw_srq_part *part)
 {
 	struct list_node *waiting = &part->waiting, *denied = NULL, *node;
@@ -290,7 +289,7 @@ void iw_rc_srq_serve(struct iw_srq_part *part)
 	const struct iw_srq *srq = part->srq;
 	uint32_t seen;
 
-	/* Relaxed: only whether it has moved counts. iw_srq_left() acquires what was posted. */
+	/* Relaxed: only the change matters. iw_srq_left() acquires the posted receives. */
 	do {
 		seen = atomic_load_explicit(&srq->posted_tail, memory_order_relaxed);
 		serve_in_turn(part);
@@ -330,7 +329,7 @@ void iw_rc_srq_return(struct iw_rc *rc)
 {
 	struct iw_unexpected_table *t = &rc->rx.unexpected;
 
-	/* From the last on, so that the first comes to the front. */
+	/* Return the last one first, so that the first one ends at the front. */
 	while (rc->rx.taken) {
 		struct iw_recv r = iw_unexpected_at(t, t->first + --rc->rx.taken)->recv;
 

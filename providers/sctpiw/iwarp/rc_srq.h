@@ -1,29 +1,29 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Messages on QN 0 of reliable connections whose receives are in an SRQ. Needs the shard's lock. */
+/* Messages on QN 0 of reliable connections with an SRQ. Needs the shard's lock. */
 #ifndef SCTPIW_IWARP_RC_SRQ_H
 #define SCTPIW_IWARP_RC_SRQ_H
 
 #include "iwarp/rc_rx.h"
 
-/* Places a segment, of which rec is made, of the message with this index, which is for this SRQ. */
+/* Places a segment, from which rec was made, of the message with this index, for this SRQ. */
 int iw_rc_srq_place(struct iw_session *s, struct iw_srq *srq, uint32_t index,
 		    const struct iw_rx_rec *rec, const struct iw_segment *seg,
 		    struct iw_failure *f);
-/* The message with this index is delivered; rec: of its last segment. */
+/* Delivers the message with this index; rec: from its last segment. */
 int iw_rc_srq_deliver(struct iw_session *s, uint32_t index, const struct iw_rx_rec *rec,
 		      struct iw_failure *f);
 /*
- * The message that was delivered last is wrong, and is dropped (iwarp/uc.h): the receive that it has taken is the
- * next message's.
+ * Drops the last delivered message because it is wrong (iwarp/uc.h): the next message gets its
+ * receive.
  */
 void iw_rc_srq_undeliver(struct iw_rc *rc);
-/* The shard's QPs that wait get receives that were posted, in turn. May end their sessions. */
+/* Gives posted receives in turn to the shard's waiting QPs. May end their sessions. */
 void iw_rc_srq_serve(struct iw_srq_part *part);
-/* The QP waits no more; the receives that it has taken stay with it, to be flushed or returned. */
+/* Ends the QP's wait. Taken receives stay with the QP, to be flushed or returned. */
 void iw_rc_srq_unbind(struct iw_rc *rc);
-/* Receives of messages that have begun leave the QP with a completion; the others are returned. */
+/* Flushes receives of started messages with a completion; returns the others. */
 void iw_rc_srq_flush(struct iw_rc *rc, const struct iw_failure *f);
-/* The receives that the QP has taken go back to the front of the SRQ. */
+/* Returns the QP's taken receives to the front of the SRQ. */
 void iw_rc_srq_return(struct iw_rc *rc);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * What a reliable connection sends: which WQE or response comes next, cut into segments. Messages
- * are not interleaved (RFC 5041 5.3).
+ * Sending on a reliable connection: selects the next WQE or response and cuts it into segments.
+ * Messages are not interleaved (RFC 5041 5.3).
  */
 #include "iwarp/rc_tx.h"
 
@@ -16,14 +16,14 @@
 
 #define LENGTH_WAIT UINT32_MAX
 
-/* ---- which WQE comes next ---- */
+/* ---- the next WQE ---- */
 
 /*
- * A request is about to wait for a slot (ORD), or may go on. Once a long read has found no slot,
- * the requests behind it wait until a quarter of the slots is free: then one packet asks for
- * several reads, and what answers them is one stream of full packets.
+ * Prepares a request that may have to wait for a slot (ORD). Once a long read has found no slot,
+ * later requests wait until a quarter of the slots is free. Then one packet requests several reads,
+ * and their responses form one stream of full packets.
  *
- * Makes room for one more in the table; without memory the request waits for those before it.
+ * Reserves a table entry; without memory the request waits for earlier ones.
  */
 static void prepare_request(struct iw_reads *r)
 {
@@ -39,11 +39,11 @@ static void prepare_request(struct iw_reads *r)
 
 static bool is_fenced(const struct iw_send_wqe *wqe)
 {
-	/* Invalidating the sink of a read that is under way would break the read. */
+	/* Invalidating the sink of an outstanding read would break the read. */
 	return (wqe->flags & IW_SEND_FENCE) || wqe->opcode == IW_WR_LOCAL_INV;
 }
 
-/* Some requests are outstanding: must the WQE wait for them? */
+/* True if the WQE must wait for outstanding requests, which exist. */
 static bool is_blocked(const struct iw_reads *r, const struct iw_send_wqe *wqe)
 {
 	uint32_t outstanding = iw_reads_outstanding(r);
@@ -54,7 +54,7 @@ static bool is_blocked(const struct iw_reads *r, const struct iw_send_wqe *wqe)
 	       (outstanding >= r->ord || r->gather || outstanding == r->size);
 }
 
-/* The WQE if it may be taken up while requests are outstanding, or NULL. */
+/* Returns the WQE if it may start while requests are outstanding, else NULL. */
 static struct iw_send_wqe *behind_reads(struct iw_rc *rc, struct iw_send_wqe *wqe)
 {
 	if (iw_wr_is_request(wqe->opcode) && !is_fenced(wqe))
@@ -62,7 +62,7 @@ static struct iw_send_wqe *behind_reads(struct iw_rc *rc, struct iw_send_wqe *wq
 	return is_blocked(&rc->reads, wqe) ? NULL : wqe;
 }
 
-/* Must the WQE wait for the locks of all shards? Then they are asked for. */
+/* True if the WQE must wait for the locks of all shards; requests the locks. */
 static bool waits_for_all(struct iw_rc *rc, const struct iw_send_wqe *wqe)
 {
 	struct iw_shard *shard = rc->base.qp.shard;
@@ -74,13 +74,13 @@ static bool waits_for_all(struct iw_rc *rc, const struct iw_send_wqe *wqe)
 	return true;
 }
 
-/* The WQE that may be taken up now, or NULL. */
+/* Returns the WQE that may start now, or NULL. */
 static inline struct iw_send_wqe *next_wqe(struct iw_rc *rc)
 {
 	struct iw_send_wqe *wqe = iw_sq_peek(&rc->base.qp, &rc->base.send);
 
 	if (!wqe || rc->tx.fault || iw_qp_state(&rc->base.qp) > IW_QPS_RTS)
-		return NULL; /* in SQD nothing new is begun */
+		return NULL; /* in SQD no WQE starts */
 	if (iw_reads_outstanding(&rc->reads))
 		wqe = behind_reads(rc, wqe);
 	if (__builtin_expect(rc->base.qp.shard->several, 0) && wqe && waits_for_all(rc, wqe))
@@ -107,8 +107,8 @@ bool iw_rc_tx_go_on(struct iw_rc *rc)
 }
 
 /*
- * The current WQE is at fault. Nothing behind it is begun; those before it may still be under way,
- * and the session ends when they are complete.
+ * Records that the current WQE is at fault. No later WQE starts. Earlier ones may be in flight; the
+ * session ends when they are complete.
  */
 static void fail_wqe(struct iw_session *s, uint32_t status)
 {
@@ -118,7 +118,9 @@ static void fail_wqe(struct iw_session *s, uint32_t status)
 	iw_rc_tx_go_on(rc);
 }
 
-/* All of the current WQE is with DDP. false: the session has ended (CQ overflow). */
+/*
+ * Finishes a WQE that is completely with DDP. Returns false if the session has ended (CQ overflow).
+ */
 static bool finish(struct iw_rc *rc, struct iw_send_wqe *wqe, enum iw_wqe_progress progress)
 {
 	wqe->progress = (uint8_t)progress;
@@ -129,13 +131,13 @@ static bool finish(struct iw_rc *rc, struct iw_send_wqe *wqe, enum iw_wqe_progre
 
 /* ---- Sends and Writes ---- */
 
-/* The last message of a Send or Write is out. */
+/* Finishes a Send or Write after its last message. */
 static void finish_sent(struct iw_rc *rc, struct iw_send_wqe *wqe)
 {
 	finish(rc, wqe, iw_unplaced_add(rc, wqe) ? IW_WQE_DONE : IW_WQE_SENT);
 }
 
-/* May a segment of a message on queue 0 leave, or has the peer too many without a receive? */
+/* True if the peer's window permits a segment of a message on queue 0. */
 static inline bool window_lets(struct iw_session *s, uint32_t payload)
 {
 	struct iw_rc *rc = iw_rc_of(s->qp);
@@ -148,9 +150,8 @@ static inline bool window_lets(struct iw_session *s, uint32_t payload)
 }
 
 /*
- * The segment of a message on queue 0 that is being pulled counts. If the window may stop the next
- * one, whatever is posted then, this is the last message for now, and nothing else would ask the peer
- * to acknowledge it soon.
+ * Counts the pulled segment of a message on queue 0. If the window might stop the next segment,
+ * requests a prompt acknowledgement: this may be the last message for now.
  */
 static inline void take_window(struct iw_session *s, uint32_t payload)
 {
@@ -163,7 +164,8 @@ static inline void take_window(struct iw_session *s, uint32_t payload)
 }
 
 /*
- * Copies the next n bytes of the message, or references the last of them. 0 or a completion status.
+ * Copies the next n bytes of the message, or references the last part. Returns 0 or a completion
+ * status.
  */
 static inline uint32_t gather(struct iw_rc *rc, const struct iw_send_wqe *wqe, uint8_t *to,
 			      uint32_t n)
@@ -190,8 +192,8 @@ static inline uint32_t gather(struct iw_rc *rc, const struct iw_send_wqe *wqe, u
 }
 
 /*
- * How much of rest bytes of payload goes out now, behind a header of this length; LENGTH_WAIT:
- * nothing, more room is worth waiting for.
+ * Returns how many of rest payload bytes to send now after a header of this length; LENGTH_WAIT:
+ * none, wait for more room.
  */
 static uint32_t cut(uint32_t rest, size_t header, size_t limit)
 {
@@ -202,7 +204,7 @@ static uint32_t cut(uint32_t rest, size_t header, size_t limit)
 	return (uint32_t)((limit - header) & ~(size_t)3); /* chunks are padded to 4 bytes */
 }
 
-/* Puts the next n bytes of the message to `to`. false: the WQE is at fault. */
+/* Writes the next n bytes of the message to `to`. Returns false if the WQE is at fault. */
 static inline bool put_payload(struct iw_session *s, const struct iw_send_wqe *wqe, uint8_t *to,
 			       uint32_t n)
 {
@@ -214,7 +216,7 @@ static inline bool put_payload(struct iw_session *s, const struct iw_send_wqe *w
 	return false;
 }
 
-/* The next segment of a Write. */
+/* Writes the next segment of a Write. */
 static size_t pull_write(struct iw_session *s, struct iw_send_wqe *wqe, uint8_t *buf, size_t limit)
 {
 	const size_t header = SESSION_SSN_LEN + DDP_TAGGED_LEN;
@@ -236,7 +238,7 @@ static size_t pull_write(struct iw_session *s, struct iw_send_wqe *wqe, uint8_t 
 	return header + n;
 }
 
-/* What stands in the place of the Invalidate STag. */
+/* Returns the contents of the Invalidate STag field. */
 static uint32_t send_word(const struct iw_send_wqe *wqe, enum rdmap_opcode opcode)
 {
 	if (rdmap_invalidates(opcode))
@@ -244,7 +246,7 @@ static uint32_t send_word(const struct iw_send_wqe *wqe, enum rdmap_opcode opcod
 	return rdmap_is_send_imm(opcode) ? get_be32((const uint8_t *)&wqe->imm_data) : 0;
 }
 
-/* The next segment of a Send. */
+/* Writes the next segment of a Send. */
 static size_t pull_send(struct iw_session *s, struct iw_send_wqe *wqe, uint8_t *buf, size_t limit)
 {
 	const struct iw_wr_info *info = iw_wr_info(wqe->opcode);
@@ -268,7 +270,9 @@ static size_t pull_send(struct iw_session *s, struct iw_send_wqe *wqe, uint8_t *
 	return header + n;
 }
 
-/* Behind its Write nothing comes in between: the WQE stays the current one until now. */
+/*
+ * Writes Immediate Data. Its Write's WQE stays the current one until now, so no message intervenes.
+ */
 static size_t pull_immediate(struct iw_session *s, struct iw_send_wqe *wqe, uint8_t *buf,
 			     size_t limit)
 {
@@ -295,14 +299,14 @@ static size_t put_read_request(uint8_t *buf, uint32_t msn, const struct rdmap_re
 	return SESSION_SSN_LEN + DDP_UNTAGGED_LEN + RDMAP_READ_REQ_LEN;
 }
 
-/* May a read place its data there? Checks each SGE before the peer is asked. */
+/* Checks each SGE of a read's sink before the peer gets the request. */
 static uint32_t check_sink(const struct iw_rc *rc, const struct iw_send_wqe *wqe)
 {
 	const struct iw_qp *qp = &rc->base.qp;
 	uint64_t total = 0;
 
 	if (!rc->reads.ord || wqe->num_sge > qp->max_send_sge)
-		return IW_WC_LOC_QP_OP_ERR; /* without a slot it would wait for ever */
+		return IW_WC_LOC_QP_OP_ERR; /* without a slot the read would wait forever */
 	for (uint32_t i = 0; i < wqe->num_sge; i++) {
 		const struct iw_sge *sge = &wqe->sge[i];
 
@@ -362,7 +366,7 @@ static size_t pull_atomic(struct iw_session *s, struct iw_send_wqe *wqe, uint8_t
 		fail_wqe(s, IW_WC_LOC_QP_OP_ERR);
 		return 0;
 	}
-	/* The sink is checked first: the operation at the peer cannot be undone. */
+	/* Check the sink first: the operation at the peer cannot be undone. */
 	if (!iw_atomic_scatter(rc, wqe, NULL)) {
 		fail_wqe(s, IW_WC_LOC_PROT_ERR);
 		return 0;
@@ -378,7 +382,7 @@ static size_t pull_atomic(struct iw_session *s, struct iw_send_wqe *wqe, uint8_t
 	return SESSION_SSN_LEN + DDP_UNTAGGED_LEN + RDMAP_ATOMIC_REQ_LEN;
 }
 
-/* LOCAL_INV and BIND_MW make no message. false: the session has ended. */
+/* Executes LOCAL_INV or BIND_MW without a message. Returns false if the session has ended. */
 static bool do_locally(struct iw_session *s, struct iw_send_wqe *wqe)
 {
 	uint32_t status = IW_WC_SUCCESS;
@@ -399,15 +403,15 @@ static bool do_locally(struct iw_session *s, struct iw_send_wqe *wqe)
 /* ---- turns ---- */
 
 /*
- * A peer that does not know our extension gets the immediate data of a Send as a message of its own,
- * which has no room for a payload.
+ * True if a Send's immediate data needs a message of its own, which has no room for a payload. A
+ * peer without receipts requires this.
  */
 static bool is_immediate_alone(const struct iw_session *s, const struct iw_wr_info *info)
 {
 	return info->kind == IW_WR_KIND_SEND && info->with_imm && !s->assoc->receipts;
 }
 
-/* Takes up the next WQE that makes a message. false: there is none, or the session has ended. */
+/* Starts the next WQE with a message. Returns false if there is none, or the session has ended. */
 static bool begin_wqe(struct iw_session *s)
 {
 	struct iw_rc *rc = iw_rc_of(s->qp);
@@ -447,7 +451,9 @@ static void begin_response(struct iw_rc *rc)
 	rc->irq.sent = 0;
 }
 
-/* Begins a message; responses and WQEs take turns. false: none, or the session has ended. */
+/*
+ * Starts a message; responses and WQEs take turns. Returns false if none, or the session has ended.
+ */
 static bool begin(struct iw_session *s)
 {
 	struct iw_rc *rc = iw_rc_of(s->qp);
@@ -473,8 +479,8 @@ size_t iw_rc_tx_pull(struct iw_session *s, uint8_t *buf, size_t limit)
 	if (!rc->base.send.begun && !rc->irq.responding && !begin(s))
 		return 0;
 	/*
-	 * A WQE that waits does not keep the peer's requests waiting: the peer may post its receives only
-	 * when they are answered.
+	 * A waiting WQE must not delay responses: the peer may post receives only after its
+	 * requests are answered.
 	 */
 	if ((rc->unplaced.blocked || rc->tx.fault) && !rc->irq.responding) {
 		if (!iw_response_ready(rc))
@@ -520,14 +526,17 @@ size_t iw_rc_tx_pull_rtr(struct iw_session *s, uint8_t *buf, size_t limit)
 	return put_read_request(buf, rc->reads.msn++, &r);
 }
 
-/* ---- what the peer's Terminate is about ---- */
+/* ---- the subject of the peer's Terminate ---- */
 
-/* Is the segment that the peer complains of one of this WQE? */
+/* True if the segment in the peer's Terminate belongs to this WQE. */
 static bool is_about(const struct iw_send_wqe *wqe, const struct ddp_header *h)
 {
 	const struct iw_wr_info *info = iw_wr_info(wqe->opcode);
 
-	/* A segment begins within its Write; that of an empty one is where the Write is. */
+	/*
+	 * A segment starts within its Write; the segment of an empty Write starts at the Write's
+	 * TO.
+	 */
 	if (ddp_is_tagged(h->control))
 		return info->kind == IW_WR_KIND_WRITE && rdmap_opcode(h->rdmap) == RDMAP_WRITE &&
 		       h->stag == wqe->rkey &&
@@ -542,7 +551,7 @@ uint32_t iw_rc_tx_status(uint16_t error)
 	case TERM_RDMAP_INVALIDATE:
 	case TERM_RDMAP_INVALIDATE_OP:
 	case TERM_RDMAP_OPCODE:
-	case TERM_RDMAP_STREAM_CATASTROPHIC: /* an atomic that is not aligned */
+	case TERM_RDMAP_STREAM_CATASTROPHIC: /* a misaligned atomic */
 	case TERM_DDP_QN:
 	case TERM_DDP_TOO_LONG:
 	case TERM_DDP_MO:
@@ -584,14 +593,14 @@ void iw_rc_tx_blame(const struct iw_rc *rc, const struct term_message *t, struct
 
 			if (r->msn != h.msn || r->rtr)
 				continue;
-			/* If there is no buffer for it, there are more requests than its IRD. */
+			/* A missing buffer means more requests than the peer's IRD. */
 			iw_blame(f, r->index,
 				 t->error == TERM_DDP_NO_BUFFER ? IW_WC_REM_INV_REQ_ERR :
 								  iw_rc_tx_status(t->error));
 		}
 		return;
 	}
-	/* A Write that the last receipt has covered is not the one; MSNs leave no doubt. */
+	/* A Write covered by the last receipt is not at fault. For Sends the MSN is unambiguous. */
 	if (ddp_is_tagged(h.control) && rc->session->assoc->receipts)
 		first = rc->unplaced.arrived;
 	for (uint32_t i = first; i != end; i++) {

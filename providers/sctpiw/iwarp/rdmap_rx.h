@@ -8,9 +8,9 @@
 
 #include "iwarp/session.h"
 
-/* Delivers a placed segment, whose turn has come. 0 or -EPROTO. May end the session. */
+/* Delivers a placed segment in order. Returns 0 or -EPROTO. May end the session. */
 int iw_rdmap_deliver(struct iw_session *s, const struct iw_rx_rec *rec, struct iw_failure *f);
-/* Delivers a segment of an RDMA Write. Always 0. */
+/* Delivers a segment of an RDMA Write. Returns 0. */
 int iw_write_deliver(struct iw_session *s, const struct iw_rx_rec *rec, struct iw_failure *f);
 
 #endif

@@ -14,7 +14,7 @@
 #include "util/alloc.h"
 #include "util/serial.h"
 
-/* ---- reads of this side ---- */
+/* ---- this side's reads ---- */
 
 static bool read_covers(const struct iw_read *r, uint32_t stag, uint64_t to, uint32_t len)
 {
@@ -54,10 +54,10 @@ void iw_read_answered(struct iw_session *s)
 		iw_sq_at(s->qp, r->index)->progress = IW_WQE_DONE;
 		iw_rc_complete_sends(rc);
 	}
-	iw_session_wake(s); /* WQEs that wait for a slot of ORD, or are fenced */
+	iw_session_wake(s); /* WQEs may wait for a slot of ORD, or be fenced */
 }
 
-/* The outstanding read that a segment belongs to; NULL: f is filled (RFC 5040 5.2.2). */
+/* Returns the outstanding read of a segment; NULL: f is filled (RFC 5040 5.2.2). */
 static const struct iw_read *match(const struct iw_reads *q, const struct iw_segment *seg,
 				   struct iw_failure *f)
 {
@@ -84,14 +84,14 @@ static const struct iw_read *match(const struct iw_reads *q, const struct iw_seg
 	return NULL;
 }
 
-/* Places the segment into the sink of r, which covers it. 0, or the TERM_* for the peer. */
+/* Places the segment into the sink of r, which covers it. Returns 0, or TERM_* for the peer. */
 static uint16_t place(struct iw_session *s, const struct iw_read *r, const struct iw_segment *seg)
 {
 	struct iw_qp *qp = s->qp;
 	const struct iw_send_wqe *wqe = iw_sq_at(qp, r->index);
 	uint8_t *to;
 
-	if (r->scattered) /* the WQE is in its slot until the read is complete */
+	if (r->scattered) /* the WQE stays in its slot until the read completes */
 		return iw_scatter(qp->pd, wqe->sge, wqe->num_sge, seg->h.to, seg->payload,
 				  seg->payload_len) ?
 			       TERM_DDP_STAG :
@@ -109,7 +109,7 @@ int iw_read_place(struct iw_session *s, const struct iw_segment *seg, struct iw_
 
 	if (!r)
 		return -EPROTO;
-	/* The application may have taken the sink away since it posted the read. */
+	/* The application may have removed the sink since it posted the read. */
 	error = place(s, r, seg);
 	if (!error)
 		return 0;
@@ -123,7 +123,7 @@ int iw_read_deliver(struct iw_session *s, const struct iw_rx_rec *rec, struct iw
 {
 	const struct iw_reads *q = &iw_rc_of(s->qp)->reads;
 	struct iw_read *r = iw_read_at(q, q->head);
-	bool ok = !r->atomic; /* responses come in the order of the requests */
+	bool ok = !r->atomic; /* responses arrive in request order */
 
 	if (q->head == q->tail)
 		return iw_fail_rec(f, TERM_RDMAP_OPCODE, rec);
@@ -167,12 +167,12 @@ static uint32_t request_len(uint8_t rdmap)
 							     RDMAP_READ_REQ_LEN;
 }
 
-/* The MSN names the buffer, the MO the place in it (RFC 5041 7.1). */
+/* The MSN selects the buffer, the MO the place in it (RFC 5041 7.1). */
 int iw_irq_place(struct iw_session *s, const struct iw_segment *seg, struct iw_failure *f)
 {
 	struct iw_irq *q = &iw_rc_of(s->qp)->irq;
 	uint32_t msn = seg->h.msn;
-	/* Before the Accept it is not known how far IRD will be raised; delivery checks it again. */
+	/* The Accept may still raise IRD; delivery checks the limit again. */
 	uint32_t limit = s->state == IW_S_INITIATING ? IW_MAX_IRD : q->ird;
 
 	if (msn - q->tail >= 0x80000000u)
@@ -189,7 +189,7 @@ int iw_irq_place(struct iw_session *s, const struct iw_segment *seg, struct iw_f
 	return 0;
 }
 
-/* Fills f for a wrong request; done bytes of the response are out (RFC 5040 4.8). */
+/* Fills f for a wrong request; done: sent bytes of the response (RFC 5040 4.8). */
 static int fail_request(const struct iw_inbound_read *in, uint16_t error, uint32_t done,
 			struct iw_failure *f)
 {
@@ -241,7 +241,7 @@ int iw_irq_deliver(struct iw_session *s, const struct iw_rx_rec *rec, struct iw_
 	in->rec = *rec;
 	in->after = rc->rx.deliver_msn;
 	if (is_atomic(in)) {
-		/* It is judged when its turn comes, since requests before it are answered first. */
+		/* An atomic is judged when its turn comes, after responses to earlier requests. */
 		rdmap_get_atomic_request(&in->a, in->request);
 	} else {
 		rdmap_get_read_request(&in->r, in->request);
@@ -259,14 +259,14 @@ bool iw_response_in_turn(const struct iw_rc *rc)
 {
 	const struct iw_irq *q = &rc->irq;
 
-	/* A Send before the request that still waits for its receive goes first (RFC 5040 5.5). */
+	/* An earlier Send that waits for its receive goes first (RFC 5040 5.5). */
 	return serial32_le(irq_at(q, q->head)->after, rc->base.qp.rq.head - rc->rx.delta);
 }
 
-/* All of the response to the request at the head is with DDP. */
+/* Finishes the response to the request at the head. */
 static void answered(struct iw_irq *q)
 {
-	/* No bytes of this request may show in a later one that is incomplete. */
+	/* A later incomplete request must not contain bytes of this one. */
 	memset(irq_at(q, q->head), 0, sizeof(struct iw_inbound_read));
 	q->head++;
 	q->responding = false;

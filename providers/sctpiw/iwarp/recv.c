@@ -70,8 +70,8 @@ bool iw_recv_complete(struct iw_qp *qp, struct iw_recv r, struct iw_cqe *cqe, bo
 		if (r.srq->cq)
 			cq = r.srq->cq;
 		/*
-		 * The slot goes back before the entry is pushed, because the entry lets the
-		 * application post again.
+		 * Return the slot before pushing the entry, because the entry permits the
+		 * application to post again.
 		 */
 		iw_srq_give_back(r.srq, r.at);
 		cqe->polled = (struct iw_polled){ .at = &r.srq->polled, .counts = true };

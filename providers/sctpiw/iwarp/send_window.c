@@ -24,7 +24,7 @@ void iw_send_window_placed(struct iw_send_window *w, uint32_t placed)
 		w->placed = m->sent;
 		w->first_mark++;
 	}
-	/* The last bytes were too few for a mark of their own. */
+	/* The last bytes were too few for their own mark. */
 	if (w->sent != w->placed && (int32_t)(placed - w->last_seq) >= 0)
 		w->placed = w->sent;
 }
@@ -53,7 +53,7 @@ void iw_send_window_take(struct iw_send_window *w, uint32_t payload, uint32_t se
 bool iw_send_window_awaits(struct iw_send_window *w, uint32_t *seq)
 {
 	if (w->first_mark == w->next_mark && w->sent != w->placed)
-		mark(w); /* the last bytes, which were too few for a mark of their own */
+		mark(w); /* the last bytes were too few for their own mark */
 	if (w->first_mark == w->next_mark)
 		return false;
 	*seq = mark_at(w, w->first_mark)->seq - 1;

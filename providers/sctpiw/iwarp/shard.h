@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * What one thread at a time moves on: sessions, their timers and what they have to tell. Needs the lock
- * of the shard.
+ * A shard: sessions, timers and events, processed by one thread at a time. Needs the shard's lock.
  */
 #ifndef SCTPIW_IWARP_SHARD_H
 #define SCTPIW_IWARP_SHARD_H
@@ -21,21 +20,21 @@ struct iw_shard {
 	struct random_source *random;
 	uint32_t read_stags; /* iw_reads.stag of the next session */
 	bool several;	     /* the RNIC has other shards */
-	bool has_all;	     /* whoever has the lock has those of all shards: iw_shard_with_all() */
+	bool has_all; /* the lock's holder has the locks of all shards: iw_shard_with_all() */
 	struct list_node wants_all; /* iw_rc.wants_all */
 	struct list_node node;	    /* iw_rnic.shards */
-	unsigned int index;	    /* of iw_srq_full.parts, and bit of iw_srq.awaited */
-	uint64_t now;		    /* ns, as iw_set_now() and iw_timers() said last */
+	unsigned int index;	    /* index in iw_srq_full.parts, and bit in iw_srq.awaited */
+	uint64_t now;		    /* ns, from the last iw_set_now() or iw_timers() */
 	struct iw_stats stats;
 
 	struct iw_table qps;	  /* struct iw_qp, by number */
 	struct list_node all_qps; /* iw_qp_base.all */
 
 	struct list_node assocs;
-	struct list_node idle; /* iw_assoc.idle: what iw_next_idle() returns */
+	struct list_node idle; /* iw_assoc.idle: the queue of iw_next_idle() */
 	struct list_node sessions;
 	struct list_node graveyard;   /* sessions that wait for iw_shard_reap() */
-	unsigned int session_count;   /* sessions that are not freed */
+	unsigned int session_count;   /* sessions not yet freed */
 	unsigned int turned_away;     /* iw_assoc.turned_away of all associations */
 	struct timerq timers;	      /* of the sessions, one each */
 	struct timerq cq_timers;      /* of CQs with moderation, one each */
@@ -47,13 +46,13 @@ struct iw_shard {
 	struct iw_ud_low ud_low;
 	struct iw_mcast_table mcast;
 
-	struct list_node events;   /* struct iw_event_node */
-	struct list_node srqs_due; /* iw_srq_part.due */
-	struct iw_cq *notify_first; /* CQs with completions that iw_next_notify() has not looked at */
-	struct iw_cq **notify_last; /* where the next one is to be linked */
+	struct list_node events;    /* struct iw_event_node */
+	struct list_node srqs_due;  /* iw_srq_part.due */
+	struct iw_cq *notify_first; /* CQs with completions that iw_next_notify() has not checked */
+	struct iw_cq **notify_last; /* place to link the next CQ */
 };
 
-/* Frees the sessions that are over. Only to be called where no caller holds a session. */
+/* Frees the sessions that are over. Call only where no caller uses a session. */
 void iw_shard_reap(struct iw_shard *shard);
 
 #endif

@@ -3,10 +3,10 @@
 
 #include "iwarp/rnic.h"
 
-/* How often it is looked at between two yields. */
+/* Number of checks between two yields. */
 #define LOOKS 256
 
-/* Acquire and release: pair with each other, so that each shard sees what the one before has done. */
+/* Acquire and release pair with each other, so each shard sees the previous holder's changes. */
 void iw_spin_lock(_Atomic bool *locked, const struct iw_rnic *rnic)
 {
 	while (atomic_exchange_explicit(locked, true, memory_order_acquire)) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* The send queue of a QP of any type: what is posted, gathered and completed. */
+/* The send queue of any QP type: posting, gathering and completion. */
 #include "iwarp/sq.h"
 
 #include <string.h>
@@ -20,7 +20,7 @@ uint32_t iw_sq_copy_inline(struct iw_qp *qp, const struct iw_send_wqe *wqe, uint
 	return IW_WC_SUCCESS;
 }
 
-/* The WQE at head is over. */
+/* Completes the WQE at head. */
 static inline bool push(struct iw_qp *qp, const struct iw_send_wqe *wqe, uint32_t head,
 			uint32_t status, uint16_t vendor_err)
 {
@@ -60,7 +60,7 @@ bool iw_sq_complete(struct iw_qp *qp)
 	return !lost;
 }
 
-/* The WQE at this index comes next, and none has been seen behind it. */
+/* Makes the WQE at this index the next one, with none seen after it. */
 static void skip_to(struct iw_qp *qp, uint32_t index)
 {
 	struct iw_sq *sq = &iw_qp_base(qp)->send;

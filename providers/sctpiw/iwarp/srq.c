@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* The shared receive queue itself: its slots, its limit. What QPs do with them is in rc_srq.c. */
+/* Slots and limit of shared receive queues. For their use by QPs see rc_srq.c. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -135,7 +135,7 @@ int iw_srq_free(struct iw_srq *srq)
 	return 0;
 }
 
-/* Slots keep their numbers: messages in process know them. */
+/* Slots keep their numbers, which messages in progress refer to. */
 static int grow(struct iw_srq *srq, uint32_t size)
 {
 	uint32_t posted_head = atomic_load_explicit(&srq->posted_head, memory_order_relaxed);
@@ -172,7 +172,7 @@ int iw_srq_resize(struct iw_srq *srq, uint32_t max_wr)
 	return 0;
 }
 
-/* The limit is reached. To be told by this shard. */
+/* Reports, through this shard, that the limit is reached. */
 static void tell_limit(struct iw_srq_part *part)
 {
 	iw_event_raise(part->shard, &part->event, IW_EVENT_SRQ_LIMIT);
@@ -183,7 +183,7 @@ int iw_srq_arm(struct iw_srq *srq, uint32_t limit)
 	if (limit > srq->max_wr)
 		return -EINVAL;
 	srq->limit = limit;
-	/* Sends that found none do not look again before there are some. */
+	/* Waiting Sends do not try again before receives are posted. */
 	for (unsigned int i = 0; i < srq->pd->rnic->n_shards && srq->limit; i++) {
 		struct iw_srq_part *part = &full_of(srq)->parts[i];
 
@@ -195,7 +195,7 @@ int iw_srq_arm(struct iw_srq *srq, uint32_t limit)
 	return 0;
 }
 
-/* Whoever has the SRQ's lock changes it alone. */
+/* Only the holder of the SRQ's lock changes the head. */
 static void move_head(struct iw_srq *srq, uint32_t to)
 {
 	atomic_store_explicit(&srq->posted_head, to, memory_order_release);
@@ -236,13 +236,13 @@ void iw_srq_repost(struct iw_srq *srq, uint32_t slot)
 
 	enter(srq);
 	head = atomic_load_explicit(&srq->posted_head, memory_order_relaxed) - 1;
-	/* There is room: this slot is neither posted nor free, and the ring has one for each. */
+	/* The ring has room: one entry per slot, and this slot is neither posted nor free. */
 	srq->posted[head & srq->mask] = slot - 1;
 	move_head(srq, head);
 	leave(srq);
 }
 
-/* ---- QPs that wait ---- */
+/* ---- waiting QPs ---- */
 
 struct iw_doorbell *iw_srq_doorbell(struct iw_srq *srq, unsigned int shard)
 {
@@ -272,7 +272,10 @@ void iw_srq_serve_later(struct iw_srq_part *part)
 void iw_srq_serve_all_later(struct iw_srq_part *part)
 {
 	iw_srq_serve_later(part);
-	/* As of a producer that has published: either they see what is posted now, or they are seen to wait. */
+	/*
+	 * As after publishing by a producer: either the other shards see the posted receives, or
+	 * this shard sees them wait.
+	 */
 	if (iw_srq_awaited(part->srq) & ~(1u << part->shard->index))
 		iw_event_raise(part->shard, &part->event, IW_EVENT_SRQ_OTHERS);
 }

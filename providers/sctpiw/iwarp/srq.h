@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Shared receive queues from the RNIC's side: slots and the limit. Needs a shard's lock. */
+/* Shared receive queues inside the RNIC: slots and the limit. Needs a shard's lock. */
 #ifndef SCTPIW_IWARP_SRQ_H
 #define SCTPIW_IWARP_SRQ_H
 
@@ -8,7 +8,7 @@
 #include "iwarp/shard.h"
 #include "util/list.h"
 
-/* What an SRQ has for one shard, whose lock guards it. */
+/* An SRQ's data for one shard, protected by the shard's lock. */
 struct iw_srq_part {
 	_Alignas(64) struct iw_srq *srq;
 	struct iw_shard *shard;
@@ -19,39 +19,44 @@ struct iw_srq_part {
 	struct list_node due; /* iw_shard.srqs_due: see iw_srq_serve_later() */
 };
 
-/* An SRQ with what only this room sees of it. */
+/* An SRQ with its private data. */
 struct iw_srq_full {
 	struct iw_srq srq;
-	struct iw_srq_part parts[]; /* by the index of the shard */
+	struct iw_srq_part parts[]; /* by shard index */
 };
 
-/* What the SRQ has for this shard. */
+/* Returns the SRQ's part for this shard. */
 static inline struct iw_srq_part *iw_srq_part(struct iw_srq *srq, const struct iw_shard *shard)
 {
 	return &list_entry(srq, struct iw_srq_full, srq)->parts[shard->index];
 }
 
 /*
- * Takes the next posted receive out of the queue, for a QP of this shard: its slot, counted from 1; 0: there is none, or
- * not for a QP that has taken so many.
+ * Takes the next posted receive for a QP of this shard. Returns its slot + 1; 0 if none is posted,
+ * or none for a QP that has taken this many.
  */
 uint32_t iw_srq_take(struct iw_srq *srq, struct iw_shard *shard, uint32_t taken);
-/*
- * Gives the slot of a finished receive to the application, for use after its completion is polled.
- */
+/* Returns the slot of a completed receive, for reuse after its completion is polled. */
 void iw_srq_give_back(struct iw_srq *srq, uint32_t slot);
-/* Puts a receive that was taken back in front of what is posted. */
+/* Returns a taken receive to the front of the posted ones. */
 void iw_srq_repost(struct iw_srq *srq, uint32_t slot);
-/* Says whether the application rings the shard's doorbell for each receive that it posts. */
+/* Sets whether the application rings the shard's doorbell for each posted receive. */
 void iw_srq_await(struct iw_srq_part *part, bool awaited);
-/* The shard's QPs that wait get receives by the next iw_next_event(): for where sessions must not end. */
+/*
+ * Makes the next iw_next_event() give receives to the shard's waiting QPs. For code where sessions
+ * must not end.
+ */
 void iw_srq_serve_later(struct iw_srq_part *part);
-/* QPs that wait may have receives now that they could not have before: those of other shards, too. */
+/*
+ * Does the same for waiting QPs of all shards, when they may take receives that they could not
+ * before.
+ */
 void iw_srq_serve_all_later(struct iw_srq_part *part);
 
 /*
- * How many receives are posted and not taken; other shards may take some meanwhile. Acquire: the tail pairs with the store of
- * iw_srq_publish(); the head with that of whoever took, so that the tail, which is read behind it, is not older.
+ * Returns the number of posted receives that are not taken; other shards may take some meanwhile.
+ * Acquire: the tail pairs with the store in iw_srq_publish(). The head pairs with the last taker's
+ * store, so that the tail, read after the head, is not older.
  */
 static inline uint32_t iw_srq_left(const struct iw_srq *srq)
 {

@@ -55,9 +55,7 @@ void iw_table_remove(struct iw_table *t, uint32_t key)
 		return;
 	for (hole = key & t->mask; t->slots[hole].key != key; hole = (hole + 1) & t->mask)
 		;
-	/*
-	 * Entries of the run behind the hole move up, unless that is before the place they hash to.
-	 */
+	/* Later entries of the run move into the hole, unless it precedes their hash position. */
 	for (i = (hole + 1) & t->mask; t->slots[i].value; i = (i + 1) & t->mask) {
 		uint32_t home = t->slots[i].key & t->mask;
 

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Objects by a 32-bit key: open addressing, linear probing, the key's low bits are the hash (the
- * keys are random or consecutive). Never more than half full, so a look-up ends. Needs the shard's
- * lock.
+ * Objects by 32-bit key: open addressing with linear probing. The key's low bits are the hash (keys
+ * are random or consecutive). At most half full, so each lookup ends. Needs the shard's lock.
  */
 #ifndef SCTPIW_IWARP_TABLE_H
 #define SCTPIW_IWARP_TABLE_H
@@ -32,7 +31,7 @@ static inline void *iw_table_find(const struct iw_table *t, uint32_t key)
 	return NULL;
 }
 
-/* The key must not be there yet; value is not NULL. 0 or -ENOMEM. */
+/* Inserts a new key; value is not NULL. Returns 0 or -ENOMEM. */
 int iw_table_insert(struct iw_table *t, uint32_t key, void *value);
 void iw_table_remove(struct iw_table *t, uint32_t key);
 void iw_table_fini(struct iw_table *t);

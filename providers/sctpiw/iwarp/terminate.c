@@ -33,9 +33,7 @@ int iw_fail_illegal(struct iw_failure *f)
 
 int iw_fail_local(struct iw_failure *f, enum iw_fault fault, uint32_t index, uint32_t status)
 {
-	/*
-	 * DDP finds the error when it places into a receive, RDMAP when it takes up a work request.
-	 */
+	/* DDP finds errors during placement into a receive, RDMAP errors of a work request. */
 	iw_fail(f, fault == IW_FAULT_RQ ? TERM_DDP_LOCAL : TERM_RDMAP_LOCAL, NULL, 0);
 	f->fault = (uint8_t)fault;
 	f->index = index;
@@ -72,7 +70,7 @@ size_t iw_rec_header(const struct iw_rx_rec *r, uint8_t *buf)
 	put_be32(buf + 10, r->msn);
 	put_be32(buf + 14, r->mo);
 	if (rdmap_is_octets(rdmap_opcode(r->rdmap))) {
-		/* The record has other things in these places. */
+		/* The record uses these fields for other data. */
 		buf[0] &= DDP_LAST | DDP_VERSION_MASK;
 		put_be32(buf + 2, 0);
 		put_be32(buf + 14, 0);
@@ -103,10 +101,10 @@ size_t iw_term_pull(struct iw_session *s, uint8_t *buf, size_t limit)
 	return header + term_encode(&s->tx.term, buf + header);
 }
 
-/* QN 2 has one buffer, that of MSN 1, whatever the application has posted (RFC 5040 5.4). */
+/* QN 2 has a single buffer, for MSN 1, independent of posted receives (RFC 5040 5.4). */
 int iw_term_place(struct iw_session *s, const struct iw_segment *seg, struct iw_failure *f)
 {
-	/* The segment that bears the L bit comes once, but other segments may come behind it. */
+	/* The segment with the L bit arrives once, but other segments may follow. */
 	if (seg->h.msn != 1 || (s->rx.term_seen && ddp_is_last(seg->h.control)))
 		return iw_fail(f, TERM_DDP_MSN, seg->raw, seg->len);
 	if ((uint64_t)seg->h.mo + seg->payload_len > sizeof(s->rx.term_buf))
@@ -117,8 +115,9 @@ int iw_term_place(struct iw_session *s, const struct iw_segment *seg, struct iw_
 }
 
 /*
- * The peer gives up. If it names a WQE that is not complete yet, that one gets the status; the rest
- * is flushed. A Terminate is never answered by an RDMAP Terminate, even if it makes no sense.
+ * Ends the session on the peer's Terminate. An incomplete WQE named by the peer gets the status;
+ * the others are flushed. A Terminate, even an invalid one, is never answered by an RDMAP
+ * Terminate.
  */
 int iw_term_deliver(struct iw_session *s, const struct iw_rx_rec *rec, struct iw_failure *f)
 {
@@ -132,12 +131,12 @@ int iw_term_deliver(struct iw_session *s, const struct iw_rx_rec *rec, struct iw
 	TRACE(terminate_received, s->shard->now, .qp = iw_trace_qp(s), .sid = s->sid,
 	      .layer = TERM_LAYER(t.error), .type = TERM_TYPE(t.error), .code = TERM_CODE(t.error));
 	iw_rc_tx_blame(iw_rc_of(s->qp), &t, f);
-	/* Without a header it is about the first message that the last receipt does not cover. */
+	/* Without a header, it refers to the first message that the last receipt does not cover. */
 	if (f->fault == IW_FAULT_NONE && s->assoc->receipts)
 		iw_unplaced_blame(iw_rc_of(s->qp), iw_rc_tx_status(t.error), f);
 	iw_explain_received(s, &t, f);
 	f->term.error = t.error;
-	/* Else there was no connection yet, or the application learns it by the WR at fault. */
+	/* Otherwise no connection existed, or the WR at fault informs the application. */
 	if (s->state == IW_S_ESTABLISHED && f->fault == IW_FAULT_NONE)
 		iw_event_raise(s->shard, &iw_qp_base(s->qp)->event, IW_EVENT_QP_FATAL);
 	iw_session_end(s, IW_END_TERMINATE, f);

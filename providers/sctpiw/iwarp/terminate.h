@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Failures of a session: who is at fault, and what the peer is told by an RDMAP Terminate (RFC 5040
- * 4.8, 5.4, 7). Functions that judge what the peer sent return -EPROTO and fill a struct
- * iw_failure. Needs the shard's lock.
+ * Failures of a session: the WQE at fault, and the RDMAP Terminate for the peer (RFC 5040 4.8, 5.4,
+ * 7). Functions that check the peer's messages return -EPROTO and fill a struct iw_failure. Needs
+ * the shard's lock.
  */
 #ifndef SCTPIW_IWARP_TERMINATE_H
 #define SCTPIW_IWARP_TERMINATE_H
@@ -14,47 +14,47 @@
 #include "iwarp/segment.h"
 #include "wire/terminate.h"
 
-/* The queue of the WQE that is at fault. */
+/* Queue of the WQE at fault. */
 enum iw_fault { IW_FAULT_NONE, IW_FAULT_SQ, IW_FAULT_RQ };
 
 struct iw_failure {
-	bool illegal; /* against the session's rules: no RDMAP Terminate (RFC 5043 6.1) */
-	struct term_message term; /* what the peer is told */
-	uint8_t fault;		  /* enum iw_fault: whose WQE gets status instead of a flush */
-	uint32_t index;		  /* ring index of that WQE */
-	uint32_t status;	  /* enum iw_wc_status of that WQE */
-	bool quiet; /* no async event: the application learns it from that WQE, or need not */
+	bool illegal; /* violates the session's rules: no RDMAP Terminate (RFC 5043 6.1) */
+	struct term_message term; /* report to the peer */
+	uint8_t fault;	 /* enum iw_fault: queue of the WQE that gets status instead of a flush */
+	uint32_t index;	 /* ring index of that WQE */
+	uint32_t status; /* enum iw_wc_status of that WQE */
+	bool quiet; /* no async event: that WQE informs the application, or no report is needed */
 	/*
-	 * If the QP is connected to itself: the WQE at fault at the other end, where it learns of this
-	 * failure as of a peer's. Else NULL.
+	 * For a QP connected to itself: the WQE at fault at the other end, which sees this failure
+	 * as its peer's. Else NULL.
 	 */
 	const struct iw_failure *at_peer;
 };
 
 /*
- * An error of the peer: fills f and returns -EPROTO. error: TERM_* of wire/terminate.h. header: the
- * DDP header of the segment at fault, and its length with the payload; or NULL.
+ * Fills f for an error of the peer and returns -EPROTO. error: TERM_* of wire/terminate.h. header:
+ * DDP header of the segment at fault, with segment_len including the payload; or NULL.
  */
 int iw_fail(struct iw_failure *f, uint16_t error, const uint8_t *header, size_t segment_len);
-/* The same for a segment that was placed before. */
+/* Does the same for a segment that is already placed. */
 int iw_fail_rec(struct iw_failure *f, uint16_t error, const struct iw_rx_rec *r);
-/* A message that the session's rules do not allow. */
+/* Does the same for a message that violates the session's rules. */
 int iw_fail_illegal(struct iw_failure *f);
-/* An error of this side: local catastrophic, without headers. status: for the WQE at index. */
+/* Does the same for a local catastrophic error, without headers. status: for the WQE at index. */
 int iw_fail_local(struct iw_failure *f, enum iw_fault fault, uint32_t index, uint32_t status);
 
-/* The WQE of the send queue at this index gets the status. The rest of f stays. */
+/* Gives the send WQE at this index the status. The rest of f stays. */
 void iw_blame(struct iw_failure *f, uint32_t index, uint32_t status);
 
 /*
- * What f says of the WQE at this index of the queue, as it is or at the other end; NULL: nothing, so the
- * WQE is flushed. f may be NULL.
+ * Returns the failure, f or f->at_peer, that names the WQE at this index of the queue; NULL: none,
+ * the WQE is flushed. f may be NULL.
  */
 const struct iw_failure *iw_failure_of(const struct iw_failure *f, enum iw_fault queue,
 				       uint32_t index);
 
 /*
- * Makes the DDP header of the segment again. buf has room for DDP_UNTAGGED_LEN bytes; returns the
+ * Rebuilds the DDP header of the segment. buf has room for DDP_UNTAGGED_LEN bytes. Returns the
  * length.
  */
 size_t iw_rec_header(const struct iw_rx_rec *r, uint8_t *buf);
@@ -63,13 +63,14 @@ struct iw_session;
 
 /* Places a segment of the peer's Terminate. */
 int iw_term_place(struct iw_session *s, const struct iw_segment *seg, struct iw_failure *f);
-/* The peer's Terminate, once whole, ends the session. Always 0. */
+/* Ends the session once the peer's Terminate is complete. Returns 0. */
 int iw_term_deliver(struct iw_session *s, const struct iw_rx_rec *rec, struct iw_failure *f);
 /*
- * Writes the session's Terminate behind room for the DDP-SSN. Its length; 0: it does not fit limit.
+ * Writes the session's Terminate, after room for the DDP-SSN. Returns its length; 0: it does not
+ * fit limit.
  */
 size_t iw_term_pull(struct iw_session *s, uint8_t *buf, size_t limit);
-/* The type of async event that tells the application of f. */
+/* Returns the type of the async event for f. */
 enum iw_event_type iw_term_event(const struct iw_failure *f);
 
 #endif

@@ -5,7 +5,7 @@
 #include "iwarp/rc_srq.h"
 #include "util/alloc.h"
 
-/* What a peer of this type may send. */
+/* Messages that a UC peer may send. */
 #define TAKEN                                                                                      \
 	(IW_OPCODE(WRITE) | IW_OPCODE(SEND) | IW_OPCODE(SEND_SE) | IW_OPCODE(SEND_IMM) |           \
 	 IW_OPCODE(SEND_SE_IMM) | IW_OPCODE(IMMEDIATE) | IW_OPCODE(IMMEDIATE_SE) |                 \
@@ -49,7 +49,7 @@ static bool is_established(const struct iw_session *s)
 	return iw_is_uc(s->qp) && s->state == IW_S_ESTABLISHED;
 }
 
-/* Counts a message that is dropped. */
+/* Counts a dropped message. */
 static void count(struct iw_session *s, uint16_t error)
 {
 	struct iw_uc_drops *all = &s->shard->stats.uc;
@@ -72,7 +72,7 @@ static void count(struct iw_session *s, uint16_t error)
 	}
 }
 
-/* Messages come in order, so the one on QN 0 that is dropped is the next one. */
+/* Drops a message on QN 0, which must be the next one: UC messages arrive in order. */
 static bool drop_send(struct iw_uc *uc, const struct ddp_header *h)
 {
 	struct iw_rc_rx *rx = &uc->rc.rx;
@@ -80,14 +80,14 @@ static bool drop_send(struct iw_uc *uc, const struct ddp_header *h)
 	if (h->msn != rx->deliver_msn)
 		return false;
 	rx->deliver_msn++;
-	rx->delta--; /* the next message takes the receive that this one would have taken */
+	rx->delta--; /* the next message takes this message's receive */
 	uc->send_dropping = !ddp_is_last(h->control);
 	uc->send_msn = h->msn;
 	uc->rc.peer_write.just_before = false;
 	return true;
 }
 
-/* The segment is of a Write. Is the rest of that being dropped? */
+/* Processes a Write segment. Returns true if the rest of the Write is being dropped. */
 static bool sift_write(struct iw_uc *uc, bool last)
 {
 	bool drops = uc->write == IW_UC_WRITE_DROPPING;
@@ -147,7 +147,7 @@ bool iw_uc_drop(struct iw_session *s, const uint8_t *segment, size_t len,
 	} else {
 		uc->write = ddp_is_last(h.control) ? IW_UC_WRITE_NONE : IW_UC_WRITE_DROPPING;
 		uc->write_dropped = true;
-		/* What was placed of it belongs to no other. */
+		/* Placed bytes of this Write must not count for the next one. */
 		uc->rc.peer_write = (struct iw_peer_write){ 0 };
 	}
 	count(s, f->term.error);
@@ -158,7 +158,7 @@ bool iw_uc_drop_whole(struct iw_session *s, const struct iw_failure *f)
 {
 	if (!is_established(s) || f->term.error != TERM_DDP_TOO_LONG)
 		return false;
-	uc_of(s->qp)->rc.rx.delta--; /* its MSN has been counted */
+	uc_of(s->qp)->rc.rx.delta--; /* the MSN was already counted */
 	if (s->qp->srq)
 		iw_rc_srq_undeliver(iw_rc_of(s->qp));
 	count(s, f->term.error);
@@ -184,7 +184,7 @@ bool iw_uc_survives(const struct iw_qp *qp, enum iw_end_reason why, const struct
 	}
 }
 
-/* The WQEs that were begun are lost messages: the next session does not send them. */
+/* Completes the started WQEs as lost messages: the next session does not send them. */
 static void lose_begun(struct iw_qp *qp)
 {
 	struct iw_sq *sq = &iw_qp_base(qp)->send;
@@ -202,7 +202,7 @@ void iw_uc_outlive(struct iw_qp *qp, enum iw_end_reason why, const struct iw_fai
 	if (!own_fault)
 		lose_begun(qp);
 	iw_rc_unbind(iw_rc_of(qp));
-	if (qp->srq) /* the receive of a message that will never be whole, or was dropped */
+	if (qp->srq) /* return the receive of an incomplete or dropped message */
 		iw_rc_srq_return(iw_rc_of(qp));
 	if (own_fault)
 		iw_qp_enter_sq_error(qp, f);
@@ -215,10 +215,10 @@ void iw_uc_lose(struct iw_qp *qp)
 	struct iw_sq *sq = &iw_qp_base(qp)->send;
 
 	if (iw_qp_state(qp) >= IW_QPS_SQE) {
-		iw_qp_doorbell(qp); /* what is posted is flushed */
+		iw_qp_doorbell(qp); /* flushes posted WRs */
 		return;
 	}
-	while (iw_sq_peek(qp, sq)) /* it looks for new ones */
+	while (iw_sq_peek(qp, sq)) /* iw_sq_peek() finds new WQEs */
 		sq->next = sq->tail;
 	lose_begun(qp);
 	uc_of(qp)->rc.unplaced.arrived = uc_of(qp)->rc.unplaced.next = sq->next;

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The unreliable connection (IBV_QPT_UC): messages go over a session as those of a reliable connection
- * do, whose parts it has (struct iw_rc), and differ in what becomes of those that cannot be taken.
+ * The unreliable connection (IBV_QPT_UC). Its messages use a session, and it shares the parts of a
+ * reliable connection (struct iw_rc), but it treats unacceptable messages differently.
  *
- * The responder drops such a message, and counts why: nothing ends, and the sender is not told. The
- * receive that the message would have taken, or has taken in part, waits for the next message. So
- * only messages that are not dropped take receives, and messages are placed in order. A receive
- * taken from an SRQ stays with the QP for that next message, and goes back when the session ends.
+ * The responder drops such a message and counts the reason. The session continues, and the sender
+ * gets no report. The next message gets the receive that the message would have taken, or has
+ * partly filled. So only accepted messages use receives, and messages are placed in order. A
+ * receive taken from an SRQ stays with the QP for the next message, and returns when the session
+ * ends.
  *
- * A session that is lost takes the messages with it that are under way: their work requests complete
- * with success. A fault of a work request of this side leads to SQE, and one of a receive to ERR.
+ * The loss of a session loses its outstanding messages: their work requests complete with success.
+ * A fault of a local send work request leads to SQE, a fault of a receive to ERR.
  *
  * Needs the shard's lock.
  */
@@ -19,18 +20,18 @@
 #include "iwarp/rc.h"
 #include "iwarp/session.h"
 
-/* Where the peer's RDMA Writes stand. */
+/* Progress of the peer's RDMA Writes. */
 enum iw_uc_write {
-	IW_UC_WRITE_NONE, /* the next tagged segment begins one */
+	IW_UC_WRITE_NONE, /* the next tagged segment starts a Write */
 	IW_UC_WRITE_RUNNING,
-	IW_UC_WRITE_DROPPING, /* the rest of this one is dropped */
+	IW_UC_WRITE_DROPPING, /* the rest of the Write is dropped */
 };
 
 struct iw_uc {
 	struct iw_rc rc;
 	uint8_t write;	    /* enum iw_uc_write */
-	bool write_dropped; /* the last Write was, and so is the Immediate Data behind it */
-	bool send_dropping; /* so is the rest of the message on QN 0 with the MSN send_msn */
+	bool write_dropped; /* the last Write was dropped, so drop its Immediate Data */
+	bool send_dropping; /* drop the rest of the message on QN 0 with MSN send_msn */
 	uint32_t send_msn;
 };
 
@@ -39,26 +40,26 @@ static inline bool iw_is_uc(const struct iw_qp *qp)
 	return qp && qp->type == IW_QPT_UC;
 }
 
-/* A session begins: nothing is being dropped. */
+/* Resets the dropping state for a new session. */
 void iw_uc_start(struct iw_qp *qp);
 /*
- * Whether the segment, of len bytes with its DDP header, is dropped before it is looked at, because of
- * the message that it belongs to. s is of a QP of any type.
+ * True if the segment is dropped, before any checks, because of its message. len includes the DDP
+ * header. s may belong to a QP of any type.
  */
 bool iw_uc_sifts(struct iw_session *s, const uint8_t *segment, size_t len);
 /*
- * The segment could not be placed, for the reason f: drops its message. false: that is no matter of the
- * message, or the QP is not of this type, so the session fails.
+ * Drops the message of a segment that could not be placed because of f. Returns false if the
+ * session fails instead: the error is not the message's, or the QP is not UC.
  */
 bool iw_uc_drop(struct iw_session *s, const uint8_t *segment, size_t len,
 		const struct iw_failure *f);
-/* The same for a message that could not be delivered. */
+/* Does the same for a message that could not be delivered. */
 bool iw_uc_drop_whole(struct iw_session *s, const struct iw_failure *f);
-/* The session ends: does the QP stay as it is, and may have another one? f may be NULL. */
+/* True if the QP survives the session's end and may have another session. f may be NULL. */
 bool iw_uc_survives(const struct iw_qp *qp, enum iw_end_reason why, const struct iw_failure *f);
 /*
- * The session ends, and the QP survives it: what was begun is lost. If the fault is that of a work request of
- * its own, the QP enters SQE (IBTA 10.3.1.6).
+ * Ends the session of a QP that survives; started messages are lost. After a fault of its own work
+ * request the QP enters SQE (IBTA 10.3.1.6).
  */
 void iw_uc_outlive(struct iw_qp *qp, enum iw_end_reason why, const struct iw_failure *f);
 

@@ -120,7 +120,7 @@ static void no_receives_held(struct iw_qp *qp, const struct iw_failure *f)
 {
 }
 
-/* A UD QP stays in its shard, whose port receives datagrams for the QP's number. */
+/* A UD QP stays in its shard: the QP number contains the port that receives its datagrams. */
 static bool stays(const struct iw_qp *qp)
 {
 	return false;

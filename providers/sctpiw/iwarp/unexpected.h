@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Unexpected Sends: messages on QN 0 whose receive is not posted yet. Copies of their segments are
- * kept within a budget of the QP (RFC 5041 7.1 allows DDP to get over a missing buffer). Needs the
- * shard's lock.
+ * Unexpected Sends: messages on QN 0 without a posted receive. Copies of their segments are kept,
+ * within the QP's budget (RFC 5041 7.1 lets DDP handle a missing buffer). Needs the shard's lock.
  */
 #ifndef SCTPIW_IWARP_UNEXPECTED_H
 #define SCTPIW_IWARP_UNEXPECTED_H
@@ -13,8 +12,8 @@
 #include "iwarp/recv.h"
 #include "iwarp/segment.h"
 
-#define IW_UNEXPECTED_MSNS 8192 /* Sends at most, whatever the budget of bytes */
-#define IW_UNEXPECTED_COST 128	/* bytes of the budget that the bookkeeping of a segment takes */
+#define IW_UNEXPECTED_MSNS 8192 /* maximum number of Sends, for any budget */
+#define IW_UNEXPECTED_COST 128	/* budget bytes for the overhead of a segment */
 
 struct iw_unexpected_segment {
 	struct iw_unexpected_segment *next;
@@ -23,26 +22,24 @@ struct iw_unexpected_segment {
 	uint8_t data[]; /* rec.len bytes */
 };
 
-/*
- * A message without a receive. With an SRQ, also one that has taken a receive and is not complete.
- */
+/* A message without a receive. With an SRQ, also an incomplete message with a receive. */
 struct iw_unexpected {
-	struct iw_unexpected_segment *first, *last; /* in the order of arrival */
-	/* With an SRQ: the receive; .at is 0: it has none, and .srq is NULL until a segment has come. */
+	struct iw_unexpected_segment *first, *last; /* in order of arrival */
+	/* With an SRQ: the receive. .at 0: no receive; .srq is NULL before the first segment. */
 	struct iw_recv recv;
-	bool begun; /* some of it is in the receive */
+	bool begun; /* the receive contains part of the message */
 	bool delivered;
-	struct iw_rx_rec rec; /* of the segment that was delivered last; control 0: none was */
+	struct iw_rx_rec rec; /* of the last delivered segment; control 0: none */
 };
 
-/* Messages by their index: one for each from `first` on. */
+/* Messages by index, one entry each from `first` on. */
 struct iw_unexpected_table {
 	struct iw_unexpected *at;
 	uint32_t size;	    /* of at: a power of two, or 0 */
 	uint32_t first;	    /* index of the first message that may be in the table */
 	uint32_t count;	    /* messages that wait for a receive */
 	uint32_t delivered; /* messages in the table that are delivered */
-	size_t bytes;	    /* of the budget that are used */
+	size_t bytes;	    /* used bytes of the budget */
 };
 
 static inline struct iw_unexpected *iw_unexpected_at(const struct iw_unexpected_table *t,
@@ -51,24 +48,23 @@ static inline struct iw_unexpected *iw_unexpected_at(const struct iw_unexpected_
 	return &t->at[index & (t->size - 1)];
 }
 
-/* The entry of the message with this index, not before t->first; NULL: out of memory. */
+/* Returns the entry of the message with this index, not before t->first; NULL: out of memory. */
 struct iw_unexpected *iw_unexpected_entry(struct iw_unexpected_table *t, uint32_t index);
 
 enum iw_unexpected_kept { IW_UNEXPECTED_KEPT, IW_UNEXPECTED_NO_BUDGET, IW_UNEXPECTED_NO_MEMORY };
 
 /*
- * Keeps a copy of a segment of the message with this index, if with it no more than budget bytes
- * are used.
+ * Keeps a copy of a segment of the message with this index, if the total stays within budget bytes.
  */
 enum iw_unexpected_kept iw_unexpected_keep(struct iw_unexpected_table *t, uint32_t index,
 					   const struct iw_rx_rec *rec, uint16_t ssn,
 					   const uint8_t *payload, size_t budget);
 /* Frees the segments of the message. */
 void iw_unexpected_free(struct iw_unexpected *m);
-/* Frees all messages and the table; first stays. */
+/* Frees all messages and the table, but keeps first. */
 void iw_unexpected_clear(struct iw_unexpected_table *t);
 
-/* Is the entry one of a message, and not an empty one? */
+/* True if the entry contains a message. */
 static inline bool iw_unexpected_exists(const struct iw_unexpected *m)
 {
 	return m->first || m->delivered;

@@ -23,9 +23,9 @@ void iw_unplaced_stop(struct iw_rc *rc)
 	timerq_remove(&rc->session->assoc->unplaced, &rc->unplaced.node);
 }
 
-/* ---- what is awaited ---- */
+/* ---- waiting for placement ---- */
 
-/* The QP waits until the message with this number, which is not placed yet, is placed. */
+/* Makes the QP wait for placement of the message with this number, which is not placed. */
 static void await(struct iw_rc *rc, uint32_t seq)
 {
 	struct iw_assoc *assoc = rc->session->assoc;
@@ -34,14 +34,14 @@ static void await(struct iw_rc *rc, uint32_t seq)
 	timerq_set(&assoc->unplaced, &rc->unplaced.node, assoc->placed + ahead);
 }
 
-/* Has the peer said that the WQE's message is in no receive? */
+/* True if the peer has reported that the WQE's message has no receive. */
 static bool has_no_receive(const struct iw_unplaced *u, const struct iw_send_wqe *wqe)
 {
 	return u->waiting && iw_wr_info(wqe->opcode)->on_queue_0 &&
 	       (int32_t)(wqe->msn - u->waiting_msn) >= 0;
 }
 
-/* Marks the WQE at u->next, which is placed, as done. false: it is a Send without a receive. */
+/* Marks the placed WQE at u->next as done. Returns false if it is a Send without a receive. */
 static inline bool mark_next(struct iw_unplaced *u, struct iw_send_wqe *wqe)
 {
 	if (wqe->progress == IW_WQE_SENT) {
@@ -53,7 +53,7 @@ static inline bool mark_next(struct iw_unplaced *u, struct iw_send_wqe *wqe)
 	return true;
 }
 
-/* What is complete is looked at no more: its slots may be those of WQEs that are not placed. */
+/* Skips complete WQEs: their slots may contain WQEs that are not placed. */
 static inline void skip_complete(struct iw_rc *rc)
 {
 	uint32_t head = rc->base.qp.sq.head;
@@ -66,8 +66,8 @@ static inline void skip_complete(struct iw_rc *rc)
 }
 
 /*
- * Finds out what is placed, and marks it as done up to the first Send without a receive. It looks behind that
- * one, too: numbers of messages are compared modulo 2^32, so it has to be noticed soon. Returns whether a WQE is
+ * Finds the placed WQEs, and marks them as done up to the first Send without a receive. Also checks
+ * later WQEs at once, because message numbers are compared modulo 2^32. Returns true if a WQE is
  * not placed; *seq: its message.
  */
 static bool take_placed(struct iw_rc *rc, uint32_t *seq)
@@ -93,7 +93,7 @@ static bool take_placed(struct iw_rc *rc, uint32_t *seq)
 	return false;
 }
 
-/* Marks what is placed, and says what is awaited next. */
+/* Marks placed WQEs, and waits for the next placement. */
 static void advance(struct iw_rc *rc)
 {
 	struct iw_unplaced *u = &rc->unplaced;
@@ -132,7 +132,7 @@ void iw_unplaced_block(struct iw_rc *rc)
 	advance(rc);
 }
 
-/* Completes what is placed, and has a Send that was blocked tried again. */
+/* Completes placed WQEs, and retries a blocked Send. */
 static void conclude(struct iw_rc *rc)
 {
 	struct iw_session *s = rc->session;
@@ -151,14 +151,14 @@ void iw_assoc_placed(struct iw_assoc *assoc)
 	if (!assoc->ops.placed)
 		return;
 	assoc->placed += assoc->ops.placed(assoc->llp) - (uint32_t)assoc->placed;
-	/* Each turn takes the first QP out of the queue, or puts it further back. */
+	/* Each iteration removes the first QP from the queue, or moves it back. */
 	while ((first = timerq_first(&assoc->unplaced)) && first->when < assoc->placed)
 		conclude(list_entry(first, struct iw_rc, unplaced.node));
 }
 
-/* ---- what the peer says ---- */
+/* ---- the peer's reports ---- */
 
-/* The bytes of the window from which on Sends have no receive. */
+/* Returns the position in the window from which Sends have no receive. */
 static uint32_t held_from(const struct iw_rc *rc, uint32_t msn)
 {
 	uint32_t end = rc->base.send.next + rc->base.send.begun;
@@ -169,15 +169,21 @@ static uint32_t held_from(const struct iw_rc *rc, uint32_t msn)
 		if (iw_wr_info(wqe->opcode)->on_queue_0 && wqe->msn == msn)
 			return wqe->sent_before;
 	}
-	return rc->unplaced.window.sent; /* of none that is under way */
+	return rc->unplaced.window.sent; /* no such message is outstanding */
 }
 
-/* The last receipt: messages before this DDP-SSN were taken, whatever the LLP knows. */
+/*
+ * Processes a final receipt: messages before this DDP-SSN were taken, even without an
+ * acknowledgement.
+ */
 static void take_final(struct iw_rc *rc, uint16_t ssn)
 {
 	struct iw_unplaced *u = &rc->unplaced;
 
-	/* What the peer has taken and not acknowledged, it drops if it comes again; the WRs complete. */
+	/*
+	 * The peer drops retransmissions of messages that it has taken but not acknowledged. Their
+	 * WRs complete.
+	 */
 	iw_void_session(rc->session);
 	for (; u->arrived != rc->base.send.next; u->arrived++) {
 		const struct iw_send_wqe *wqe = iw_sq_at(&rc->base.qp, u->arrived);
@@ -211,7 +217,7 @@ void iw_unplaced_finish(struct iw_rc *rc, const struct rdmap_receipt *r)
 {
 	take_receipt(rc, r);
 	advance(rc);
-	iw_sq_complete(&rc->base.qp); /* the session ends, whether completions are lost or not */
+	iw_sq_complete(&rc->base.qp); /* the session ends, even if completions are lost */
 }
 
 void iw_unplaced_blame(struct iw_rc *rc, uint32_t status, struct iw_failure *f)

@@ -7,11 +7,11 @@
 #include "util/serial.h"
 
 #define HEADER (SESSION_SSN_LEN + DDP_UNTAGGED_LEN)
-#define TERM_LEN 4 /* a Terminate that has no header of another message */
+#define TERM_LEN 4 /* a Terminate without another message's header */
 
 _Static_assert(HEADER + TERM_LEN == IW_VOID_LEN, "room for all of it");
 
-/* ---- of this side ---- */
+/* ---- this side's ---- */
 
 void iw_put_void(uint8_t *to, const uint8_t *message)
 {
@@ -31,7 +31,7 @@ void iw_void_session(const struct iw_session *s)
 		assoc->ops.void_messages(assoc->llp, s->sid);
 }
 
-/* ---- of the peer ---- */
+/* ---- the peer's ---- */
 
 bool iw_void_is(const struct iw_session *s, const uint8_t *segment)
 {
@@ -49,7 +49,7 @@ void iw_void_take(struct iw_session *s, uint16_t ssn)
 	if (!v->found || serial16_lt(ssn, v->ssn))
 		*v = (struct iw_rx_void){ .found = true, .ssn = ssn };
 	s->sifts = true;
-	/* A message behind it that was wrong is dropped, too. */
+	/* Later wrong messages are dropped, too. */
 	if (s->rx.fault.found && serial16_lt(v->ssn, s->rx.fault.ssn))
 		s->rx.fault.found = false;
 }

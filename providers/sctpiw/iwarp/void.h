@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Void messages: nothing of a WR that was flushed changes the peer's memory later.
+ * Void messages ensure that a flushed WR never changes the peer's memory later.
  *
- * When a session ends, its messages that SCTP has and that the peer has not acknowledged may be
- * lost, and then SCTP sends them again: they have their TSNs and DDP-SSNs. What is sent is no longer the
- * message, but an RDMAP Terminate that says "local catastrophic error" (RFC 5040 4.8). To any stack that
- * means that the stream ends here: nothing behind it is delivered, so that neither a message with a hole
- * nor a Send whose Write was lost completes. A peer that knows receipts knows a void message by its
- * error code, which RFC 5040 leaves to the sender. It drops it and what comes behind it, but for receipts
- * and Terminates, and goes on to the end of the session as if no message had been lost.
+ * When a session ends, SCTP may hold messages that the peer has not acknowledged. SCTP retransmits
+ * lost ones, with their TSNs and DDP-SSNs. Instead of the original message, SCTP then sends an
+ * RDMAP Terminate with "local catastrophic error" (RFC 5040 4.8). Any stack ends the stream there
+ * and delivers no later message. So neither a message with a hole nor a Send after a lost Write
+ * completes. A peer with receipts recognises a void message by its error code, which RFC 5040
+ * leaves to the sender. That peer drops the void message and all later ones, except receipts and
+ * Terminates. It continues to the end of the session as if no message had been lost.
  *
  * Needs the shard's lock.
  */
@@ -23,18 +23,18 @@
 
 struct iw_session;
 
-/* The session ends: its messages are void, and reference nothing any more. */
+/* Voids the messages of a session that ends, and drops their references to memory. */
 void iw_void_session(const struct iw_session *s);
 
 #define IW_VOID_SEGMENT (IW_VOID_LEN - SESSION_SSN_LEN) /* bytes of the DDP segment */
 
-/* The peer's. Whether a DDP segment of IW_VOID_SEGMENT bytes is one of a void message. */
+/* True if the peer's DDP segment of IW_VOID_SEGMENT bytes is a void message. */
 bool iw_void_is(const struct iw_session *s, const uint8_t *segment);
-/* The peer's message with this DDP-SSN is void. */
+/* Records that the peer's message with this DDP-SSN is void. */
 void iw_void_take(struct iw_session *s, uint16_t ssn);
 /*
- * Whether the message with this DDP-SSN is behind one that is void, and of no effect by that. rdmap: its
- * RDMAP control octet.
+ * True if the message with this DDP-SSN has no effect, because it follows a void message. rdmap:
+ * RDMAP control octet of the message.
  */
 bool iw_void_drops(const struct iw_session *s, uint16_t ssn, uint8_t rdmap);
 

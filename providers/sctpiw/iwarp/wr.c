@@ -18,7 +18,7 @@
 #define WORD .min_length = sizeof(uint64_t)
 
 const struct iw_wr_info iw_wr_table[IW_WR_OPCODES + 1] = {
-	/* work request, kind, SGEs, opcode of the completion, message, the same solicited */
+	/* work request, kind, SGEs, completion opcode, message, solicited message */
 	ROW(RDMA_WRITE, WRITE, SOURCE, RDMA_WRITE, WRITE, WRITE),
 	ROW(RDMA_WRITE_WITH_IMM, WRITE, SOURCE, RDMA_WRITE, WRITE, WRITE, IMM),
 	ROW(SEND, SEND, SOURCE, SEND, SEND, SEND_SE, QUEUE_0),

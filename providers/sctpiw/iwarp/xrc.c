@@ -9,20 +9,20 @@
 #include "iwarp/rc.h"
 #include "iwarp/srq.h"
 
-/* A PD that has SRQs in a domain. */
+/* A PD with SRQs in a domain. */
 struct xrc_pd {
 	struct list_node node; /* iw_xrcd.pds */
 	struct iw_pd *pd;
-	uint32_t srqs; /* of the domain, in this PD */
+	uint32_t srqs; /* number of the domain's SRQs in this PD */
 };
 
 struct iw_xrcd {
 	struct iw_rnic *rnic;
-	/* What its QPs have instead of their own: a PD without memory, a CQ and an SRQ that stay empty. */
+	/* Placeholders for the QPs: a PD without memory, and a CQ and an SRQ that stay empty. */
 	struct iw_pd *pd;
 	struct iw_cq *cq;
 	struct iw_srq *srq;
-	struct list_node pds; /* xrc_pd.node, of all its SRQs */
+	struct list_node pds; /* xrc_pd.node, PDs of all SRQs */
 };
 
 static void free_parts(struct iw_xrcd *xrcd)
@@ -96,7 +96,7 @@ static struct xrc_pd *find_pd(const struct iw_xrcd *xrcd, const struct iw_pd *pd
 	return NULL;
 }
 
-/* One more SRQ of the domain has this PD. -ENOMEM. */
+/* Adds an SRQ of the domain in this PD. Returns 0, or -ENOMEM. */
 static int hold_pd(struct iw_xrcd *xrcd, struct iw_pd *pd)
 {
 	struct xrc_pd *p = find_pd(xrcd, pd);
@@ -124,7 +124,7 @@ static void drop_pd(struct iw_xrcd *xrcd, struct iw_pd *pd)
 	free(p);
 }
 
-/* QPs of all shards may complete receives there. */
+/* Lets QPs of all shards complete receives on the CQ. */
 static void join_all(struct iw_cq *cq, const struct iw_rnic *rnic)
 {
 	list_for_each(node, &rnic->shards)
@@ -142,7 +142,7 @@ int iw_xrc_srq_new(struct iw_xrcd *xrcd, struct iw_pd *pd, struct iw_cq *cq, uin
 	err = iw_srq_new(pd, max_wr, max_sge, ctx, &srq);
 	if (err)
 		return err;
-	num = new_num(rnic); /* one is free: there are fewer SRQs than numbers */
+	num = new_num(rnic); /* a number is free: there are more numbers than SRQs */
 	err = iw_table_insert(&rnic->xrc_srqs, num, srq);
 	if (err) {
 		iw_srq_free(srq);
@@ -163,7 +163,7 @@ int iw_xrc_srq_new(struct iw_xrcd *xrcd, struct iw_pd *pd, struct iw_cq *cq, uin
 	return 0;
 }
 
-/* The first message of the QP that is for this SRQ; NULL: there is none. */
+/* Returns the QP's first message for this SRQ, or NULL. */
 static const struct iw_unexpected *first_message(const struct iw_srq *srq, const struct iw_rc *rc)
 {
 	const struct iw_unexpected_table *t = &rc->rx.unexpected;
@@ -177,7 +177,7 @@ static const struct iw_unexpected *first_message(const struct iw_srq *srq, const
 	return NULL;
 }
 
-/* The message names an SRQ that is gone. */
+/* Fails the session because the message names an SRQ that is gone. */
 static void fail_message(struct iw_session *s, const struct iw_srq *srq,
 			 const struct iw_unexpected *m)
 {
@@ -187,7 +187,7 @@ static void fail_message(struct iw_session *s, const struct iw_srq *srq,
 	if (rec->control) {
 		iw_fail_rec(&f, TERM_DDP_QN, rec);
 		ddp_put_qn(f.term.header, RDMAP_QN_SRQ | srq->num);
-	} else { /* all that has come of it is in its receive */
+	} else { /* all received bytes of the message are in its receive */
 		iw_fail(&f, TERM_DDP_QN, NULL, 0);
 	}
 	iw_session_fail(s, &f);
