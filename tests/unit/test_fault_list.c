@@ -189,7 +189,7 @@ static void print_list(void)
 		print_cell(t->doc);
 		puts(" |");
 	}
-	puts("\n## Actions\n\n| action | at | what it does | what allows it |\n|---|---|---|---|");
+	puts("\n## Actions\n\n| action | at | effect | allowed because |\n|---|---|---|---|");
 	for (unsigned int i = 0; i < FAULT_ACTIONS; i++)
 		print_action(&fault_actions[i]);
 	puts("\n## Names\n\n| | |\n|---|---|");
