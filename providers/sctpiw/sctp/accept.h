@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The passive half of the handshake (RFC 9260 5.1), and INITs and cookies that meet an association
+ * The passive half of the handshake (RFC 9260 5.1), and INITs and cookies for existing associations
  * (5.2). Guarded by the caller's lock.
  */
 #ifndef SCTPIW_SCTP_ACCEPT_H
@@ -12,16 +12,14 @@
 
 struct sctp_in;
 
-/*
- * Answers a packet that is one INIT and nothing else, with an INIT ACK or an ABORT, or not at all.
- */
+/* Answers a packet of exactly one INIT: with an INIT ACK, an ABORT, or not at all. */
 void sctp_accept_init(struct sctp_in *in, const struct wire_sctp_chunk *c);
-/* Answers such an INIT with an ABORT: nobody has the port that it asks for. */
+/* Answers such an INIT with an ABORT: no endpoint has its port. */
 void sctp_accept_refuse(struct sctp_in *in, const struct wire_sctp_chunk *c);
 /*
- * A COOKIE ECHO that begins a packet. Returns true when in->a is the association that the rest of
- * the packet belongs to, which may be new (rx->up) or restarted (rx->restart); false when the
- * packet is to be dropped.
+ * Handles a COOKIE ECHO that begins a packet. Returns true if the rest of the packet belongs to
+ * in->a, which may be new (rx->up) or restarted (rx->restart). Returns false if the packet must be
+ * dropped.
  */
 bool sctp_accept_cookie(struct sctp_in *in, const struct wire_sctp_chunk *c);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Send blocks: the memory that packets are built in, sent from and kept in until
- * the peer has acknowledged them for good. Freed blocks are used again last in,
- * first out, so that a small window stays in the L2 cache. Guarded by the caller's lock.
+ * Send blocks: the memory that packets are built in and sent from. A block is kept until the peer
+ * has cumulatively acknowledged its chunks. Freed blocks are reused last in, first out, so that a
+ * small window stays in the L2 cache. Guarded by the caller's lock.
  */
 #ifndef SCTPIW_SCTP_BLOCK_H
 #define SCTPIW_SCTP_BLOCK_H
@@ -11,29 +11,29 @@
 #include <stdint.h>
 
 #define SCTP_BLOCK_SIZE (128u << 10)
-#define SCTP_BLOCKS_KEPT 64u /* free blocks; more go back to the system */
+#define SCTP_BLOCKS_KEPT 64u /* free blocks kept; others are freed */
 
 struct sctp_block {
 	struct sctp_block *next; /* in the free list */
-	/* of the one who builds in it, of batches being sent, of chunks outstanding */
+	/* Held by the builder, by batches being sent and by outstanding chunks. */
 	uint32_t refs;
-	uint32_t used; /* bytes of data[] that are built */
+	uint32_t used; /* bytes of data[] already built */
 	_Alignas(64) uint8_t data[SCTP_BLOCK_SIZE];
 };
 
 struct sctp_block_pool {
 	struct sctp_block *free;
-	unsigned int count; /* in the free list */
+	unsigned int count; /* length of the free list */
 };
 
 /* Returns an empty block with one reference, or NULL when out of memory. */
 struct sctp_block *sctp_block_get(struct sctp_block_pool *pool);
 /* Frees the free blocks. */
 void sctp_block_pool_fini(struct sctp_block_pool *pool);
-/* Takes back a block without references; only sctp_block_unref() calls it. */
+/* Takes back a block without references. Only sctp_block_unref() calls this. */
 void sctp_block_recycle(struct sctp_block_pool *pool, struct sctp_block *b);
 
-/* Gives up one reference. */
+/* Releases one reference. */
 static inline void sctp_block_unref(struct sctp_block_pool *pool, struct sctp_block *b)
 {
 	if (--b->refs == 0)

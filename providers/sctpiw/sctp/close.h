@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The end of an association (RFC 9260 9): shutdown and abort. Everything here may end it. Guarded
- * by the caller's lock.
+ * The end of an association (RFC 9260 9): shutdown and abort. Every function here may end the
+ * association. Guarded by the caller's lock.
  */
 #ifndef SCTPIW_SCTP_CLOSE_H
 #define SCTPIW_SCTP_CLOSE_H
@@ -14,28 +14,28 @@
 struct sctp_assoc;
 struct sctp_in;
 
-/* The orderly shutdown; nothing of it is valid in ESTABLISHED and before. Times are ns. */
+/* The orderly shutdown; valid only after ESTABLISHED. Times are ns. */
 struct sctp_closing {
-	uint64_t since;	   /* when ESTABLISHED was left */
-	uint64_t progress; /* when SHUTDOWN or SHUTDOWN ACK was due first, or DATA came meanwhile */
-	unsigned int tries; /* expirations of T2-shutdown since then */
+	uint64_t since;	    /* when the association left ESTABLISHED */
+	uint64_t progress;  /* when SHUTDOWN or SHUTDOWN ACK was first due, or DATA last came */
+	unsigned int tries; /* expirations of T2-shutdown since `progress` */
 };
 
-/* When everything is acknowledged, goes on with the shutdown that waited for it. */
+/* Continues a shutdown that waits for acknowledgements, once all DATA is acknowledged. */
 void sctp_close_drained(struct sctp_assoc *a, uint64_t now);
 /* T2-shutdown has expired. */
 void sctp_close_timeout(struct sctp_assoc *a, uint64_t now);
-/* Chunks that came. */
+/* Handle received chunks. */
 void sctp_close_shutdown(struct sctp_in *in, const struct wire_sctp_chunk *c);
 void sctp_close_shutdown_ack(struct sctp_in *in, const struct wire_sctp_chunk *c);
 void sctp_close_shutdown_complete(struct sctp_in *in, const struct wire_sctp_chunk *c);
 void sctp_close_abort(struct sctp_in *in, const struct wire_sctp_chunk *c);
 /*
- * Ends the association with an ABORT, which has that cause with len bytes of information unless
- * cause is 0, and SCTP_EVENT_LOST with error (-errno).
+ * Ends the association with an ABORT, and with SCTP_EVENT_LOST and error (-errno). Unless cause is
+ * 0, the ABORT has that cause with len bytes of information.
  */
 void sctp_close_fail(struct sctp_assoc *a, uint16_t cause, const void *info, size_t len, int error);
-/* DATA came in SHUTDOWN-SENT (9.2): answers with SHUTDOWN. */
+/* Answers DATA in SHUTDOWN-SENT with SHUTDOWN (9.2). */
 void sctp_close_data(struct sctp_assoc *a, uint64_t now);
 
 #endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The DATA chunks sent and not yet cumulatively acknowledged: a ring indexed by
- * TSN that grows on demand. What the flags mean for the accounts is in inflight.h. Guarded by the
- * caller's lock.
+ * The DATA chunks sent and not yet cumulatively acknowledged: a ring indexed by TSN that grows on
+ * demand. inflight.h defines how the flags count. Guarded by the caller's lock.
  */
 #ifndef SCTPIW_SCTP_OUTQ_H
 #define SCTPIW_SCTP_OUTQ_H
@@ -13,60 +12,63 @@
 
 #include "sctp/block.h"
 
-#define SCTP_OUT_ACKED 0x01  /* in a gap block of the last SACK; the peer may still take it back */
-#define SCTP_OUT_LOST 0x02   /* waits to be sent again; not in flight */
-#define SCTP_OUT_RESENT 0x04 /* was sent more than once */
-#define SCTP_OUT_FIRST 0x08  /* first DATA chunk of its packet: carries the packet's overhead */
-#define SCTP_OUT_REFERENCED 0x10 /* the end of the image is still the user's memory (zcopy.c) */
-#define SCTP_OUT_VOIDABLE 0x20	 /* the user may want that it is not sent any more (void.h) */
-#define SCTP_OUT_VOID 0x40	 /* it is so: the image is not sent again as it is */
-/* Was sent on another path before: an acknowledgement may be for that transmission, and says nothing of this path. */
+#define SCTP_OUT_ACKED 0x01	 /* in a gap block of the last SACK; the peer may still renege */
+#define SCTP_OUT_LOST 0x02	 /* waits for retransmission; not in flight */
+#define SCTP_OUT_RESENT 0x04	 /* was sent more than once */
+#define SCTP_OUT_FIRST 0x08	 /* first DATA chunk of its packet: carries the packet's overhead */
+#define SCTP_OUT_REFERENCED 0x10 /* the end of the image is still user memory (zcopy.c) */
+#define SCTP_OUT_VOIDABLE 0x20	 /* the user may want to cancel it (void.h) */
+#define SCTP_OUT_VOID 0x40	 /* it is cancelled: its image is not sent again */
+/*
+ * Was sent on another path before. An acknowledgement may be for that transmission, and proves
+ * nothing about this path.
+ */
 #define SCTP_OUT_MOVED 0x80
 
 struct sctp_out {
-	struct sctp_block *block; /* holds the image, one reference */
-	uint8_t *chunk;		  /* the image: chunk header first */
-	uint64_t sent;		  /* when it was sent last */
-	uint32_t xmit_seq;	  /* number of the packet that it was sent in last */
+	struct sctp_block *block; /* holds the image; one reference */
+	uint8_t *chunk;		  /* the image, from the chunk header on */
+	uint64_t sent;		  /* time of the last transmission */
+	uint32_t xmit_seq;	  /* packet number of the last transmission */
 	uint16_t len;		  /* bytes of the chunk with header and padding */
 	uint8_t flags;		  /* SCTP_OUT_* */
-	uint8_t miss : 4;	  /* miss indications since it was sent last (7.2.4) */
-	uint8_t path : 4;	  /* sctp_path.id of the path that it was sent on last */
+	uint8_t miss : 4;	  /* miss indications since the last transmission (7.2.4) */
+	uint8_t path : 4;	  /* sctp_path.id of the last transmission */
 };
 
 struct sctp_outq {
 	struct sctp_out *ring;
-	uint32_t size; /* power of two, or 0 */
-	uint32_t cum;  /* the highest TSN that is cumulatively acknowledged */
-	uint32_t next; /* the TSN of the next new chunk */
+	uint32_t size; /* a power of two, or 0 */
+	uint32_t cum;  /* highest cumulatively acknowledged TSN */
+	uint32_t next; /* TSN of the next new chunk */
 };
 
-/* Begins with nothing outstanding; keeps the ring. */
+/* Starts with nothing outstanding; keeps the ring. */
 void sctp_outq_init(struct sctp_outq *q, uint32_t initial_tsn);
-/* Makes the ring larger. false: out of memory. */
+/* Enlarges the ring. Returns false when out of memory. */
 bool sctp_outq_grow(struct sctp_outq *q);
-/* Gives back every block and the ring. cum and next stay. */
+/* Releases every block, and frees the ring. Nothing is outstanding then; next stays. */
 void sctp_outq_clear(struct sctp_outq *q, struct sctp_block_pool *pool);
 
-/* The number of outstanding chunks. */
+/* Returns the number of outstanding chunks. */
 static inline uint32_t sctp_outq_count(const struct sctp_outq *q)
 {
 	return q->next - 1 - q->cum;
 }
 
-/* Makes room for one more chunk. false: out of memory. */
+/* Makes room for one more chunk. Returns false when out of memory. */
 static inline bool sctp_outq_reserve(struct sctp_outq *q)
 {
 	return sctp_outq_count(q) < q->size || sctp_outq_grow(q);
 }
 
-/* The chunk of an outstanding TSN: cum < tsn < next. */
+/* Returns the chunk of an outstanding TSN: cum < tsn < next. */
 static inline struct sctp_out *sctp_outq_at(const struct sctp_outq *q, uint32_t tsn)
 {
 	return &q->ring[tsn & (q->size - 1)];
 }
 
-/* Whether tsn is outstanding. */
+/* True if tsn is outstanding. */
 static inline bool sctp_outq_has(const struct sctp_outq *q, uint32_t tsn)
 {
 	return tsn - q->cum - 1 < sctp_outq_count(q);

@@ -2,10 +2,10 @@
 #ifndef SCTPIW_SCTP_PATH_USE_H
 #define SCTPIW_SCTP_PATH_USE_H
 
-/* What a pair of addresses is for an association. */
+/* How an association uses a pair of addresses. */
 enum sctp_path_use {
-	SCTP_PATH_NONE, /* no path of its, or one that does not work */
-	SCTP_PATH_STANDBY, /* it works, and is not in use, but perhaps beside the one that is (multipath) */
+	SCTP_PATH_NONE,	   /* not at all, or the path does not work */
+	SCTP_PATH_STANDBY, /* works, but is not in use; may carry DATA besides it (multipath) */
 	SCTP_PATH_IN_USE,
 };
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Reassembly of fragmented messages (RFC 9260 6.9). We never fragment, and a peer that follows RFC
- * 5043 does not need to, so nothing here is fast: each fragment is an allocation of its own, in TSN
+ * Reassembly of fragmented messages (RFC 9260 6.9). sctpiw never fragments, and a peer that follows
+ * RFC 5043 need not. So nothing here is fast: each fragment is an allocation of its own, in TSN
  * order, within SCTP_REASM_BYTES. Guarded by the caller's lock.
  */
 #ifndef SCTPIW_SCTP_REASM_H
@@ -10,17 +10,17 @@
 #include "util/list.h"
 #include "wire/sctp_packet.h"
 
-#define SCTP_REASM_BYTES (256u << 10)	/* kept for all messages together */
-#define SCTP_REASM_MESSAGE (128u << 10) /* the longest message; a DDP segment has 64 KiB */
+#define SCTP_REASM_BYTES (256u << 10)	/* limit for all messages together */
+#define SCTP_REASM_MESSAGE (128u << 10) /* longest message; a DDP segment has 64 KiB */
 #define SCTP_REASM_FRAGMENTS 256u
 
 struct sctp_reasm {
 	struct list_node fragments; /* by TSN */
-	size_t bytes;		    /* of user data in them */
+	size_t bytes;		    /* of user data in the fragments */
 	unsigned int count;
 };
 
-/* A message that is complete; the owner frees it with free(). */
+/* A complete message; the owner frees it with free(). */
 struct sctp_reasm_message {
 	struct sctp_reasm_message *next;
 	uint16_t sid;
@@ -29,16 +29,16 @@ struct sctp_reasm_message {
 	uint8_t data[];
 };
 
-/* Begins with no fragments. */
+/* Starts with no fragments. */
 void sctp_reasm_init(struct sctp_reasm *r);
 /* Frees all fragments. */
 void sctp_reasm_clear(struct sctp_reasm *r);
 /*
- * Takes a fragment (not both B and E) that has not been seen before. next: it is the first one
- * behind the cumulative TSN; such a fragment is taken above the budget, up to twice as many, since
- * a full budget would never empty otherwise. Returns 1 and *done when a message became complete,
- * else 0; -ENOBUFS when there is no room, and the fragment is to be dropped as if it had not come;
- * -EMSGSIZE when the message is too long; -EPROTO when it contradicts its neighbours.
+ * Takes a fragment (not both B and E) that was not received before. next: it is the first one after
+ * the cumulative TSN. Such a fragment may exceed the budget, up to twice as many, since a full
+ * budget would never empty otherwise. Returns 1 and *done if a message is complete, else 0. Returns
+ * -ENOBUFS if there is no room; the fragment must then be dropped as if it had not come. Returns
+ * -EMSGSIZE if the message is too long, and -EPROTO if it contradicts its neighbours.
  */
 int sctp_reasm_add(struct sctp_reasm *r, const struct wire_sctp_data *d, bool next,
 		   struct sctp_reasm_message **done);

@@ -11,32 +11,32 @@
 struct sctp_rtt {
 	uint64_t srtt; /* 0: no measurement yet */
 	uint64_t rttvar;
-	uint64_t min;	      /* the smallest measurement */
+	uint64_t min;	      /* smallest measurement */
 	uint64_t base;	      /* RTO without back-off */
 	unsigned int backoff; /* doublings of base since the last measurement */
 	uint64_t rto_min;
 	uint64_t rto_max;
 };
 
-/* No measurement yet; initial, min, max: RTO.Initial, RTO.Min and RTO.Max. */
+/* Starts without a measurement. initial, min, max: RTO.Initial, RTO.Min and RTO.Max. */
 void sctp_rtt_init(struct sctp_rtt *r, uint64_t initial, uint64_t min, uint64_t max);
-/* Takes a measurement and ends the back-off. */
+/* Adds a measurement, and ends the back-off. */
 void sctp_rtt_sample(struct sctp_rtt *r, uint64_t rtt);
-/* A timer expired: doubles the RTO (6.3.3). */
+/* Doubles the RTO after a timer expired (6.3.3). */
 void sctp_rtt_backoff(struct sctp_rtt *r);
-/* The same for a timer that would have expired so many times. */
+/* The same, for a timer that would have expired this many times. */
 void sctp_rtt_set_backoff(struct sctp_rtt *r, unsigned int doublings);
-/* The RTO to use now. */
+/* Returns the present RTO. */
 uint64_t sctp_rtt_rto(const struct sctp_rtt *r);
 /*
- * How long to wait for the answer to a probe: max(2 SRTT, SRTT + 4 RTTVAR) and the margin that the
- * peer may take; `unmeasured` when there is no measurement yet.
+ * Returns the time to wait for the answer to a probe: max(2 SRTT, SRTT + 4 RTTVAR) plus a margin
+ * for the peer. Returns `unmeasured` without a measurement.
  */
 uint64_t sctp_rtt_answer_time(const struct sctp_rtt *r, uint64_t margin, uint64_t unmeasured);
 /*
- * The margin if the peer answers at once: 3 ms for its scheduling, and 100 ns a byte for the first
- * 64 KiB of `bytes`, since a large packet behind small ones takes longer than they did, as if on a
- * link of 10 MB/s.
+ * Returns the margin for a peer that answers at once: 3 ms for its scheduling, and 100 ns a byte
+ * for the first 64 KiB of `bytes`. A large packet after small ones takes longer than they did, as
+ * if on a link of 10 MB/s.
  */
 uint64_t sctp_rtt_prompt_margin(uint64_t bytes);
 

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/*
- * DATA that arrives and the SACKs that we send (RFC 9260 6.2). Guarded by the caller's lock.
- */
+/* Received DATA, and the SACKs for it (RFC 9260 6.2). Guarded by the caller's lock. */
 #ifndef SCTPIW_SCTP_RX_H
 #define SCTPIW_SCTP_RX_H
 
@@ -11,16 +9,16 @@
 struct sctp_assoc;
 struct sctp_in;
 
-#define SCTP_DUPS_MAX 16u /* duplicate TSNs that a SACK reports */
-/* A peer that asks for SACKs gets one for so many packets unasked: two batches on MTU 1500. */
+#define SCTP_DUPS_MAX 16u /* maximum of duplicate TSNs in a SACK */
+/* A peer that requests SACKs gets one unrequested per so many packets: two batches at MTU 1500. */
 #define SCTP_UNASKED_PACKETS 88u
 
-/* What the next SACK owes the peer. */
+/* State of the next SACK. */
 struct sctp_ack_debt {
 	unsigned int packets; /* with DATA since the last SACK */
-	bool asked;	      /* one of them asks for it */
-	bool gap;	      /* there was a gap behind the last packet with DATA */
-	bool sacked_once;     /* a SACK was sent; the first DATA of all is acknowledged at once */
+	bool asked;	      /* one of them requests it */
+	bool gap;	      /* the last packet with DATA left a gap */
+	bool sacked_once;     /* a SACK was sent; the very first DATA is acknowledged at once */
 	unsigned int dup_count;
 	uint32_t dups[SCTP_DUPS_MAX];
 };
@@ -31,26 +29,26 @@ struct sctp_receiver {
 	struct sctp_ack_debt ack;
 };
 
-/* A SACK that was decided on: how many gap blocks and duplicates it reports. */
+/* A planned SACK, with its numbers of gap blocks and duplicates. */
 struct sctp_sack_plan {
 	size_t len;	   /* bytes; 0: none fits */
-	unsigned int gaps; /* the first ones of sctp.gaps, until the next plan */
+	unsigned int gaps; /* first entries of sctp.gaps, until the next plan */
 	unsigned int dups;
 };
 
-/* A DATA chunk came. Delivers it through in->rx. May end the association (3.3.1, 6.2). */
+/* Handles a DATA chunk; delivers it through in->rx. May end the association (3.3.1, 6.2). */
 void sctp_rx_data(struct sctp_in *in, const struct wire_sctp_chunk *c);
-/* A packet with DATA has been gone through: decides when its SACK leaves. */
+/* Called after a packet with DATA: decides when its SACK leaves. */
 void sctp_rx_packet_done(struct sctp_in *in);
-/* Plans a SACK of at most room bytes. Nothing changes but the scratch in sctp.gaps. */
+/* Plans a SACK of at most room bytes. Changes only the scratch in sctp.gaps. */
 struct sctp_sack_plan sctp_rx_sack_plan(struct sctp_assoc *a, size_t room);
 /* Writes plan->len bytes. */
 void sctp_rx_sack_put(const struct sctp_assoc *a, const struct sctp_sack_plan *plan, uint8_t *p);
-/* A SACK leaves, or something that tells as much: nothing is owed any more. */
+/* A SACK, or an equivalent, leaves: no SACK is due any more. */
 void sctp_rx_sack_sent(struct sctp_assoc *a);
-/* The peer has restarted: forgets all that came of it, but for the memory of the map. */
+/* Drops all received data after a restart of the peer, but keeps the memory of the map. */
 void sctp_rx_restart(struct sctp_assoc *a);
-/* Frees what was received and is not delivered. */
+/* Frees received data that was not delivered. */
 void sctp_rx_fini(struct sctp_assoc *a);
 
 #endif

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * SCTP (RFC 9260) for one user, DDP (RFC 5043 section 1): every user message is
- * unordered and one unfragmented DATA chunk. Sans-I/O: packets, time and
- * randomness come in, packets and events go out. No socket, clock or thread.
+ * SCTP (RFC 9260) for one user, DDP (RFC 5043 section 1). Every user message is unordered and one
+ * unfragmented DATA chunk. Sans-I/O: packets, time and random bytes come in, packets and events go
+ * out. No socket, clock or thread.
  *
- * Time is in nanoseconds of any monotonic clock. Ports, TSNs, stream ids and all
- * other integers are in host order. Errors are -errno. All of an instance is
- * guarded by one lock, the caller's (the shard's).
+ * Time is in nanoseconds of any monotonic clock. Ports, TSNs, stream ids and all other integers are
+ * in host order. Errors are -errno. One lock, the caller's (the shard's), guards a whole instance.
  *
- * The caller's loop, for each packet received:
+ * The caller's loop, for each received packet:
  *	sctp_input()		-> rx: a new or restarted association, DATA to deliver
  *	sctp_next_event()	until it returns false
  * and after a batch of packets, a doorbell or a timeout:
@@ -34,164 +33,166 @@ struct sctp_endpoint;
 struct sctp_assoc;
 struct sctp_block;
 
-/* Times are ns. Values that would make the protocol misbehave are put right by sctp_new(). */
+/* Times are ns. sctp_new() corrects values that would make the protocol misbehave. */
 struct sctp_config {
-	uint16_t streams;    /* offered and accepted each way; 65535 */
-	uint32_t adaptation; /* Adaptation Layer Indication, sent and demanded: 1 (RFC 5043 4.1) */
+	uint16_t streams;    /* offered and accepted each way; default 65535 */
+	uint32_t adaptation; /* Adaptation Layer Indication to send and require; 1 (RFC 5043 4.1) */
 	/*
-	 * What INIT and INIT ACK say of receipts (receipts.h). Version 0, the default: nothing, and
-	 * the peer's are not asked for.
+	 * The receipts parameter of INIT and INIT ACK (receipts.h). Version 0, the default, sends
+	 * no parameter and ignores the peer's.
 	 */
 	struct wire_sctp_receipts receipts;
 	/*
-	 * Peers that know it are told of our addresses that come and go, and tell us of theirs (RFC 5061). false, the
-	 * default: INIT and INIT ACK say nothing of that.
+	 * Announces local addresses that come and go, and accepts the peer's announcements (RFC
+	 * 5061), if the peer supports this too. With false, the default, INIT and INIT ACK do not
+	 * offer the extension.
 	 */
 	bool asconf;
 	uint64_t rto_initial; /* RFC 9260 16 */
 	uint64_t rto_min;
 	uint64_t rto_max;
 	uint64_t cookie_life;
-	/* idle path; 1 s, so that a killed peer is noticed within 3 s */
+	/* of an idle path; default 1 s, so that a killed peer is noticed within 3 s */
 	uint64_t heartbeat_interval;
-	uint64_t sack_delay; /* 10 ms, at most 500 ms */
-	/* the association is lost when nothing was answered for so long; 30 s */
+	uint64_t sack_delay; /* default 10 ms, at most 500 ms */
+	/* Time without any answer after which the association is lost; default 30 s. */
 	uint64_t silent_limit;
-	/* -ETIMEDOUT when INIT or COOKIE ECHO was not answered for so long */
+	/* Time limit of the handshake, from the first INIT; then it fails with -ETIMEDOUT. */
 	uint64_t connect_limit;
 	/*
-	 * The highest outstanding TSN - the cumulative TSN, at most; 4095, as Linux keeps a map of
-	 * 4096. Below 32768, it bounds the DDP-SSN distance too (RFC 5043 5.2).
+	 * Maximum of the highest outstanding TSN minus the cumulative TSN; default 4095, as Linux
+	 * keeps a map of 4096. Values below 32768 also bound the DDP-SSN distance (RFC 5043 5.2).
 	 */
 	uint32_t max_tsn_distance;
-	/* paths are probed for what they take (RFC 8899); else the caller is believed */
+	/* Probe the MTU of paths (RFC 8899), or use the caller's value as it is. */
 	bool mtu_probe;
-	uint64_t mtu_raise_time; /* a path that took less is probed again after so long; 600 s */
-	bool spread; /* DATA goes over all paths that are disjoint, not over one at a time (spread.h) */
-	/* What the carrier of packets adds to each of them beside IP and UDP, bytes; 0 */
+	uint64_t mtu_raise_time; /* time before a reduced path MTU is probed again; default 600 s */
+	bool spread;		 /* send DATA over all disjoint paths at once (spread.h) */
+	/* Bytes that the carrier adds to each packet besides IP and UDP; default 0. */
 	uint32_t overhead;
-	uint32_t packet_max; /* bytes of the longest packet that the carrier takes, a multiple of 4; 65,504 */
+	uint32_t packet_max; /* bytes of its longest packet, a multiple of 4; default 65,504 */
 };
 
-/* Fills in the defaults of the project; the caller then changes what it wants. */
+/* Fills in the defaults of this project. */
 void sctp_config_default(struct sctp_config *config);
 
-/* A message that the user hands to SCTP for transmission. */
+/* A message that the user passes to SCTP for transmission. */
 struct sctp_msg {
 	uint16_t sid;
 	uint32_t ppid;
-	bool more; /* the user has more to send behind this one */
-	/* The user waits for this message to be acknowledged, so the peer is asked not to delay it. */
+	bool more; /* the user has more messages to send */
+	/* The user waits for the acknowledgement, which SCTP then requests without delay. */
 	bool awaited;
-	bool receipt;  /* no SACK of ours is more than a SACK before this one has arrived */
-	bool voidable; /* sctp_assoc_void() is for this message, too */
+	bool receipt;  /* a receipt: local SACKs prove no placement until it arrives */
+	bool voidable; /* sctp_assoc_void() applies to this message */
 	/*
-	 * Zero-copy. If may_reference is set before the call, the user may leave the last
-	 * zcopy_len bytes of the message (at least SCTP_ZCOPY_MIN) unwritten and say where they
-	 * are: they are read from there when the message is sent. Nothing reads them any more once
-	 * the message is acknowledged (sctp_assoc_acked()) or void, sctp_assoc_copy_out() was
-	 * called, or the association is over.
+	 * Zero-copy. If may_reference is set before the call, the user may leave the last zcopy_len
+	 * bytes of the message (at least SCTP_ZCOPY_MIN) unwritten, and point zcopy to them. SCTP
+	 * reads them from there when it sends the message. SCTP stops reading them after the
+	 * acknowledgement of the message (sctp_assoc_acked()), once the message is void, after
+	 * sctp_assoc_copy_out(), and after the end of the association.
 	 */
 	bool may_reference;
-	const uint8_t *zcopy; /* the user's memory; NULL: the message is whole */
+	const uint8_t *zcopy; /* the user's memory; NULL: the message is complete */
 	uint32_t zcopy_len;   /* bytes; valid if zcopy is not NULL */
 };
 
 #define SCTP_ZCOPY_MIN 64u
-#define SCTP_VOID_LEN 24u /* bytes of what is sent in the place of a message that is void */
+#define SCTP_VOID_LEN 24u /* bytes that replace a void message */
 
 struct sctp_user_ops {
 	/*
-	 * Takes the next user message of this association: writes at most room
-	 * bytes to buf and fills in msg. Returns its length; 0: there is nothing to
-	 * send, or nothing worth sending in so little room. Called only from
-	 * sctp_output(), when the windows let the message leave at once. What is
-	 * taken is sent, and SCTP keeps it until it is acknowledged.
+	 * Pulls the next user message of this association: writes at most room bytes to buf and
+	 * fills in msg. Returns the length, or 0 if there is nothing to send, or nothing worth so
+	 * little room. Only sctp_output() calls this, when the windows let the message leave at
+	 * once. SCTP sends each pulled message, and keeps it until it is acknowledged.
 	 */
 	size_t (*pull)(void *user, uint8_t *buf, size_t room, struct sctp_msg *msg);
-	/*
-	 * Whether the user has a receipt to send that was not pulled yet. NULL: it never has one.
-	 */
+	/* True if the user has a receipt that was not pulled yet. NULL: the user never has one. */
 	bool (*receipt_due)(void *user);
 	/*
-	 * Continues *crc over len bytes of the user's memory, as crc32c_add() does. Returns false
-	 * when they cannot be read any more. NULL, as copy_out then is: no message may reference
-	 * memory.
+	 * Continues *crc over len bytes of the user's memory, as crc32c_add(). Returns false if the
+	 * memory cannot be read any more. checksum and copy_out are both NULL if no message may
+	 * reference memory.
 	 */
 	bool (*checksum)(uint32_t *crc, const uint8_t *from, size_t len);
 	/*
-	 * Copies len bytes of the user's memory to their place in the message msg. If they cannot
-	 * be read any more, it makes the message one that the peer takes for wrong; the peer may
-	 * have it as it was already.
+	 * Copies len bytes of the user's memory to their place in the message msg. If the memory
+	 * cannot be read any more, changes the message so that the peer rejects it. The peer may
+	 * already have the original message.
 	 */
 	void (*copy_out)(uint8_t *msg, uint8_t *to, const uint8_t *from, size_t len);
 	/*
-	 * Writes what is sent from now on in the place of msg, which is void: SCTP_VOID_LEN bytes.
+	 * Writes the SCTP_VOID_LEN bytes that replace the void message msg in later transmissions.
 	 * NULL: no message is voidable.
 	 */
 	void (*put_void)(uint8_t *to, const uint8_t *msg);
 	/*
-	 * Writes at most max addresses of ours, besides to->local, that a peer at to->remote may be told of, and
-	 * returns how many. ctx: of the endpoint. NULL: peers are told of none.
+	 * Writes at most max local addresses, besides to->local, that a peer at to->remote may
+	 * know. Returns their number. ctx is the endpoint's. NULL: peers get no addresses.
 	 */
 	unsigned int (*addresses)(void *ctx, const struct path_addr *to, struct ip_addr *addr,
 				  unsigned int max);
 	/*
-	 * Which address of ours packets to that one leave from now. false: there is no way. NULL: it is the one that
-	 * the association was set up with, always.
+	 * Sets *local to the source address of packets to remote. Returns false if there is no
+	 * route. NULL: the source is always the address of the association's setup.
 	 */
 	bool (*source)(void *ctx, const struct ip_addr *remote, struct ip_addr *local);
-	/* Whether the address belongs to this host. NULL: none that a peer lists does. */
+	/* True if the address belongs to this host. NULL: no address that a peer lists does. */
 	bool (*is_own)(void *ctx, const struct ip_addr *addr);
 };
 
 /*
- * An instance holds the endpoints and associations behind one lock. config and ops are
- * copied; random must outlive the instance. NULL: no memory.
+ * Creates an instance: the endpoints and associations behind one lock. Copies config and ops;
+ * random must outlive the instance. Returns NULL when out of memory.
  */
 struct sctp *sctp_new(const struct sctp_config *config, const struct sctp_user_ops *ops,
 		      struct random_source *random);
 /* Frees the instance with all its endpoints (see sctp_endpoint_free()). NULL is allowed. */
 void sctp_free(struct sctp *s);
 
-/* What has happened since sctp_new(), on all associations. */
+/* Counters of all associations since sctp_new(). */
 struct sctp_stats {
 	uint64_t bad_packets; /* received with a wrong length or checksum */
 	uint64_t duplicates;  /* DATA chunks that had been received before */
-	uint64_t lost;	      /* DATA chunks taken for lost */
-	uint64_t resent;      /* DATA chunks sent again because of that */
-	uint64_t probes;      /* DATA chunks sent again to find out (tail-loss probes, RFC 8985) */
+	uint64_t lost;	      /* DATA chunks considered lost */
+	uint64_t resent;      /* DATA chunks retransmitted after a loss */
+	uint64_t probes;      /* DATA chunks sent again as tail-loss probes (RFC 8985) */
 	uint64_t timeouts;    /* expirations of T3-rtx */
 	uint64_t up;	      /* associations that came up, or restarted */
 	uint64_t aborts_in, aborts_out;
 };
 
-/* Valid, and up to date, as long as the instance lives. */
+/* Returns counters that stay valid, and up to date, while the instance lives. */
 const struct sctp_stats *sctp_stats(const struct sctp *s);
 
 /*
- * A local SCTP port. rcvbuf: bytes that the socket behind the endpoint really holds (true size,
- * that is the doubled SO_RCVBUF); the advertised windows of its associations together stay below
- * what fits there. ctx is the caller's (its socket). NULL: no memory.
+ * Creates a local SCTP port. rcvbuf is the true size of the socket's receive buffer in bytes (the
+ * doubled SO_RCVBUF). The advertised windows of all its associations together stay below that. ctx
+ * is the caller's (its socket). Returns NULL when out of memory.
  */
 struct sctp_endpoint *sctp_endpoint_new(struct sctp *s, uint16_t port, size_t rcvbuf, void *ctx);
-/* Whether INITs are answered; if not, as at first, an INIT gets an ABORT. Ends what the next function does. */
+/*
+ * Sets whether INITs are accepted. Otherwise, as at first, an INIT gets an ABORT. Cancels
+ * sctp_endpoint_set_quiet().
+ */
 void sctp_endpoint_set_accept(struct sctp_endpoint *ep, bool accept);
 /*
- * Until that time an INIT that is not accepted is dropped, as if it had been lost. The peer sends it again
- * after its RTO, and the endpoint may accept by then.
+ * Until that time, drops INITs that are not accepted, as if they were lost. The peer retransmits
+ * them after its RTO, and the endpoint may accept by then.
  */
 void sctp_endpoint_set_quiet(struct sctp_endpoint *ep, uint64_t until);
 void *sctp_endpoint_ctx(const struct sctp_endpoint *ep);
-/* Our addresses or routes have changed: ops.source may have other answers. */
+/* Reports a change of local addresses or routes: ops.source may return other addresses. */
 void sctp_endpoint_readdress(struct sctp_endpoint *ep, uint64_t now);
 /*
- * Drops the endpoint's associations without a word, and what waits in sctp_output_ootb() for it. To
- * end them properly, abort them and send that first. NULL is allowed.
+ * Drops the endpoint's associations, and its packets that wait for sctp_output_ootb(), without
+ * notice to the peers. For an orderly end, first abort the associations and send these packets.
+ * NULL is allowed.
  */
 void sctp_endpoint_free(struct sctp_endpoint *ep);
 
-/* One DATA chunk (or one reassembled message), new and not yet delivered. */
+/* One new DATA chunk, or one reassembled message. */
 struct sctp_data {
 	uint16_t sid;
 	uint32_t ppid;
@@ -202,232 +203,245 @@ struct sctp_data {
 #define SCTP_RX_MAX 4096 /* more DATA chunks than fit into 64 KiB */
 
 struct sctp_rx {
-	struct sctp_assoc *assoc; /* whose packet it was, or NULL */
-	bool up; /* the association was just established: give it a user before the data */
-	/* the peer restarted (RFC 9260 5.2.4): end every session, then go on as if up */
+	struct sctp_assoc *assoc; /* the packet's association, or NULL */
+	bool up; /* the association was just established: set its user before the delivery */
+	/* The peer restarted (RFC 9260 5.2.4): end every session, then continue as with up. */
 	bool restart;
 	unsigned int count;
 	struct sctp_data data[SCTP_RX_MAX];
 };
 
 /*
- * One SCTP packet from the peer, from its 12-byte common header on. Nothing of it
- * is looked at before its CRC32C holds. Acknowledgements, state changes and
- * answers are done inside; what the user must do comes back in rx and as
- * events. Hostile input costs at most an answer (RFC 9260 8.4). What is for another SCTP port
- * than the endpoint's is answered as such: the caller has seen that nobody else will.
+ * Processes one SCTP packet from the peer, from its 12-byte common header on. Checks the CRC32C
+ * before anything else. Handles acknowledgements, state changes and answers; the user's work is
+ * returned in rx and as events. Hostile input costs at most an answer (RFC 9260 8.4). A packet for
+ * another SCTP port is answered as out of the blue: the caller has made sure that no other endpoint
+ * answers it.
  */
 void sctp_input(struct sctp_endpoint *ep, const struct path_addr *from, const uint8_t *packet,
 		size_t len, uint64_t now, struct sctp_rx *rx);
 
 /*
- * An ICMP error said that a packet did not reach this path's remote end, and why: -ECONNREFUSED
- * (nobody listens there), or any -errno that TCP has for it. That is a hint and not trusted alone.
- * While connecting, INIT is sent again after some 10 ms, and if that is answered by another error,
- * the association is given up with that error. Later, only -ECONNREFUSED counts: the path is probed,
- * and the association given up with -ECONNRESET when nothing answers for 1 s. quoted: the first len
- * bytes of our packet, as far as the ICMP error quotes it. The hint counts only if they have the
- * verification tag of an association, or are of its INIT (RFC 9260 10): 8 bytes at least, or 20.
+ * Reports an ICMP error: a packet did not reach the remote end of this path. error is -ECONNREFUSED
+ * (no listener), or any -errno that TCP uses for this. An error is a hint, and not sufficient
+ * alone. While connecting, INIT is sent again after some 10 ms. If another error answers it, the
+ * association ends with that error. Later, only -ECONNREFUSED counts: the path is probed, and the
+ * association ends with -ECONNRESET if nothing answers for 1 s. quoted has the first len bytes of
+ * the local packet, as quoted by the ICMP error. The hint counts only with the verification tag of
+ * an association, or for its INIT (RFC 9260 10): at least 8 bytes, or 20.
  */
 void sctp_unreachable(struct sctp_endpoint *ep, const struct path_addr *to, int error,
 		      const uint8_t *quoted, size_t len, uint64_t now);
 
 /*
- * A packet was too long for the path, which takes mtu bytes (whole IP packets). quoted: as above.
- * NULL: no router but our own host said so; then it holds for all associations with that address.
+ * Reports a packet that was too long for the path, whose MTU is mtu bytes (whole IP packets).
+ * quoted is as above. If quoted is NULL, this host and no router has rejected the packet; the MTU
+ * then holds for all associations with that address.
  */
 void sctp_packet_too_big(struct sctp_endpoint *ep, const struct path_addr *to, uint32_t mtu,
 			 const uint8_t *quoted, size_t len, uint64_t now);
 
 enum sctp_event_type {
 	SCTP_EVENT_UP,	     /* active side: established (the passive side has rx.up) */
-	SCTP_EVENT_LOST,     /* error says why; do not use the pointer after the next call */
+	SCTP_EVENT_LOST,     /* error has the reason; the pointer is invalid after the next call */
 	SCTP_EVENT_CLOSED,   /* an orderly shutdown is complete; the pointer as for LOST */
 	SCTP_EVENT_SHUTDOWN, /* the peer began an orderly shutdown: no more pulls */
-	SCTP_EVENT_PATH, /* another path is in use than before, or than when it came up, or from another address */
+	SCTP_EVENT_PATH,     /* the path in use, or its local address, has changed */
 };
 
 struct sctp_event {
 	enum sctp_event_type type;
-	struct sctp_assoc *assoc; /* still readable until the next call */
+	struct sctp_assoc *assoc; /* readable until the next call */
 	void *user;
 	/*
-	 * Of SCTP_EVENT_LOST: -ECONNREFUSED (ABORT, or nobody there, while connecting), -EHOSTUNREACH
-	 * and the like (sctp_unreachable()), -ETIMEDOUT, -ECONNRESET (ABORT, or killed), -EPROTO (no or
-	 * another adaptation indication, or the peer violated the protocol).
+	 * Of SCTP_EVENT_LOST: -ECONNREFUSED (ABORT, or no listener, while connecting),
+	 * -EHOSTUNREACH and the like (sctp_unreachable()), -ETIMEDOUT, -ECONNRESET (ABORT, or
+	 * killed), -EPROTO (missing or wrong adaptation indication, or a protocol violation by the
+	 * peer).
 	 */
 	int error;
 };
 
-/* Whether sctp_next_event() has anything to tell, or to do before it tells. */
+/* True if sctp_next_event() has an event to return, or an association to free. */
 bool sctp_has_events(const struct sctp *s);
-/* Fetches the next event. false: there is none. */
+/* Fetches the next event. Returns false if there is none. */
 bool sctp_next_event(struct sctp *s, struct sctp_event *ev);
 
 /*
- * Active open. mtu: of the path, bytes of whole IP packets. Returns NULL when out of memory (errno
- * ENOMEM), when remote_port is 0 (EINVAL), or when the endpoint has an association with that
- * address and port (EISCONN) from to->local, or from an address of ours that is not known yet.
+ * Active open. mtu is the path's, in bytes of whole IP packets. Returns NULL when out of memory
+ * (errno ENOMEM), if remote_port is 0 (EINVAL), or if the endpoint has an association with that
+ * address and port (EISCONN) from to->local, or from a local address that is not known yet.
  *
- * Two endpoints that connect to each other at the same time end up with one association. DATA may
- * come in the same rx that brought the association up, before SCTP_EVENT_UP is fetched:
- * sctp_assoc_is_up() is true by then. If its doorbell is rung before it is up, the association
- * pulls one packet of messages to ride behind its COOKIE ECHO; sctp_assoc_streams() is known by
- * then.
+ * Two endpoints that connect to each other at the same time get one association. DATA may come in
+ * the same rx that brought the association up, before SCTP_EVENT_UP is fetched: sctp_assoc_is_up()
+ * is already true then. If the doorbell rings before the association is up, SCTP pulls one packet
+ * of messages to send with the COOKIE ECHO; sctp_assoc_streams() is known by then.
  */
 struct sctp_assoc *sctp_connect(struct sctp_endpoint *ep, const struct path_addr *to,
 				uint16_t remote_port, uint32_t mtu, void *user, uint64_t now);
-/* The user is handed to pull() and comes with events; SCTP does not look at it. */
+/* Sets the user pointer, which SCTP passes to pull() and with events, but does not use. */
 void sctp_assoc_set_user(struct sctp_assoc *a, void *user);
 void *sctp_assoc_user(const struct sctp_assoc *a);
 struct sctp_endpoint *sctp_assoc_endpoint(const struct sctp_assoc *a);
 uint16_t sctp_assoc_remote_port(const struct sctp_assoc *a);
-/* The addresses of the primary path. */
+/* Returns the addresses of the primary path. */
 const struct path_addr *sctp_assoc_addr(const struct sctp_assoc *a);
-/* The addresses of ours that the peer was told of, and how many in *n; 0: none. */
+/* Returns the local addresses announced to the peer, and their number in *n, perhaps 0. */
 const struct ip_addr *sctp_assoc_told(const struct sctp_assoc *a, unsigned int *n);
 /*
- * Whether the peer is known to have this address, and has not merely said so: it has answered there, and not for long
- * been silent, as it is when the address has become another host's.
+ * True if the peer is known to have this address, beyond a mere claim. The address has answered,
+ * and has not been silent for long, as it would be after a move to another host.
  */
 bool sctp_assoc_has_address(const struct sctp_assoc *a, const struct ip_addr *remote);
 /*
- * Whether whoever names these two addresses, of which to->local may be zero, means this association, as far as its
- * primary path tells. Otherwise sctp_connect() opens another one for them, unless to->remote is another address than
- * that of the primary path, and sctp_assoc_has_address().
+ * True if a user that names these two addresses means this association, judged by its primary path.
+ * to->local may be zero. If false, sctp_connect() opens another association for them, unless
+ * to->remote is not the address of the primary path and sctp_assoc_has_address() is true.
  */
 bool sctp_assoc_is_between(const struct sctp_assoc *a, const struct path_addr *to);
 
-/* What the pair to->local and to->remote is for the association. */
+/* Returns how the association uses the path between to->local and to->remote. */
 enum sctp_path_use sctp_assoc_path_use(struct sctp_assoc *a, const struct path_addr *to);
-/* The path becomes the primary one: it is used when it works, and nothing is in flight. Nothing if there is none. */
+/*
+ * Makes the path the primary one: it is used once it works and nothing is in flight. Does nothing
+ * if there is no such path.
+ */
 void sctp_assoc_prefer(struct sctp_assoc *a, const struct path_addr *to, uint64_t now);
-/* Whether we are the initiator. If both sides sent an INIT, exactly one of them is. */
+/* True if the local side is the initiator. If both sides sent an INIT, exactly one of them is. */
 bool sctp_assoc_is_initiator(const struct sctp_assoc *a);
-/* Whether the handshake is complete. */
+/* True if the handshake is complete. */
 bool sctp_assoc_is_up(const struct sctp_assoc *a);
-/* Whether something has come for our INIT, be it an ICMP error, or the peer has sent one of its own. */
+/*
+ * True if anything has answered the local INIT, even an ICMP error, or the peer has sent an INIT.
+ */
 bool sctp_assoc_is_answered(const struct sctp_assoc *a);
 /*
- * Of an association that was lost while it was set up, with its event: whether an ICMP error ended it, and
- * what the peer gave as its reason for an ABORT; "": nothing.
+ * For the event of an association lost during its setup: true if an ICMP error ended it; and the
+ * peer's reason for an ABORT, or "".
  */
 bool sctp_assoc_is_unreachable(const struct sctp_assoc *a);
 const char *sctp_assoc_reason(const struct sctp_assoc *a);
-/* The number of stream pairs that both sides can use; valid once up. */
+/* Returns the number of stream pairs that both sides can use; valid once up. */
 unsigned int sctp_assoc_streams(const struct sctp_assoc *a);
-/* Whether nothing that was taken from the user waits for an acknowledgement. */
+/* True if all pulled messages are acknowledged. */
 bool sctp_assoc_is_drained(const struct sctp_assoc *a);
-/* How many messages taken from the user are acknowledged without a gap, modulo 2^32. */
+/* Returns the number of pulled messages acknowledged without a gap, modulo 2^32. */
 uint32_t sctp_assoc_acked(const struct sctp_assoc *a);
 /*
- * How many messages taken from the user have been taken by the peer's user, without a gap, modulo
- * 2^32. Of a peer that does not know receipts we know no more than sctp_assoc_acked().
+ * Returns the number of pulled messages that the peer's user has placed without a gap, modulo 2^32.
+ * Without receipts from the peer, this is sctp_assoc_acked().
  */
 uint32_t sctp_assoc_placed(const struct sctp_assoc *a);
 /*
- * All DATA of the last sctp_input() was handed to the user; need not be called if there was none.
- * Returns whether that has changed sctp_assoc_placed(): a SACK may have waited for a receipt that is
- * here by now.
+ * Call this after all DATA of the last sctp_input() was handed to the user; optional if there was
+ * none. Returns true if sctp_assoc_placed() has changed: a SACK may have waited for a receipt that
+ * has arrived by now.
  */
 bool sctp_assoc_release_holds(struct sctp_assoc *a);
 /*
- * Whether both sides know receipts; valid once up. *window: the bytes of Sends without a receive
- * that the peer keeps for each QP.
+ * True if both sides support receipts; valid once up. *window is set to the bytes of Sends without
+ * a receive that the peer keeps for each QP.
  */
 bool sctp_assoc_has_receipts(const struct sctp_assoc *a, uint32_t *window);
-/* What else both sides know of the extension, and the window of above; NULL if not both know receipts. */
+/*
+ * Returns the parts of the extension that both sides support, and the window above. Returns NULL if
+ * either side lacks receipts.
+ */
 const struct wire_sctp_receipts *sctp_assoc_agreed(const struct sctp_assoc *a);
-/* Copies what messages still reference. */
+/* Copies the memory that messages still reference. */
 void sctp_assoc_copy_out(struct sctp_assoc *a);
 /*
- * The messages of stream sid that are voidable, and that were taken from the user so far, are void: what
- * is sent of them from now on is what ops.put_void writes. Nothing reads the memory that they reference any
- * more. What has left before may still arrive.
+ * Makes the voidable messages of stream sid void, as far as they were pulled. Later transmissions
+ * carry the bytes of ops.put_void instead. The memory that they reference is not read any more.
+ * Earlier transmissions may still arrive.
  */
 void sctp_assoc_void(struct sctp_assoc *a, uint16_t sid);
 /*
- * Tells what the path takes as far as the caller knows, from its interface or route (bytes of whole
- * IP packets); a passive association starts at 1280 until told. Less holds at once; packets of more
- * than 1280 are sent as soon as a probe of that size was answered.
+ * Sets the path MTU that the caller knows from its interface or route, in bytes of whole IP
+ * packets. A passive association starts at 1280. A lower value holds at once; packets above 1280
+ * are sent once a probe of that size was answered.
  */
 void sctp_assoc_set_mtu(struct sctp_assoc *a, uint32_t mtu);
 /*
- * The longest user message that fits one packet of the present path MTU, bytes. It changes with
- * what comes in and with time: to be asked before each round of sctp_output().
+ * Returns the longest user message that fits one packet of the present path MTU, in bytes. Input
+ * and time change the value: call this before each round of sctp_output().
  */
 size_t sctp_assoc_max_msg(const struct sctp_assoc *a);
-/* The user has something to send: puts the association on the ready list. Idempotent and cheap. */
+/*
+ * Puts the association on the ready list, for a user with something to send. Idempotent and cheap.
+ */
 void sctp_assoc_doorbell(struct sctp_assoc *a);
 /*
- * Ends the association in order: pulls no more, drains, and exchanges SHUTDOWN. It is over with
- * SCTP_EVENT_CLOSED or SCTP_EVENT_LOST. If the peer has opened the association and was silent
- * since, an ABORT ends it.
+ * Ends the association in order: stops pulling, drains, and exchanges SHUTDOWN. SCTP_EVENT_CLOSED
+ * or SCTP_EVENT_LOST follows. An ABORT ends an association that is not up, or whose peer has opened
+ * it and been silent since.
  */
 void sctp_assoc_shutdown(struct sctp_assoc *a, uint64_t now);
 /*
- * Ends the association with an ABORT and the cause "User-Initiated Abort". It is gone at once and
- * without an event. The ABORT leaves through sctp_output_ootb().
+ * Ends the association at once, without an event, by an ABORT with the cause "User-Initiated
+ * Abort". The ABORT leaves through sctp_output_ootb().
  */
 void sctp_assoc_abort(struct sctp_assoc *a);
 
-/* A gap in the bytes of a batch: len bytes at `at` are to be taken from `from`. */
+/* A gap in the bytes of a batch: the len bytes at `at` come from `from`. */
 struct sctp_ref {
 	const uint8_t *at;
 	const uint8_t *from;
 	uint32_t len;
 };
 
-#define SCTP_BATCH_REFS 16u /* of a batch, at most */
+#define SCTP_BATCH_REFS 16u /* maximum of a batch */
 
-/* One send: `len` bytes at data, packets of `segment` bytes each; the last may be shorter. */
+/* One send: `len` bytes at data, in packets of `segment` bytes; the last may be shorter. */
 struct sctp_batch {
 	struct sctp_endpoint *endpoint;
 	const uint8_t *data;
 	size_t len;
 	size_t segment;
 	struct path_addr to;
-	/* IP Don't Fragment; off for chunks above a path MTU that shrank, and at the smallest path MTU */
+	/* IP Don't Fragment. Off for chunks above a shrunken path MTU, and at the smallest MTU. */
 	bool df;
-	uint8_t hops;		     /* how far it may go, if it goes to a multicast group */
+	uint8_t hops;		     /* hop limit, if it goes to a multicast group */
 	struct sctp_block *block;    /* pinned until sctp_batch_done() */
 	const struct sctp_ref *refs; /* in ascending order; valid until the next sctp_output() */
 	unsigned int n_refs;
-	bool seen; /* the carrier's: it has had the batch before, and its port was full; at first false */
+	bool seen; /* for the carrier: seen before, when its port was full; false at first */
 };
 
 /*
- * Builds the next batch of packets, ready for one sendmsg with UDP_SEGMENT: at most 64
- * packets and 65,000 bytes or so, contiguous. Returns 1, or 0 when nothing may
- * be sent now. Whether it really left is not SCTP's concern, since SCTP sends again what is not
- * acknowledged; but the memory stays pinned until sctp_batch_done(), once for each batch.
+ * Builds the next batch of packets for one sendmsg with UDP_SEGMENT: at most 64 packets and some
+ * 65,000 bytes, contiguous. Returns 1, or 0 if nothing may be sent now. A batch may be lost, since
+ * SCTP retransmits unacknowledged DATA. Its memory stays pinned until sctp_batch_done(), once for
+ * each batch.
  */
 int sctp_output(struct sctp_assoc *a, uint64_t now, struct sctp_batch *batch);
-/* The same for the packets of no association, one at a time. */
+/* The same for packets without an association, one at a time. */
 int sctp_output_ootb(struct sctp *s, struct sctp_batch *batch);
-/* The batch has left, or was dropped: releases its memory. */
+/* Releases the memory of a batch that has left or was dropped. */
 void sctp_batch_done(struct sctp *s, struct sctp_batch *batch);
-/* A batch of a has to wait: copies what it references, so that no gap is left in it. */
+/* Copies the memory that a waiting batch of a references, so that it has no gaps any more. */
 void sctp_batch_keep(struct sctp_assoc *a, struct sctp_batch *batch);
 
 /*
- * A lone packet that asks for its SACK at once (RFC 7053) gets it with the next packet that leaves,
- * with the second one that comes, or by this call: the user will have nothing to send soon.
+ * Sends the SACKs that lone packets have requested at once (RFC 7053). Such a SACK otherwise waits
+ * for the next packet to leave, or for a second packet to come. Call this when the user will have
+ * nothing to send soon.
  */
 void sctp_flush_sacks(struct sctp *s);
-/* Whether sctp_flush_sacks() has anything to do. */
+/* True if sctp_flush_sacks() has anything to do. */
 bool sctp_has_asked(const struct sctp *s);
-/* bytes that all associations have in flight, with the packets' overhead */
+/* Returns the bytes in flight of all associations, with the packets' overhead. */
 uint32_t sctp_in_flight(const struct sctp *s);
 /* Takes the next association with something to send off the ready list, or returns NULL. */
 struct sctp_assoc *sctp_next_ready(struct sctp *s);
 
 /*
- * When sctp_timers() is to be called next; TIME_NEVER: no timer runs. No timer expires earlier, but it may be
- * that none expires then: one that was moved back or stopped counts as it was until sctp_timers() looks at it.
+ * Returns the time for the next sctp_timers(), or TIME_NEVER if no timer runs. No timer expires
+ * earlier, and perhaps none expires then: a timer that was moved back or stopped keeps its old time
+ * until sctp_timers().
  */
 uint64_t sctp_next_timeout(const struct sctp *s);
-/* Runs what has expired at `now`. Afterwards sctp_next_timeout() is later than `now`. */
+/* Runs the timers expired at `now`. Afterwards sctp_next_timeout() is later than `now`. */
 void sctp_timers(struct sctp *s, uint64_t now);
 
 #endif

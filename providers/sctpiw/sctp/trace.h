@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The trace points of SCTP that need more than a line (util/trace_events.h says what the events
- * mean). Each function here looks whether anybody listens first, so that a call costs a branch when
- * nobody does. now is the caller's time, ns.
+ * The trace points of SCTP that need more than a line; util/trace_events.h defines the events.
+ * Without tracing, a call costs a branch. now is the caller's time, ns.
  */
 #ifndef SCTPIW_SCTP_TRACE_H
 #define SCTPIW_SCTP_TRACE_H
@@ -33,7 +32,7 @@ static inline void sctp_trace_sent(struct sctp_assoc *a, const struct sctp_batch
 		sctp_trace_batch(a, batch, now);
 }
 
-/* Events packet_received and sack_received: this packet is the association's. */
+/* Events packet_received and sack_received: this packet belongs to the association. */
 static inline void sctp_trace_received(struct sctp_assoc *a, const struct ip_addr *from,
 				       const uint8_t *packet, size_t len, uint64_t now)
 {
@@ -41,14 +40,14 @@ static inline void sctp_trace_received(struct sctp_assoc *a, const struct ip_add
 		sctp_trace_input(a, from, packet, len, now);
 }
 
-/* Event metrics: the windows of the path in use, and what it has in flight. */
+/* Event metrics: the windows of the path in use, and its bytes in flight. */
 static inline void sctp_trace_metrics(const struct sctp_assoc *a, uint64_t now)
 {
 	if (trace_enabled())
 		sctp_trace_windows(a, now);
 }
 
-/* Events packet_lost: all that is in flight on the path is about to be marked lost, for this reason. */
+/* Events packet_lost: all chunks in flight on the path are about to be lost, for this reason. */
 static inline void sctp_trace_path_lost(struct sctp_assoc *a, const struct sctp_path *path,
 					const char *why, uint64_t now)
 {
@@ -63,7 +62,7 @@ static inline void sctp_trace_up(const struct sctp_assoc *a, uint64_t now)
 		sctp_trace_established(a, now);
 }
 
-/* Event timer, unless this is one that expires all the time. timer: enum sctp_timer. */
+/* Event timer, except for timers that expire all the time. timer: enum sctp_timer. */
 static inline void sctp_trace_expired(const struct sctp_assoc *a, unsigned int timer, uint64_t now)
 {
 	if (trace_enabled())

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Messages that are void: the user does not want them to arrive any more (sctp_assoc_void() in sctp.h).
+ * Void messages, which the user does not want to arrive any more (sctp_assoc_void() in sctp.h).
  *
- * A TSN that was assigned has to arrive, or the peer's cumulative TSN stays where it is. So a void
- * chunk is sent again if it was lost, with its TSN, its stream and its PPID, but the user data are those of
- * ops.put_void. RFC 9260 says of a retransmission that it has the TSN that was assigned (1.5.4), and nothing of
- * its user data. The image stays as it was, because the packet in which it was built may still wait for the
- * socket. Guarded by the caller's lock.
+ * An assigned TSN must arrive, or the peer's cumulative TSN stops. So a lost void chunk is sent
+ * again with its TSN, stream and PPID, but with the user data of ops.put_void. RFC 9260 requires
+ * the assigned TSN in a retransmission (1.5.4), and nothing about its user data. The image stays
+ * unchanged, because its first packet may still wait for the socket. Guarded by the caller's lock.
  */
 #ifndef SCTPIW_SCTP_VOID_H
 #define SCTPIW_SCTP_VOID_H
@@ -22,13 +21,13 @@
 
 _Static_assert(SCTP_VOID_CHUNK_LEN % 4 == 0, "it needs no padding");
 
-/* The bytes that the chunk has when it is sent again. */
+/* Returns the length of the chunk in its next transmission. */
 static inline size_t sctp_void_len(const struct sctp_out *o)
 {
 	return o->flags & SCTP_OUT_VOID ? SCTP_VOID_CHUNK_LEN : o->len;
 }
 
-/* Writes a void chunk as it is sent again: sctp_void_len() bytes. */
+/* Writes a void chunk for retransmission: sctp_void_len() bytes. */
 void sctp_void_put(const struct sctp_assoc *a, const struct sctp_out *o, uint8_t *p);
 
 #endif

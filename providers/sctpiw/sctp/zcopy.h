@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Zero-copy: messages whose end is still the user's memory while they are in flight (sctp_msg.zcopy
+ * Zero-copy: messages whose end stays in the user's memory while they are in flight (sctp_msg.zcopy
  * in sctp.h). Guarded by the caller's lock.
  */
 #ifndef SCTPIW_SCTP_ZCOPY_H
@@ -11,25 +11,25 @@
 
 struct sctp_tx;
 
-/* What losses have taught of the user's memory. It outlives a restart of the peer. */
+/* Lessons from losses about the user's memory. They survive a restart of the peer. */
 struct sctp_zcopy {
-	uint32_t copies;      /* messages still to be copied, after a loss */
-	uint32_t copies_next; /* how many will be copied after the next loss; 0: there was none */
-	/* messages referenced since the last loss, or since copies_next became less */
+	uint32_t copies;      /* messages still to copy after a loss */
+	uint32_t copies_next; /* messages to copy after the next loss; 0: no loss yet */
+	/* Messages referenced since the last loss, or since copies_next last fell. */
 	uint32_t lossless;
 };
 
-/* The new chunk o, the last one of the packet, references the end of its message as msg says. */
+/* The new chunk o, the last of the packet, references the end of its message as msg describes. */
 void sctp_zcopy_add(struct sctp_tx *tx, struct sctp_out *o, const struct sctp_msg *msg);
 /*
- * Writes the checksum of the packet of len bytes. first: of sctp.refs, the first one in the packet.
+ * Writes the checksum of a packet of len bytes. first: index in sctp.refs of its first reference.
  */
 void sctp_zcopy_checksum(struct sctp_tx *tx, size_t len, unsigned int first);
-/* Copies what an outstanding chunk references, if anything: its image is whole afterwards. */
+/* Copies the memory that an outstanding chunk references, if any. Its image is then complete. */
 void sctp_zcopy_copy_out(struct sctp_assoc *a, struct sctp_out *o);
-/* Nothing of the chunk is sent any more: lets go of what it references, if anything. */
+/* The image of the chunk is not sent any more: drops its reference, if any. */
 void sctp_zcopy_release(struct sctp_assoc *a, struct sctp_out *o);
-/* A chunk that references is lost: the next messages are to be copied. */
+/* A chunk that references memory is lost: the next messages are copied. */
 void sctp_zcopy_lost(struct sctp_assoc *a);
 
 #endif
