@@ -14,9 +14,7 @@
 
 /* Sessions to try for a message that fits the room left in a packet. */
 #define MAX_TRIES 8
-/*
- * The same limit with room for a full message: each ready session has a message, unless it fails.
- */
+/* Sessions to try for a full message; only a session that fails has none. */
 #define MAX_TRIES_FULL 4096
 /* Limit for turned-away sessions that the peer has not acknowledged: half a KiB each. */
 #define TURNED_AWAY_MAX 8192
@@ -309,7 +307,10 @@ size_t iw_assoc_pull(struct iw_assoc *assoc, uint8_t *buf, size_t room, struct i
 
 		n = pull_message(s, buf, limit, &msg->ppid);
 		if (n) {
-			/* Mark each message until the session owes nothing more. */
+			/*
+			 * Mark each message that a session sends while it owes a receipt or
+			 * Terminate.
+			 */
 			msg->receipt |= s->tx.owes;
 			if (s->tx.owes)
 				iw_receipt_count(s);
@@ -361,9 +362,8 @@ static void settle_all(struct iw_assoc *assoc)
 }
 
 /*
- * True if the peer keeps requesting sessions but does not acknowledge the refusals. Removes
- * acknowledged sessions first. At least half of the sessions must go, so that the next scan is far
- * off.
+ * True if the peer keeps requesting sessions but does not acknowledge the refusals. At the limit,
+ * removes acknowledged sessions. At least half must go, so that scans stay rare.
  */
 static bool is_flooded(struct iw_assoc *assoc)
 {

@@ -32,7 +32,7 @@ struct iw_assoc {
 	unsigned int turned_away; /* sessions that were refused or rejected, but are not over */
 	struct list_node idle;	  /* iw_shard.idle: iw_next_idle() will return the LLP */
 	unsigned int cursor;	  /* stream where the next search for an idle stream starts */
-	struct list_node ready;	  /* iw_session.ready: in turn */
+	struct list_node ready;	  /* iw_session.ready, in sending order */
 	struct iw_session *
 		*pages[65536 / IW_STREAM_PAGE]; /* sessions by stream id; a page may be NULL */
 };

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Atomic requests (RFC 7306 5) share QN 1 with RDMA Reads, and so share IRD and ORD; responses use
- * QN 3. Each operation runs when its response is made, in request order. It is one processor
- * instruction, so it is also atomic towards this host's processors.
+ * Atomic requests (RFC 7306 5) share QN 1, and so IRD and ORD, with RDMA Reads; responses use QN 3.
+ * Each operation runs when its response is made, in request order. The operation is one processor
+ * instruction, so this host's processors see it as atomic, too.
  */
 #include "iwarp/atomic.h"
 

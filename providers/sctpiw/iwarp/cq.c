@@ -20,7 +20,6 @@ static struct iw_cqe *new_ring(uint32_t entries, uint32_t *mask)
 	return alloc_lines_unset(size * sizeof(struct iw_cqe));
 }
 
-/* Allocates timestamps for a ring with this mask. */
 static uint64_t *new_stamps(uint32_t mask)
 {
 	return alloc_lines_unset(((size_t)mask + 1) * sizeof(uint64_t));
@@ -350,7 +349,7 @@ static bool release(struct iw_cq_full *full, struct iw_shard *shard)
 	if (!full->count || full->ripe || since >= full->count)
 		return true;
 	/*
-	 * Another shard's timer that is no longer needed keeps running: the event then comes a
+	 * A timer of another shard keeps running when no longer needed: the event then comes a
 	 * little early.
 	 */
 	if (!full->timing) {

@@ -15,8 +15,8 @@
 #include "iwarp/xrc.h"
 
 /*
- * Without receipts, the peer may only send messages up to RFC 7306. The QP type decides which of
- * them the QP accepts.
+ * Without receipts, the peer may send only the messages of RFC 5040 and RFC 7306. The QP type
+ * decides which of them the QP accepts.
  */
 static int check_header(const struct iw_session *s, const struct iw_segment *seg,
 			struct iw_failure *f)

@@ -5,14 +5,14 @@
  *
  *	| imm_data, as the application gives it (4) | 0, or "SEND" (4) |
  *
- * Other RNICs (cxgb4) use the first four octets alike.
+ * Other RNICs (cxgb4) put imm_data into the first four octets, too.
  *
  * RDMA_WRITE_WITH_IMM is an RDMA Write, perhaps an empty one, directly followed by Immediate Data
- * (6). The receiver itself counts the bytes of the Write. SEND_WITH_IMM without payload is
- * Immediate Data alone; the word "SEND" prevents the receiver from pairing it with a preceding
- * Write. Immediate Data of another stack that stands alone, without that word, is treated alike. A
- * Send with both payload and immediate data is impossible: no message carries both, and two
- * messages would use two receives.
+ * (6). The receiver itself counts the bytes of the Write. To a peer without receipts, SEND_WITH_IMM
+ * without payload is Immediate Data alone. The word "SEND" prevents the receiver from pairing it
+ * with a preceding Write. Immediate Data that stands alone without that word is treated alike. A
+ * SEND_WITH_IMM with payload fails there: RFC 7306 has no message with both, and two messages would
+ * use two receives. Between peers with receipts, RDMAP_SEND_IMM carries both.
  */
 #include "iwarp/immediate.h"
 

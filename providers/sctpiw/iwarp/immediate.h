@@ -12,8 +12,8 @@ struct iw_failure;
 struct iw_send_wqe;
 
 /*
- * The delivered part of the peer's last RDMA Write. A Write has no completion here (RFC 5040 5.1),
- * but Immediate Data after it reports its length.
+ * The delivered part of the peer's last RDMA Write. The receiver gets no completion for a Write
+ * (RFC 5040 5.1), but Immediate Data after the Write reports its length.
  */
 struct iw_peer_write {
 	uint32_t bytes;	  /* delivered so far */

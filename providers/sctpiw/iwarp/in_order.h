@@ -26,7 +26,6 @@ bool iw_early_keep(struct iw_session *s, uint32_t ppid, const uint8_t *data, siz
 struct iw_early *iw_early_take(struct iw_session *s);
 /* Returns the message as it arrived, with *ppid, and *len in bytes. */
 const uint8_t *iw_early_message(const struct iw_early *m, uint32_t *ppid, size_t *len);
-/* Frees all stored messages. */
 void iw_early_clear(struct iw_session *s);
 
 #endif

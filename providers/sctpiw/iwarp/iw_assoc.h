@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Associations: user messages between the sessions and SCTP, the lower layer protocol (LLP) of RFC
- * 5041. All functions need the shard's lock.
+ * Associations carry user messages between the sessions and SCTP, the lower layer protocol (LLP) of
+ * RFC 5041. All functions need the shard's lock.
  */
 #ifndef SCTPIW_IWARP_IW_ASSOC_H
 #define SCTPIW_IWARP_IW_ASSOC_H
@@ -51,12 +51,12 @@ struct iw_msg {
 	uint32_t ppid; /* 16: DDP segment, 17: session control (RFC 5043 4.2) */
 	bool more;     /* another message may be pulled at once */
 	/*
-	 * A completion waits for placement of the message, or a Send that the peer's window may
-	 * stop does: request a prompt acknowledgement.
+	 * Request a prompt acknowledgement: a completion, or a Send that the peer's window may
+	 * stop, waits for placement of this message.
 	 */
 	bool awaited;
 	/*
-	 * The session owes the peer a receipt, or its end. Until the peer has this message,
+	 * The session owes the peer a receipt or Terminate. Until the peer has this message,
 	 * acknowledgements must not mean placement: see iw_assoc_owes_receipt().
 	 */
 	bool receipt;
@@ -79,7 +79,6 @@ struct iw_msg {
  */
 struct iw_assoc *iw_assoc_new(struct iw_shard *shard, const struct iw_llp_ops *ops, void *llp,
 			      bool initiator, unsigned int streams, size_t max_msg);
-/* Returns the llp passed to iw_assoc_new(). */
 void *iw_assoc_llp(const struct iw_assoc *assoc);
 /* Sets the size limit for user messages, in bytes, to at least 518 (RFC 5043 9). */
 void iw_assoc_set_max_msg(struct iw_assoc *assoc, size_t max_msg);
@@ -91,7 +90,6 @@ void iw_assoc_set_max_msg(struct iw_assoc *assoc, size_t max_msg);
 void iw_assoc_lost(struct iw_assoc *assoc, int error);
 /* Returns the current value: see iw_assoc_new(). */
 bool iw_assoc_is_initiator(const struct iw_assoc *assoc);
-/* Returns the streams passed to iw_assoc_new(). */
 unsigned int iw_assoc_streams(const struct iw_assoc *assoc);
 /* Returns the number of sessions that are not over. */
 unsigned int iw_assoc_sessions(const struct iw_assoc *assoc);

@@ -87,11 +87,11 @@ int iw_cq_free(struct iw_cq *cq);
 /* Registers a queue of this shard that will complete on the CQ. Needs the locks of all shards. */
 void iw_cq_join(struct iw_cq *cq, struct iw_shard *shard);
 /*
- * Announces that this number of queues leave their shard. If no other queues use the CQ, the CQ
- * leaves the shard as well.
+ * Removes `queues` queues, which leave their shard. If no other queues use the CQ, the CQ leaves
+ * the shard as well.
  */
 void iw_cq_leave(struct iw_cq *cq, uint32_t queues);
-/* Makes the CQ keep the time of each new entry. Call once. Returns 0, or -ENOMEM. */
+/* Enables timestamps for new entries. Call once. Returns 0, or -ENOMEM. */
 int iw_cq_stamp(struct iw_cq *cq);
 /*
  * Delays events until count completions have arrived since the CQ was armed, or until period ns
@@ -99,14 +99,17 @@ int iw_cq_stamp(struct iw_cq *cq);
  * -ENOMEM.
  */
 int iw_cq_moderate(struct iw_cq *cq, uint32_t count, uint64_t period);
-/* Needs the consumer's lock as well. Returns 0, -EINVAL if entries < iw_cq_count(), or -ENOMEM. */
+/*
+ * Resizes the ring. Needs the consumer's lock as well. Returns 0 or: -EINVAL if entries is 0, above
+ * the limit, or below iw_cq_count(); -ENOMEM.
+ */
 int iw_cq_resize(struct iw_cq *cq, uint32_t entries);
 /*
  * Removes the entries of a QP in RESET. Frees all slots of its queues that complete on this CQ.
  * Needs the consumer's lock as well.
  */
 void iw_cq_purge(struct iw_cq *cq, struct iw_qp *qp);
-/* Keeps the entries of a destroyed SRQ, but they free no slots. Needs the same locks. */
+/* Keeps the entries of a destroyed SRQ, but they will free no slots. Needs the same locks. */
 void iw_cq_disown(struct iw_cq *cq, const struct iw_srq *srq);
 
 /*

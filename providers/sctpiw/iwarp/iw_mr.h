@@ -51,13 +51,13 @@ void iw_mr_get(const struct iw_mr *mr, struct iw_mr_attr *attr);
  */
 int iw_mr_change(struct iw_mr *mr, const struct iw_mr_attr *attr);
 /*
- * Finds the process memory of len bytes from addr, for advice about them. Returns 0 and *memory.
+ * Finds the process memory of len bytes from addr, for ibv_advise_mr(). Returns 0 and *memory.
  * write: the advice is about writing. Errors: -ENOENT: no such MR; -EINVAL: a window; -EPERM: an MR
  * of another PD, or not writable; -EFAULT: out of bounds, or a null MR, which has no memory.
  */
 int iw_mr_locate(const struct iw_pd *pd, uint32_t lkey, uint64_t addr, uint32_t len, bool write,
 		 uint64_t *memory);
-/* Returns 0 once no code uses the memory any more, or -EBUSY if windows are bound. */
+/* Frees mr. After a return of 0, no code uses its memory. Returns -EBUSY if windows are bound. */
 int iw_mr_free(struct iw_mr *mr);
 
 /*

@@ -44,7 +44,7 @@ struct iw_send_wqe {
 	union {
 		struct {	      /* used by the RNIC */
 			uint32_t msn; /* on QN 0, for a WR with a message there */
-			/* For the same WRs: previous value of iw_send_window.sent. */
+			/* For the same WRs: iw_send_window.sent before the message. */
 			uint32_t sent_before;
 			uint32_t seq;	  /* IW_WQE_SENT: of the last message (iw_assoc.pulled) */
 			uint16_t ssn;	  /* IW_WQE_SENT: DDP-SSN of the last message */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The RNIC owns the objects that all shards share, above all MRs and PDs. It also counts the other
- * objects. All functions need the locks of all shards.
+ * The RNIC owns the objects that all shards share, above all MRs and PDs. It numbers and counts the
+ * other objects. All functions need the locks of all shards.
  */
 #ifndef SCTPIW_IWARP_IW_RNIC_H
 #define SCTPIW_IWARP_IW_RNIC_H

@@ -102,8 +102,8 @@ struct iw_assoc *iw_session_assoc(const struct iw_session *session);
  */
 void iw_session_close(struct iw_session *session);
 /*
- * Closes a session after a wait in vain, as iw_session_close(). Also reports the timeout to the
- * peer where that is legal (RFC 6581 9.3).
+ * Closes a session as iw_session_close() after a timeout. Also reports the timeout to the peer
+ * where that is legal (RFC 6581 9.3).
  */
 void iw_session_abandon(struct iw_session *session);
 

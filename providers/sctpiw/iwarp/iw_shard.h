@@ -36,7 +36,7 @@ void iw_shard_with_all(struct iw_shard *shard, bool has_all);
  * are never sent, and that memory is never accessed again. MRs, windows and PDs remain usable.
  */
 void iw_shard_forget(struct iw_shard *shard);
-/* Returns the time of the next iw_timers() call, ns; UINT64_MAX: no timer runs. */
+/* Returns the time when iw_timers() is due, ns; UINT64_MAX: no timer runs. */
 uint64_t iw_next_timeout(const struct iw_shard *shard);
 /* Runs the timers due at now, ns. */
 void iw_timers(struct iw_shard *shard, uint64_t now);

@@ -88,8 +88,8 @@ static inline uint32_t iw_srq_outstanding(const struct iw_srq *srq)
 }
 
 /*
- * (producer) Returns the next free slot, or NULL if the queue is full. Fill it, then publish. A
- * slot was returned before each polled completion, and the RNIC has finished reading that slot.
+ * (producer) Returns the next free slot, or NULL if the queue is full. Fill it, then publish.
+ * Before each polled completion, the RNIC finished reading a slot and returned that slot.
  */
 static inline struct iw_recv_wqe *iw_srq_slot(struct iw_srq *srq)
 {

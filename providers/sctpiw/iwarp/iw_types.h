@@ -122,7 +122,7 @@ enum iw_access { /* ibv_access_flags */
 		 IW_ACCESS_REMOTE_ATOMIC = 8,
 		 IW_ACCESS_MW_BIND = 1 << 4,
 		 IW_ACCESS_ZERO_BASED = 1 << 5,
-		 IW_ACCESS_ON_DEMAND = 1 << 6, /* the memory may come and go */
+		 IW_ACCESS_ON_DEMAND = 1 << 6, /* the memory may be unmapped and mapped again */
 		 /* All rights that a peer may have. */
 		 IW_ACCESS_REMOTE = IW_ACCESS_REMOTE_WRITE | IW_ACCESS_REMOTE_READ |
 				    IW_ACCESS_REMOTE_ATOMIC,

@@ -370,7 +370,7 @@ int iw_mr_invalidate_local(const struct iw_qp *qp, uint32_t stag)
 		return -EINVAL;
 	if (windows(mr))
 		return -EBUSY;
-	/* The caller has the locks of all shards; a single shard's own lock suffices. */
+	/* The caller holds the locks of all shards; with one shard that is its own lock. */
 	iw_zcopy_copy_out_all(qp->shard->rnic);
 	iw_mr_set_invalid(mr, true);
 	return 0;

@@ -15,9 +15,9 @@ struct iw_mw {
 };
 
 /*
- * Executes a BIND_MW. Returns -EINVAL if the WR names: no window of the PD; no part of an MR of the
- * PD that permits the bind; the window's current key; or a type 2 window that is bound, or length 0
- * for one.
+ * Executes a BIND_MW. Returns -EINVAL if the WR names no window of the PD, no part of an MR of the
+ * PD that permits the bind, or the window's current key. A type 2 window must not be bound already,
+ * or get length 0.
  */
 int iw_mw_bind(struct iw_qp *qp, const struct iw_send_wqe *wqe);
 /* Unbinds a window, bound or not. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
  * RDMAP messages (RFC 5040 4.1, RFC 7306 4.1). One table holds each message's path, sender,
- * placement, delivery, what it completes, and the layer of its errors. The table generates the
+ * placement, delivery, completion effect, and the layer of its errors. The table generates the
  * switches for placement and delivery, so that no call is indirect.
  */
 #ifndef SCTPIW_IWARP_OPCODE_H

@@ -58,7 +58,7 @@ static uint32_t new_num(struct iw_shard *shard)
 {
 	uint32_t num;
 
-	do /* 0 and 1 are special QPs elsewhere, and some programs rely on this */
+	do /* 0 and 1 are special QPs elsewhere; some programs treat them so */
 		num = shard->rnic->next_qp_num++ & 0xffffff;
 	while (num < 2 || iw_table_find(&shard->qps, num));
 	return num;
@@ -248,7 +248,7 @@ int iw_qp_modify(struct iw_qp *qp, enum iw_qp_state next)
 	case IW_QP_MOVES:
 		break;
 	}
-	/* Flush WRs posted in SQE, seen or not. */
+	/* Flush all WRs that were posted in SQE. */
 	if (iw_qp_state(qp) == IW_QPS_SQE) {
 		iw_sq_flush(qp, NULL);
 		iw_qp_base(qp)->error = NULL;

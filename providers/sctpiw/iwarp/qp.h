@@ -84,7 +84,7 @@ void iw_qp_enter_error(struct iw_qp *qp, const struct iw_failure *f);
 void iw_qp_enter_sq_error(struct iw_qp *qp, const struct iw_failure *f);
 
 #define IW_OPCODE(opcode) (1u << RDMAP_##opcode)
-/* Messages, and messages with bytes, that struct iw_traffic counts. */
+/* Opcodes whose bytes, and whose messages, struct iw_traffic counts. */
 #define IW_TRAFFIC_BYTES                                                                           \
 	(IW_OPCODE(WRITE) | IW_OPCODE(READ_RESPONSE) | IW_OPCODE(SEND) | IW_OPCODE(SEND_INV) |     \
 	 IW_OPCODE(SEND_SE) | IW_OPCODE(SEND_SE_INV) | IW_OPCODE(SEND_IMM) |                       \

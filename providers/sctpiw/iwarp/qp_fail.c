@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* A QP that fails for no reason of its own: what faults on demand ask for (docs/faults.md). */
+/* Failures of a QP on demand, for fault injection (docs/faults.md). */
 #include "iwarp/assoc.h"
 #include "iwarp/qp.h"
 #include "iwarp/rc.h"
@@ -11,7 +11,7 @@ static struct iw_session *session_of(const struct iw_qp *qp)
 	return qp->type == IW_QPT_UD ? NULL : iw_rc_of(qp)->session;
 }
 
-/* The event that an error with a header would have. */
+/* Returns the event for an error with a header. */
 static enum iw_event_type event_of(const struct iw_failure *f)
 {
 	struct iw_failure with_header = *f;
@@ -47,7 +47,7 @@ void iw_qp_fail_sends(struct iw_qp *qp, uint32_t status)
 	}
 	if (iw_qp_state(qp) >= IW_QPS_SQE)
 		return;
-	/* The WQE at fault has completed already, so none of those that wait is it. */
+	/* The WQE at fault has completed, so blame none of the waiting WQEs. */
 	iw_fail_local(&f, IW_FAULT_SQ, iw_ring_tail(&qp->sq), status);
 	if (s) {
 		iw_session_fail(s, &f);

@@ -167,7 +167,7 @@ int iw_rc_bind(struct iw_qp *qp, struct iw_session *s, uint32_t ird, uint32_t or
 		.ord = ord,
 		.ord_max = IW_MAX_ORD,
 		.msn = 1,
-		/* Other sessions cannot use these STags, but the start values are far apart. */
+		/* STags are valid only on their session, but the start values are far apart. */
 		.stag = qp->shard->read_stags,
 		.atomic_msn = 1,
 	};

@@ -46,7 +46,7 @@ int iw_rc_rx_place(struct iw_session *s, const struct iw_segment *seg, struct iw
 int iw_rc_rx_deliver(struct iw_session *s, const struct iw_rx_rec *rec, struct iw_failure *f);
 /* Moves unexpected Sends into new receives. Returns false if the session has failed. */
 bool iw_rc_rx_refresh(struct iw_session *s);
-/* Handles an unexpected Send without a receive in time (rnr_retry_count). */
+/* Fails the session if an unexpected Send got no receive in time (rnr_retry_count). */
 void iw_rc_rx_timeout(struct iw_session *s);
 
 /* Shared with rc_srq.c: */

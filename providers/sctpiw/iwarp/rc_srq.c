@@ -55,7 +55,6 @@ static int complete(struct iw_rc *rc, struct iw_failure *f)
 
 /* ---- receives ---- */
 
-/* Returns the SRQ's part for the QP's shard. */
 static struct iw_srq_part *part_of(const struct iw_rc *rc, struct iw_srq *srq)
 {
 	return iw_srq_part(srq, rc->base.qp.shard);
@@ -274,7 +273,7 @@ static void serve_in_turn(struct iw_srq_part *part)
 		struct iw_rc_rx *rx = list_entry(node, struct iw_rc_rx, waiting);
 
 		list_del(node);
-		if (!rx->unexpected.count) /* it has all it wanted */
+		if (!rx->unexpected.count) /* no Send of this QP waits */
 			continue;
 		list_add_tail(waiting, node);
 		if (give(list_entry(rx, struct iw_rc, rx)->session) != GIVEN_NONE)

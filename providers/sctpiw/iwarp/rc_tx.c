@@ -43,7 +43,7 @@ static bool is_fenced(const struct iw_send_wqe *wqe)
 	return (wqe->flags & IW_SEND_FENCE) || wqe->opcode == IW_WR_LOCAL_INV;
 }
 
-/* True if the WQE must wait for outstanding requests, which exist. */
+/* True if the WQE must wait for the outstanding requests, of which there is at least one. */
 static bool is_blocked(const struct iw_reads *r, const struct iw_send_wqe *wqe)
 {
 	uint32_t outstanding = iw_reads_outstanding(r);
@@ -216,7 +216,6 @@ static inline bool put_payload(struct iw_session *s, const struct iw_send_wqe *w
 	return false;
 }
 
-/* Writes the next segment of a Write. */
 static size_t pull_write(struct iw_session *s, struct iw_send_wqe *wqe, uint8_t *buf, size_t limit)
 {
 	const size_t header = SESSION_SSN_LEN + DDP_TAGGED_LEN;
@@ -246,7 +245,6 @@ static uint32_t send_word(const struct iw_send_wqe *wqe, enum rdmap_opcode opcod
 	return rdmap_is_send_imm(opcode) ? get_be32((const uint8_t *)&wqe->imm_data) : 0;
 }
 
-/* Writes the next segment of a Send. */
 static size_t pull_send(struct iw_session *s, struct iw_send_wqe *wqe, uint8_t *buf, size_t limit)
 {
 	const struct iw_wr_info *info = iw_wr_info(wqe->opcode);

@@ -32,10 +32,7 @@ void iw_receipt_finish(struct iw_session *s);
  * is about to fail.
  */
 void iw_receipt_finish_to_self(struct iw_session *s);
-/*
- * Updates the association's count of sessions that owe a receipt or a message that ends the
- * session.
- */
+/* Updates the association's count of sessions that owe a receipt or Terminate. */
 void iw_receipt_count(struct iw_session *s);
 /*
  * True if a receipt may be sent. It must follow the establishment of the session and the RTR

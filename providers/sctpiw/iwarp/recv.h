@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Receives: a message takes a receive from a queue, places its bytes there, and completes the
- * receive. This code is independent of MSNs, segments and QP types. Each message chooses between
- * the QP's own queue and an SRQ. Needs the shard's lock.
+ * Receives: a message takes a receive from the QP's own queue or an SRQ, places its bytes there,
+ * and completes the receive. This code is independent of MSNs, segments and QP types. Needs the
+ * shard's lock.
  */
 #ifndef SCTPIW_IWARP_RECV_H
 #define SCTPIW_IWARP_RECV_H
@@ -14,7 +14,7 @@ struct iw_failure;
 /* Identifies a taken receive. */
 struct iw_recv {
 	struct iw_srq *srq; /* source; NULL: the QP's own queue */
-	uint32_t at;	    /* own queue: ring index; SRQ: slot + 1; 0: no receive */
+	uint32_t at;	    /* own queue: ring index; SRQ: slot + 1, or 0 for no receive */
 };
 
 static inline struct iw_recv iw_recv_own(uint32_t index)

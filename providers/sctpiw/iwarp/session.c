@@ -209,7 +209,7 @@ static const struct end_info end_infos[] = {
 	[IW_END_ABANDONED] = { 0, .silent = true },
 };
 
-/* Reports the end to the user, unless no user knows the session yet. */
+/* Reports the end to the user. A user that has not fetched IW_EVENT_INITIATE gets no event. */
 static void notify_closed(struct iw_session *s, int error)
 {
 	if (!s->active && !s->setup.announced && (s->event.bits & 1 << IW_EVENT_INITIATE)) {

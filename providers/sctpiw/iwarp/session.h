@@ -49,7 +49,7 @@ struct iw_session_tx {
 	bool answered;	    /* the peer has the first message: it sent an answer */
 	bool rtr_due;	    /* an RTR indication is to be sent */
 	bool receipt_due;   /* a receipt is to be sent, before all messages but control */
-	bool owes; /* iw_assoc.owing counts a receipt, or a message that ends the session */
+	bool owes; /* a receipt or Terminate is due, so iw_assoc.owing counts the session */
 	uint32_t receipt_msn;	      /* on QN 4, of the last receipt */
 	struct rdmap_receipt receipt; /* the last receipt sent, or the final receipt that is due */
 };
@@ -150,10 +150,11 @@ enum iw_end_reason {
 /* Returns a new session without a stream; NULL if out of memory. */
 struct iw_session *iw_session_new(struct iw_assoc *assoc, bool active);
 /*
- * Ends a session and unbinds the QP, whose fate depends on the reason. Queues an RDMAP Terminate as
- * f says, and a session Terminate, after the messages already sent. Raises IW_EVENT_CLOSED unless
- * the user ends the session. f: with FAILED, TERMINATE and ABANDONED, else NULL; passed to
- * iw_qp_enter_error(). No effect if the session has ended. Only iw_shard_reap() frees sessions.
+ * Ends a session and unbinds the QP; the reason determines the QP's state. Queues an RDMAP
+ * Terminate as f says, and a session Terminate, after the messages already sent. Raises
+ * IW_EVENT_CLOSED unless the user ends the session. f: with FAILED, TERMINATE and ABANDONED, else
+ * NULL; passed to iw_qp_enter_error(). No effect if the session has ended. Only iw_shard_reap()
+ * frees sessions.
  */
 void iw_session_end(struct iw_session *s, enum iw_end_reason why, const struct iw_failure *f);
 /* Ends the session because the association is gone; error: -errno for IW_EVENT_CLOSED. */

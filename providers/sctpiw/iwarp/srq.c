@@ -183,7 +183,7 @@ int iw_srq_arm(struct iw_srq *srq, uint32_t limit)
 	if (limit > srq->max_wr)
 		return -EINVAL;
 	srq->limit = limit;
-	/* Waiting Sends do not try again before receives are posted. */
+	/* Waiting Sends do not try again before receives are posted, so raise the event here. */
 	for (unsigned int i = 0; i < srq->pd->rnic->n_shards && srq->limit; i++) {
 		struct iw_srq_part *part = &full_of(srq)->parts[i];
 

@@ -25,7 +25,6 @@ struct iw_srq_full {
 	struct iw_srq_part parts[]; /* by shard index */
 };
 
-/* Returns the SRQ's part for this shard. */
 static inline struct iw_srq_part *iw_srq_part(struct iw_srq *srq, const struct iw_shard *shard)
 {
 	return &list_entry(srq, struct iw_srq_full, srq)->parts[shard->index];

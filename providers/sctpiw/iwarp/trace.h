@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Shared by the trace points of sessions; for the events see util/trace_events.h. */
+/* Helpers for the trace points of sessions; for the events see util/trace_events.h. */
 #ifndef SCTPIW_IWARP_TRACE_H
 #define SCTPIW_IWARP_TRACE_H
 
@@ -8,13 +8,11 @@
 #include "util/trace.h"
 #include "wire/session.h"
 
-/* Returns the QP number of a session, for a trace. */
 static inline uint64_t iw_trace_qp(const struct iw_session *s)
 {
 	return s->qp ? s->qp->num : TRACE_NONE;
 }
 
-/* Returns the name of a session control message, by function code. */
 static inline const char *iw_trace_message(uint16_t function)
 {
 	static const char *const names[] = {
@@ -31,7 +29,6 @@ static inline const char *iw_trace_message(uint16_t function)
 	return function && function < n ? names[function] : "unknown";
 }
 
-/* Returns the reason for the end of a session. */
 static inline const char *iw_trace_reason(enum iw_end_reason why)
 {
 	static const char *const names[] = {

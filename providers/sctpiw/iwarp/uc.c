@@ -49,7 +49,6 @@ static bool is_established(const struct iw_session *s)
 	return iw_is_uc(s->qp) && s->state == IW_S_ESTABLISHED;
 }
 
-/* Counts a dropped message. */
 static void count(struct iw_session *s, uint16_t error)
 {
 	struct iw_uc_drops *all = &s->shard->stats.uc;

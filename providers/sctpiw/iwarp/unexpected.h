@@ -59,7 +59,6 @@ enum iw_unexpected_kept { IW_UNEXPECTED_KEPT, IW_UNEXPECTED_NO_BUDGET, IW_UNEXPE
 enum iw_unexpected_kept iw_unexpected_keep(struct iw_unexpected_table *t, uint32_t index,
 					   const struct iw_rx_rec *rec, uint16_t ssn,
 					   const uint8_t *payload, size_t budget);
-/* Frees the segments of the message. */
 void iw_unexpected_free(struct iw_unexpected *m);
 /* Frees all messages and the table, but keeps first. */
 void iw_unexpected_clear(struct iw_unexpected_table *t);

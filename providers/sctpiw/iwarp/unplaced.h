@@ -3,12 +3,12 @@
  * Completion means that the peer has the data.
  *
  * A Write, and every earlier WR of the QP, completes with success only when its bytes are placed in
- * the peer's memory. A Send completes only when it is in a receive of the peer, which will report
- * the Send. Until then the WQE is IW_WQE_SENT. Two sources show progress:
+ * the peer's memory. A Send completes only when it is in a receive of the peer and will complete
+ * there. Until then the WQE is IW_WQE_SENT. Two sources show progress:
  *
- *- The LLP counts the messages that the peer has placed and delivered (iw_llp_ops.placed).
- *- The peer's receipts (wire/rdmap_receipt.h) say which Sends have no receive yet, and how far a
- *  session came at its end.
+ * - The LLP counts the messages that the peer has placed and delivered (iw_llp_ops.placed).
+ * - The peer's receipts (wire/rdmap_receipt.h) show which Sends have no receive yet, and how far a
+ *   session came at its end.
  *
  * For a peer without receipts the LLP reports SCTP's acknowledgements, the only information
  * available. Some LLPs report nothing: then a WQE completes when the LLP has it. Needs the shard's

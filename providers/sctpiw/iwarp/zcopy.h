@@ -7,8 +7,8 @@
  * When a session ends, its messages become void and reference no memory (void.h).
  *
  * A Read Response has no completion. Its memory may change while referenced, as it may during a
- * copy, and the peer gets old or new bytes. But the right to read must not end earlier: see
- * iw_zcopy_copy_out(). Needs the shard's lock.
+ * copy, and the peer gets old or new bytes. But the right to read must last as long as the
+ * reference: see iw_zcopy_copy_out(). Needs the shard's lock.
  */
 #ifndef SCTPIW_IWARP_ZCOPY_H
 #define SCTPIW_IWARP_ZCOPY_H
@@ -27,8 +27,8 @@ static inline bool iw_zcopy_pays(const struct iw_rnic *rnic, uint32_t len)
 }
 
 /*
- * References len bytes at from, for which it pays, as the end of the pulled segment. Returns false
- * if they must be copied.
+ * References len bytes at from, enough for iw_zcopy_pays(), as the end of the pulled segment.
+ * Returns false if they must be copied.
  */
 bool iw_zcopy_reference(struct iw_rc *rc, const uint8_t *from, uint32_t len);
 /* Copies all memory that the shard references, before the right to read some memory ends. */
