@@ -81,8 +81,8 @@ int iw_qp_free(struct iw_qp *qp);
 struct iw_qp *iw_qp_by_num(const struct iw_shard *shard, uint32_t num);
 /*
  * Moves an unconnected QP to another shard, where it then completes on its CQs. Returns 0 or:
- * -EBUSY if the QP is connected, has pending events, or is tied to its shard, as UD QPs and QPs
- * with an SRQ are; -ENOMEM. Needs the locks of all shards.
+ * -EBUSY if the QP is connected, has pending events, or is tied to its shard, as UD QPs are;
+ * -ENOMEM. Needs the locks of all shards.
  */
 int iw_qp_move(struct iw_qp *qp, struct iw_shard *to);
 

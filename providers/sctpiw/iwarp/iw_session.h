@@ -64,7 +64,8 @@ int iw_session_initiate(struct iw_assoc *assoc, struct iw_qp *qp, const struct i
 /*
  * Establishes at once a session of a QP that is connected out of band to itself. The caller passes
  * each message pulled from the session, in order, to iw_assoc_receive() of the same association. If
- * the session refuses a message, its incomplete WR fails as well. Errors as above.
+ * the session refuses a message, the WR of that message fails as well, unless it is complete.
+ * Errors as above.
  */
 int iw_session_to_self(struct iw_assoc *assoc, struct iw_qp *qp, const struct iw_session_param *p,
 		       const struct iw_session_user *user, struct iw_session **session);

@@ -3,13 +3,15 @@
  * Shared receive queues.
  *
  * The first segment of a Send takes a receive. If the queue is empty, the Send takes the next
- * receive that is posted; waiting QPs are served in turn. UC QPs do not wait: they drop the Send. A
- * QP takes receives in message order: if a message overtakes others, the overtaken messages get
- * their receives first. So every taken receive can complete. The queue cannot be exhausted by
- * messages that wait for an earlier one without a receive. If a QP's next message already has a
- * receive, the QP may take more only while it holds fewer than the queue has left. Until then these
- * messages are kept as unexpected ones. So no peer can take all receives with many unfinished
- * messages (RFC 5042 6.4.3.1).
+ * receive that is posted; waiting QPs are served in turn. UC QPs do not wait: they drop the Send.
+ *
+ * A QP takes receives in message order: if a message overtakes others, the overtaken messages get
+ * their receives first. So every taken receive can complete. Messages that wait for an earlier one
+ * without a receive cannot hold all receives.
+ *
+ * If a QP's next message already has a receive, the QP may take more only while it holds fewer than
+ * the queue has left. Until then these messages are kept as unexpected ones. So no peer can take
+ * all receives with many unfinished messages (RFC 5042 6.4.3.1).
  *
  * A slot belongs to the application (freed), to the queue (posted), or to a QP (taken). The QP
  * returns the slot when the receive completes. The receive is outstanding until its completion is

@@ -107,8 +107,8 @@ const struct iw_ud_dest *iw_ud_peek(struct iw_qp *qp, uint32_t *len);
 void iw_ud_end_turn(struct iw_qp *qp);
 /*
  * Writes the datagram of iw_ud_peek() as a chunk to buf, which has room for WIRE_UD_LEN +
- * IW_UD_MAX_MSG bytes. Completes the work request. Returns the length; 0: the work request was
- * wrong, the QP is in SQE.
+ * IW_UD_MAX_MSG bytes. Completes the work request. Returns the length; 0: the work request is at
+ * fault, the QP is in SQE.
  */
 size_t iw_ud_pull(struct iw_qp *qp, uint8_t *buf);
 /* Receives a datagram from `remote` to `local`. */

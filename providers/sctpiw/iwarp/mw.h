@@ -16,8 +16,8 @@ struct iw_mw {
 
 /*
  * Executes a BIND_MW. Returns -EINVAL if the WR names no window of the PD, no part of an MR of the
- * PD that permits the bind, or the window's current key. A type 2 window must not be bound already,
- * or get length 0.
+ * PD that permits the bind, or the window's current key. Returns -EINVAL for a type 2 window, too,
+ * if it is bound or would get length 0.
  */
 int iw_mw_bind(struct iw_qp *qp, const struct iw_send_wqe *wqe);
 /* Unbinds a window, bound or not. */

@@ -105,7 +105,6 @@ static inline void iw_traffic_add(struct iw_traffic *t, uint64_t *total, unsigne
 	}
 }
 
-/* Operations of the types. */
 extern const struct iw_qp_ops iw_rc_ops;
 extern const struct iw_qp_ops iw_uc_ops;
 extern const struct iw_qp_ops iw_ud_ops;

@@ -31,7 +31,7 @@ struct iw_rc {
 	struct iw_unplaced unplaced;
 };
 
-/* qp is RC or UC, or NULL. */
+/* qp is RC, UC or XRC, or NULL. */
 static inline struct iw_rc *iw_rc_of(const struct iw_qp *qp)
 {
 	return (struct iw_rc *)(uintptr_t)qp;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Receipts (wire/rdmap_receipt.h) inform the peer about its messages. While a receipt is owed, the
- * LLP lets no acknowledgement overtake it (iw_assoc_owes_receipt()). Needs the shard's lock.
+ * Receipts (wire/rdmap_receipt.h) report to the peer the state of its messages. While a receipt is
+ * owed, the LLP lets no acknowledgement overtake it (iw_assoc_owes_receipt()). Needs the shard's
+ * lock.
  */
 #ifndef SCTPIW_IWARP_RECEIPT_H
 #define SCTPIW_IWARP_RECEIPT_H
