@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/*
- * The passive side keeps no state until the cookie comes back: all that it must remember travels in
- * the cookie.
- */
+/* The passive side keeps no state until the cookie returns: the cookie carries all of it. */
 #include "sctp/accept.h"
 
 #include "sctp/control.h"
@@ -10,20 +7,17 @@
 #include "sctp/mtu.h"
 #include "wire/sctp_init.h"
 
-/*
- * How long a restarted peer is held off while the old path is asked, ns (see
- * restart_is_doubtful()).
- */
+/* Maximum time that a probe of the old path holds off a restarted peer, ns. */
 #define RESTART_DOUBT (10 * NSEC_PER_SEC)
 #define REPORTS_MAX 256u /* bytes of unknown parameters that an INIT ACK reports */
 /*
- * The limit of an INIT ACK's length, in lengths of the INIT, as in RFC 9000 8.1 for QUIC: the
- * INIT's source address may be forged.
+ * Maximum length of an INIT ACK, in lengths of the INIT, as in RFC 9000 8.1 for QUIC. The source
+ * address of the INIT may be forged.
  */
 #define GROWTH_MAX 3u
-#define IP_HEADER 20u /* bytes: the smallest */
+#define IP_HEADER 20u /* bytes, at least */
 
-/* Answers an INIT with an ABORT, under the tag that the INIT announced (8.4). */
+/* Answers an INIT with an ABORT under its Initiate Tag (8.4). */
 static void refuse(struct sctp_in *in, uint32_t tag, uint16_t cause, const void *info, size_t len)
 {
 	const struct wire_sctp_common h = { in->h.dport, in->h.sport, tag };
@@ -31,7 +25,7 @@ static void refuse(struct sctp_in *in, uint32_t tag, uint16_t cause, const void 
 	sctp_ootb_chunk(in->ep, in->from, &h, WIRE_SCTP_ABORT, 0, cause, info, len);
 }
 
-/* Whether the INIT is one to answer with an INIT ACK. If not, an ABORT was sent, if the endpoint sends any now. */
+/* True if the INIT gets an INIT ACK. If false, an ABORT was sent, unless the endpoint is quiet. */
 static bool acceptable(struct sctp_in *in, const struct wire_sctp_init *init)
 {
 	uint8_t info[6];
@@ -61,8 +55,8 @@ static bool acceptable(struct sctp_in *in, const struct wire_sctp_init *init)
 }
 
 /*
- * The first address in the INIT, or that it came from, which the association does not know, or
- * NULL. An address that only the peer has named counts as unknown too: it may be another host's,
+ * Returns an address that the INIT would add to the association, or NULL: its source, or one that
+ * it lists. An address that only the peer has named counts as unknown. It may be another host's,
  * which must not restart the association.
  */
 static const struct ip_addr *added_address(const struct sctp_in *in,
@@ -79,8 +73,8 @@ static const struct ip_addr *added_address(const struct sctp_in *in,
 }
 
 /*
- * Answers an INIT that would restart the association and adds an address with an ABORT (5.2.1,
- * 5.2.2): somebody else could be taking over.
+ * Answers an INIT that would restart the association and adds an address: an ABORT, since another
+ * host could be taking over (5.2.1, 5.2.2).
  */
 static void refuse_address(struct sctp_in *in, uint32_t tag, const struct ip_addr *addr)
 {
@@ -94,9 +88,9 @@ static void refuse_address(struct sctp_in *in, uint32_t tag, const struct ip_add
 	refuse(in, tag, WIRE_SCTP_CAUSE_RESTART_ADDRESS, info, len);
 }
 
-/* What an INIT ACK says of us that is not in its fixed part. */
+/* The local data of an INIT ACK outside its fixed part. */
 struct told {
-	struct sctp_locals locals; /* our other addresses */
+	struct sctp_locals locals; /* other local addresses */
 	struct sctp_auth_random random;
 };
 
@@ -134,10 +128,10 @@ static void cookie_fill(struct sctp_in *in, const struct wire_sctp_init *init,
 }
 
 /*
- * Where the INIT ACK goes: to where the INIT came from. But what our own INIT said goes to nobody
- * who only claims to be the host that we connect to (5.2.1). It goes to the address that we were
- * told, so that the cookie is that of whoever is there. Where the peer is known to be, our own INIT
- * goes as well.
+ * Returns the destination of the INIT ACK, normally the source of the INIT. But a repetition of the
+ * local INIT must not go to a host that only claims to be the peer (5.2.1). It goes to the address
+ * that the user has named, so that the cookie belongs to the host there. It may also go to known
+ * addresses of the peer, as the local INIT does.
  */
 static const struct path_addr *answer_to(const struct sctp_in *in)
 {
@@ -148,7 +142,7 @@ static const struct path_addr *answer_to(const struct sctp_in *in)
 	return elsewhere ? &in->a->path->addr : in->from;
 }
 
-/* Says what we know of ASCONF, to those who know it and demand no more than we do. */
+/* Offers ASCONF to a peer that supports it and requires no other authenticated chunks. */
 static void offer(struct sctp_in *in, const struct wire_sctp_init *init, struct told *told,
 		  struct wire_sctp_init *answer)
 {
@@ -158,24 +152,24 @@ static void offer(struct sctp_in *in, const struct wire_sctp_init *init, struct 
 	if (!in->s->config.asconf || sctp_auth_offer(init) != SCTP_AUTH_GOOD ||
 	    (crossed && a->setup.plain))
 		return;
-	if (crossed) /* as the tag (RFC 4895 6.1) */
+	if (crossed) /* repeated like the tag (RFC 4895 6.1) */
 		told->random = a->setup.random;
 	else
 		sctp_auth_random(in->s->random, &told->random);
 	sctp_auth_tell(&told->random, answer);
 }
 
-/* What the INIT ACK says of us. */
+/* Returns the contents of the INIT ACK. */
 static struct wire_sctp_init init_ack(struct sctp_in *in, const struct wire_sctp_init *init,
 				      struct told *told)
 {
 	const struct sctp_assoc *a = in->a;
 	struct wire_sctp_init answer = { .adaptation = in->s->config.adaptation };
 
-	if (init->receipts.version) /* others need not hear of it */
+	if (init->receipts.version) /* only to peers with receipts */
 		answer.receipts = in->s->config.receipts;
 
-	if (a && sctp_in_states(a, SCTP_STATES_SETUP)) { /* what our own INIT said (5.2.1) */
+	if (a && sctp_in_states(a, SCTP_STATES_SETUP)) { /* repeats the local INIT (5.2.1) */
 		answer.tag = a->local_tag;
 		answer.tsn = a->setup.init_tsn;
 		answer.a_rwnd = a->setup.init_rwnd;
@@ -191,10 +185,7 @@ static struct wire_sctp_init init_ack(struct sctp_in *in, const struct wire_sctp
 	}
 	sctp_locals_tell(&told->locals, &answer);
 	offer(in, init, told, &answer);
-	/*
-	 * As many streams one way as the other (RFC 5043 8), and no more pairs than the peer can
-	 * use.
-	 */
+	/* As many streams each way (RFC 5043 8), and no more pairs than the peer can use. */
 	answer.os = init->os < init->mis ? init->os : init->mis;
 	if (answer.os > in->s->config.streams)
 		answer.os = in->s->config.streams;
@@ -202,7 +193,7 @@ static struct wire_sctp_init init_ack(struct sctp_in *in, const struct wire_sctp
 	return answer;
 }
 
-/* Writes our parameters of the INIT ACK, with the cookie, and returns their length in bytes. */
+/* Writes the local parameters of the INIT ACK, with the cookie. Returns their length in bytes. */
 static size_t put_init_ack(struct sctp_in *in, const struct wire_sctp_init *init,
 			   const struct wire_sctp_init *answer, const struct told *told, uint8_t *p)
 {
@@ -216,7 +207,7 @@ static size_t put_init_ack(struct sctp_in *in, const struct wire_sctp_init *init
 	return len + wire_sctp_param_put(p + len, WIRE_SCTP_PARAM_COOKIE, raw, cookie_len);
 }
 
-/* Leaves out our last addresses, until their parameters amount to n bytes or no address is left. */
+/* Drops local addresses from the end, until their parameters have n bytes or none is left. */
 static void leave_out(struct sctp_locals *l, size_t n)
 {
 	size_t saved = 0;
@@ -249,10 +240,7 @@ static void send_init_ack(struct sctp_in *in, const struct wire_sctp_init *init)
 	}
 	plain = len;
 	end = len;
-	/*
-	 * Unknown parameters are reported, but the answer is not much larger than the question
-	 * (12.4).
-	 */
+	/* Report unknown parameters, in an answer not much larger than the INIT (12.4). */
 	for (i = 0; i < init->reports && len - plain < REPORTS_MAX; i++) {
 		if (init->report[i].len <= REPORTS_MAX) {
 			end = len + 4 + init->report[i].len;
@@ -260,7 +248,7 @@ static void send_init_ack(struct sctp_in *in, const struct wire_sctp_init *init)
 						   init->report[i].raw, init->report[i].len);
 		}
 	}
-	/* The padding of the last parameter is not counted in the chunk's length (3.2.1). */
+	/* The chunk's length excludes the padding of the last parameter (3.2.1). */
 	wire_sctp_chunk_put(p, WIRE_SCTP_INIT_ACK, 0, end);
 	ootb->len = (uint16_t)(WIRE_SCTP_COMMON_LEN + len);
 	sctp_ootb_seal(ootb);
@@ -284,7 +272,7 @@ void sctp_accept_init(struct sctp_in *in, const struct wire_sctp_chunk *c)
 		return;
 	added = a && a->state != SCTP_COOKIE_WAIT ? added_address(in, &init) : NULL;
 	if (added) {
-		/* One that comes late is of the association itself, which an ABORT with its tag would end. */
+		/* A late INIT belongs to the association, which an ABORT with its tag would end. */
 		if (init.tag != a->peer_tag)
 			refuse_address(in, init.tag, added);
 		return;
@@ -302,20 +290,20 @@ void sctp_accept_refuse(struct sctp_in *in, const struct wire_sctp_chunk *c)
 		refuse(in, init.tag, 0, NULL, 0);
 }
 
-/* Takes over what the cookie says of both sides. */
+/* Stores the cookie's data of both sides. */
 static void adopt(struct sctp_assoc *a, const struct path_addr *from, const struct sctp_cookie *c,
 		  uint64_t now)
 {
 	a->local_tag = c->local_tag;
 	a->setup.init_tsn = c->local_tsn;
-	a->setup.local = c->addr.local; /* the COOKIE ECHO may have come to another one */
+	a->setup.local = c->addr.local; /* the COOKIE ECHO may have come to another address */
 	sctp_tx_start(a, c->local_tsn);
 	sctp_handshake_peer(a, c->peer_tag, c->peer_tsn, c->peer_rwnd, c->peer_os, c->peer_mis);
 	sctp_receipts_agree(a, &c->receipts);
 	a->auth = c->auth;
 	/*
-	 * The peer knows as many of our addresses as the INIT ACK had room for. If they have changed since,
-	 * the peer is treated as if it knew one.
+	 * The peer knows as many local addresses as the INIT ACK had room for. If they have changed
+	 * since, treat the peer as if it knew only one.
 	 */
 	sctp_locals_ask(a->ep, &c->addr, &a->locals);
 	while (sctp_locals_digest(&a->locals) != c->told && a->locals.n)
@@ -323,7 +311,7 @@ static void adopt(struct sctp_assoc *a, const struct path_addr *from, const stru
 	sctp_paths_set(a, from, c->alt, c->alts, now);
 }
 
-/* There is no association yet: the cookie makes one. */
+/* Creates an association from the cookie. */
 static bool create(struct sctp_in *in, const struct sctp_cookie *c)
 {
 	struct sctp_assoc *a;
@@ -338,10 +326,7 @@ static bool create(struct sctp_in *in, const struct sctp_cookie *c)
 		return false;
 	}
 	adopt(a, in->from, c, in->now);
-	/*
-	 * From INIT ACK to COOKIE ECHO is a round trip, unless one of them was
-	 * sent again, which takes the peer an RTO at least.
-	 */
+	/* INIT ACK to COOKIE ECHO is a round trip, or more than an RTO after a retransmission. */
 	if (in->now - c->created < in->s->config.rto_initial)
 		sctp_rtt_sample(&a->path->rtt, in->now - c->created);
 	sctp_handshake_up(a, in->now);
@@ -351,7 +336,7 @@ static bool create(struct sctp_in *in, const struct sctp_cookie *c)
 	return true;
 }
 
-/* Says that the cookie is no longer good: the peer asks for another one at once (5.2.6). */
+/* Reports a stale cookie: the peer requests another one at once (5.2.6). */
 static void refuse_cookie(const struct sctp_in *in, const struct sctp_cookie *c)
 {
 	const struct wire_sctp_common h = { in->h.dport, in->h.sport, c->peer_tag };
@@ -362,8 +347,9 @@ static void refuse_cookie(const struct sctp_in *in, const struct sctp_cookie *c)
 }
 
 /*
- * Whether the cookie is of another association of the peer's than the one that ours has met. Our INIT goes to several pairs
- * of addresses if all are known to lead to the peer, and the INITs of two associations of the peer may have crossed it.
+ * True if the cookie and the local association belong to different associations of the peer. The
+ * local INIT goes to several pairs of addresses if all are known to be the peer's. It may have
+ * crossed the INITs of two associations of the peer.
  */
 static bool is_of_another(const struct sctp_assoc *a, const struct sctp_cookie *c)
 {
@@ -371,7 +357,7 @@ static bool is_of_another(const struct sctp_assoc *a, const struct sctp_cookie *
 	       !sctp_locals_is_pair(a, &c->addr);
 }
 
-/* Actions B and D of 5.2.4: the peer's cookie completes our own handshake, or came again. */
+/* Actions B and D of 5.2.4: the peer's cookie completes the local handshake, or came again. */
 static bool complete(struct sctp_in *in, const struct sctp_cookie *c)
 {
 	struct sctp_assoc *a = in->a;
@@ -384,11 +370,11 @@ static bool complete(struct sctp_in *in, const struct sctp_cookie *c)
 	if (c->peer_tag != a->peer_tag) { /* B */
 		if (!setup && (a->rx.map.highest != a->setup.peer_init_tsn - 1 ||
 			       a->rx.map.cum != a->rx.map.highest))
-			return false; /* data came under the old tag: it is not the same peer */
+			return false; /* data came under the old tag: not the same peer */
 		sctp_handshake_peer(a, c->peer_tag, c->peer_tsn, c->peer_rwnd, c->peer_os,
 				    c->peer_mis);
 		a->auth = c->auth;
-		if (setup) /* else the user knows already what was agreed upon */
+		if (setup) /* else the user already knows the agreement */
 			sctp_receipts_agree(a, &c->receipts);
 		sctp_paths_set(a, &c->addr, c->alt, c->alts, in->now);
 		a->path->primary = true;
@@ -410,10 +396,9 @@ static bool complete(struct sctp_in *in, const struct sctp_cookie *c)
 }
 
 /*
- * Whether the restart may be another host: two hosts with equal SCTP ports behind
- * one NAT look like one that restarts. If the cookie comes from another UDP port than
- * the association's, the old path is asked first whether its peer lives. The next
- * COOKIE ECHO, which T1-cookie sends, finds the answer.
+ * True if the restart may be another host: two hosts with equal SCTP ports behind one NAT look like
+ * one that restarts. If the cookie comes from another UDP port than the association's, the old path
+ * is probed first. The next COOKIE ECHO, sent by T1-cookie, finds the answer.
  */
 static bool restart_is_doubtful(struct sctp_in *in)
 {
@@ -432,7 +417,7 @@ static bool restart_is_doubtful(struct sctp_in *in)
 	return true;
 }
 
-/* All that the association knew belongs to a peer that is no more; its duties begin anew. */
+/* Drops the state of a peer that is gone, and resets the modules. */
 static void forget_peer(struct sctp_assoc *a, const struct path_addr *from)
 {
 	uint32_t local_tie = sctp_assoc_new_tag(a->s);
@@ -473,7 +458,7 @@ static bool restart(struct sctp_in *in, const struct sctp_cookie *c)
 	return true;
 }
 
-/* A cookie meets an association: Table 12 of 5.2.4. */
+/* Handles a cookie for an existing association: Table 12 of 5.2.4. */
 static bool meets(struct sctp_in *in, const struct sctp_cookie *c)
 {
 	const struct sctp_assoc *a = in->a;
@@ -485,29 +470,33 @@ static bool meets(struct sctp_in *in, const struct sctp_cookie *c)
 	if (!peer && c->local_tie == a->setup.local_tie && c->peer_tie == a->setup.peer_tie &&
 	    !sctp_in_states(a, SCTP_STATES_SETUP))
 		return restart(in, c);
-	return false; /* action C, and what is not in the table */
+	return false; /* action C, and cases outside the table */
 }
 
-/* Whether the INIT of the cookie met no association then, and is not of the peer that this one has by now. */
+/* True if the cookie's INIT met no association, and the cookie has another peer tag than a. */
 static bool met_none(const struct sctp_assoc *a, const struct sctp_cookie *c)
 {
 	return !c->local_tie && c->local_tag != a->local_tag && c->peer_tag != a->peer_tag;
 }
 
-/* The association that has come up or begun between the addresses of the cookie's INIT since then, or NULL. */
+/*
+ * Returns the association between the addresses of the cookie's INIT that has begun or come up
+ * since that INIT, or NULL.
+ */
 static struct sctp_assoc *overtaken_by(const struct sctp_in *in, const struct sctp_cookie *c)
 {
 	struct sctp_assoc *a = NULL;
 
-	if (c->receipts.version) /* others have one association, whatever the addresses */
+	if (c->receipts.version) /* other peers have one association, whatever the addresses */
 		a = sctp_assoc_find(in->ep, &c->addr, in->h.sport, 0);
 	return a && sctp_locals_is_pair(a, &c->addr) ? a : NULL;
 }
 
 /*
- * The association that the cookie meets, by all addresses that its INIT named (5.1.2), or NULL. If the INIT met none,
- * then it may have asked for another one than an address leads to now; and that the address where it came from is our
- * peer's may be no more than the peer's claim. The COOKIE ECHO may have come by other addresses than the INIT did.
+ * Finds the association for the cookie by all addresses of its INIT (5.1.2), or returns NULL. An
+ * INIT that met no association may have requested another one than the address leads to now.
+ * Moreover, the address may be the peer's only by its own claim. The COOKIE ECHO may have come by
+ * other addresses than the INIT.
  */
 static struct sctp_assoc *find(const struct sctp_in *in, const struct sctp_cookie *c)
 {
@@ -525,9 +514,9 @@ static struct sctp_assoc *find(const struct sctp_in *in, const struct sctp_cooki
 }
 
 /*
- * Whether the cookie comes from where it is good: where its INIT ACK went, which is where its INIT
- * came from. The INIT ACK of a collision may have gone elsewhere (see answer_to()), so that cookie
- * is good at any address that its INIT named.
+ * True if the cookie comes from a valid address: the source of its INIT, where the INIT ACK went.
+ * In a collision the INIT ACK may have gone elsewhere (see answer_to()). Such a cookie is valid
+ * from any address in its INIT.
  */
 static bool comes_from_there(const struct sctp_in *in, const struct sctp_cookie *c)
 {

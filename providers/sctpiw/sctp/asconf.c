@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * What is ours. The peer is to know those addresses of ours that it may be told of, and no others. If the host has more
- * of them than the peer knows, they are added. One that the host has lost is deleted with the next addition, or when it
- * has been gone for GONE_TIME; until then it may come back, as that of an interface does which is switched off and on.
- * That which the association was set up with is deleted at once, since the peer sends there. Another one takes its
- * place: it is the primary one from now on, and the association belongs to the pair of addresses that it makes
- * (locals.h). Both sides come to the same pair, since the peer is told by Set Primary. When the old one comes back, it
- * has its place again.
+ * Local requests. The peer must know the local addresses that may be announced to it, and no
+ * others. If the host has more of them than the peer knows, they are added. A lost address is
+ * deleted with the next addition, or after GONE_TIME. Until then it may come back, as after an
+ * interface was switched off and on. The address of the association's setup is deleted at once,
+ * since the peer sends there. Another address replaces it: it becomes the primary one, and the
+ * association belongs to the new pair of addresses (locals.h). Set Primary informs the peer, so
+ * that both sides have the same pair. When the old address comes back, it gets its place again.
  *
- * Departure from RFC 5061 5.1 B2: no count of retransmissions ends the association; silence does (path.c).
+ * Departure from RFC 5061 5.1 B2: silence ends the association (path.c), not a count of
+ * retransmissions.
  */
 #include "sctp/asconf.h"
 
@@ -25,7 +26,7 @@
 #define TOLD_MAX (SCTP_LOCALS_MAX + 1)
 #define STATES (SCTP_STATES_SEND | SCTP_STATES_RECEIVE) /* 5.1.1 C4 */
 
-/* The addresses of ours that the peer knows. */
+/* Collects the local addresses that the peer knows. */
 static unsigned int told(const struct sctp_assoc *a, struct ip_addr t[TOLD_MAX])
 {
 	unsigned int i, n = 0;
@@ -38,9 +39,12 @@ static unsigned int told(const struct sctp_assoc *a, struct ip_addr t[TOLD_MAX])
 	return n;
 }
 
-/* ---- what to ask for ---- */
+/* ---- the request ---- */
 
-/* Asks the user which address of ours packets to the peer leave from now, whatever the peer knows. */
+/*
+ * Gets the source address of packets to the peer from the user, whether the peer knows it or not.
+ * Returns false if there is none.
+ */
 static bool find_way(const struct sctp_assoc *a, struct ip_addr *way)
 {
 	const struct sctp_user_ops *ops = &a->s->ops;
@@ -59,7 +63,7 @@ static bool find_way(const struct sctp_assoc *a, struct ip_addr *way)
 	return false;
 }
 
-/* Sorts what the peer knows: the first `live` of t are ours, and the others are not any more. */
+/* Sorts the addresses that the peer knows: those still local come first. Returns their number. */
 static unsigned int sort(const struct sctp_assoc *a, struct ip_addr t[TOLD_MAX], unsigned int n,
 			 const struct ip_addr *way)
 {
@@ -82,7 +86,10 @@ static void add(struct sctp_asconf_request *r, const struct ip_addr *addr,
 		r->add[r->adds++] = *addr;
 }
 
-/* Adds what the peer may be told of and does not know. way: where packets leave from, if nothing of t is ours, or NULL. */
+/*
+ * Adds the addresses that the peer may know and does not. way is the present source address, or
+ * NULL; it is needed if no address of t is local.
+ */
 static void plan_adds(const struct sctp_assoc *a, struct sctp_asconf_request *r,
 		      const struct ip_addr t[TOLD_MAX], unsigned int n, unsigned int live,
 		      const struct ip_addr *way)
@@ -94,7 +101,7 @@ static void plan_adds(const struct sctp_assoc *a, struct sctp_asconf_request *r,
 	if (ip_addr_is_in(&a->setup.local, t, live))
 		to.local = a->setup.local;
 	sctp_locals_ask(a->ep, &to, &want);
-	if (!live && !most) /* those that are gone make room, and peers have room for one more */
+	if (!live && !most) /* gone addresses make room, and peers have room for one more */
 		most = 1;
 	if (!live && way)
 		add(r, way, t, n, most);
@@ -102,7 +109,7 @@ static void plan_adds(const struct sctp_assoc *a, struct sctp_asconf_request *r,
 		add(r, &want.addr[i], t, n, most);
 }
 
-/* Whether those that are gone are to be deleted now, in any case or soon. If that is later, the timer is set. */
+/* True if gone addresses must be deleted now; soon: without delay. Sets the timer otherwise. */
 static bool is_time(struct sctp_assoc *a, unsigned int gone, bool soon, uint64_t now)
 {
 	struct sctp_asconf *s = &a->asconf;
@@ -119,7 +126,7 @@ static bool is_time(struct sctp_assoc *a, unsigned int gone, bool soon, uint64_t
 	return false;
 }
 
-/* Fills in what is to be asked of the peer. Returns false if that is nothing. */
+/* Fills in the next request. Returns false if there is nothing to request. */
 static bool plan(struct sctp_assoc *a, struct sctp_asconf_request *r, uint64_t now)
 {
 	struct ip_addr t[TOLD_MAX], way;
@@ -130,7 +137,7 @@ static bool plan(struct sctp_assoc *a, struct sctp_asconf_request *r, uint64_t n
 	first_gone = ip_addr_is_in(&a->setup.local, &t[live], n - live);
 	plan_adds(a, r, t, n, live, has_way ? &way : NULL);
 	if (!live && !r->adds)
-		return false; /* there is no way at all */
+		return false; /* no source address at all */
 	if (is_time(a, n - live, r->adds || first_gone, now)) {
 		r->dels = n - live < SCTP_LOCALS_MAX ? n - live : SCTP_LOCALS_MAX;
 		memcpy(r->del, &t[live], r->dels * sizeof(t[0]));
@@ -150,7 +157,7 @@ static bool plan(struct sctp_assoc *a, struct sctp_asconf_request *r, uint64_t n
 	return r->adds || r->dels;
 }
 
-/* Whether the host of the peer is another one than ours, and addresses mean the same to both. */
+/* True if the peer is another host, and addresses mean the same to both. */
 static bool concerns(const struct sctp_assoc *a)
 {
 	const struct ip_addr *remote = &sctp_paths_primary(a)->addr.remote;
@@ -166,7 +173,7 @@ static void leave(struct sctp_assoc *a)
 	sctp_assoc_ready(a);
 }
 
-/* Tells the peer what has changed, unless it is being told already, or has refused. */
+/* Requests changes from the peer, unless a request is outstanding or was refused. */
 static void consider(struct sctp_assoc *a, uint64_t now)
 {
 	struct sctp_asconf *s = &a->asconf;
@@ -176,7 +183,7 @@ static void consider(struct sctp_assoc *a, uint64_t now)
 	    !sctp_in_states(a, STATES) || !concerns(a) || !plan(a, &r, now))
 		return;
 	s->out = malloc(sizeof(*s->out));
-	if (!s->out) { /* as when the peer refuses it */
+	if (!s->out) { /* as after a refusal */
 		s->refused = true;
 		return;
 	}
@@ -198,7 +205,7 @@ void sctp_asconf_start(struct sctp_assoc *a, uint64_t now)
 {
 	if (!a->auth.hmac)
 		return;
-	/* Some addresses belong to a host and to no interface: nobody would tell when they are gone. */
+	/* Some addresses belong to a host and to no interface: no event reports their loss. */
 	a->asconf.settled = !ip_addr_is_zero(&a->setup.local) &&
 			    sctp_locals_is_ours(a, &a->setup.local);
 	a->asconf.origin = a->setup.local;
@@ -207,7 +214,7 @@ void sctp_asconf_start(struct sctp_assoc *a, uint64_t now)
 
 /* ---- sending ---- */
 
-/* Whether the request may leave from there: the address is ours, and not about to be deleted (F6). */
+/* True if the request may leave from there: a local address, not about to be deleted (F6). */
 static bool may_leave(const struct sctp_assoc *a, const struct sctp_asconf_request *r,
 		      const struct ip_addr *local)
 {
@@ -215,8 +222,8 @@ static bool may_leave(const struct sctp_assoc *a, const struct sctp_asconf_reque
 }
 
 /*
- * Chooses where it leaves from. The peer knows best those addresses that it was told of, and if it has had the request
- * already and its answer was lost, those that the request adds.
+ * Chooses the source address, preferably one that the peer knows. The peer may know the added
+ * addresses already, if its answer was lost.
  */
 static bool choose_source(const struct sctp_assoc *a, const struct sctp_asconf_request *r,
 			  const struct sctp_path *path, struct ip_addr *source)
@@ -243,7 +250,7 @@ static bool choose_source(const struct sctp_assoc *a, const struct sctp_asconf_r
 	return has_way;
 }
 
-/* The path that the request goes to now: the one that is its turn, or the next one with a way (B4). */
+/* Returns the next path in turn that has a source address for the request (B4), or NULL. */
 static struct sctp_path *choose_path(const struct sctp_assoc *a, struct sctp_asconf_request *r)
 {
 	unsigned int i, n = a->paths.others + 1;
@@ -366,7 +373,7 @@ enum result { UNTOLD, YES, NO };
 
 #define IDS_MAX (2 * SCTP_LOCALS_MAX + 1)
 
-/* Notes why the peer has refused the request with this number, from 0 (F3a, F3b). */
+/* Records why the peer has refused request i, counted from 0 (F3a, F3b). */
 static void refused(struct sctp_asconf *s, unsigned int i,
 		    const struct wire_sctp_asconf_param *param)
 {
@@ -410,7 +417,7 @@ static void read_results(struct sctp_asconf *s, const struct wire_sctp_asconf *a
 	}
 }
 
-/* Takes over what the peer knows of us now. */
+/* Records the local addresses that the peer knows now. */
 static void take_over(struct sctp_assoc *a, const struct sctp_asconf_request *r,
 		      const enum result result[IDS_MAX])
 {
@@ -435,7 +442,7 @@ static void take_over(struct sctp_assoc *a, const struct sctp_asconf_request *r,
 		a->setup.local = l->addr[0];
 }
 
-/* Lets packets leave from where they may now. moved: those on the path in use did not arrive any more. */
+/* Chooses the source addresses again. moved: packets on the path in use did not arrive any more. */
 static void leave_anew(struct sctp_assoc *a, bool moved, uint64_t now)
 {
 	unsigned int i;
@@ -454,13 +461,13 @@ static void leave_anew(struct sctp_assoc *a, bool moved, uint64_t now)
 	sctp_paths_readdress(a, now);
 	if (!moved)
 		return;
-	/* T3 begins anew, with an RTO that was not doubled. */
+	/* T3 starts again, with an RTO that is not doubled. */
 	a->path->rtt.backoff = 0;
 	sctp_recovery_timer_set(a, a->path, SCTP_TIMER_T3, TIME_NEVER);
 	sctp_paths_uprooted(a, now);
 }
 
-/* The request is over. */
+/* Ends the request. */
 static void drop(struct sctp_assoc *a)
 {
 	free(a->asconf.out);

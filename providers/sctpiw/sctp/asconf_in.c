@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * An address that the peer adds may be another host's, as one that its INIT lists: paths.c has what may go there. All
- * that it adds together is asked once in an RTO, so that nobody is flooded by one who adds and deletes.
+ * An address that the peer adds may be another host's, like one in its INIT: paths.c limits the
+ * packets to it. All added addresses together get one HEARTBEAT per RTO, so that a peer that adds
+ * and deletes cannot flood other hosts.
  */
 #include "sctp/asconf_in.h"
 
@@ -10,27 +11,29 @@
 
 #include "sctp/input.h"
 
-/* Requests beyond these are refused as a whole, so that all answers fit into a packet. */
+/* Longer requests are refused as a whole, so that all answers fit into a packet. */
 #define REQUEST_MAX 400u
-#define ANSWER_MAX                                                                                 \
-	1100u /* bytes of an ASCONF-ACK: each request of 8 bytes may have an answer of 20 */
+#define ANSWER_MAX 1100u /* bytes of an ASCONF-ACK: a request of 8 bytes may have an answer of 20 */
 
-/* An answer has at most 20 bytes for 8 of a request. What is longer answers another request, that was forged as its retransmission. */
+/*
+ * An answer has at most 20 bytes for 8 of a request. A longer answer belongs to another request,
+ * and this one is a forged retransmission.
+ */
 #define GROWTH_MAX 3u
 
-/* ASCONFs of a packet whose Address Parameters are looked up. Nobody has vouched for the packet by then. */
+/* ASCONFs of a packet whose Address Parameters are looked up, before authentication. */
 #define LOOK_UPS_MAX 4u
 
 _Static_assert(WIRE_SCTP_COMMON_LEN + SCTP_AUTH_MAX + ANSWER_MAX <= SCTP_OOTB_LEN, "it fits");
 
-/* An ASCONF-ACK that is being written. */
+/* An ASCONF-ACK under construction. */
 struct answer {
 	uint8_t p[ANSWER_MAX];
 	size_t len;
-	bool failed; /* an addition or deletion was refused, and so are those behind it (F11) */
+	bool failed; /* an addition or deletion was refused, and so are later ones (F11) */
 };
 
-/* Each of these does what a request asks for, or returns the cause why not, or 0. */
+/* Each of these performs a request. Returns 0, or the error cause. */
 
 static uint16_t add_path(struct sctp_in *in, const struct ip_addr *addr)
 {
@@ -41,7 +44,7 @@ static uint16_t add_path(struct sctp_in *in, const struct ip_addr *addr)
 
 	switch (sctp_paths_add(in->a, &to, ask_at)) {
 	case 0:
-		if (fresh) /* one in an RTO (RFC 9260 5.4), whatever the peer adds */
+		if (fresh) /* one per RTO (RFC 9260 5.4), however many the peer adds */
 			s->claim_at = ask_at + sctp_rtt_rto(&in->a->path->rtt);
 		return 0;
 	case -ENOSPC:
@@ -51,7 +54,7 @@ static uint16_t add_path(struct sctp_in *in, const struct ip_addr *addr)
 	}
 }
 
-/* The wildcard: all but the one that the packet came from (4.2.2). */
+/* The wildcard: deletes all addresses but the packet's source (4.2.2). */
 static uint16_t remove_others(struct sctp_in *in)
 {
 	struct sctp_path *source = sctp_paths_find(in->a, &in->from->remote);
@@ -69,9 +72,8 @@ static uint16_t remove_others(struct sctp_in *in)
 }
 
 /*
- * Whether the peer would have no confirmed address without this path: an unconfirmed address may
- * belong to another host. But a peer that replaces its only address sends the ASCONF from the new
- * address.
+ * True if the peer would have no confirmed address without this path: an unconfirmed one may belong
+ * to another host. But a peer that replaces its only address sends the ASCONF from the new one.
  */
 static bool is_last(const struct sctp_in *in, const struct sctp_path *last)
 {
@@ -101,7 +103,7 @@ static uint16_t remove_path(struct sctp_in *in, const struct ip_addr *addr)
 	return 0;
 }
 
-/* The peer wants a path to be the primary one (5.4): it is used when it works, and nothing is in flight. */
+/* Makes a path the primary one for the peer (5.4), used once it works and nothing is in flight. */
 static uint16_t set_primary(struct sctp_in *in, const struct ip_addr *addr)
 {
 	struct sctp_path *path = sctp_paths_find(in->a, addr);
@@ -119,7 +121,7 @@ static void refuse(struct answer *answer, const struct wire_sctp_asconf_param *p
 						  param->raw, param->len);
 }
 
-/* Does one request. Returns false if those behind it are to be skipped (RFC 9260 3.2.1). */
+/* Performs one request. Returns false if later ones must be skipped (RFC 9260 3.2.1). */
 static bool obey(struct sctp_in *in, const struct wire_sctp_asconf_param *param,
 		 struct answer *answer)
 {
@@ -150,7 +152,7 @@ static bool obey(struct sctp_in *in, const struct wire_sctp_asconf_param *param,
 	return true;
 }
 
-/* Does what an ASCONF asks for, in its order (5.2 V1), and writes the answer. */
+/* Performs the requests of an ASCONF in order (5.2 V1), and writes the answer. */
 static void obey_all(struct sctp_in *in, const struct wire_sctp_asconf *asconf, size_t len,
 		     struct answer *answer)
 {
@@ -160,8 +162,7 @@ static void obey_all(struct sctp_in *in, const struct wire_sctp_asconf *asconf, 
 	answer->len = WIRE_SCTP_ASCONF_LEN;
 	answer->failed = false;
 	while (wire_sctp_asconf_next(&p, asconf->end, &param)) {
-		if (len >
-		    REQUEST_MAX) { /* what is behind a request that failed has failed, too (A7) */
+		if (len > REQUEST_MAX) { /* later ones have failed, too (A7) */
 			param.len = WIRE_SCTP_ASCONF_PARAM_LEN;
 			refuse(answer, &param, WIRE_SCTP_CAUSE_ASCONF_RESOURCE);
 			break;
@@ -173,7 +174,7 @@ static void obey_all(struct sctp_in *in, const struct wire_sctp_asconf *asconf, 
 	wire_sctp_chunk_put(answer->p, WIRE_SCTP_ASCONF_ACK, 0, answer->len);
 }
 
-/* Adds an ASCONF-ACK to the packet that goes back to where this one came from (E6), unless that is full (E7). */
+/* Adds an ASCONF-ACK to the packet of answers to the source (E6), unless it is full (E7). */
 static void reply(struct sctp_in *in, const uint8_t *ack, size_t len)
 {
 	const struct wire_sctp_common h = sctp_assoc_header(in->a);
@@ -205,7 +206,7 @@ void sctp_asconf_in(struct sctp_in *in, const struct wire_sctp_chunk *c)
 		return;
 	i = asconf.serial % SCTP_ASCONF_ACKS;
 	if (s->peer - asconf.serial < SCTP_ASCONF_ACKS && s->ack[i].p) {
-		/* The address where it came from may be that of a victim, which is not flooded this way. */
+		/* The source address may be a victim's, which must not be flooded this way. */
 		if (s->ack[i].len <= GROWTH_MAX * c->len)
 			reply(in, s->ack[i].p, s->ack[i].len);
 		return;
@@ -213,7 +214,7 @@ void sctp_asconf_in(struct sctp_in *in, const struct wire_sctp_chunk *c)
 	if (asconf.serial != s->peer + 1)
 		return;
 	kept = malloc(ANSWER_MAX);
-	if (!kept) /* as if it had been lost */
+	if (!kept) /* as if the ASCONF had been lost */
 		return;
 	obey_all(in, &asconf, c->len, &answer);
 	in->path = sctp_paths_find(in->a, &in->from->remote);

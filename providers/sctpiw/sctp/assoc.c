@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Associations: their life, how they are found, what the user may ask of them. */
+/* Associations: their life, their lookup, and queries by the user. */
 #include "sctp/assoc.h"
 
 #include <stdlib.h>
@@ -36,13 +36,13 @@ static bool is_tagged(const struct sctp_assoc *a, uint32_t tag)
 	return tag && (a->local_tag == tag || a->peer_tag == tag);
 }
 
-/* How well an association fits what a packet or a program says, the worst first. */
+/* How well an association matches a packet or a request, from worst to best. */
 enum fit {
 	FIT_NONE,
-	FIT_CLAIMED,   /* nobody but the peer says that the peer has the address */
-	FIT_PERHAPS,   /* the peer is there, and may have chosen that address of ours */
+	FIT_CLAIMED,   /* only the peer claims that it has the address */
+	FIT_PERHAPS,   /* the peer is there, and may have chosen that local address */
 	FIT_ADDRESSES, /* both addresses are those of the path */
-	FIT_PAIR,      /* and it is the pair that the association belongs to (docs/wire.md) */
+	FIT_PAIR,      /* and are the pair that the association belongs to (docs/wire.md) */
 	FIT_TAG,
 };
 
@@ -56,12 +56,12 @@ static enum fit fit_of(const struct sctp_assoc *a, const struct sctp_path *path,
 		return FIT_TAG;
 	pair.local = *sctp_locals_of(a, path);
 	locality = path_addr_locality(&pair, addr);
-	/* Until it is up, the peer may have chosen any address of ours that it was told of. */
+	/* Until it is up, the peer may have chosen any announced local address. */
 	if (!locality && sctp_in_states(a, SCTP_STATES_SETUP))
 		locality = sctp_locals_has(a, &addr->local);
 	if (!locality)
 		return FIT_NONE;
-	if (!path->confirmed) /* nor is it the peer's just because it is in use (RFC 5061 5.3 F1) */
+	if (!path->confirmed) /* being in use proves nothing either (RFC 5061 5.3 F1) */
 		return path == a->path ? FIT_NONE : FIT_CLAIMED;
 	if (locality < 2)
 		return FIT_PERHAPS;
@@ -93,7 +93,7 @@ struct sctp_assoc *sctp_assoc_find(struct sctp_endpoint *ep, const struct path_a
 			found = a;
 		}
 	}
-	/* Where the paths of associations cross, one has in use what another one has listed. */
+	/* If paths of associations cross, one uses an address that another one has listed. */
 	list_for_each(n, &ep->multihomed[port % SCTP_MULTIHOMED]) {
 		a = list_entry(n, struct sctp_assoc, paths.node);
 		for (i = 0; a->remote_port == port && i < a->paths.others; i++) {
@@ -121,7 +121,7 @@ struct sctp_assoc *sctp_assoc_find_listed(struct sctp_endpoint *ep, const struct
 		const struct path_addr addr = { .local = *local, .remote = remote[i] };
 		struct sctp_assoc *a = sctp_assoc_find(ep, &addr, port, 0);
 
-		/* An address that is not confirmed is a mere claim (5.4). */
+		/* An unconfirmed address is a mere claim (5.4). */
 		if (a && sctp_paths_find(a, &remote[i])->confirmed)
 			return a;
 	}
@@ -168,7 +168,7 @@ void sctp_assoc_rehash(struct sctp_assoc *a)
 	list_add(bucket(a->s, a->ep, &a->path->addr.remote, a->remote_port), &a->hash_node);
 }
 
-/* Doubles the number of buckets. Without memory for that, the chains just get longer. */
+/* Doubles the number of buckets. When out of memory, the chains grow instead. */
 static void grow_buckets(struct sctp *s)
 {
 	size_t old_count = s->table.bucket_count;
@@ -239,7 +239,7 @@ struct sctp_assoc *sctp_assoc_new(struct sctp_endpoint *ep, const struct path_ad
 	return a;
 }
 
-/* Takes the association out of everything but the endpoint's list and the list of events. */
+/* Removes the association from everything but the endpoint's list and the list of events. */
 static void retire(struct sctp_assoc *a)
 {
 	a->state = SCTP_CLOSED;
@@ -304,10 +304,10 @@ void sctp_assoc_ready(struct sctp_assoc *a)
 uint32_t sctp_assoc_rwnd(const struct sctp_assoc *a)
 {
 	/*
-	 * What must not overflow is the socket's buffer, since packets are copied to
-	 * their final place as soon as they are read. A fifth of it stays for control
-	 * chunks, retransmissions and probes, which no window holds back. However
-	 * many associations share the rest, each may send one packet.
+	 * The window protects the socket's buffer, since packets are copied to their final place as
+	 * soon as they are read. A fifth of the buffer stays free for control chunks,
+	 * retransmissions and probes, which no window limits. Each association may send one packet,
+	 * however many share the rest.
 	 */
 	size_t share = a->ep->rcvbuf / 5 * 4 / (a->ep->assoc_count ? a->ep->assoc_count : 1);
 	size_t floor = a->path->mtu.told_packet + SCTP_PACKET_OVERHEAD;
@@ -350,7 +350,7 @@ bool sctp_assoc_has_address(const struct sctp_assoc *a, const struct ip_addr *re
 	unsigned int i;
 
 	if (ip_addr_equal(remote,
-			  &a->setup.named)) /* whether the peer lists it at the moment or not */
+			  &a->setup.named)) /* whether the peer lists it at present or not */
 		return true;
 	for (i = 0; i <= a->paths.others; i++) {
 		const struct sctp_path *path = sctp_path_at(a, i);
@@ -367,7 +367,7 @@ bool sctp_assoc_has_address(const struct sctp_assoc *a, const struct ip_addr *re
 
 bool sctp_assoc_is_between(const struct sctp_assoc *a, const struct path_addr *to)
 {
-	/* A peer of another stack that knows our addresses takes an INIT from any of them for a restart. */
+	/* A peer of another stack treats INITs from any known local address as a restart. */
 	bool told = a->locals.n && sctp_assoc_is_up(a) && !a->receipts.agreed.version;
 	const struct sctp_path *primary = sctp_paths_primary(a);
 
@@ -385,11 +385,10 @@ bool sctp_assoc_is_initiator(const struct sctp_assoc *a)
 	const struct sctp_handshake *h = &a->setup;
 
 	/*
-	 * When both sides sent an INIT, both must come to the same answer whichever
-	 * packets were lost. The tags differ, and both sides know both of them. That
-	 * the peer sent an INIT shows in its COOKIE ECHO, and in an INIT ACK that says
-	 * what only an INIT has to say. Other stacks may not say it there: then their
-	 * INIT has to arrive, and one under another tag than the peer's was not the peer's.
+	 * If both sides sent an INIT, both must reach the same result, whichever packets were lost.
+	 * The tags differ, and both sides know both. The peer's INIT shows in its COOKIE ECHO, and
+	 * in an INIT ACK with a parameter that only an INIT needs. Other stacks may omit the
+	 * parameter: then their INIT must arrive, under the tag of the peer.
 	 */
 	if (h->role == SCTP_ROLE_CROSSED ||
 	    (h->role == SCTP_ROLE_ACTIVE && h->collision_tag && h->collision_tag == a->peer_tag))

@@ -9,7 +9,7 @@
 #include "wire/sctp_asconf.h"
 #include "wire/sctp_init.h"
 
-/* What each INIT and INIT ACK of ours says; only the RANDOM parameter differs. */
+/* The parameters of all local INITs and INIT ACKs; only RANDOM differs. */
 static const uint8_t our_chunks[] = { 0x80, 0x03, 0, 6, WIRE_SCTP_ASCONF, WIRE_SCTP_ASCONF_ACK };
 static const uint8_t our_hmacs[] = {
 	0x80, 0x04, 0, 8, 0, WIRE_SCTP_HMAC_SHA256, 0, WIRE_SCTP_HMAC_SHA1
@@ -35,13 +35,13 @@ void sctp_auth_tell(const struct sctp_auth_random *random, struct wire_sctp_init
 	init->extensions = our_extensions;
 }
 
-/* Bytes of a parameter with its header and without its padding; 0: there is none. */
+/* Returns the length of a parameter, with header and without padding; 0 if raw is NULL. */
 static size_t raw_len(const uint8_t *raw)
 {
 	return raw ? get_be16(raw + 2) : 0;
 }
 
-/* Whether a list of chunk types has this one. */
+/* True if a list of chunk types has this one. */
 static bool lists(const uint8_t *raw, uint8_t type)
 {
 	size_t i, len = raw_len(raw);
@@ -52,7 +52,10 @@ static bool lists(const uint8_t *raw, uint8_t type)
 	return false;
 }
 
-/* Whether the peer demands that chunks be authenticated which we do not. Some types do not count (3.2). */
+/*
+ * True if the peer requires authentication of chunks that the local side does not authenticate.
+ * Some types do not count (3.2).
+ */
 static bool demands_more(const uint8_t *raw)
 {
 	size_t i, len = raw_len(raw);
@@ -72,7 +75,7 @@ static bool demands_more(const uint8_t *raw)
 	return false;
 }
 
-/* The first HMAC that the peer lists and we know (6.1), or 0. */
+/* Returns the first supported HMAC in the peer's list (6.1), or 0. */
 static uint16_t choose(const uint8_t *raw)
 {
 	size_t i, len = raw_len(raw);
@@ -101,7 +104,7 @@ enum sctp_auth_offer sctp_auth_offer(const struct wire_sctp_init *init)
 
 /* ---- the key ---- */
 
-/* The three parameters that make a key vector, in their order. */
+/* The three parameters of a key vector, in their order. */
 struct vector {
 	const uint8_t *raw[3];
 };
@@ -119,7 +122,7 @@ static void vector_copy(const struct vector *v, uint8_t out[OUR_VECTOR])
 	}
 }
 
-/* Whether the vector ours is the smaller number. Neither begins with a zero, so the longer one is the larger. */
+/* True if the vector ours is the smaller number. Neither begins with a zero: longer is larger. */
 static bool is_smaller(const struct vector *ours, const struct vector *theirs)
 {
 	uint8_t a[OUR_VECTOR], b[OUR_VECTOR] = { 0 };
@@ -166,7 +169,10 @@ static size_t digest_len(uint16_t hmac)
 	return hmac == WIRE_SCTP_HMAC_SHA1 ? SCTP_AUTH_SHA1 : SCTP_AUTH_SHA256;
 }
 
-/* Computes the HMAC of an AUTH chunk, with zeros in its place, and what follows it: len bytes in all. */
+/*
+ * Computes the HMAC of an AUTH chunk, with zeros in place of the HMAC, and of the chunks after it:
+ * len bytes in total.
+ */
 static void compute(const struct sctp_auth *auth, uint16_t hmac, const uint8_t *p, size_t len,
 		    uint8_t digest[SCTP_AUTH_SHA256])
 {
@@ -211,7 +217,7 @@ void sctp_auth_input(struct sctp_in *in, const struct wire_sctp_chunk *c)
 	struct wire_sctp_auth auth;
 
 	in->stop = true;
-	/* A packet has one AUTH chunk (5.1), and we have no key but number 0 (6.3). */
+	/* A packet has one AUTH chunk (5.1), and number 0 is the only key (6.3). */
 	if (in->authentic || !wire_sctp_auth_get(c, &auth) || auth.key)
 		return;
 	if (auth.hmac != WIRE_SCTP_HMAC_SHA1 && auth.hmac != WIRE_SCTP_HMAC_SHA256) {

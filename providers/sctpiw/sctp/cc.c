@@ -4,8 +4,8 @@
 #include "sctp/tx.h"
 
 #define CWND_MAX (1u << 30)
-#define HOSTS_HOLD (512u << 10) /* bytes in the two hosts, whatever the path */
-#define SSTHRESH_MAX UINT32_MAX /* no loss was seen yet */
+#define HOSTS_HOLD (512u << 10) /* bytes in the two hosts, on any path */
+#define SSTHRESH_MAX UINT32_MAX /* no loss yet */
 
 static uint32_t max_u32(uint32_t a, uint32_t b)
 {
@@ -39,7 +39,7 @@ void sctp_cc_set_rtt(struct sctp_cc *cc, uint64_t min)
 	cc->most = min < CWND_MAX / 20 ? HOSTS_HOLD + (uint32_t)min * 10 : CWND_MAX;
 }
 
-/* The window after it has grown by so many bytes. */
+/* Returns cwnd after it has grown by this many bytes. */
 static uint32_t grown(const struct sctp_cc *cc, uint32_t bytes)
 {
 	return max_u32(cc->cwnd, min_u32(cc->cwnd + bytes, cc->most));
@@ -48,17 +48,15 @@ static uint32_t grown(const struct sctp_cc *cc, uint32_t bytes)
 void sctp_cc_set_pmdcs(struct sctp_cc *cc, uint32_t pmdcs)
 {
 	cc->pmdcs = pmdcs;
-	/*
-	 * Nothing was lost yet, so it is as if the path had been known to take this from the start.
-	 */
+	/* Without a loss, treat the path as if this MTU had been known from the start. */
 	if (cc->pristine || (cc->ssthresh == SSTHRESH_MAX && cc->cwnd < initial_window(cc)))
 		cc->cwnd = initial_window(cc);
 }
 
-#define RATIO_ONE 256u		     /* 1 as a ratio of rates */
+#define RATIO_ONE 256u		     /* a ratio of rates of 1 */
 #define RATIO_MAX (RATIO_ONE * 256u) /* its square, times CWND_MAX, fits 64 bits */
 
-/* How fast the path is, bytes a second. */
+/* Returns the rate of the path, bytes a second. */
 static uint64_t rate_of(const struct sctp_cc *cc, uint64_t rtt)
 {
 	return rtt ? (uint64_t)cc->cwnd * 1000000000 / (rtt < 1000 ? 1000 : rtt) : 0;
@@ -93,12 +91,11 @@ void sctp_cc_acked(struct sctp_cc *cc, uint32_t bytes, bool limited, bool recove
 		if (!limited || recovering)
 			return;
 		/*
-		 * Slow start. RFC 9260 7.2.1 bounds the growth by L * PMDCS for a
-		 * SACK and recommends L = 1, for receivers that send one SACK for every
-		 * second packet. All that sit behind receive offload send one for a batch
-		 * of up to 64, and ours for two (SCTP_UNASKED_PACKETS). So L is two
-		 * batches. The bytes acknowledged remain the bound that guards against
-		 * divided SACKs.
+		 * Slow start. RFC 9260 7.2.1 bounds the growth by L * PMDCS for a SACK. It
+		 * recommends L = 1, for receivers that send one SACK for every second packet. A
+		 * receiver with receive offload sends one for a batch of up to 64, and sctpiw for
+		 * two batches (SCTP_UNASKED_PACKETS). So L is two batches. The acknowledged bytes
+		 * remain the bound against divided SACKs.
 		 */
 		cc->cwnd = grown(cc, min_u32(bytes, 2 * SCTP_BATCH_PACKETS * cc->pmdcs));
 		cc->pristine = false;

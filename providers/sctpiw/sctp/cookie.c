@@ -8,18 +8,18 @@
 #define KEY_LIFE 3600000000000ull /* an hour, RFC 9260 5.1.3 */
 
 /*
- * The answer to an INIT must be short, since the INIT's source address may be forged (RFC 9260
- * 12.4). So zero fields are left out, an address has no more bytes than needed, and the digest is
- * cut to 128 bits (RFC 2104 5).
+ * The answer to an INIT must be short, since the source address of the INIT may be forged (RFC 9260
+ * 12.4). So zero fields are omitted, addresses have minimal length, and the digest is cut to 128
+ * bits (RFC 2104 5).
  */
 #define MAC_LEN 16u
 
-/* Flags of the first byte: the fields that follow. */
+/* Flags of the first byte: optional fields that follow. */
 #define HAS_AUTH 1u
 #define HAS_RECEIPTS 2u
 #define HAS_TIES 4u
 
-/* An address is a byte for its kind, and this many more bytes. */
+/* An address is a byte for its kind, and then 0, 4, 16 or 20 bytes. */
 enum addr_kind { ADDR_NONE, ADDR_V4, ADDR_V6, ADDR_SCOPED };
 
 static void renew_key(struct sctp_cookie_key *key, struct random_source *random, uint64_t now)
@@ -110,8 +110,8 @@ static struct ip_addr addr_get(const uint8_t **p)
 }
 
 /*
- * The key has nothing that was not sent in the clear: RFC 4895 6.3 forbids to tell endpoint pair shared keys, of which
- * there are none.
+ * The key has only contents that were sent in the clear. RFC 4895 6.3 forbids sending endpoint pair
+ * shared keys, but there are none.
  */
 static void auth_put(uint8_t **p, const struct sctp_auth *auth)
 {
@@ -178,8 +178,7 @@ size_t sctp_cookie_put(struct sctp_cookie_key *key, struct random_source *random
 	*p++ = (uint8_t)c->alts;
 	for (i = 0; i < c->alts; i++)
 		addr_put(&p, &c->alt[i]);
-	while ((p - out) %
-	       4) /* then the INIT ACK, whose last parameter is the cookie, needs no padding */
+	while ((p - out) % 4) /* then the INIT ACK, which ends with the cookie, needs no padding */
 		*p++ = 0;
 	len = (size_t)(p - out);
 	hmac_sha256_update(&key->current, len, out);
@@ -187,7 +186,7 @@ size_t sctp_cookie_put(struct sctp_cookie_key *key, struct random_source *random
 	return len + MAC_LEN;
 }
 
-/* Whether the digest that stands behind len bytes is theirs. */
+/* True if the digest after len bytes is theirs. */
 static bool authentic(struct hmac_sha256_ctx *ctx, const uint8_t *in, size_t len)
 {
 	uint8_t mac[MAC_LEN];
@@ -210,7 +209,7 @@ bool sctp_cookie_get(struct sctp_cookie_key *key, const uint8_t *in, size_t len,
 	if (!(key->has_current && authentic(&key->current, in, len)) &&
 	    !(key->has_previous && authentic(&key->previous, in, len)))
 		return false;
-	/* The cookie is ours, so it is complete. */
+	/* The cookie was made here, so it is complete. */
 	*c = (struct sctp_cookie){ 0 };
 	has = *p++;
 	c->created = get_be64(p);

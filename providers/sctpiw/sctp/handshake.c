@@ -10,10 +10,10 @@
 #include "sctp/trace.h"
 #include "wire/sctp_init.h"
 
-/* An error is confirmed so long after it came, and up to twice as long. */
+/* Minimum delay before an error is confirmed; the maximum is twice as long. */
 #define DOUBT_TIME (10 * NSEC_PER_MSEC)
 
-/* Whether the user is to take this association for one to that address. */
+/* True if the user should use this association for that address. */
 static bool serves(const struct sctp_assoc *a, const struct path_addr *to)
 {
 	return sctp_assoc_is_between(a, to) ||
@@ -21,7 +21,7 @@ static bool serves(const struct sctp_assoc *a, const struct path_addr *to)
 		sctp_assoc_has_address(a, &to->remote));
 }
 
-/* Sets the one timer to what comes first. */
+/* Sets the common timer to the earlier event. */
 static void set_timer(struct sctp_assoc *a)
 {
 	uint64_t ask_at = a->setup.doubt.ask_at;
@@ -37,8 +37,8 @@ static void arm(struct sctp_assoc *a, uint64_t now)
 	uint64_t when;
 
 	/*
-	 * Max.Init.Retransmits (8) of them are to fit in connect_limit, so the gaps double (6.3.3)
-	 * only as far as that allows: with the defaults at 1, 3, 7 s, and then after each seventh
+	 * Max.Init.Retransmits (8) of them must fit in connect_limit. So the gaps double (6.3.3)
+	 * only up to a seventh of it: with the defaults at 1, 3, 7 s, and then after each seventh
 	 * of 30 s.
 	 */
 	if (wait > a->s->config.connect_limit / 7)
@@ -49,7 +49,7 @@ static void arm(struct sctp_assoc *a, uint64_t now)
 	set_timer(a);
 }
 
-/* A new attempt, whose INIT leaves now, or when T1 expires. */
+/* Starts a new attempt. Its INIT leaves now, or when T1 expires. */
 static void start(struct sctp_assoc *a, unsigned int pending, uint64_t now)
 {
 	a->state = SCTP_COOKIE_WAIT;
@@ -81,9 +81,9 @@ void sctp_handshake_stale(struct sctp_assoc *a, uint64_t now)
 	sctp_handshake_drop_cookie(a);
 	sctp_control_clear(a);
 	/*
-	 * A cookie that was under way for too long is replaced at once. But a peer that finds the next
-	 * one stale as well is asked no more often than one that is silent: its INIT ACKs have ended
-	 * the backoff of T1, which goes on from where it would be.
+	 * A cookie that was under way for too long is replaced at once. A peer that finds the next
+	 * one stale as well gets INITs no more often than a silent peer. Its INIT ACKs have ended
+	 * the backoff of T1, which is resumed here.
 	 */
 	sctp_rtt_set_backoff(&a->path->rtt, before);
 	start(a, before ? 0 : SCTP_PEND_INIT, now);
@@ -123,7 +123,7 @@ void sctp_handshake_drop_cookie(struct sctp_assoc *a)
 	a->setup.cookie = NULL;
 }
 
-/* Whether INIT or COOKIE ECHO, whichever waits for its answer, may be sent there. */
+/* True if the unanswered INIT or COOKIE ECHO may be sent there. */
 static bool may_go(struct sctp_assoc *a, struct sctp_path *path)
 {
 	if (a->state != SCTP_COOKIE_WAIT || path == a->path)
@@ -131,12 +131,12 @@ static bool may_go(struct sctp_assoc *a, struct sctp_path *path)
 	return path->usable && sctp_paths_may_init(a, path) && sctp_locals_choose(a, path);
 }
 
-/* Sends again what may not have reached the peer, to the next of its addresses. */
+/* Retransmits the unanswered chunk to the next address of the peer. */
 static void resend_elsewhere(struct sctp_assoc *a)
 {
 	if (a->state == SCTP_COOKIE_ECHOED && !a->paths.echo_index)
 		a->path->health.errors++;
-	/* All usable addresses of the peer in turn (5.1, 6.4). That in use is one, so this ends. */
+	/* All usable addresses take turns (5.1, 6.4). The path in use is usable, so this ends. */
 	do
 		a->paths.echo_index = (a->paths.echo_index + 1) % (a->paths.others + 1);
 	while (!may_go(a, sctp_path_at(a, a->paths.echo_index)));
@@ -148,7 +148,10 @@ struct sctp_assoc *sctp_connect(struct sctp_endpoint *ep, const struct path_addr
 {
 	struct sctp_assoc *a = sctp_assoc_find(ep, to, remote_port, 0);
 
-	/* Two endpoints have at most one association (RFC 9260 1.3). Each pair of addresses is one (docs/wire.md). */
+	/*
+	 * Two endpoints have at most one association (RFC 9260 1.3). Each pair of addresses counts
+	 * as two endpoints of its own (docs/wire.md).
+	 */
 	if (!remote_port || (a && serves(a, to))) {
 		errno = remote_port ? EISCONN : EINVAL;
 		return NULL;
@@ -171,7 +174,7 @@ struct sctp_assoc *sctp_connect(struct sctp_endpoint *ep, const struct path_addr
 		sctp_auth_random(ep->s->random, &a->setup.random);
 	sctp_paths_begin(a, now);
 	sctp_handshake_start(a, now);
-	if (a->paths.others && !sctp_locals_has_way(a, a->path)) /* it would not get far */
+	if (a->paths.others && !sctp_locals_has_way(a, a->path)) /* the INIT has no route there */
 		resend_elsewhere(a);
 	return a;
 }
@@ -192,7 +195,7 @@ void sctp_handshake_unreachable(struct sctp_assoc *a, int error, uint64_t now)
 
 void sctp_handshake_timeout(struct sctp_assoc *a, uint64_t now)
 {
-	a->setup.doubt.ask_at = 0; /* whatever it is, the chunk leaves once more */
+	a->setup.doubt.ask_at = 0; /* the chunk leaves once more in any case */
 	if (a->setup.t1 > now) {
 		set_timer(a);
 		resend_elsewhere(a);
@@ -203,7 +206,7 @@ void sctp_handshake_timeout(struct sctp_assoc *a, uint64_t now)
 		return;
 	}
 	sctp_trace_path_lost(a, a->path, "setup_resent", now);
-	sctp_inflight_path_lost(a, a->path); /* DATA that rode behind the COOKIE ECHO rides again */
+	sctp_inflight_path_lost(a, a->path); /* DATA that left with the COOKIE ECHO leaves again */
 	sctp_rtt_backoff(&a->path->rtt);
 	arm(a, now);
 	resend_elsewhere(a);
@@ -224,8 +227,8 @@ void sctp_handshake_peer(struct sctp_assoc *a, uint32_t tag, uint32_t tsn, uint3
 }
 
 /*
- * What is wrong with an INIT ACK, as an error cause code, or 0. *info and *len: the information
- * that belongs to the cause, perhaps in room.
+ * Checks an INIT ACK. Returns an error cause code, or 0. *info and *len are the information for the
+ * cause, perhaps in room.
  */
 static uint16_t init_ack_fault(const struct sctp_assoc *a, const struct wire_sctp_init *init,
 			       uint8_t room[6], const uint8_t **info, size_t *len)
@@ -251,7 +254,7 @@ static uint16_t init_ack_fault(const struct sctp_assoc *a, const struct wire_sct
 	return WIRE_SCTP_CAUSE_MISSING_PARAM;
 }
 
-/* Reports all unknown parameters with one ERROR, which leaves behind the COOKIE ECHO (3.2.2). */
+/* Reports all unknown parameters with one ERROR, which follows the COOKIE ECHO (3.2.2). */
 static void report_params(struct sctp_assoc *a, const struct wire_sctp_init *init)
 {
 	uint8_t list[512];
@@ -282,7 +285,7 @@ void sctp_handshake_init_ack(struct sctp_in *in, const struct wire_sctp_chunk *c
 
 	if (!wire_sctp_init_get(c, &init))
 		return;
-	in->stop = true; /* an INIT ACK travels alone (RFC 9260 3) */
+	in->stop = true; /* an INIT ACK is alone in its packet (RFC 9260 3) */
 	if (in->path && in->path->known && !sctp_paths_may_init(a, in->path))
 		return;
 	if (!init.tag) {
@@ -295,7 +298,9 @@ void sctp_handshake_init_ack(struct sctp_in *in, const struct wire_sctp_chunk *c
 	}
 	fault = init_ack_fault(a, &init, room, &info, &info_len);
 	if (!fault && !a->setup.plain && sctp_auth_offer(&init) == SCTP_AUTH_MORE) {
-		/* It wants more than we can do, because we have said that we know AUTH. So we say nothing of it. */
+		/*
+		 * The peer requires too much because the INIT offered AUTH: send one without AUTH.
+		 */
 		a->setup.plain = true;
 		sctp_handshake_start(a, in->now);
 		return;
@@ -317,10 +322,7 @@ void sctp_handshake_init_ack(struct sctp_in *in, const struct wire_sctp_chunk *c
 	a->auth = (struct sctp_auth){ 0 };
 	if (!a->setup.plain && sctp_auth_offer(&init) == SCTP_AUTH_GOOD)
 		sctp_auth_agree(&a->auth, &a->setup.random, &init);
-	/*
-	 * An INIT says the address type, and an INIT ACK that repeats what its sender's INIT said
-	 * (5.2.1).
-	 */
+	/* Only an INIT has the address type, and an INIT ACK that repeats an INIT (5.2.1). */
 	a->setup.role = init.address_type ? SCTP_ROLE_CROSSED : SCTP_ROLE_ACTIVE;
 	sctp_paths_set(a, in->from, init.addr, init.addrs, in->now);
 	in->path = sctp_paths_find(a, &in->from->remote);
@@ -329,7 +331,7 @@ void sctp_handshake_init_ack(struct sctp_in *in, const struct wire_sctp_chunk *c
 		sctp_rtt_sample(&a->path->rtt, in->now - a->setup.sent);
 	a->state = SCTP_COOKIE_ECHOED;
 	a->setup.resent = false;
-	a->setup.doubt = (struct sctp_doubt){ 0 }; /* it was about the INIT, which is answered */
+	a->setup.doubt = (struct sctp_doubt){ 0 }; /* it was about the INIT, now answered */
 	a->pending = SCTP_PEND_COOKIE_ECHO;
 	arm(a, in->now);
 	sctp_assoc_ready(a);

@@ -5,13 +5,13 @@
 #include "sctp/void.h"
 #include "util/serial.h"
 
-/* What a chunk takes of the peer's window: the first one of a packet pays for the packet. */
+/* Returns the bytes that a chunk takes of the peer's window. The first one pays for the packet. */
 static uint32_t charge(const struct sctp_out *o)
 {
 	return o->len + (o->flags & SCTP_OUT_FIRST ? SCTP_PACKET_OVERHEAD : 0);
 }
 
-/* The accounts of what is in flight. Nobody else writes them but to reset them. */
+/* The accounts of chunks in flight. Other code only resets them. */
 static void enter_flight(struct sctp_assoc *a, const struct sctp_out *o)
 {
 	uint32_t bytes = charge(o);
@@ -72,13 +72,13 @@ void sctp_inflight_resent(struct sctp_assoc *a, struct sctp_out *o)
 void sctp_inflight_probed(struct sctp_assoc *a, struct sctp_out *o, uint64_t now)
 {
 	o->flags |= SCTP_OUT_RESENT;
-	/* What was sent elsewhere has had its time, and something has to tell of losses on this path. */
+	/* Earlier transmissions have had their time; this one must reveal losses on this path. */
 	o->flags &= (uint8_t)~SCTP_OUT_MOVED;
 	o->xmit_seq = ++a->inflight.xmit_seq;
 	o->sent = now;
 }
 
-/* The chunk, which is in flight or lost, has arrived. */
+/* The chunk, which was in flight or lost, has arrived. */
 static void arrived(struct sctp_assoc *a, struct sctp_out *o)
 {
 	if (o->flags & SCTP_OUT_LOST) {
@@ -127,7 +127,7 @@ void sctp_inflight_renege(struct sctp_assoc *a, uint32_t from, uint32_t to)
 			continue;
 		o->flags &= (uint8_t)~SCTP_OUT_ACKED;
 		a->inflight.gap_acked--;
-		if (!sctp_path_of(a, o)->joined) /* nobody waits for anything there any more */
+		if (!sctp_path_of(a, o)->joined) /* no timer waits for DATA there any more */
 			o->path = a->path->id;
 		enter_flight(a, o);
 	}

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Packets that come in: whose they are, whether they are valid, which chunk goes where. */
+/* Received packets: their association, their validity, and the dispatch of their chunks. */
 #include "sctp/input.h"
 
 #include "sctp/accept.h"
@@ -12,13 +12,13 @@
 #include "wire/sctp_init.h"
 
 /*
- * Decides, by the first chunk of a packet, whether the chunks of the packet are to be processed.
- * *p: behind the first chunk; put back to it if it is to be dispatched like the others.
+ * Decides by the first chunk of a packet whether the chunks are processed. *p is after the first
+ * chunk. The function sets *p back to the first chunk if that must be dispatched, too.
  */
 typedef bool admit_fn(struct sctp_in *in, const struct wire_sctp_chunk *first, const uint8_t **p);
 typedef void handle_fn(struct sctp_in *in, const struct wire_sctp_chunk *c);
 
-/* An INIT is looked at only if it is alone in its packet, which has no tag (RFC 9260 8.5.1 A). */
+/* An INIT counts only if it is alone in its packet, which has no tag (RFC 9260 8.5.1 A). */
 static bool admit_init(struct sctp_in *in, const struct wire_sctp_chunk *first, const uint8_t **p)
 {
 	if (in->h.vtag == 0 && *p == in->end)
@@ -36,10 +36,7 @@ static bool admit_cookie_echo(struct sctp_in *in, const struct wire_sctp_chunk *
 	return true;
 }
 
-/*
- * Admits the packet if it is of an association that we know. tag_holds: whether its verification tag
- * is one that this association accepts (8.5).
- */
+/* Admits a packet of a known association. tag_holds: the association accepts the tag (8.5). */
 static bool admit_known(struct sctp_in *in, const struct wire_sctp_chunk *first, const uint8_t **p,
 			bool tag_holds)
 {
@@ -64,10 +61,11 @@ static bool admit(struct sctp_in *in, const struct wire_sctp_chunk *first, const
 }
 
 /*
- * An ABORT or SHUTDOWN COMPLETE may come from somebody who has no association. Then the T bit is set,
- * and its tag is the one that we sent, reflected (8.5.1 B, C). Whoever has an address that the peer lists and
- * that is not the peer's says so of our HEARTBEAT, and rightly; it means nothing for the association. Nor does it if the
- * peer has lost the address since, where it no longer answers, while it is at another one.
+ * An ABORT or SHUTDOWN COMPLETE may come from a host without the association. The T bit is then
+ * set, and the tag is the reflected tag of a local packet (8.5.1 B, C). A host at an address that
+ * the peer lists, but that is not the peer's, rightly answers a HEARTBEAT so; this means nothing
+ * for the association. Nor does such an answer from an address that the peer has lost and that has
+ * errors, while the peer is at another one.
  */
 static bool admit_reflected(struct sctp_in *in, const struct wire_sctp_chunk *first,
 			    const uint8_t **p)
@@ -75,7 +73,9 @@ static bool admit_reflected(struct sctp_in *in, const struct wire_sctp_chunk *fi
 	const struct sctp_assoc *a = in->a;
 	const struct sctp_path *path = in->path;
 
-	/* It is about what we have sent from an address that the peer does not know any more, or not yet. */
+	/*
+	 * It answers a packet from a local address that the peer does not know yet, or no longer.
+	 */
 	if (first->type == WIRE_SCTP_ABORT && a && sctp_asconf_is_foreign(a, &in->from->local))
 		return false;
 	if (!(first->flags & WIRE_SCTP_T_BIT))
@@ -85,7 +85,7 @@ static bool admit_reflected(struct sctp_in *in, const struct wire_sctp_chunk *fi
 				   path->confirmed && (path == a->path || !path->health.errors));
 }
 
-/* A SHUTDOWN ACK that finds us connecting is out of the blue (8.5.1 E). */
+/* A SHUTDOWN ACK during the handshake is out of the blue (8.5.1 E). */
 static bool admit_shutdown_ack(struct sctp_in *in, const struct wire_sctp_chunk *first,
 			       const uint8_t **p)
 {
@@ -98,7 +98,7 @@ static void ignore(struct sctp_in *in, const struct wire_sctp_chunk *c)
 {
 }
 
-/* INIT comes alone and COOKIE ECHO first: elsewhere they stop the packet (12.3, 3.2.2). */
+/* INIT comes alone and COOKIE ECHO first: elsewhere they end the packet (12.3, 3.2.2). */
 static void misplaced(struct sctp_in *in, const struct wire_sctp_chunk *c)
 {
 	in->stop = true;
@@ -107,12 +107,12 @@ static void misplaced(struct sctp_in *in, const struct wire_sctp_chunk *c)
 #define SETUP SCTP_STATES_SETUP
 #define UP SCTP_STATES_UP
 
-/* What is true of each type of chunk (RFC 9260 5, 6, 8, 9). */
+/* The rules for each type of chunk (RFC 9260 5, 6, 8, 9). */
 static const struct rule {
-	unsigned int states; /* in which it means something; in the others it is skipped */
+	unsigned int states; /* states in which it counts; in others it is skipped */
 	handle_fn *handle;
 	admit_fn *admit;      /* as the first chunk of a packet; NULL: admit() */
-	bool lists_addresses; /* and may come from an address that nobody but itself tells of */
+	bool lists_addresses; /* may come from an address known only from its list */
 } rules[] = {
 	[WIRE_SCTP_DATA] = { SCTP_STATES_RECEIVE, sctp_rx_data },
 	[WIRE_SCTP_INIT] = { SETUP | UP, misplaced, admit_init, true },
@@ -134,16 +134,16 @@ static const struct rule {
 					  sctp_close_shutdown_complete, admit_reflected },
 };
 
-/* The rule of a chunk, or NULL for a type that we do not know. */
+/* Returns the rule of a chunk, or NULL for an unknown type. */
 static const struct rule *rule_of(const struct wire_sctp_chunk *c)
 {
 	return c->type < sizeof(rules) / sizeof(rules[0]) ? &rules[c->type] : NULL;
 }
 
-/* Takes the chunks that both sides know if they have agreed upon ASCONF. Returns whether c was one of them. */
+/* Handles chunks that need an agreement on ASCONF. Returns true if c was such a chunk. */
 static bool authenticated(struct sctp_in *in, const struct wire_sctp_chunk *c)
 {
-	/* ASCONF and ASCONF-ACK have these states (RFC 5061 5.1.1 C4). */
+	/* The states for ASCONF and ASCONF-ACK (RFC 5061 5.1.1 C4). */
 	bool changes = sctp_in_states(in->a, SCTP_STATES_SEND | SCTP_STATES_RECEIVE);
 
 	switch (c->type) {
@@ -151,7 +151,7 @@ static bool authenticated(struct sctp_in *in, const struct wire_sctp_chunk *c)
 		sctp_auth_input(in, c);
 		return true;
 	case WIRE_SCTP_ASCONF:
-		if (!in->authentic) /* with all that follows (RFC 5061 5.2 D5) */
+		if (!in->authentic) /* with all later chunks (RFC 5061 5.2 D5) */
 			in->stop = true;
 		else if (changes)
 			sctp_asconf_in(in, c);
@@ -188,10 +188,10 @@ static void dispatch(struct sctp_in *in, const struct wire_sctp_chunk *c)
 }
 
 /*
- * The association that has one of the addresses which an INIT or INIT ACK lists (5.1.2), unless it
- * is known by the address where the packet came from. That this address belongs to its peer must
- * have been confirmed, or be shown by the tag; else nobody but that peer has said so, and it may be
- * another host's. NULL: it asks for an association of its own.
+ * Finds the association by an address in an INIT or INIT ACK (5.1.2), unless the packet's source
+ * address leads to it. The source address must be confirmed as the peer's, or the tag must match.
+ * Otherwise only the peer claims the address, which may be another host's. Returns NULL if the
+ * chunk requests an association of its own.
  */
 static struct sctp_assoc *find_listed(struct sctp_in *in, const struct wire_sctp_chunk *c)
 {
@@ -209,7 +209,7 @@ static struct sctp_assoc *find_listed(struct sctp_in *in, const struct wire_sctp
 	return a;
 }
 
-/* Finds out whose packet it is. Returns whether its chunks are to be processed. */
+/* Finds the packet's association. Returns true if the chunks must be processed. */
 static bool identify(struct sctp_in *in, const struct wire_sctp_chunk *first, const uint8_t **p)
 {
 	const struct rule *rule = rule_of(first);
@@ -224,8 +224,8 @@ static bool identify(struct sctp_in *in, const struct wire_sctp_chunk *first, co
 }
 
 /*
- * Whether a packet for another port is one of ours that was sent back, as UDP's echo service does. An
- * ABORT in answer to it would come back, too, and would be taken for the peer's.
+ * True if a packet for another port is a local packet that was sent back, as by UDP's echo service.
+ * An ABORT as the answer would come back too, and look like the peer's.
  */
 static bool is_echo(const struct sctp_in *in)
 {
@@ -234,8 +234,8 @@ static bool is_echo(const struct sctp_in *in)
 }
 
 /*
- * The packet is for an SCTP port that is not here. Nobody else has our UDP port, so nobody else will
- * say that (5.1, 8.4). p: behind the first chunk.
+ * Answers a packet for an SCTP port without an endpoint. No other process has this UDP port, so no
+ * other answers (5.1, 8.4). p is after the first chunk.
  */
 static void other_port(struct sctp_in *in, const struct wire_sctp_chunk *first, const uint8_t *p)
 {
@@ -245,7 +245,7 @@ static void other_port(struct sctp_in *in, const struct wire_sctp_chunk *first, 
 		if (in->h.vtag == 0 && p == in->end)
 			sctp_accept_refuse(in, first);
 	} else if (first->type != WIRE_SCTP_COOKIE_ECHO && in->h.vtag) {
-		/* No cookie of ours is for another port: it would be dropped. */
+		/* No cookie made here is for another port: it would be dropped. */
 		sctp_ootb_input(in);
 	}
 }
@@ -258,10 +258,10 @@ static void process(struct sctp_in *in, const uint8_t *p)
 	while (!in->stop && in->a->state != SCTP_CLOSED && wire_sctp_chunk_next(&p, in->end, &c)) {
 		bool tag_is_ours = in->h.vtag == in->a->local_tag;
 
-		/* A reflected tag vouches for the one chunk that it came with. */
+		/* A reflected tag is valid only for the first chunk. */
 		if (!tag_is_ours && c.raw != first)
 			break;
-		/* An ABORT that claims to reflect a tag must have the peer's, not ours. */
+		/* An ABORT that claims to reflect a tag must have the peer's, not the local one. */
 		if (c.type == WIRE_SCTP_ABORT && tag_is_ours && c.flags & WIRE_SCTP_T_BIT &&
 		    in->a->peer_tag != in->a->local_tag)
 			continue;
@@ -269,12 +269,12 @@ static void process(struct sctp_in *in, const uint8_t *p)
 	}
 }
 
-/* All chunks were processed, and the association lives. */
+/* Called after all chunks, if the association lives. */
 static void finish(struct sctp_in *in)
 {
 	if (in->a->asconf.out && in->h.vtag == in->a->local_tag)
 		sctp_asconf_heard(in->a, &in->from->local, in->now);
-	/* A packet gets one answer (12.4): that in a packet of its own is under way. */
+	/* A packet gets one answer (12.4); the one in a packet of its own is under way. */
 	if (in->heartbeat_answered)
 		sctp_control_rewind(in->a, in->control);
 	sctp_receipts_sacked(in);

@@ -31,7 +31,7 @@ void sctp_config_default(struct sctp_config *config)
 	};
 }
 
-/* Puts right, once and for all, what would make the protocol misbehave. */
+/* Corrects values that would make the protocol misbehave. */
 static void config_clamp(struct sctp_config *c)
 {
 	if (!c->streams)
@@ -182,13 +182,13 @@ void sctp_batch_done(struct sctp *s, struct sctp_batch *batch)
 	if (batch->block)
 		sctp_block_unref(&s->blocks, batch->block);
 	batch->block = NULL;
-	s->refs.count = 0; /* no batch is in anybody's hands that would need them */
+	s->refs.count = 0; /* no caller has a batch that needs them */
 }
 
-/* The event to report next, of those that wait. */
+/* Returns the first of the waiting events. */
 static enum sctp_event_type first_event(const struct sctp_assoc *a)
 {
-	/* The order in which an association goes through them. */
+	/* The order in which they happen. */
 	static const enum sctp_event_type order[] = { SCTP_EVENT_UP, SCTP_EVENT_PATH,
 						      SCTP_EVENT_SHUTDOWN, SCTP_EVENT_CLOSED,
 						      SCTP_EVENT_LOST };

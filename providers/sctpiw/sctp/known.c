@@ -8,13 +8,13 @@
 
 struct known_addr {
 	struct ip_addr ip;
-	uint64_t shown; /* when, ns */
+	uint64_t shown; /* time of the last proof, ns */
 };
 
 struct known_host {
 	struct list_node node;
 	unsigned int n;
-	struct known_addr addr[SCTP_KNOWN_ADDRS]; /* the one that was shown last first */
+	struct known_addr addr[SCTP_KNOWN_ADDRS]; /* last proved first */
 };
 
 void sctp_known_init(struct sctp_known *k)
@@ -36,7 +36,7 @@ void sctp_known_fini(struct sctp_known *k)
 		drop(k, list_entry(node, struct known_host, node));
 }
 
-/* Where the host has the address; h->n: it does not have it. */
+/* Returns the index of the address; h->n if the host does not have it. */
 static unsigned int place_of(const struct known_host *h, const struct ip_addr *ip)
 {
 	unsigned int i = 0;
@@ -83,7 +83,7 @@ void sctp_known_forget(struct sctp_known *k, const struct ip_addr *addr)
 	if (!h)
 		return;
 	remove_at(h, place_of(h, addr));
-	if (h->n < 2) /* what is left tells nothing */
+	if (h->n < 2) /* a single address proves nothing */
 		drop(k, h);
 }
 

@@ -37,7 +37,10 @@ bool sctp_locals_has(const struct sctp_assoc *a, const struct ip_addr *local)
 	       ip_addr_equal(&a->setup.local, local);
 }
 
-/* Asks the user. Returns false if there is no way; *changed: the answer is another one than the last. */
+/*
+ * Requests the source address from the user. Returns false if there is no route. *changed: the
+ * address differs from the last answer.
+ */
 static bool ask_source(struct sctp_assoc *a, struct sctp_path *path, bool *changed)
 {
 	const struct sctp_user_ops *ops = &a->s->ops;
@@ -79,11 +82,15 @@ bool sctp_locals_choose(struct sctp_assoc *a, struct sctp_path *path)
 	const struct ip_addr before = path->addr.local;
 	bool changed, way = ask_source(a, path, &changed);
 
-	/* As long as our routes are what they were, the peer knows better which of our addresses it reaches. */
+	/*
+	 * While local routes stay the same, the peer knows better which local addresses it reaches.
+	 */
 	if (changed && sctp_locals_has(a, &path->source)) {
 		path->addr.local = path->source;
 	} else if (changed) {
-		/* Until the peer knows the address: then it is an answer that we have not had yet. */
+		/*
+		 * Drop the answer until the peer knows the address: it will count as a change then.
+		 */
 		path->addr.local = a->setup.local;
 		path->source = (struct ip_addr){ 0 };
 	}
@@ -115,12 +122,12 @@ bool sctp_locals_is_pair(const struct sctp_assoc *a, const struct path_addr *add
 	const struct sctp_path *primary = sctp_paths_primary(a);
 	const struct path_addr pair = { .local = *sctp_locals_of(a, primary) };
 
-	/* The peer may have made a host its primary address that is another one (RFC 5061 5.4). */
+	/* The peer may have made another host its primary address (RFC 5061 5.4). */
 	return primary->confirmed && ip_addr_equal(&primary->addr.remote, &addr->remote) &&
 	       path_addr_locality(&pair, addr);
 }
 
-/* Whether our own INIT goes to that pair of addresses as well, because the peer is known to be there. */
+/* True if the local INIT also goes to that pair of addresses, which is known to be the peer's. */
 static bool is_asked(const struct sctp_assoc *a, const struct path_addr *from)
 {
 	unsigned int i;

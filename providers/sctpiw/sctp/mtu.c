@@ -1,43 +1,43 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
  * Path MTU discovery without ICMP (RFC 8899, RFC 6951 5.6). A probe is a packet of HEARTBEAT and
- * PAD (RFC 4820) with DF. A chunk cannot be cut anew, so DATA is never cut for more than the path
- * has confirmed: a path starts at 1280 bytes. The first probe, for what the caller was told of the
- * interface, leaves after the first packet of an association that is up. An earlier probe would be
- * a padded handshake packet; if that is too large, the connection would lose a second. Moreover no
- * chunk may stand between COOKIE ECHO and COOKIE ACK (RFC 9260 5.1). The accepting side sends its
- * first probe after DATA or a HEARTBEAT is acknowledged, so that a stranger who completes
- * handshakes and is silent gets no large packet. That is early enough: a user begins with an
- * exchange of small messages (RFC 5043 sessions), and the probe's answer comes with theirs.
+ * PAD (RFC 4820) with DF. A chunk cannot be cut again, so DATA is cut only for confirmed sizes: a
+ * path starts at 1280 bytes. The first probe, of the interface's MTU, leaves after the first packet
+ * of an association that is up. An earlier probe would be a padded handshake packet; if that is too
+ * large, the connection loses a second. Moreover, no chunk may stand between COOKIE ECHO and COOKIE
+ * ACK (RFC 9260 5.1). The accepting side sends its first probe after DATA or a HEARTBEAT is
+ * acknowledged. So a stranger that completes handshakes and is silent gets no large packet. This is
+ * early enough: a user begins with an exchange of small messages (RFC 5043 sessions), and the
+ * probe's answer comes with theirs.
  *
- * Large packets may come to be lost without a word later on. When chunks are lost twice, or the
- * second tail-loss probe in a row leaves, or T3 expires, the MTU in use is probed itself. A probe
- * counts as lost only if something else of ours arrived since, so with each probe that is sent
- * again goes a small HEARTBEAT: a path that is dead or stopped for a while is not taken for a
+ * Later, large packets may begin to disappear silently. The MTU in use is then probed itself: when
+ * chunks are lost twice, when the second tail-loss probe in a row leaves, or when T3 expires. A
+ * probe counts as lost only if another local packet has arrived since. So a small HEARTBEAT
+ * accompanies each repeated probe: a path that is dead or stopped for a while does not look like a
  * narrow one. If nothing has arrived, a small HEARTBEAT leaves alone, and no probe follows until
- * the path works. After three lost probes, the MTU falls to 1280, the search goes upwards from there,
- * and chunks that were cut larger leave again alone and with DF off. None of it is a sign of
+ * the path works. After three lost probes, the MTU falls to 1280, and the search goes upwards from
+ * there. Chunks that were cut larger leave again, alone and with DF off. None of this indicates
  * congestion (RFC 8899 3, 4.1).
  *
- * Departure from RFC 8899 5.1.1: PROBE_TIMER is a few round trips, and not a second at least, since
- * a probe is not taken for lost by the timer alone, and a transfer stands still meanwhile.
+ * Departure from RFC 8899 5.1.1: PROBE_TIMER is a few round trips, not at least a second. The timer
+ * alone does not make a probe lost, and a transfer stands still meanwhile.
  *
- * Less than 576 bytes are not believed, whoever says so, and packets that small leave without DF: a link
- * that takes less gets them in fragments.
+ * Reports of less than 576 bytes do not count, and packets that small leave without DF: a narrower
+ * link gets them in fragments.
  */
 #include "sctp/mtu.h"
 
 #include "sctp/spread.h"
 #include "sctp/trace.h"
 
-/* What stands around the SCTP packet in an IP packet, bytes. */
+/* Returns the bytes around the SCTP packet in an IP packet. */
 static uint32_t before_packet(const struct sctp_path *path)
 {
 	return (ip_addr_is_v4(&path->addr.remote) ? 20u : 40u) + (path->addr.udp_port ? 8u : 0u) +
 	       path->mtu.overhead;
 }
 
-/* The length of the SCTP packet in an IP packet of mtu bytes, or the longest that there is. */
+/* Returns the length of the SCTP packet in an IP packet of mtu bytes, at most the longest one. */
 static uint32_t packet_in(const struct sctp_path *path, uint32_t mtu)
 {
 	uint32_t packet = mtu - before_packet(path);
@@ -45,7 +45,7 @@ static uint32_t packet_in(const struct sctp_path *path, uint32_t mtu)
 	return (packet < path->mtu.longest ? packet : path->mtu.longest) & ~3u;
 }
 
-/* The MTU, or that of the longest packet that may be sent. */
+/* Returns mtu, or the MTU of the longest packet that may be sent, if that is less. */
 static uint32_t within(const struct sctp_path *path, uint32_t mtu)
 {
 	uint32_t max = path->mtu.longest + before_packet(path);
@@ -62,7 +62,7 @@ static void fit(struct sctp_path *path, uint32_t packet)
 	sctp_cc_set_pmdcs(&path->cc, packet - WIRE_SCTP_COMMON_LEN);
 }
 
-/* fit(), and a trace event if the length is another one. */
+/* As fit(), with a trace event if the length changes. */
 static void change(struct sctp_assoc *a, struct sctp_path *path, uint32_t packet)
 {
 	if (packet != path->mtu.max_packet)
@@ -83,8 +83,9 @@ void sctp_mtu_init(struct sctp_path *path, const struct sctp_config *config, uin
 }
 
 /*
- * DATA is cut for the narrowest of the confirmed paths (7.3), so that each can take over; one whose
- * MTU is still being searched for does not count yet. Those that carry DATA together send packets of that length.
+ * DATA is cut for the narrowest confirmed path (7.3), so that each can take over. A path whose MTU
+ * is still searched for does not count, unless it is joined. Joined paths send packets of the same
+ * length.
  */
 void sctp_mtu_fit(struct sctp_assoc *a)
 {
@@ -110,7 +111,7 @@ bool sctp_mtu_at_floor(const struct sctp_path *path)
 	return ip_addr_is_v4(&path->addr.remote) && path->mtu.search.good <= path->mtu.search.floor;
 }
 
-/* Sets the one timer of all paths to the earliest that is due. */
+/* Sets the common timer to the earliest due path. */
 static void arm(struct sctp_assoc *a)
 {
 	uint64_t when = TIME_NEVER;
@@ -125,14 +126,14 @@ static void arm(struct sctp_assoc *a)
 		sctp_timer_set(a, SCTP_TIMER_MTU, when);
 }
 
-/* Has a small HEARTBEAT sent, whose answer says that the path is not dead. */
+/* Requests a small HEARTBEAT, whose answer proves that the path is not dead. */
 static void want_heartbeat(struct sctp_assoc *a, struct sctp_path *path)
 {
 	path->hb.wanted = path != a->path;
 	a->pending |= path->hb.wanted ? SCTP_PEND_PATHS : SCTP_PEND_HEARTBEAT;
 }
 
-/* Sends a probe of the size that the search wants, if the path works. */
+/* Requests a probe of the size that the search wants, if the path works. */
 static void want_probe(struct sctp_assoc *a, struct sctp_path *path)
 {
 	path->mtu.wanted = path->mtu.search.probe && path->confirmed && !path->mtu.silent &&
@@ -153,7 +154,7 @@ void sctp_mtu_start(struct sctp_assoc *a, struct sctp_path *path)
 	want_probe(a, path);
 }
 
-/* After anything has changed: packets of the right size, and the next probe or the wait for it. */
+/* Called after any change: corrects the packet sizes, and starts or schedules the next probe. */
 static void go_on(struct sctp_assoc *a, struct sctp_path *path, uint64_t now)
 {
 	uint32_t before = a->path->mtu.max_packet;
@@ -178,7 +179,7 @@ void sctp_assoc_set_mtu(struct sctp_assoc *a, uint32_t mtu)
 {
 	unsigned int i;
 
-	/* All paths leave through the same interface; if not, its own limit shows in time. */
+	/* All paths are assumed to use this interface; if not, probes find the limit. */
 	for (i = 0; i <= a->paths.others; i++) {
 		struct sctp_path *path = sctp_path_at(a, i);
 
@@ -191,8 +192,8 @@ void sctp_assoc_set_mtu(struct sctp_assoc *a, uint32_t mtu)
 }
 
 /*
- * Large packets are swallowed, and so was what is outstanding. It leaves again at once, not when T3
- * has doubled a few times.
+ * Large packets are dropped silently, and so were the outstanding ones. They leave again at once,
+ * before T3 has doubled a few times.
  */
 static void black_hole(struct sctp_assoc *a, struct sctp_path *path)
 {
@@ -203,7 +204,7 @@ static void black_hole(struct sctp_assoc *a, struct sctp_path *path)
 	sctp_assoc_ready(a);
 }
 
-/* The path's own timer: no answer came, or it is time to search again. */
+/* The timer of one path: no answer came, or a new search is due. */
 static void expired(struct sctp_assoc *a, struct sctp_path *path, uint64_t now)
 {
 	struct sctp_pmtu *p = &path->mtu.search;
@@ -244,7 +245,7 @@ void sctp_mtu_timeout(struct sctp_assoc *a, uint64_t now)
 
 void sctp_mtu_doubt(struct sctp_assoc *a, struct sctp_path *path, uint64_t sent)
 {
-	/* A probe that was answered since then proves that large packets get through. */
+	/* A probe answered since then proves that large packets get through. */
 	if (!a->s->config.mtu_probe || sent < path->mtu.answered ||
 	    !sctp_pmtu_doubt(&path->mtu.search))
 		return;
@@ -303,7 +304,7 @@ void sctp_mtu_alive(struct sctp_assoc *a, struct sctp_path *path)
 bool sctp_mtu_answered(struct sctp_assoc *a, struct sctp_path *path, const uint8_t *nonce,
 		       uint64_t now)
 {
-	/* All probes of one size have one nonce, so the answer to any of them counts. */
+	/* All probes of one size have one nonce, so an answer to any of them counts. */
 	if (!path->mtu.search.probe || !path->mtu.sent ||
 	    memcmp(nonce, path->mtu.nonce, sizeof(path->mtu.nonce)) != 0)
 		return false;

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/*
- * What does not fit into the queue is dropped: the peer will ask again, or find out otherwise.
- */
+/* Packets that find the queue full are dropped: the peer retransmits, or notices otherwise. */
 #include "sctp/ootb.h"
 
 #include <stdlib.h>
@@ -9,7 +7,7 @@
 #include "sctp/input.h"
 
 #define INFO_MAX 256u /* bytes of an error cause; a longer one would make the answer too long */
-/* Answers to strangers at one address: this many at once, and one more after each interval, ns. */
+/* Answers to one address without an association: this many at once, then one per interval, ns. */
 #define ANSWERS 512u
 #define ANSWER_TIME NSEC_PER_MSEC
 
@@ -78,7 +76,7 @@ void sctp_ootb_assoc(struct sctp_assoc *a, uint8_t type, uint16_t cause, const v
 		sctp_ootb_chunk(a->ep, &a->path->addr, &h, type, 0, cause, info, len);
 }
 
-/* Whether an ERROR chunk has the Stale Cookie cause. */
+/* True if an ERROR chunk has the Stale Cookie cause. */
 static bool is_stale_cookie(const struct wire_sctp_chunk *c)
 {
 	const uint8_t *p = wire_sctp_value(c);
@@ -139,7 +137,7 @@ void sctp_ootb_fini(struct sctp *s)
 	free(s->ootb.ring);
 }
 
-/* Takes the next packet whose endpoint still lives off the queue, or returns NULL. */
+/* Takes the next packet of a living endpoint off the queue, or returns NULL. */
 static struct sctp_ootb *next(struct sctp_ootb_queue *q)
 {
 	while (q->count) {
@@ -180,7 +178,7 @@ int sctp_output_ootb(struct sctp *s, struct sctp_batch *batch)
 		.len = ootb->len,
 		.segment = ootb->len,
 		.to = ootb->to,
-		.df = false, /* nobody looks for what the path takes, and an INIT ACK may be longer */
+		.df = false, /* the path MTU is not searched for, and an INIT ACK may exceed it */
 		.block = b,
 	};
 	b->used += (uint32_t)round_up4(ootb->len);

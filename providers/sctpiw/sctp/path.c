@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Departures from RFC 9260 8.3: a HEARTBEAT leaves when nothing was heard for
- * HB.interval, whoever was to speak, and the interval has neither the RTO nor a
- * back-off in it. A killed process has to be noticed within 3 s, and 1 s of RTO.Min
- * with its jitter would not leave that. Any valid packet counts as a sign of life, an
- * acknowledgement as much as a HEARTBEAT ACK. But while the address has not answered, the interval
- * grows: a stranger may have completed a handshake and be silent, or the address is in doubt and
- * may be a victim's.
+ * Departures from RFC 9260 8.3: a HEARTBEAT leaves when nothing was received for HB.interval,
+ * whichever side had to send. The interval includes neither the RTO nor a back-off. A killed
+ * process must be noticed within 3 s, and 1 s of RTO.Min with its jitter would not allow that. Any
+ * valid packet is a sign of life, an acknowledgement as much as a HEARTBEAT ACK. But while the
+ * address has not answered, the interval grows. A stranger may have completed a handshake and be
+ * silent, or the address is in doubt and may be a victim's.
  *
- * Departure from 8.1 and 8.2: silence is judged by time (silent_limit) and not by
- * counting retransmissions, since tail-loss probes and HEARTBEATs would use up a count
- * of 10 within seconds. But some HEARTBEATs must have gone unanswered: after our own
- * process was stopped, the peer's answers are still unread when the timers run.
+ * Departure from 8.1 and 8.2: time (silent_limit) limits silence, not a count of retransmissions.
+ * Tail-loss probes and HEARTBEATs would use up a count of 10 within seconds. But some HEARTBEATs
+ * must have gone unanswered: after a stop of the local process, the peer's answers are still unread
+ * when the timers run.
  */
 #include "sctp/path.h"
 
@@ -23,7 +22,7 @@
 #include "sctp/trace.h"
 #include "wire/sctp_init.h"
 
-#define SHUTDOWN_GUARD_RTOS 5u /* T5-shutdown-guard in RTO.Max (9.2) */
+#define SHUTDOWN_GUARD_RTOS 5u /* T5-shutdown-guard, in RTO.Max (9.2) */
 
 void sctp_path_init(struct sctp_path *path, const struct sctp_config *config,
 		    const struct path_addr *addr, uint32_t mtu)
@@ -42,10 +41,11 @@ void sctp_path_init(struct sctp_path *path, const struct sctp_config *config,
 }
 
 /*
- * Whether the address of ours that the peer has sent to takes the place of the one before. If the peer knows several, it
- * asks after the others now and then, and may send its SACKs there. So another one takes over only when the first one is
- * quiet, or has no DATA any more while this one has. last: when a packet of this kind last came to the first one, ns; 0:
- * none has come, or the address is not ours any more.
+ * True if the local address that the peer has sent to replaces the present one. A peer that knows
+ * several addresses probes the others now and then, and may send its SACKs there. So another
+ * address takes over only when the first one is quiet, or has no DATA any more while the other has.
+ * last is the time of the last such packet to the first address, ns; 0: none, or the address is not
+ * local any more.
  */
 static bool takes_over(const struct sctp_in *in, const struct sctp_path *path, uint64_t last)
 {
@@ -53,12 +53,12 @@ static bool takes_over(const struct sctp_in *in, const struct sctp_path *path, u
 
 	if (ip_addr_is_zero(local) || (last && in->now - last < path->rtt.base))
 		return false;
-	/* The answer to what told the peer of it may be under way yet (RFC 5061 5.3 F2). */
+	/* The answer to its announcement may still be under way (RFC 5061 5.3 F2). */
 	return (!in->a->locals.n || sctp_locals_has(in->a, local)) &&
 	       sctp_locals_is_ours(in->a, local);
 }
 
-/* Learns which address of ours the peer uses. *last: see takes_over(). */
+/* Learns which local address the peer uses. *last: see takes_over(). */
 static void learn_local(const struct sctp_in *in, struct sctp_path *path, uint64_t *last)
 {
 	const struct ip_addr *local = &in->from->local;
@@ -103,8 +103,8 @@ void sctp_path_works(struct sctp_assoc *a, struct sctp_path *path, uint64_t now)
 }
 
 /*
- * What comes from an address that nobody has confirmed shows that its link works, and that it may be worth while to ask
- * again before the interval of paths.c is over: once in an RTO, which doubles each time that there is no answer.
+ * A packet from an unconfirmed address shows that its link works. So a HEARTBEAT may leave before
+ * the interval of paths.c is over: once per RTO, which doubles after each one without an answer.
  */
 static void ask_again(struct sctp_assoc *a, struct sctp_path *path, uint64_t now)
 {
@@ -146,15 +146,12 @@ void sctp_path_heard(struct sctp_in *in)
 		sctp_mtu_fit(in->a);
 }
 
-/* The heartbeat interval with a little jitter, ns. */
+/* Returns the heartbeat interval with a little jitter, ns. */
 static uint64_t jittered(struct sctp_assoc *a)
 {
 	uint64_t interval = a->s->config.heartbeat_interval;
 
-	/*
-	 * Many associations should not beat in step; and none should beat later than it was told
-	 * to.
-	 */
+	/* Associations should not send in step, and no HEARTBEAT should be late. */
 	return interval - random_u32(a->s->random) % (interval / 10);
 }
 
@@ -165,7 +162,7 @@ void sctp_path_start(struct sctp_assoc *a, uint64_t now)
 }
 
 /*
- * Returns the time since which the peer is silent; on a path in doubt only the answer to a
+ * Returns the time since which the peer is silent. On a path in doubt, only the answer to a
  * HEARTBEAT ends silence.
  */
 static uint64_t silent_since(const struct sctp_assoc *a)
@@ -192,8 +189,8 @@ static uint64_t next_heartbeat(struct sctp_assoc *a, uint64_t now)
 }
 
 /*
- * A path that has failed is asked even if the peer is heard there: only an answer proves that it works in our direction
- * again, and T3 may wait for long.
+ * A failed path is probed even if packets come from there. Only an answer proves that it works in
+ * the sending direction again, and T3 may take long.
  */
 void sctp_path_timeout(struct sctp_assoc *a, uint64_t now)
 {
@@ -203,7 +200,7 @@ void sctp_path_timeout(struct sctp_assoc *a, uint64_t now)
 
 	if (!sctp_in_states(a, SCTP_STATES_UP))
 		return;
-	/* T5-shutdown-guard (9.2), against a peer that lives but does not let the shutdown end. */
+	/* T5-shutdown-guard (9.2), against a living peer that does not let the shutdown end. */
 	if (a->state > SCTP_ESTABLISHED &&
 	    now - a->closing.since >= SHUTDOWN_GUARD_RTOS * config->rto_max) {
 		sctp_close_fail(a, 0, NULL, 0, -ETIMEDOUT);
@@ -235,8 +232,8 @@ void sctp_path_timeout(struct sctp_assoc *a, uint64_t now)
 }
 
 /*
- * Somebody said that the peer is gone. An established association waits for routers and firewalls to change
- * their minds, as TCP's do; but when nobody has the port any more, it asks.
+ * Handles a report that the peer is gone. An established association waits for routers and
+ * firewalls to recover, as TCP does. But it probes the path if the port is reported closed.
  */
 static void hint(struct sctp_assoc *a, int error, uint64_t now)
 {
@@ -250,8 +247,8 @@ static void hint(struct sctp_assoc *a, int error, uint64_t now)
 }
 
 /*
- * What an ICMP error quotes is compared with the ports and the verification tag, or for an INIT,
- * which has no tag, with the Initiate Tag: whoever forges an error cannot know them.
+ * The quotation of an ICMP error must have the right ports and verification tag. For an INIT, which
+ * has no tag, it must have the Initiate Tag. A forger cannot know them.
  */
 #define QUOTED_MIN 8u
 #define QUOTED_INIT (WIRE_SCTP_COMMON_LEN + 8u)
@@ -262,7 +259,7 @@ static bool is_quoted(const struct sctp_assoc *a, const uint8_t *quoted, size_t 
 
 	if (tag)
 		return tag == a->peer_tag;
-	/* What became of an INIT that was answered does not matter any more (ICMP8). */
+	/* An error about an answered INIT does not matter any more (ICMP8). */
 	return a->state == SCTP_COOKIE_WAIT && len >= QUOTED_INIT &&
 	       quoted[WIRE_SCTP_COMMON_LEN] == WIRE_SCTP_INIT &&
 	       get_be32(quoted + QUOTED_INIT - 4) == a->local_tag;
@@ -276,7 +273,7 @@ struct sctp_assoc *sctp_path_quoted(struct sctp_endpoint *ep, const struct path_
 
 	if (len < QUOTED_MIN || get_be16(quoted) != ep->port)
 		return NULL;
-	/* Only the tag tells which of our addresses the packet was sent from. */
+	/* Only the tag shows which local address the packet left from. */
 	tag = get_be32(quoted + 4);
 	if (!tag && len >= QUOTED_INIT)
 		tag = get_be32(quoted + QUOTED_INIT - 4);
@@ -301,8 +298,8 @@ void sctp_unreachable(struct sctp_endpoint *ep, const struct path_addr *to, int 
 }
 
 /*
- * The Heartbeat Info (3.3.5) is a nonce of 128 bits. When and where the HEARTBEAT was sent
- * is remembered here and need not travel.
+ * The Heartbeat Info (3.3.5) is a nonce of 128 bits. The path stores when and where the HEARTBEAT
+ * was sent, so this need not travel.
  */
 void sctp_path_heartbeat_chunk(uint8_t *p, const uint64_t nonce[2])
 {
@@ -330,8 +327,8 @@ static void heartbeat_answer(uint8_t *p, const struct wire_sctp_chunk *c)
 }
 
 /*
- * Answers from the address that the HEARTBEAT went to, to that it came from (3.3.6), since the peer
- * asks about these two. A packet gets one such answer (12.4).
+ * Answers from the address that the HEARTBEAT went to, and to its source (3.3.6), since the peer
+ * probes this pair. A packet gets one such answer (12.4).
  */
 static void heartbeat_other(struct sctp_in *in, const struct wire_sctp_chunk *c)
 {
@@ -355,16 +352,15 @@ void sctp_path_heartbeat(struct sctp_in *in, const struct wire_sctp_chunk *c)
 {
 	uint8_t *p;
 
-	/* While the path in use is in doubt, what is behind others would not leave. */
+	/* While the path in use is in doubt, a queued answer would not leave. */
 	if (sctp_in_elsewhere(in) || sctp_path_in_doubt(in->a) ||
 	    !ip_addr_equal(&in->from->local, &in->a->path->addr.local)) {
 		heartbeat_other(in, c);
 		return;
 	}
 	/*
-	 * The peer is up and waits for us: its COOKIE ACK was lost, and T1 may be long by now. The
-	 * COOKIE ECHO goes to where the peer is and never, however often it asks, to the addresses
-	 * that it lists.
+	 * The peer is up and waits: its COOKIE ACK was lost, and T1 may be long by now. The COOKIE
+	 * ECHO goes to the peer's known address, and never to addresses that it only lists.
 	 */
 	if (in->a->state == SCTP_COOKIE_ECHOED) {
 		in->a->paths.echo_index = 0;
@@ -375,7 +371,7 @@ void sctp_path_heartbeat(struct sctp_in *in, const struct wire_sctp_chunk *c)
 		heartbeat_answer(p, c);
 }
 
-/* The path that a HEARTBEAT with this nonce was sent on, or NULL. */
+/* Returns the path of the HEARTBEAT with this nonce, or NULL. */
 static struct sctp_path *asked(struct sctp_assoc *a, const uint8_t *nonce)
 {
 	unsigned int i;
@@ -420,7 +416,7 @@ void sctp_path_heartbeat_ack(struct sctp_in *in, const struct wire_sctp_chunk *c
 	}
 	if (!path->confirmed)
 		sctp_path_confirm(a, in->now);
-	/* The path is back, so T3 need not wait out an RTO that was doubled. */
+	/* The path is back, so T3 need not wait for a doubled RTO. */
 	if (backoff && sctp_recovery_timer_runs(path, SCTP_TIMER_T3) &&
 	    path->recovery.due[SCTP_PATH_TIMER(SCTP_TIMER_T3)] > in->now + sctp_rtt_rto(&path->rtt))
 		sctp_recovery_timer_set(a, path, SCTP_TIMER_T3, in->now + sctp_rtt_rto(&path->rtt));

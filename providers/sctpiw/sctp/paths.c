@@ -1,20 +1,22 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
  * Addresses in an INIT or INIT ACK are claims. Until a nonce returns in a HEARTBEAT ACK, each gets
- * only HEARTBEATs, and once a COOKIE ECHO without an answer elsewhere. Strangers, or hosts behind
- * NAT, cannot return it. The first HEARTBEAT in UDP uses the port of the path in use (RFC 6951).
+ * only HEARTBEATs, and once a COOKIE ECHO that got no answer elsewhere. Strangers, or hosts behind
+ * NAT, cannot return the nonce. The first HEARTBEAT in UDP uses the port of the path in use (RFC
+ * 6951).
  *
- * All DATA goes on one path at a time, unless it is spread (spread.h). When a timer says that this
- * path has failed, another working path takes over at once, and the failed one gets a HEARTBEAT
- * each RTO (RFC 7829 with PFMR = 0: a transfer waits for one timeout, not for six). All outstanding
- * DATA is lost by then, so unspread DATA is in flight on one path only. Each path has its own
- * accounts, RACK and congestion control. When the primary path answers again, no new DATA is sent
- * for a round trip, until nothing is in flight; then the association goes back.
+ * All DATA goes on one path at a time, unless it is spread (spread.h). When a timer shows that this
+ * path has failed, another working path takes over at once. The failed one gets a HEARTBEAT each
+ * RTO (RFC 7829 with PFMR = 0: a transfer waits for one timeout, not for six). All outstanding DATA
+ * is lost by then, so unspread DATA is in flight on one path only. Each path has its own accounts,
+ * RACK and congestion control. When the primary path answers again, no new DATA is sent for a round
+ * trip, until nothing is in flight. Then the association goes back.
  *
- * That timer need not be T3, which is a second at least: with a tail-loss probe, HEARTBEATs leave on the other paths.
- * If one of them is answered, and the probe is not, the association goes there (sctp_paths_suspect()), and comes back
- * if that was wrong. So a transfer stands still for some 130 ms on a network of short round trips. A peer that has no
- * time to answer answers nowhere, and is not left.
+ * That timer need not be T3, which takes a second at least: HEARTBEATs leave on the other paths
+ * with a tail-loss probe. If one of them is answered, and the probe is not, the association goes
+ * there (sctp_paths_suspect()). It comes back if this was wrong. So a transfer stands still for
+ * some 130 ms on a network of short round trips. A busy peer answers on no path, and keeps its
+ * path.
  */
 #include "sctp/paths.h"
 
@@ -31,24 +33,21 @@
 
 #define CLAIM_DOUBLINGS 10u
 #define CLAIM_INTERVAL (600 * NSEC_PER_SEC)
-/* From when the association is up to the first HEARTBEAT of another path. */
+/* Time from the start of the association to the first HEARTBEAT of another path. */
 #define CONFIRM_SOON (20 * NSEC_PER_MSEC)
-/* A path that was confirmed is asked whether it is back once in so many heartbeat intervals, or more often. */
+/* Maximum interval of HEARTBEATs to a failed path that was confirmed, in heartbeat intervals. */
 #define RETURN_INTERVALS 4u
-/* The primary path that has failed is not used for so long, at least; and at most, if it fails again and again. */
+/* How long a failed primary path is not used: at least, and at most after repeated failures. */
 #define HOLD_MIN NSEC_PER_SEC
 #define HOLD_MAX (64 * NSEC_PER_SEC)
 
-/*
- * Whether we are able to send there: the address is of the family and scope that the association
- * uses already, and means the same host to everybody.
- */
+/* True if this host can send there: family and scope fit, and it means one host everywhere. */
 static bool usable(const struct sctp_assoc *a, const struct ip_addr *addr)
 {
 	const struct sctp_user_ops *ops = &a->s->ops;
 	bool v4 = ip_addr_is_v4(addr);
 
-	/* Hosts have addresses that many others have as well, of their containers' bridges. */
+	/* Many hosts have the same addresses, those of their containers' bridges. */
 	if (ops->is_own && !ip_addr_is_loopback(addr) && ops->is_own(a->ep->ctx, addr))
 		return false;
 	if (v4 != ip_addr_is_v4(&a->path->addr.remote) || ip_addr_is_zero(addr) ||
@@ -71,7 +70,7 @@ void sctp_paths_init(struct sctp_assoc *a, const struct path_addr *addr, uint32_
 	list_init(&a->paths.node);
 	sctp_path_init(a->path, &a->s->config, addr, mtu);
 	a->path->primary = true;
-	a->path->confirmed = true; /* the user named it, or our INIT ACK arrived there (5.4) */
+	a->path->confirmed = true; /* named by the user, or the local INIT ACK got there (5.4) */
 }
 
 void sctp_paths_restart(struct sctp_assoc *a, const struct path_addr *addr)
@@ -169,7 +168,7 @@ void sctp_paths_start(struct sctp_assoc *a, uint64_t now)
 	uint64_t due = now + CONFIRM_SOON;
 	unsigned int i;
 
-	/* HB.Max.Burst allows one in an RTO. */
+	/* HB.Max.Burst allows one per RTO. */
 	for (i = 0; i < a->paths.others; i++) {
 		if (!a->paths.other[i]->usable)
 			continue;
@@ -179,7 +178,7 @@ void sctp_paths_start(struct sctp_assoc *a, uint64_t now)
 	arm(a);
 }
 
-/* The longest time between two HEARTBEATs to a path that has failed, ns. */
+/* Returns the longest time between two HEARTBEATs to a failed path, ns. */
 static uint64_t most_wait(struct sctp_assoc *a, const struct sctp_path *path)
 {
 	uint64_t most = RETURN_INTERVALS * a->s->config.heartbeat_interval;
@@ -195,9 +194,9 @@ static uint64_t claim_interval(const struct sctp_assoc *a, const struct sctp_pat
 }
 
 /*
- * How long after this HEARTBEAT the next one follows (8.3), ns. An address that nobody confirms may
- * be that of a victim: it gets ten HEARTBEATs in ten minutes, three of them soon, and then one in ten
- * minutes. A link that was dead when the association was set up is found in twice the time at most.
+ * Returns the time from this HEARTBEAT to the next one (8.3), ns. An unconfirmed address may be a
+ * victim's: it gets ten HEARTBEATs in ten minutes, three of them soon, and then one in ten minutes.
+ * A link that was dead during the setup is found in twice that time at most.
  */
 static uint64_t interval(struct sctp_assoc *a, const struct sctp_path *path)
 {
@@ -208,14 +207,14 @@ static uint64_t interval(struct sctp_assoc *a, const struct sctp_path *path)
 		return claim_interval(a, path);
 	if (!path->health.errors)
 		return rto + idle - random_u32(a->s->random) % (idle / 10);
-	/* The association may end, or stay on a worse path, while a long back-off hides that this one is back. */
+	/* A long back-off would hide that the path is back. The association may end meanwhile. */
 	return rto < most_wait(a, path) ? rto : most_wait(a, path);
 }
 
 /*
- * Whether the HEARTBEATs in the air count as an error. One that the path MTU asked for may just have left, but one that
- * took the place of another does not hide it. One that left before its RTO, which has been doubled, was over counts
- * with those that follow until then (8.3).
+ * True if the outstanding HEARTBEATs count as an error. The first of them must have waited long
+ * enough, since the last one may have just left for the path MTU search. HEARTBEATs within one RTO,
+ * which has been doubled, count once (8.3).
  */
 static bool is_unanswered(struct sctp_assoc *a, const struct sctp_path *path, uint64_t now)
 {
@@ -237,7 +236,7 @@ void sctp_paths_timeout(struct sctp_assoc *a, uint64_t now)
 
 		if (path->hb.due > now)
 			continue;
-		/* What DATA says since the HEARTBEAT has left counts for more. */
+		/* An answer to DATA since the HEARTBEAT counts for more. */
 		if (is_unanswered(a, path, now) &&
 		    !(path->joined && path->health.proof > path->hb.sent)) {
 			path->hb.judged = now;
@@ -255,29 +254,26 @@ void sctp_paths_timeout(struct sctp_assoc *a, uint64_t now)
 	arm(a);
 }
 
-/*
- * The other path carries all that this one has carried. What is known of losses goes with it, but what has happened on
- * the one path means nothing on the other.
- */
+/* Moves all DATA to another path, with the knowledge of losses but no recent history. */
 static void hand_over(struct sctp_path *from, struct sctp_path *to)
 {
 	to->recovery = from->recovery;
 	to->recovery.now = (struct sctp_episode){ 0 };
 }
 
-/* A path's timers are others now. */
+/* Updates the common timers after a change of a path's timers. */
 static void rearm(struct sctp_assoc *a)
 {
 	for (unsigned int t = 0; t < SCTP_PATH_TIMERS; t++)
 		sctp_recovery_rearm(a, SCTP_TIMER_T3 + t);
 }
 
-/* Nothing is in flight on the path in use: other[i] takes its place from now on. */
+/* Puts other[i] into use. Nothing is in flight on the path in use. */
 static void use(struct sctp_assoc *a, unsigned int i, uint64_t now)
 {
 	struct sctp_path *path = a->paths.other[i];
 	struct sctp_path *old = a->path;
-	bool own = path->joined || path->flight; /* it has losses and timers of its own */
+	bool own = path->joined || path->flight; /* it has its own losses and timers */
 
 	TRACE(path_used, now, .assoc = a->local_tag, .old = &old->addr.remote,
 	      .remote = &path->addr.remote, .why = old->health.errors ? "failover" : "primary");
@@ -317,8 +313,8 @@ bool sctp_paths_works(struct sctp_assoc *a, struct sctp_path *path)
 }
 
 /*
- * Whether path is to be used rather than best, which has as many errors: it carries DATA already, it is the primary one,
- * or its round trip is shorter.
+ * True if path should be used rather than best, which has as many errors: it carries DATA already,
+ * is the primary path, or has a shorter round trip.
  */
 static bool better(const struct sctp_path *path, const struct sctp_path *best)
 {
@@ -327,16 +323,16 @@ static bool better(const struct sctp_path *path, const struct sctp_path *best)
 	return path->primary || (!best->primary && path->rtt.srtt < best->rtt.srtt);
 }
 
-/* Whether something that was sent there since then has been answered. */
+/* True if a packet sent there since then was answered. */
 static bool has_answered(const struct sctp_path *path, uint64_t since)
 {
 	return path->hb.answered >= since || (path->joined && path->health.proof >= since);
 }
 
 /*
- * The path to use in the place of that in use, as an index of other[]: the one with the fewest errors, but fewer than
- * that; where they are equal, the better one. It has answered what was sent since then. If there is none,
- * a->paths.others.
+ * Returns the index in other[] of the path to use instead of the path in use, or a->paths.others.
+ * It works, has answered a packet sent since then, and has fewer errors than that. The fewest
+ * errors decide, then better().
  */
 static unsigned int best_other(struct sctp_assoc *a, uint32_t errors, uint64_t since)
 {
@@ -356,10 +352,7 @@ static unsigned int best_other(struct sctp_assoc *a, uint32_t errors, uint64_t s
 	return best;
 }
 
-/*
- * A path that fails again soon after it was used again is left alone for twice as long as before, so that the
- * association does not go to and fro.
- */
+/* Starts a rest period: twice the last one if the path fails again soon, to stop alternation. */
 static void rest(struct sctp_path_rest *r, uint64_t now)
 {
 	bool soon = r->returned && now - r->returned < 2 * r->hold;
@@ -371,7 +364,7 @@ static void rest(struct sctp_path_rest *r, uint64_t now)
 	r->until = now + r->hold;
 }
 
-/* What is in flight on a path that has failed is lost, and may be sent by others. */
+/* Gives up a failed path: its chunks in flight are lost, and others may send them. */
 static void give_up(struct sctp_assoc *a, struct sctp_path *path, uint64_t now)
 {
 	if (path->primary || sctp_spread_is_on(a))
@@ -387,7 +380,7 @@ void sctp_paths_await_lost(struct sctp_assoc *a, uint64_t now)
 					now + sctp_rtt_rto(&a->path->rtt));
 }
 
-/* other[i] takes over what was outstanding. */
+/* Lets other[i] take over the outstanding chunks. */
 static void fail_over_to(struct sctp_assoc *a, unsigned int i, uint64_t now)
 {
 	give_up(a, a->path, now);
@@ -395,7 +388,7 @@ static void fail_over_to(struct sctp_assoc *a, unsigned int i, uint64_t now)
 	sctp_paths_await_lost(a, now);
 }
 
-/* A path that carries DATA beside the one in use has failed: that one, and others, carry it alone. */
+/* A joined path has failed: the path in use, and others, carry DATA without it. */
 static void drop_out(struct sctp_assoc *a, struct sctp_path *path, uint64_t now)
 {
 	give_up(a, path, now);
@@ -444,7 +437,9 @@ bool sctp_paths_fail_over(struct sctp_assoc *a, uint64_t now)
 		a->path->health.errors = 1;
 	best = best_other(a, a->path->health.errors, 0);
 	if (best == a->paths.others) {
-		/* The peer has no other address, but we may have another way to this one by now. */
+		/*
+		 * The peer has no other working address; perhaps another route leads to this one.
+		 */
 		sctp_locals_choose(a, a->path);
 		return false;
 	}
@@ -465,7 +460,7 @@ void sctp_paths_ask(struct sctp_assoc *a, const struct sctp_path *silent, uint64
 		if (path == silent || !path->usable || !path->confirmed || path->health.errors ||
 		    (path->hb.sent >= a->paths.asked && now - path->hb.sent < answer))
 			continue;
-		/* Whoever is asked often and never answers is judged all the same. */
+		/* A path that is probed often and never answers is judged all the same. */
 		if (!path->hb.sent)
 			path->hb.due = now + interval(a, path);
 		path->hb.wanted = true;
@@ -491,7 +486,7 @@ bool sctp_paths_suspect(struct sctp_assoc *a, struct sctp_path *path, uint64_t n
 	return true;
 }
 
-/* The same for a path that carries DATA beside the one in use. */
+/* Handles changed local addresses or routes on a joined path. */
 static void readdress_joined(struct sctp_assoc *a, struct sctp_path *path, uint64_t now)
 {
 	const struct ip_addr before = path->addr.local;
@@ -527,7 +522,7 @@ void sctp_paths_readdress(struct sctp_assoc *a, uint64_t now)
 	for (i = 0; i < a->paths.others; i++) {
 		struct sctp_path *path = a->paths.other[i];
 
-		/* Those that nobody has confirmed may be a victim's, which hears no more for this. */
+		/* An unconfirmed address may be a victim's, and gets no more packets for this. */
 		if (path->joined)
 			readdress_joined(a, path, now);
 		else if (sctp_paths_works(a, path) && path->health.errors)
@@ -585,7 +580,7 @@ void sctp_paths_answered(struct sctp_assoc *a, struct sctp_path *path, uint64_t 
 
 /* ---- addresses that come and go (RFC 5061) ---- */
 
-/* Memory for one more path: a place that none of them has. */
+/* Returns unused memory for one more path, or NULL. */
 static struct sctp_path *spare(struct sctp_assoc *a)
 {
 	struct sctp_path *path = &a->paths.first;
@@ -626,7 +621,7 @@ int sctp_paths_add(struct sctp_assoc *a, const struct path_addr *addr, uint64_t 
 	return 0;
 }
 
-/* The path in use is about to be removed: the index, in other[], of the one that takes over. */
+/* Returns the index in other[] of the successor of the path in use, which is to be removed. */
 static unsigned int successor(struct sctp_assoc *a, const struct ip_addr *heir)
 {
 	unsigned int i, best = best_other(a, UINT32_MAX, 0);
@@ -641,7 +636,7 @@ static unsigned int successor(struct sctp_assoc *a, const struct ip_addr *heir)
 	return best;
 }
 
-/* Nothing may leave but HEARTBEATs, so nothing is waited for either. */
+/* Only HEARTBEATs may leave, so no other timers run. */
 static void doubt(struct sctp_assoc *a, uint64_t now)
 {
 	a->path->hb.since = now;
@@ -663,7 +658,7 @@ static void replace(struct sctp_assoc *a, const struct ip_addr *heir, uint64_t n
 		doubt(a, now);
 }
 
-/* What the path, which is not in use, has in flight is lost, and nothing remembers it any more. */
+/* Drops all state of a path that is not in use. Its chunks in flight are lost. */
 static void forget(struct sctp_assoc *a, struct sctp_path *path)
 {
 	if (path->joined)

@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Paths by their address; what associations learn of their peers' addresses, and what later ones make of it (known.h). */
+/*
+ * Lookup of paths by address. Exchange with known.h: associations store proved addresses there, and
+ * later ones use them.
+ */
 #include "sctp/assoc.h"
 #include "sctp/paths.h"
 
-/* The least time between two times that a path is shown to known.h. */
+/* Minimum time between two entries of a path in known.h. */
 #define LEARN_INTERVAL (60 * NSEC_PER_SEC)
 
 struct sctp_path *sctp_paths_find(struct sctp_assoc *a, const struct ip_addr *remote)
@@ -26,7 +29,7 @@ const struct sctp_path *sctp_paths_primary(const struct sctp_assoc *a)
 	return a->path;
 }
 
-/* Whether the peer has answered a HEARTBEAT there, and nothing says that the path has failed since. */
+/* True if the peer has answered a HEARTBEAT there, and the path has not failed since. */
 static bool is_shown(const struct sctp_path *path)
 {
 	return path->confirmed && !path->health.errors && (path->hb.answered || path->mtu.answered);

@@ -5,8 +5,8 @@
 #include "sctp/paths.h"
 
 /*
- * A COOKIE ECHO to where the peer is not known to be, with a HEARTBEAT in one packet (5.4). Returns
- * its length in bytes; 0: it does not fit the path MTU.
+ * Writes a COOKIE ECHO to an unproved address of the peer, with a HEARTBEAT in the same packet
+ * (5.4). Returns the length in bytes, or 0 if that exceeds the path MTU.
  */
 static size_t cookie_echo(struct sctp_assoc *a, struct sctp_path *path, uint8_t *p, size_t room,
 			  uint64_t now)
@@ -24,9 +24,7 @@ static size_t cookie_echo(struct sctp_assoc *a, struct sctp_path *path, uint8_t 
 	return whole + sctp_path_heartbeat_put(a, path, p + whole, now);
 }
 
-/*
- * A SACK to where the DATA came from (6.4), if one is due and the peer is known to be there (5.4).
- */
+/* Writes a due SACK to the source of the DATA (6.4), if the peer is known to be there (5.4). */
 static size_t sack(struct sctp_assoc *a, uint8_t *p, size_t room, struct path_addr *to)
 {
 	const struct sctp_path *path = a->paths.sack_path;
@@ -46,7 +44,7 @@ static size_t sack(struct sctp_assoc *a, uint8_t *p, size_t room, struct path_ad
 	return plan.len + hold;
 }
 
-/* The HEARTBEAT of one path that wants one. */
+/* Writes the HEARTBEAT of one path that wants one. */
 static size_t heartbeat(struct sctp_assoc *a, uint8_t *p, uint64_t now, struct path_addr *to)
 {
 	unsigned int i;
@@ -92,7 +90,7 @@ size_t sctp_paths_packet(struct sctp_assoc *a, uint8_t *p, size_t room, uint64_t
 
 		*to = path->addr;
 		len = cookie_echo(a, path, chunk, room, now);
-		if (!len) /* it goes where the INIT went */
+		if (!len) /* it goes to the destination of the INIT */
 			a->paths.echo_index = 0;
 	} else {
 		len = sack(a, chunk, room, to);

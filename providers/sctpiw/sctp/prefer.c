@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Which of its paths an association should use: what the peer (RFC 5061 5.4), or the user, wants. */
+/* The path that the peer (RFC 5061 5.4), or the user, wants the association to use. */
 #include "sctp/assoc.h"
 #include "sctp/paths.h"
 #include "sctp/sctp.h"
@@ -14,7 +14,7 @@ void sctp_paths_prefer(struct sctp_assoc *a, struct sctp_path *path, uint64_t no
 	sctp_paths_settle(a, now);
 }
 
-/* The path between the two addresses, or NULL. A local address of zero stands for any. */
+/* Returns the path between the two addresses, or NULL. A local address of zero matches any. */
 static struct sctp_path *find(struct sctp_assoc *a, const struct path_addr *to)
 {
 	struct sctp_path *path = sctp_paths_find(a, &to->remote);

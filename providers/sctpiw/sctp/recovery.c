@@ -1,24 +1,22 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
  * Departures from RFC 9260 7.2.4 and 6.3.3, in the manner of RFC 8985 (RACK-TLP):
- * - A chunk is lost when one sent later was acknowledged and a reordering time of
- *   max(SRTT/4, 1 ms) has passed since its own acknowledgement was to be expected, or
- *   after three miss indications as in 7.2.4 unless this path was seen to reorder.
- *   With one SACK for a batch of packets, indications come too slowly to rely on. A
- *   chunk may be lost and sent again more than once in this way; what is sent again
- *   counts as sent at that time.
- * - When nothing was acknowledged for max(2 SRTT, SRTT + 4 RTTVAR) + 25 ms, or + 3 to
- *   10 ms if the I bit asked for a SACK at once, the last chunk is sent again with the
- *   I bit, whatever cwnd says: a tail-loss probe. RTO.Min is 1 s, and a lost tail must
- *   not cost that. The probe repeats up to three times, at doubled distance. If the
- *   peer reports the probed chunk as a duplicate, its SACKs are delayed for longer than
- *   we thought, and the 25 ms double, up to 400. They shrink again as acknowledgements
- *   come without a probe.
- * - Only TSNs below the last gap block of the newest SACK are ever judged, since a SACK
- *   may list few blocks (Linux: 16).
- * All of this is judged for each path by itself: that packets of different paths overtake each other says
- * nothing of a loss (the split fast retransmit of Iyengar, Amer and Stewart, "Concurrent Multipath Transfer
- * Using SCTP Multihoming Over Independent End-to-End Paths", 2006).
+ * - A chunk is lost when a chunk sent later was acknowledged, and a reordering time of max(SRTT/4,
+ *   1 ms) has passed since its own acknowledgement was due. It is also lost after three miss
+ *   indications as in 7.2.4, unless this path was seen to reorder. With one SACK for a batch of
+ *   packets, indications come too slowly to rely on. A chunk may be lost and sent again more than
+ *   once in this way; each retransmission counts as sent at its own time.
+ * - When nothing was acknowledged for max(2 SRTT, SRTT + 4 RTTVAR) + 25 ms, the last chunk is sent
+ *   again with the I bit, whatever cwnd allows: a tail-loss probe. The 25 ms are 3 to 10 ms if the
+ *   I bit requested a SACK at once. RTO.Min is 1 s, and a lost tail must not cost that. The probe
+ *   repeats up to three times, at doubled distance. If the peer reports the probed chunk as a
+ *   duplicate, its SACKs are delayed for longer than assumed, and the 25 ms double, up to 400.
+ *   They shrink again as acknowledgements come without a probe.
+ * - Only TSNs below the last gap block of the newest SACK are ever judged, since a SACK may list
+ *   few blocks (Linux: 16).
+ * Each path is judged by itself, since reordering between paths does not indicate a loss (the split
+ * fast retransmit of Iyengar, Amer and Stewart, "Concurrent Multipath Transfer Using SCTP
+ * Multihoming Over Independent End-to-End Paths", 2006).
  */
 #include "sctp/recovery.h"
 
@@ -79,7 +77,7 @@ bool sctp_recovery_timer_runs(const struct sctp_path *path, enum sctp_timer t)
 	return path->recovery.due[SCTP_PATH_TIMER(t)] != TIME_NEVER;
 }
 
-/* Calls expired() for each path whose timer has expired. It may end the association. */
+/* Calls expired() for each path whose timer has expired; that may end the association. */
 static void each_expired(struct sctp_assoc *a, enum sctp_timer t, uint64_t now,
 			 void (*expired)(struct sctp_assoc *a, struct sctp_path *path,
 					 uint64_t now))
@@ -128,14 +126,14 @@ static void enter_recovery(struct sctp_assoc *a, struct sctp_path *path)
 	path->recovery.now.cwnd_exempt = 1; /* the first packet leaves despite cwnd (7.2.4) */
 }
 
-/* What one look at the chunks has found of a path. */
+/* The results of one look at the chunks of a path. */
 struct look {
-	uint64_t next;	/* when one of them will be lost */
-	uint64_t again; /* when a chunk left last that is lost for the second time */
-	bool lost;	/* one is */
+	uint64_t next;	/* when the next one of them will be lost */
+	uint64_t again; /* last transmission of a chunk lost for the second time */
+	bool lost;	/* one of them is lost */
 };
 
-/* Looks at a chunk of this path that is in flight. newly: as the SACK has it, or NULL. */
+/* Judges a chunk in flight on this path. newly: the newly acknowledged chunks, or NULL. */
 static inline void judge(struct sctp_assoc *a, uint64_t now, uint32_t tsn, struct sctp_out *o,
 			 const struct sctp_path *path, const struct sctp_newly *newly,
 			 struct look *look)
@@ -209,7 +207,7 @@ void sctp_recovery_arm_probe(struct sctp_assoc *a, struct sctp_path *path, uint6
 
 bool sctp_recovery_is_suspicious(const struct sctp_assoc *a)
 {
-	/* A peer that answers that it has no room is there (8.2). */
+	/* A peer that reports a full window is there (8.2). */
 	return a->path->flight && a->path->recovery.now.probes > 1 &&
 	       a->recovery.t3_since != TIME_NEVER;
 }
@@ -235,7 +233,7 @@ static void probe(struct sctp_assoc *a, struct sctp_path *path, uint64_t now)
 	while (sctp_outq_at(&a->out, tsn)->flags & (SCTP_OUT_ACKED | SCTP_OUT_LOST) ||
 	       sctp_path_of(a, sctp_outq_at(&a->out, tsn)) != path)
 		tsn--; /* this ends, since something is in flight */
-	/* A peer that answers that it has no room is there (8.2). */
+	/* A peer that reports a full window is there (8.2). */
 	if (a->recovery.t3_since != TIME_NEVER) {
 		if (r->now.probes && sctp_paths_suspect(a, path, now))
 			return;
@@ -254,12 +252,12 @@ void sctp_recovery_probe(struct sctp_assoc *a, uint64_t now)
 	each_expired(a, SCTP_TIMER_TLP, now, probe);
 }
 
-/* The chunk for which T3 of the path ran, or NULL. */
+/* Returns the chunk for which T3 of the path ran, or NULL. */
 static const struct sctp_out *timed(const struct sctp_assoc *a, const struct sctp_path *path)
 {
 	uint32_t tsn = a->out.cum + 1;
 
-	/* Nothing is in flight anywhere if the peer reports the first chunk in a gap block: see below. */
+	/* If the peer reports the first chunk in a gap block, nothing is in flight: see below. */
 	if (!sctp_spread_is_on(a) || (path == a->path && sctp_spread_is_quiet(a)))
 		return sctp_outq_at(&a->out, tsn);
 	for (; path->flight && tsn != a->out.next; tsn++) {
@@ -274,7 +272,7 @@ static const struct sctp_out *timed(const struct sctp_assoc *a, const struct sct
 static void timeout(struct sctp_assoc *a, struct sctp_path *path, uint64_t now)
 {
 	struct sctp_path_recovery *r = &path->recovery;
-	/* The peer answers that it has no room: it is not the path that fails. */
+	/* The peer reports a full window, so the path has not failed. */
 	bool no_room = a->recovery.t3_since == TIME_NEVER;
 	bool in_use = path == a->path;
 	const struct sctp_out *first;
@@ -282,11 +280,11 @@ static void timeout(struct sctp_assoc *a, struct sctp_path *path, uint64_t now)
 	if (!sctp_outq_count(&a->out))
 		return;
 	first = timed(a, path);
-	if (!first) /* all of it is acknowledged, and what other paths carry has their timers */
+	if (!first) /* all its chunks are acknowledged; other paths have their timers */
 		return;
 	if (!a->recovery.t3_since || a->recovery.t3_since == TIME_NEVER)
 		a->recovery.t3_since = now;
-	/* A peer that answers HEARTBEATs and nothing else is of no use either. */
+	/* A peer that answers nothing but HEARTBEATs is of no use either. */
 	if (now - a->recovery.t3_since >= a->s->config.silent_limit) {
 		sctp_close_fail(a, 0, NULL, 0, -ETIMEDOUT);
 		return;
@@ -297,8 +295,8 @@ static void timeout(struct sctp_assoc *a, struct sctp_path *path, uint64_t now)
 		r->now.timeouts++;
 	sctp_mtu_doubt(a, path, first->sent);
 	/*
-	 * The first outstanding chunk can stand in no gap block, or the cumulative
-	 * TSN would have passed it: the peer has dropped what it reported.
+	 * The first outstanding chunk cannot be in a gap block, or the cumulative TSN would have
+	 * passed it: the peer has dropped reported DATA.
 	 */
 	if (first->flags & SCTP_OUT_ACKED) {
 		sctp_inflight_renege(a, a->out.cum + 1, a->out.next);
@@ -311,7 +309,7 @@ static void timeout(struct sctp_assoc *a, struct sctp_path *path, uint64_t now)
 	r->now.recovering = false;
 	r->now.measuring = false;
 	r->now.cwnd_exempt = 0;
-	r->now.probes = PROBES_MAX; /* no probes until something is acknowledged */
+	r->now.probes = PROBES_MAX; /* no probes until an acknowledgement */
 	sctp_recovery_no_probe(a, path);
 	sctp_recovery_timer_set(a, path, SCTP_TIMER_TLP, TIME_NEVER);
 	sctp_recovery_timer_set(a, path, SCTP_TIMER_REORDER, TIME_NEVER);

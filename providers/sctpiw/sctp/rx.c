@@ -23,7 +23,7 @@ static void deliver(struct sctp_rx *rx, uint16_t sid, uint32_t ppid, const uint8
 	rx->data[rx->count++] = (struct sctp_data){ sid, ppid, len, data };
 }
 
-/* Takes a fragment of a message. Returns whether it may count as received. */
+/* Takes a fragment of a message. Returns true if it may count as received. */
 static bool reassemble(struct sctp_in *in, const struct wire_sctp_data *d)
 {
 	struct sctp_assoc *a = in->a;
@@ -46,7 +46,7 @@ static bool reassemble(struct sctp_in *in, const struct wire_sctp_data *d)
 	return true;
 }
 
-/* The stream does not exist: the chunk is acknowledged and reported, but not delivered (6.5). */
+/* Handles a chunk for a missing stream: acknowledged and reported, but not delivered (6.5). */
 static void invalid_stream(struct sctp_in *in, const struct wire_sctp_data *d)
 {
 	uint8_t info[4] = { 0 };
@@ -56,8 +56,8 @@ static void invalid_stream(struct sctp_in *in, const struct wire_sctp_data *d)
 }
 
 /*
- * Whether the chunk is to be dropped because the window is 0 (6.2). A chunk that carries on the
- * message which fills the window is taken, since nothing else would ever open the window again.
+ * True if the chunk must be dropped because the window is 0 (6.2). A chunk that continues the
+ * message that fills the window is taken, since nothing else would open the window again.
  */
 static bool no_window(const struct sctp_assoc *a, const struct wire_sctp_data *d)
 {
@@ -65,7 +65,7 @@ static bool no_window(const struct sctp_assoc *a, const struct wire_sctp_data *d
 	       (d->tsn != a->rx.map.cum + 1 || d->flags & WIRE_SCTP_DATA_B);
 }
 
-/* Whether the chunk, which is not simply the next one, is new and may be taken. */
+/* True if the chunk, not simply the next one, is new and may be taken. */
 static bool is_new(struct sctp_in *in, const struct wire_sctp_data *d)
 {
 	switch (sctp_rxmap_check(&in->a->rx.map, d->tsn)) {
@@ -107,12 +107,12 @@ void sctp_rx_data(struct sctp_in *in, const struct wire_sctp_chunk *c)
 		in->sack_now = true;
 		return;
 	}
-	/* SCTP_RX_MAX is more than a datagram holds, and a packet over IP is no longer. */
+	/* SCTP_RX_MAX exceeds the contents of a datagram, and packets over IP are no longer. */
 	if (in->rx->count == SCTP_RX_MAX)
 		return;
 	/*
-	 * Ordered chunks (U = 0) are delivered as they come, too: with RFC 5043, DDP
-	 * orders messages by the DDP-SSN inside them, whatever the transport did.
+	 * Ordered chunks (U = 0) are delivered as they come, too. With RFC 5043, DDP orders
+	 * messages by the DDP-SSN inside them, regardless of the transport.
 	 */
 	if (d.sid >= a->in_streams)
 		invalid_stream(in, &d);
@@ -127,9 +127,10 @@ void sctp_rx_data(struct sctp_in *in, const struct wire_sctp_chunk *c)
 }
 
 /*
- * Every second packet gets a SACK (RFC 9260 6.2). If both sides have agreed that the sender asks, the second one gets it
- * only if one of them has asked, and else the 88th. A packet that closes a gap gets one at once, as its sender may have
- * nothing else to send, and has not asked.
+ * Every second packet gets a SACK (RFC 9260 6.2). If both sides have agreed that the sender
+ * requests SACKs, the second packet gets one only after a request, and otherwise the 88th. A packet
+ * that closes a gap gets one at once, since its sender may have nothing else to send, and made no
+ * request.
  */
 static bool is_due(const struct sctp_assoc *a, bool gap)
 {
@@ -153,11 +154,10 @@ void sctp_rx_packet_done(struct sctp_in *in)
 		a->rx.ack.asked = true;
 	a->paths.sack_path = sctp_in_elsewhere(in) ? in->path : NULL;
 	/*
-	 * A SACK leaves at once if the peer must know to repair a loss, for the first
-	 * DATA of all (5.1), and when enough packets have come. All packets of a batch that
-	 * was received share one, since it leaves with the output behind the batch. A SACK
-	 * that a lone packet asks for waits for what the user has to say to that packet: see
-	 * sctp_flush_sacks().
+	 * A SACK leaves at once if the peer needs it to repair a loss, for the very first DATA
+	 * (5.1), and after enough packets. All packets of a received batch share one SACK, which
+	 * leaves with the output after the batch. A SACK that a lone packet requests waits for the
+	 * user's answer to that packet: see sctp_flush_sacks().
 	 */
 	if (in->sack_now || is_due(a, gap)) {
 		a->pending |= SCTP_PEND_SACK;

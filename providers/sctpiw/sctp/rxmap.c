@@ -37,7 +37,7 @@ static void flip_bit(struct sctp_rxmap *m, uint32_t tsn)
 	m->bits[i / 64] ^= 1ull << (i % 64);
 }
 
-/* Makes the bitmap hold distances up to d from cum. false: out of memory. */
+/* Makes the bitmap hold distances up to d from cum. Returns false when out of memory. */
 static bool grow(struct sctp_rxmap *m, uint32_t d)
 {
 	struct sctp_rxmap bigger = *m;
@@ -87,8 +87,7 @@ enum sctp_rxmap_verdict sctp_rxmap_add(struct sctp_rxmap *m, uint32_t tsn)
 }
 
 /*
- * The first distance in [d, limit) whose bit equals value, or limit. Looks at one
- * word of the bitmap after the other.
+ * Returns the first distance in [d, limit) whose bit equals value, or limit. Looks at whole words.
  */
 static uint32_t find(const struct sctp_rxmap *m, uint32_t d, uint32_t limit, bool value)
 {

@@ -9,34 +9,35 @@
 #include "util/serial.h"
 
 /*
- * A SACK may make us look at everything outstanding, and thousands of them fit a packet. Nobody
- * bundles more than one, so those above this number are treated as lost, which SACKs may be.
+ * A SACK may cost a look at everything outstanding, and thousands of SACKs fit a packet. Senders
+ * bundle only one, so further ones are treated as lost, which SACKs may be.
  */
 #define SACKS_MAX 4u
 #define REORDER_FACTOR_MAX 4u
 
-/* What a path was before the SACK. */
+/* The state of a path before the SACK. */
 struct before {
 	uint32_t flight;   /* bytes in flight */
-	uint32_t rack_seq; /* the RACK chunk's xmit_seq */
+	uint32_t rack_seq; /* xmit_seq of the RACK chunk */
 	bool rack_valid;
 };
 
-/* What one SACK brought. */
+/* The news of one SACK. */
 struct acked {
 	uint64_t now;
 	uint32_t old_cum; /* cumulative TSN before it */
 	uint32_t bytes;	  /* acknowledged for the first time */
 	bool spurious;	  /* a retransmission was not needed */
-	bool spread;	  /* each path is judged by what it has carried itself */
-	/* By sctp_path.id, as far as there are paths: */
+	bool spread;	  /* each path is judged only by its own DATA */
+	/* By sctp_path.id, for existing paths: */
 	struct before before[SCTP_PATHS_MAX];
-	struct sctp_newly newly[SCTP_PATHS_MAX]; /* of the bytes */
+	struct sctp_newly newly[SCTP_PATHS_MAX]; /* share of `bytes` */
 };
 
 /*
- * RACK: notes the chunk sent last among those that arrived, and how long it took. What has arrived of a chunk that was
- * sent on two paths may be what the other one has carried: that is no news of this path (as Karn's rule has it of RTTs).
+ * RACK: records the last sent of the chunks that have arrived, and its round trip. If a chunk was
+ * sent on two paths, the other transmission may have arrived. It then proves nothing about this
+ * path (as in Karn's rule for RTTs).
  */
 static inline void rack(struct sctp_path *path, const struct sctp_out *o, struct acked *acked)
 {
@@ -47,7 +48,7 @@ static inline void rack(struct sctp_path *path, const struct sctp_out *o, struct
 	if (o->flags & SCTP_OUT_MOVED)
 		return;
 	if (o->flags & SCTP_OUT_RESENT) {
-		if (rtt < path->rtt.min) { /* too fast: it was the original that arrived */
+		if (rtt < path->rtt.min) { /* too fast: the original has arrived */
 			if (rtt < path->rtt.min / 2)
 				acked->spurious = true;
 			return;
@@ -62,11 +63,11 @@ static inline void rack(struct sctp_path *path, const struct sctp_out *o, struct
 	}
 }
 
-/* Notes that a chunk is acknowledged for the first time. */
+/* Records the first acknowledgement of a chunk. */
 static void note_acked(struct sctp_assoc *a, uint32_t tsn, const struct sctp_out *o,
 		       struct acked *acked)
 {
-	/* What one path carries at a time is told of the present one, though another had it before. */
+	/* Unspread DATA counts for the path in use, even if another path carried it. */
 	struct sctp_path *path = acked->spread ? sctp_path_of(a, o) : a->path;
 	struct sctp_episode *e = &path->recovery.now;
 
@@ -97,8 +98,8 @@ static void advance(struct sctp_assoc *a, uint32_t cum, struct acked *acked)
 }
 
 /*
- * Goes through the gap blocks, which end within what was sent (checked before). What lies between
- * them is missing; what lies above the last one is unknown, since a SACK need not list them all.
+ * Processes the gap blocks, which end within the sent TSNs (checked before). TSNs between blocks
+ * are missing. TSNs above the last block are unknown, since a SACK need not list all blocks.
  */
 static void gaps(struct sctp_assoc *a, const struct wire_sctp_sack *s, struct acked *acked)
 {
@@ -109,7 +110,7 @@ static void gaps(struct sctp_assoc *a, const struct wire_sctp_sack *s, struct ac
 	for (i = 0; i < s->gaps; i++) {
 		struct wire_sctp_gap gap = wire_sctp_sack_gap(s, i);
 
-		/* Skip nonsense, and blocks that overlap, which would cost time only. */
+		/* Skip invalid blocks, and overlapping ones, which would only cost time. */
 		if (gap.end < gap.start || serial32_lt(s->cum + gap.start, next))
 			continue;
 		end = s->cum + gap.end;
@@ -127,7 +128,7 @@ static void gaps(struct sctp_assoc *a, const struct wire_sctp_sack *s, struct ac
 	a->inflight.gap_end = next - 1;
 }
 
-/* Whether the SACK acknowledges TSNs that were never sent (12.4). */
+/* True if the SACK acknowledges TSNs that were never sent (12.4). */
 static bool beyond(const struct sctp_assoc *a, const struct wire_sctp_sack *s)
 {
 	uint32_t sent = a->out.next - 1;
@@ -144,10 +145,10 @@ static bool beyond(const struct sctp_assoc *a, const struct wire_sctp_sack *s)
 enum age { OLD, PRESENT, NEW };
 
 /*
- * SACKs that return by several paths overtake each other, and one that is late would take back what a newer one has
- * acknowledged. As what a newer one lists has all that is in older ones, one that acknowledges something is the newest,
- * and one that lists less than is known is old. If it lists the same, all that can have changed at the peer since is
- * that its user has taken something: its window has grown (6.2 B and C).
+ * SACKs that return by several paths overtake each other, and a late one would take back newer
+ * acknowledgements. A newer SACK lists everything in older ones. So a SACK that acknowledges
+ * something is the newest, and one that lists less than is known is old. If it lists the same, the
+ * peer can only have gained window since, as its user has taken data (6.2 B and C).
  */
 static enum age age_of(const struct sctp_assoc *a, const struct wire_sctp_sack *s)
 {
@@ -160,7 +161,7 @@ static enum age age_of(const struct sctp_assoc *a, const struct wire_sctp_sack *
 		struct wire_sctp_gap gap = wire_sctp_sack_gap(s, i);
 		uint32_t tsn = s->cum + gap.start;
 
-		if (serial32_lt(tsn, next)) /* as gaps() does */
+		if (serial32_lt(tsn, next)) /* as in gaps() */
 			continue;
 		for (; serial32_le(tsn, s->cum + gap.end); next = ++tsn, listed++)
 			if (!(sctp_outq_at(&a->out, tsn)->flags & SCTP_OUT_ACKED))
@@ -169,9 +170,7 @@ static enum age age_of(const struct sctp_assoc *a, const struct wire_sctp_sack *
 	return listed == a->inflight.gap_acked ? PRESENT : OLD;
 }
 
-/*
- * If the probe came twice, it was not needed: the peer delays its SACKs longer than we waited.
- */
+/* A probe that came twice was not needed: the peer's SACKs take longer than the probe waited. */
 static void duplicates(struct sctp_assoc *a, const struct wire_sctp_sack *s, struct sctp_tlp *tlp)
 {
 	unsigned int i;
@@ -186,8 +185,8 @@ static void duplicates(struct sctp_assoc *a, const struct wire_sctp_sack *s, str
 }
 
 /*
- * A peer that has no room drops what probes its window, for as long as it likes (6.1 A). Once it
- * has room, the probe need not wait for a T3 that was doubled again and again.
+ * A peer without room may drop window probes for any length of time (6.1 A). Once it has room, the
+ * probe need not wait for a T3 that has doubled repeatedly.
  */
 static void probed_window(struct sctp_assoc *a, uint64_t now)
 {
@@ -207,10 +206,10 @@ static void probed_window(struct sctp_assoc *a, uint64_t now)
 }
 
 /*
- * What an acknowledgement says of the cwnd of a path and of its recovery. Where DATA is spread, the cumulative TSN may
- * wait for another path, and says nothing of this one: its window grows with what it has delivered itself (the "cwnd
- * update for CMT" of Iyengar, Amer and Stewart), and its recovery is over when something has arrived that was sent
- * since it began.
+ * Updates cwnd and recovery of a path after an acknowledgement. If DATA is spread, the cumulative
+ * TSN may wait for another path, and proves nothing about this one. cwnd then grows with the path's
+ * own deliveries (the "cwnd update for CMT" of Iyengar, Amer and Stewart). Recovery ends when a
+ * packet sent since its start has arrived.
  */
 static void path_acknowledged(struct sctp_assoc *a, struct sctp_path *path,
 			      const struct acked *acked)
@@ -222,7 +221,7 @@ static void path_acknowledged(struct sctp_assoc *a, struct sctp_path *path,
 	bool drained = sctp_outq_count(&a->out) == 0;
 	bool limited = e->cwnd_limited || acked->before[path->id].flight >= path->cc.cwnd;
 
-	/* cwnd grows first; then a loss in the same SACK takes from it (7.2.4). */
+	/* cwnd grows first; then a loss in the same SACK shrinks it (7.2.4). */
 	if (moved && bytes)
 		sctp_cc_acked(&path->cc, bytes, limited, e->recovering, drained);
 	if (moved)
@@ -235,8 +234,8 @@ static void path_acknowledged(struct sctp_assoc *a, struct sctp_path *path,
 	sctp_path_works(a, path, acked->now);
 	e->timeouts = 0;
 	/*
-	 * A reported duplicate may as well mean that a SACK was lost. What was learnt from it
-	 * therefore shrinks again; else probes would come ever later on a lossy path.
+	 * A reported duplicate may also mean that a SACK was lost. So the learnt delay shrinks
+	 * again, or probes would come ever later on a lossy path.
 	 */
 	if (!e->probes)
 		a->learnt.sack_delay -= (a->learnt.sack_delay - SCTP_SACK_DELAY) / 8;
@@ -244,14 +243,14 @@ static void path_acknowledged(struct sctp_assoc *a, struct sctp_path *path,
 	sctp_recovery_no_probe(a, path);
 }
 
-/* What an acknowledgement says of the paths and of the association. */
+/* Updates the paths and the association after an acknowledgement. */
 static void acknowledged(struct sctp_assoc *a, const struct acked *acked)
 {
 	if (acked->spread && acked->bytes)
 		sctp_spread_couple(a);
 	for (unsigned int i = 0; i <= a->paths.others; i++)
 		path_acknowledged(a, sctp_path_at(a, i), acked);
-	/* Now, not when it is asked for: TSNs are compared modulo 2^32. */
+	/* Compare now, and not at the time of use: TSNs are compared modulo 2^32. */
 	if (a->tx.has_awaited && serial32_ge(a->out.cum, a->tx.awaited_tsn))
 		a->tx.has_awaited = false;
 	if (acked->spurious && a->learnt.reorder_factor < REORDER_FACTOR_MAX)
@@ -261,8 +260,9 @@ static void acknowledged(struct sctp_assoc *a, const struct acked *acked)
 }
 
 /*
- * Sets T3 of a path (6.3.2): R2, R3. Where DATA is spread, each path has it for what it carries itself. For chunks
- * that nobody carries, which a peer may bring about with gap blocks that make no sense, the path in use has it.
+ * Sets T3 of a path (6.3.2): R2, R3. If DATA is spread, each path has T3 for its own chunks. The
+ * path in use also has T3 for chunks that no path carries; senseless gap blocks of a peer may cause
+ * them.
  */
 static void rearm_t3(struct sctp_assoc *a, struct sctp_path *path, const struct acked *acked)
 {
@@ -280,7 +280,7 @@ static void rearm_t3(struct sctp_assoc *a, struct sctp_path *path, const struct 
 					acked->now + sctp_rtt_rto(&path->rtt));
 }
 
-/* Sets the timers of sending, and looks for losses, after a SACK. */
+/* Sets the timers of the sender, and looks for losses, after a SACK. */
 static void rearm(struct sctp_assoc *a, const struct acked *acked)
 {
 	bool drained = sctp_outq_count(&a->out) == 0;
@@ -300,7 +300,7 @@ static void rearm(struct sctp_assoc *a, const struct acked *acked)
 	sctp_window_sacked(a);
 }
 
-/* Wakes up what has waited for an acknowledgement. May end the association. */
+/* Resumes everything that waited for an acknowledgement. May end the association. */
 static void wake(struct sctp_assoc *a, uint64_t now)
 {
 	sctp_tx_idle(a);
@@ -318,7 +318,7 @@ static void conclude(struct sctp_assoc *a, const struct acked *acked)
 	wake(a, acked->now);
 }
 
-/* Begins with a SACK of which nothing was looked at yet. */
+/* Initialises *acked before the SACK is processed. */
 static void begin(const struct sctp_in *in, struct acked *acked)
 {
 	const struct sctp_assoc *a = in->a;
@@ -350,10 +350,7 @@ void sctp_sack_input(struct sctp_in *in, const struct wire_sctp_chunk *c)
 
 	if (in->sacks++ >= SACKS_MAX)
 		return;
-	/*
-	 * An old SACK is skipped, also one half the TSN space away: from here on cum <= s.cum
-	 * holds.
-	 */
+	/* Skip an old SACK, also one half the TSN space away: from here on, cum <= s.cum. */
 	if (!wire_sctp_sack_get(c, &s) || !serial32_ge(s.cum, a->out.cum))
 		return;
 	if (beyond(a, &s)) {

@@ -17,7 +17,7 @@ bool sctp_spread_is_quiet(const struct sctp_assoc *a)
 	return true;
 }
 
-/* Whether the path carries DATA. */
+/* True if the path carries DATA. */
 static bool carries(const struct sctp_assoc *a, const struct sctp_path *path)
 {
 	return path == a->path || path->joined;
@@ -43,8 +43,8 @@ static bool is_apart(const struct sctp_assoc *a, const struct sctp_path *path)
 }
 
 /*
- * Whether the path may join: its MTU is known, or it would make all others send small packets; and it has not failed
- * just now.
+ * True if the path may join: it has not failed recently, and its MTU is known or large enough.
+ * Otherwise all paths would have to send small packets.
  */
 static bool may_join(const struct sctp_assoc *a, const struct sctp_path *path, uint64_t now)
 {
@@ -89,8 +89,8 @@ void sctp_spread_couple(struct sctp_assoc *a)
 }
 
 /*
- * When what leaves now is there, as far as is known: SRTT has the queue on the way in it. A path that carries nothing has
- * none, and its SRTT, which nothing measures any more, would keep it from being used for ever.
+ * Returns the expected time of delivery. SRTT includes the queue of the path. An idle path has no
+ * queue; its SRTT, not measured any more, could exclude the path for ever.
  */
 static uint64_t delivery(const struct sctp_path *path)
 {
@@ -99,7 +99,7 @@ static uint64_t delivery(const struct sctp_path *path)
 	return path->flight ? path->rtt.srtt : path->rtt.min;
 }
 
-/* Whether the path's cwnd lets something go. If not, that has stopped us. */
+/* True if the path's cwnd lets something leave. Otherwise records that cwnd stopped the sender. */
 static bool has_room(const struct sctp_assoc *a, struct sctp_path *path)
 {
 	struct sctp_path_recovery *r = &path->recovery;
@@ -115,14 +115,15 @@ static bool has_room(const struct sctp_assoc *a, struct sctp_path *path)
 }
 
 /*
- * Whether new DATA on the path would stop a faster one before it has arrived: that sends cwnd in each round trip, and the
- * TSN of what is under way on the slow path stays the first of those that may be outstanding. (Ferlin, Alay, Mehani and
- * Boreli, "BLEST: Blocking estimation-based MPTCP scheduler for heterogeneous networks", 2016.)
+ * True if new DATA on the path would stop a faster path before its arrival. The faster path sends
+ * cwnd in each round trip, while the TSN on the slow path stays the first of those that may be
+ * outstanding. (Ferlin, Alay, Mehani and Boreli, "BLEST: Blocking estimation-based MPTCP scheduler
+ * for heterogeneous networks", 2016.)
  */
 static bool would_block(const struct sctp_assoc *a, const struct sctp_path *path)
 {
 	uint32_t chunks = sctp_outq_count(&a->out) - a->inflight.lost - a->inflight.gap_acked;
-	uint64_t trip = 2 * delivery(path), bytes = 0, flight = 0; /* it may be lost once */
+	uint64_t trip = 2 * delivery(path), bytes = 0, flight = 0; /* with one loss */
 	unsigned int i;
 
 	for (i = 0; i <= a->paths.others; i++) {
@@ -138,7 +139,7 @@ static bool would_block(const struct sctp_assoc *a, const struct sctp_path *path
 				 a->s->config.max_tsn_distance;
 }
 
-/* A path whose tail-loss probe is to be sent, or NULL. */
+/* Returns a path whose tail-loss probe must be sent, or NULL. */
 static struct sctp_path *probed(struct sctp_assoc *a)
 {
 	unsigned int i;
@@ -172,8 +173,9 @@ struct sctp_path *sctp_spread_choose(struct sctp_assoc *a)
 }
 
 /*
- * Whether the path would deliver the chunk before the other one does that has sent it. What has been taken over before
- * goes back only if the queue of that other one does not matter: which queue is the longer one changes with each time.
+ * True if the path would deliver the chunk before the slow path that has sent it. A chunk that was
+ * moved before goes back only if the slow path's queue does not matter: which queue is longer
+ * changes with each move.
  */
 static bool is_late(const struct sctp_out *o, const struct sctp_path *slow,
 		    const struct sctp_path *path, uint64_t now)
@@ -185,9 +187,9 @@ static bool is_late(const struct sctp_out *o, const struct sctp_path *slow,
 }
 
 /*
- * What a slower path has of the first outstanding chunks goes to this one as well, as much as its cwnd takes
- * ("opportunistic retransmission" and "penalizing" of Raiciu and others, "How Hard Can It Be? Designing and
- * Implementing a Deployable Multipath TCP", 2012).
+ * Sends the first outstanding chunks of a slower path on this one as well, as far as its cwnd
+ * allows ("opportunistic retransmission" and "penalizing" of Raiciu and others, "How Hard Can It
+ * Be? Designing and Implementing a Deployable Multipath TCP", 2012).
  */
 static bool take_over(struct sctp_assoc *a, const struct sctp_path *path, uint64_t now)
 {
@@ -224,7 +226,7 @@ bool sctp_spread_unblock(struct sctp_assoc *a, struct sctp_path *path, uint64_t 
 		return take_over(a, path, now);
 	if (sctp_window_room(a))
 		return false;
-	/* The peer's window is full. The slowest of the others has taken the most of it for the least. */
+	/* The peer's window is full. The slowest other path takes the most of it for the least. */
 	for (i = 0; i <= a->paths.others; i++) {
 		struct sctp_path *other = sctp_path_at(a, i);
 

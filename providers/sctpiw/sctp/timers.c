@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Each association has one node in the heap. Most timers are moved back again and
- * again before they expire, so moving one back or stopping it does not touch the
- * heap: a node may come up too early and is then put where it belongs.
+ * Each association has one node in the heap. Most timers are moved back many times before they
+ * expire, so moving back or stopping a timer does not touch the heap. A node may then come up too
+ * early, and is moved to its place.
  */
 #include "sctp/timers.h"
 
@@ -36,7 +36,7 @@ void sctp_timer_stop_all(struct sctp_assoc *a)
 		sctp_timer_stop(a, i);
 }
 
-/* The association whose timer comes first, with its node in the right place, or NULL. */
+/* Returns the association with the first timer, and its node in the right place, or NULL. */
 static struct sctp_assoc *first(struct sctp *s)
 {
 	struct timerq_node *n;
@@ -76,7 +76,7 @@ static void sack(struct sctp_assoc *a, uint64_t now)
 	sctp_assoc_ready(a);
 }
 
-/* Each may end the association. */
+/* Each function may end the association. */
 static void (*const expired[SCTP_TIMERS])(struct sctp_assoc *a, uint64_t now) = {
 	[SCTP_TIMER_SETUP] = setup,
 	[SCTP_TIMER_T3] = sctp_recovery_timeout,

@@ -8,9 +8,9 @@
 
 #define CHUNKS_TEXT 96u
 
-/* What the chunks of a packet say together. */
+/* A summary of the chunks of a packet. */
 struct summary {
-	char chunks[CHUNKS_TEXT]; /* types, each once for those that follow each other */
+	char chunks[CHUNKS_TEXT]; /* types, each once for successive chunks */
 	size_t used;
 	unsigned int last_type;
 	unsigned int n_chunks, n_data, resent;

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Sending: batches of packets, each built in place in a send block, which stays
- * pinned until the peer's cumulative TSN has passed all chunks in it.
+ * Sending: batches of packets, each built in place in a send block. A block stays pinned until the
+ * peer's cumulative TSN has passed all chunks in it.
  *
- * Departure from RFC 9260 6.1 D: there is no Max.Burst of 4 packets. A batch of
- * up to 64 leaves with one system call and comes back with one SACK or less, so bursts
- * are bounded by cwnd alone.
+ * Departure from RFC 9260 6.1 D: no Max.Burst of 4 packets. A batch of up to 64 leaves with one
+ * system call and returns at most one SACK, so only cwnd bounds bursts.
  */
 #include "sctp/tx.h"
 
@@ -15,9 +14,8 @@
 #include "sctp/tx_build.h"
 
 /*
- * A block with less room than this is not built in any more, so that any packet, and a whole batch,
- * fits what is left of the one that is. At most half of the memory that is pinned is wasted by
- * that.
+ * No more packets are built in a block with less room than this. So any packet, and a whole batch,
+ * fits the rest of the block in use. This wastes at most half of the pinned memory.
  */
 #define BLOCK_WORTH (SCTP_BLOCK_SIZE / 2)
 
@@ -51,7 +49,7 @@ void sctp_tx_reset(struct sctp_assoc *a)
 	}
 }
 
-/* The block to build in, with room for any packet, or NULL. */
+/* Returns a block with room for any packet, or NULL. */
 static struct sctp_block *build_block(struct sctp_assoc *a)
 {
 	struct sctp_block *b = a->tx.block;
@@ -73,7 +71,7 @@ static bool anything(const struct sctp_assoc *a)
 	       (a->pending || a->inflight.lost || a->want_pull || a->control);
 }
 
-/* Whether a batch may have so many packets of `total` bytes, beside which the carrier puts its own. */
+/* True if a batch may have that many packets of `total` bytes, with the carrier's overhead. */
 static bool fits_batch(const struct sctp_assoc *a, unsigned int packets, size_t total)
 {
 	return packets <= SCTP_BATCH_PACKETS &&
@@ -81,9 +79,9 @@ static bool fits_batch(const struct sctp_assoc *a, unsigned int packets, size_t 
 }
 
 /*
- * A packet ends its batch when it is shorter than the others. If only a little room is left in it
- * that no message was cut for, a PAD chunk (RFC 4820) makes it as long as they are, provided that
- * another packet will follow. total: bytes of the packets before it. Returns the packet's length.
+ * A packet that is shorter than the others ends its batch. If it has a little room left, for which
+ * no message was cut, a PAD chunk (RFC 4820) fills it, provided that another packet will follow.
+ * total: bytes of the packets before. Returns the packet's length.
  */
 static size_t pad(const struct sctp_tx *tx, size_t len, size_t total)
 {
@@ -99,9 +97,7 @@ static size_t pad(const struct sctp_tx *tx, size_t len, size_t total)
 	return pkt->limit;
 }
 
-/*
- * Builds packets into the block and notes what the batch has to know of them; returns their number.
- */
+/* Builds packets into the block, and fills in the batch. Returns their number. */
 static unsigned int build_packets(struct sctp_assoc *a, struct sctp_path *path, uint64_t now,
 				  struct sctp_block *b, struct sctp_batch *batch)
 {
@@ -124,7 +120,7 @@ static unsigned int build_packets(struct sctp_assoc *a, struct sctp_path *path, 
 			segment = len;
 		if (tx.pkt.alone || len < segment || !anything(a))
 			break;
-		/* All packets but the last have one length; what is longer starts a new batch. */
+		/* All packets but the last have one length; a longer one starts a new batch. */
 		limit = segment;
 	}
 	batch->len = total;
@@ -136,7 +132,7 @@ static unsigned int build_packets(struct sctp_assoc *a, struct sctp_path *path, 
 	return tx.built;
 }
 
-/* Makes a batch of the one packet that was built at the end of the block. */
+/* Makes a batch of the single packet at the end of the block. */
 static void single(struct sctp_assoc *a, struct sctp_block *b, size_t len,
 		   const struct path_addr *to, struct sctp_batch *batch)
 {
@@ -153,7 +149,7 @@ static void single(struct sctp_assoc *a, struct sctp_block *b, size_t len,
 	b->refs++;
 }
 
-/* A path MTU probe leaves behind all else, so that it holds nothing up. */
+/* Sends a path MTU probe, after everything else, so that it delays nothing. */
 static int output_probe(struct sctp_assoc *a, uint64_t now, struct sctp_block *b,
 			struct sctp_batch *batch)
 {
@@ -170,7 +166,7 @@ static int output_probe(struct sctp_assoc *a, uint64_t now, struct sctp_block *b
 	return 1;
 }
 
-/* A packet to another of the peer's addresses than the one in use. */
+/* Sends a packet of sctp_paths_packet(). */
 static int output_other(struct sctp_assoc *a, uint64_t now, struct sctp_block *b,
 			struct sctp_batch *batch)
 {
@@ -187,8 +183,8 @@ static int output_other(struct sctp_assoc *a, uint64_t now, struct sctp_block *b
 }
 
 /*
- * The packets of the path whose turn it is. If it has nothing to send although its window is open, it may be
- * that a slower path holds up all others.
+ * Builds packets for the path in turn. If it has nothing to send although its window is open, a
+ * slower path may hold up all others.
  */
 static bool output_packets(struct sctp_assoc *a, uint64_t now, struct sctp_block *b,
 			   struct sctp_batch *batch)
@@ -205,8 +201,8 @@ static bool output_packets(struct sctp_assoc *a, uint64_t now, struct sctp_block
 }
 
 /*
- * Nothing else leaves, and the last packet with DATA has not asked for a SACK, since more was to follow. A packet of
- * its own asks, behind the newest DATA on its path.
+ * Requests a SACK in a packet of its own, after the newest DATA on its path. Nothing else leaves,
+ * and the last packet with DATA made no request, since more was to follow.
  */
 static int output_ask(struct sctp_assoc *a, uint64_t now, struct sctp_block *b,
 		      struct sctp_batch *batch)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * One packet: control chunks first, then a SACK if one is due, then lost chunks in
- * TSN order, then new ones straight from the user (RFC 9260 6.1, 6.10).
+ * One packet: control chunks, then a SACK if one is due, then lost chunks in TSN order, then new
+ * ones straight from the user (RFC 9260 6.1, 6.10).
  */
 #include "sctp/tx_build.h"
 
@@ -69,7 +69,7 @@ static void put_control(struct sctp_tx *tx)
 	if (a->pending & SCTP_PEND_HEARTBEAT) {
 		a->pending &= ~SCTP_PEND_HEARTBEAT;
 		tx->pkt.len += sctp_path_heartbeat_put(a, a->path, packet_end(tx), tx->now);
-		/* The answer to a small packet says that small packets arrive. */
+		/* The answer to a small packet proves that small packets arrive. */
 		tx->pkt.alone = true;
 	}
 	if (a->pending & SCTP_PEND_SHUTDOWN) {
@@ -85,7 +85,7 @@ static void put_control(struct sctp_tx *tx)
 	put_short(tx, SCTP_PEND_SHUTDOWN_ACK, WIRE_SCTP_SHUTDOWN_ACK);
 }
 
-/* Shrinks cwnd if nothing was sent for some time (7.2.1). Called before DATA leaves. */
+/* Shrinks cwnd after an idle time (7.2.1). Called before DATA leaves. */
 static void after_idle(struct sctp_path *path, uint64_t now)
 {
 	uint64_t rto = sctp_rtt_rto(&path->rtt);
@@ -98,7 +98,7 @@ static void after_idle(struct sctp_path *path, uint64_t now)
 	path->last_data = now;
 }
 
-/* Counts chunk o, whose image is at the end of the packet by now, as sent. */
+/* Counts chunk o, now at the end of the packet, as sent. */
 static inline void note_sent(struct sctp_tx *tx, struct sctp_out *o)
 {
 	bool first = !tx->pkt.counted;
@@ -110,7 +110,7 @@ static inline void note_sent(struct sctp_tx *tx, struct sctp_out *o)
 	sctp_inflight_sent(tx->a, tx->path, o, first, tx->now);
 }
 
-/* Copies the image of an old chunk, or what stands in its place, to the end of the packet. */
+/* Copies the image of an old chunk, or its replacement, to the end of the packet. */
 static void copy_chunk(struct sctp_tx *tx, struct sctp_out *o)
 {
 	tx->pkt.last_data = packet_end(tx);
@@ -124,9 +124,7 @@ static void copy_chunk(struct sctp_tx *tx, struct sctp_out *o)
 	tx->pkt.len += sctp_void_len(o);
 }
 
-/*
- * Whether an old chunk can go at the end of the packet; if above the path MTU, it goes alone (6.9).
- */
+/* True if an old chunk fits the packet. A chunk above the path MTU goes alone (6.9). */
 static bool chunk_fits(struct sctp_tx *tx, const struct sctp_out *o)
 {
 	if (tx->pkt.len + sctp_void_len(o) <= tx->pkt.limit)
@@ -162,11 +160,13 @@ static void put_lost(struct sctp_tx *tx)
 		a->s->stats.resent++;
 		a->counts.resent++;
 		sctp_inflight_resent(a, o);
-		/* Karn's rule, and 6.3.1 C5 for the chunks behind this one; on both paths, if it takes another. */
+		/*
+		 * Karn's rule, and 6.3.1 C5 for later chunks; on both paths, if it changes paths.
+		 */
 		sctp_path_of(a, o)->recovery.now.measuring = false;
 		path->recovery.now.measuring = false;
 		note_sent(tx, o);
-		if (tsn == a->out.cum + 1) /* R1 of 6.3.2: starts anew */
+		if (tsn == a->out.cum + 1) /* R1 of 6.3.2: starts again */
 			sctp_recovery_timer_set(a, path, SCTP_TIMER_T3, TIME_NEVER);
 	}
 	a->inflight.lost_from = tsn;
@@ -186,9 +186,9 @@ static void put_probe(struct sctp_tx *tx)
 		return;
 	o = sctp_outq_has(&a->out, tsn) ? sctp_outq_at(&a->out, tsn) : NULL;
 	if (o && !(o->flags & (SCTP_OUT_ACKED | SCTP_OUT_LOST)) && sctp_path_of(a, o) == path) {
-		if (!chunk_fits(tx, o)) /* behind control chunks; its turn is in the next packet */
+		if (!chunk_fits(tx, o)) /* control chunks come first; it fits the next packet */
 			return;
-		/* The chunk is lost, most likely, and nothing else would tell. */
+		/* The chunk is most likely lost, and nothing else would report that. */
 		if (o->flags & SCTP_OUT_REFERENCED)
 			sctp_zcopy_lost(a);
 		copy_chunk(tx, o);
@@ -247,22 +247,22 @@ static void put_data_chunk(struct sctp_tx *tx, const struct sctp_msg *msg, size_
 	tx->pkt.len += o->len;
 }
 
-/* Why no more new chunks went into a packet. */
+/* Why no more new chunks fit into a packet. */
 enum stop {
-	STOP_NOT_NOW,	  /* none is wanted, or others have to leave first */
+	STOP_NOT_NOW,	  /* none is wanted, or others must leave first */
 	STOP_CWND,	  /* cwnd is full */
 	STOP_RWND,	  /* the peer's window is too small for any message, or for the next one */
 	STOP_ULP_EMPTY,	  /* the user had nothing for a whole packet */
-	STOP_PACKET_FULL, /* the packet has no room for the next message, or the TSN range none */
+	STOP_PACKET_FULL, /* no room for the next message, in the packet or in the TSN range */
 };
 
-/* Whether the next message may reference memory: sctp_msg.may_reference. */
+/* True if the next message may reference memory: sctp_msg.may_reference. */
 static bool may_reference(const struct sctp_assoc *a)
 {
 	return a->s->ops.checksum && a->s->refs.count < SCTP_BATCH_REFS && !a->zcopy.copies;
 }
 
-/* Asks the user for messages until the packet has `limit` bytes. */
+/* Pulls messages from the user until the packet has `limit` bytes. */
 static enum stop pull_chunks(struct sctp_tx *tx, size_t limit)
 {
 	struct sctp_assoc *a = tx->a;
@@ -296,7 +296,7 @@ static enum stop pull_chunks(struct sctp_tx *tx, size_t limit)
 	return STOP_PACKET_FULL;
 }
 
-/* Adds new chunks as far as the windows let them go. */
+/* Adds new chunks as far as the windows allow. */
 static enum stop put_new(struct sctp_tx *tx)
 {
 	struct sctp_assoc *a = tx->a;
@@ -315,7 +315,7 @@ static enum stop put_new(struct sctp_tx *tx)
 	return pull_chunks(tx, limit);
 }
 
-/* What follows for the association from the reason why no more new chunks went into the packet. */
+/* Updates the association for the reason why the packet takes no more new chunks. */
 static void note_stop(struct sctp_tx *tx, enum stop stop)
 {
 	struct sctp_assoc *a = tx->a;
@@ -341,11 +341,11 @@ static void note_stop(struct sctp_tx *tx, enum stop stop)
 }
 
 /*
- * The reasons for the I bit (RFC 7053). A packet's last chunk asks for a SACK at once when nothing
- * will follow that would bring one sooner.
+ * The reasons for the I bit (RFC 7053). The last chunk of a packet requests a SACK at once if
+ * nothing will follow that would bring one sooner.
  */
 
-/* A packet of old chunks alone: there are no more of them, and no new ones. */
+/* The packet has only old chunks; no others follow, and no new ones. */
 static bool nothing_follows(const struct sctp_assoc *a)
 {
 	return !a->inflight.lost && !a->want_pull;
@@ -364,9 +364,9 @@ static bool queue_is_drained(const struct sctp_assoc *a, uint32_t first_new)
 }
 
 /*
- * More will follow, but a quarter of the window, or of the TSNs that may be outstanding, has left since a SACK was
- * asked for. The peer waits for that (wire_sctp_receipts.asks), so this is what keeps SACKs coming while the window is
- * open.
+ * More will follow, but a quarter of the window, or of the TSNs that may be outstanding, has left
+ * since the last request for a SACK. The peer waits for requests (wire_sctp_receipts.asks), so this
+ * keeps SACKs coming while the window is open.
  */
 static bool quarter_has_left(const struct sctp_assoc *a, const struct sctp_path *path)
 {
@@ -377,22 +377,22 @@ static bool quarter_has_left(const struct sctp_assoc *a, const struct sctp_path 
 		a->tx.unasked >= a->s->config.max_tsn_distance / 4);
 }
 
-/* A packet of old chunks alone, behind which there is no room for new ones yet. The peer may wait to be asked. */
+/* The packet has only old chunks, and new ones have no room. The peer may wait for a request. */
 static bool none_may_follow(const struct sctp_tx *tx)
 {
 	return tx->a->receipts.agreed.asks && !sctp_window_open(tx->a, tx->path);
 }
 
 /*
- * The user has no more, and waits for the acknowledgement of this lone packet. Our SCTP sends it
- * with the answer, if the peer's application has one at once (sctp_flush_sacks()).
+ * The user has no more, and waits for the acknowledgement of this lone packet. A peer that runs
+ * sctpiw sends it with its application's answer, if there is one at once (sctp_flush_sacks()).
  */
 static bool lone_packet_is_awaited(const struct sctp_assoc *a)
 {
 	return !a->want_pull && a->tx.has_awaited;
 }
 
-/* The packet has all its DATA. first_new: the TSN that was the next new one before it. */
+/* Completes a packet with all its DATA. first_new: the next new TSN before the packet. */
 static void finish_data(struct sctp_tx *tx, uint32_t first_new)
 {
 	struct sctp_assoc *a = tx->a;
@@ -456,7 +456,7 @@ static size_t build_cookie_echo(struct sctp_tx *tx)
 	return tx->pkt.len;
 }
 
-/* Whether there is DATA to send, as far as can be told before it is asked for. */
+/* True if there is DATA to send, as far as is known before the pull. */
 static bool expects_data(const struct sctp_tx *tx)
 {
 	const struct sctp_assoc *a = tx->a;
@@ -468,10 +468,10 @@ static bool expects_data(const struct sctp_tx *tx)
 }
 
 /*
- * Whether to plan a SACK for this packet: one that is due, or one that is not due yet and rides
- * along with DATA, as it seems that there will be. A SACK with a receipt tells what the receipt
- * lets the peer take for placed, since earlier SACKs may have told less, or were lost. No DATA joins
- * a HEARTBEAT. A SACK leaves by the path that brought what it is for (6.4).
+ * True if this packet should have a SACK: one that is due, or an early one that accompanies likely
+ * DATA. An early SACK proves placement together with a receipt, since earlier SACKs may have proved
+ * less, or were lost. No DATA accompanies a HEARTBEAT. A SACK leaves by the path that brought its
+ * DATA (6.4).
  */
 static bool wants_sack(const struct sctp_tx *tx)
 {
@@ -486,7 +486,7 @@ static bool wants_sack(const struct sctp_tx *tx)
 	return a->rx.ack.packets || sctp_receipts_hold_len(a);
 }
 
-/* Plans a SACK and, behind it, *hold bytes of a HOLD chunk; if both do not fit there is neither. */
+/* Plans a SACK and *hold bytes of a HOLD chunk after it. If they do not fit, plans neither. */
 static struct sctp_sack_plan plan_sack(const struct sctp_tx *tx, size_t *hold)
 {
 	size_t room = tx->pkt.limit - tx->pkt.len;
@@ -499,7 +499,7 @@ static struct sctp_sack_plan plan_sack(const struct sctp_tx *tx, size_t *hold)
 	return plan;
 }
 
-/* Fills what is left of the packet with lost chunks and new ones. */
+/* Fills the rest of the packet with lost chunks and new ones. */
 static void put_data(struct sctp_tx *tx)
 {
 	if (!tx->pkt.alone)
@@ -533,7 +533,7 @@ size_t sctp_tx_build(struct sctp_tx *tx, uint8_t *p, size_t limit)
 	if (sctp_in_states(a, SCTP_STATES_SEND) && !tx->pkt.alone) {
 		put_probe(tx);
 		put_data(tx);
-		/* A SACK that is not due gives its room back if no DATA came to ride with it. */
+		/* An early SACK gives its room back if no DATA accompanies it. */
 		if (!tx->pkt.last_data && sack.len && !(a->pending & SCTP_PEND_SACK)) {
 			tx->pkt.len -= sack.len + hold;
 			sack.len = hold = 0;
@@ -546,7 +546,7 @@ size_t sctp_tx_build(struct sctp_tx *tx, uint8_t *p, size_t limit)
 		sctp_receipts_sack_sent(a, sack_at + sack.len, hold);
 		sctp_rx_sack_sent(a);
 	}
-	/* The receipt that the last SACK would have waited for has left in this packet. */
+	/* The receipt that made the last SACK useless has left in this packet. */
 	if (sctp_receipts_sack_is_due(a))
 		a->pending |= SCTP_PEND_SACK;
 	finish_data(tx, first_new);

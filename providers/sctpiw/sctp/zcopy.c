@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The image of a chunk that references has room for all of it in the send block, with a gap where
- * the referenced bytes belong. A note at the end of the gap says where they are. They are copied
- * there only if the chunk has to be sent again, or the user wants its memory back. A chunk that becomes void
- * is not copied, unless its packet has still to leave.
+ * The send block has room for all of a chunk that references memory, with a gap for the referenced
+ * bytes. A note at the end of the gap has their address. They are copied there only if the chunk
+ * must be sent again, or the user wants its memory back. A chunk that becomes void is not copied,
+ * unless its packet has still to leave.
  *
- * Memory that changes between checksum and send makes a packet that the peer drops. So after a loss
+ * If memory changes between checksum and transmission, the peer drops the packet. So after a loss
  * the next messages are copied, twice as many each time.
  */
 #include "sctp/zcopy.h"
@@ -16,11 +16,11 @@
 #include "sctp/tx_build.h"
 #include "util/crc32c.h"
 
-/* Messages that are copied after the first loss, and after many. */
+/* Messages copied after the first loss, and after many. */
 #define COPIES_FIRST 1024u
 #define COPIES_MOST (1u << 20)
 
-/* What stands at the end of the gap. */
+/* The contents of the end of the gap. */
 struct note {
 	const uint8_t *from;
 	uint32_t len;
@@ -68,7 +68,7 @@ void sctp_zcopy_checksum(struct sctp_tx *tx, size_t len, unsigned int first)
 	wire_sctp_checksum_set(tx->pkt.p, crc32c_add(crc, p, (size_t)(tx->pkt.p + len - p)));
 }
 
-/* Where the gap of a chunk that references is; *note: what stands at its end. */
+/* Returns the gap of a chunk that references memory; *note is the note at its end. */
 static uint8_t *find_gap(struct sctp_out *o, struct note *note)
 {
 	uint8_t *end = wire_sctp_data_end(o->chunk);
@@ -87,7 +87,7 @@ void sctp_zcopy_copy_out(struct sctp_assoc *a, struct sctp_out *o)
 		return;
 	at = find_gap(o, &note);
 	s->ops.copy_out(o->chunk + WIRE_SCTP_DATA_LEN, at, note.from, note.len);
-	/* The chunk may be in a batch that is still being built: no gap is left there either. */
+	/* The chunk may be in an unfinished batch: no gap may be left there either. */
 	for (unsigned int i = 0; i < s->refs.count; i++)
 		if (s->refs.ref[i].at == at)
 			s->refs.ref[i].from = at;
@@ -134,7 +134,7 @@ void sctp_assoc_copy_out(struct sctp_assoc *a)
 
 void sctp_batch_keep(struct sctp_assoc *a, struct sctp_batch *batch)
 {
-	/* The chunks of the batch that reference are the newest ones. */
+	/* The chunks of the batch that reference memory are the newest ones. */
 	for (uint32_t tsn = a->out.next - 1;
 	     batch->n_refs && a->inflight.referenced && tsn != a->out.cum; tsn--) {
 		struct sctp_out *o = sctp_outq_at(&a->out, tsn);
