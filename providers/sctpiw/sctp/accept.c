@@ -15,7 +15,7 @@
  * address of the INIT may be forged.
  */
 #define GROWTH_MAX 3u
-#define IP_HEADER 20u /* bytes, at least */
+#define IP_HEADER 20u /* bytes of the shortest IP header */
 
 /* Answers an INIT with an ABORT under its Initiate Tag (8.4). */
 static void refuse(struct sctp_in *in, uint32_t tag, uint16_t cause, const void *info, size_t len)
@@ -128,10 +128,10 @@ static void cookie_fill(struct sctp_in *in, const struct wire_sctp_init *init,
 }
 
 /*
- * Returns the destination of the INIT ACK, normally the source of the INIT. But a repetition of the
- * local INIT must not go to a host that only claims to be the peer (5.2.1). It goes to the address
- * that the user has named, so that the cookie belongs to the host there. It may also go to known
- * addresses of the peer, as the local INIT does.
+ * Returns the destination of the INIT ACK, normally the source of the INIT. But an INIT ACK that
+ * repeats the local INIT must not go to a host that only claims to be the peer (5.2.1). It goes to
+ * the address that the user has named, so that the cookie belongs to the host there. It may also go
+ * to known addresses of the peer, as the local INIT does.
  */
 static const struct path_addr *answer_to(const struct sctp_in *in)
 {
@@ -326,7 +326,7 @@ static bool create(struct sctp_in *in, const struct sctp_cookie *c)
 		return false;
 	}
 	adopt(a, in->from, c, in->now);
-	/* INIT ACK to COOKIE ECHO is a round trip, or more than an RTO after a retransmission. */
+	/* INIT ACK to COOKIE ECHO is a round trip, unless a retransmission took an RTO or more. */
 	if (in->now - c->created < in->s->config.rto_initial)
 		sctp_rtt_sample(&a->path->rtt, in->now - c->created);
 	sctp_handshake_up(a, in->now);
@@ -473,7 +473,7 @@ static bool meets(struct sctp_in *in, const struct sctp_cookie *c)
 	return false; /* action C, and cases outside the table */
 }
 
-/* True if the cookie's INIT met no association, and the cookie has another peer tag than a. */
+/* True if the cookie's INIT met no association, and the cookie has neither tag of a. */
 static bool met_none(const struct sctp_assoc *a, const struct sctp_cookie *c)
 {
 	return !c->local_tie && c->local_tag != a->local_tag && c->peer_tag != a->peer_tag;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Local requests. The peer must know the local addresses that may be announced to it, and no
- * others. If the host has more of them than the peer knows, they are added. A lost address is
- * deleted with the next addition, or after GONE_TIME. Until then it may come back, as after an
- * interface was switched off and on. The address of the association's setup is deleted at once,
- * since the peer sends there. Another address replaces it: it becomes the primary one, and the
- * association belongs to the new pair of addresses (locals.h). Set Primary informs the peer, so
- * that both sides have the same pair. When the old address comes back, it gets its place again.
+ * Requests about local addresses. The peer must know the local addresses that may be announced to
+ * it, and no others. Addresses that the peer does not know are added. A lost address is deleted
+ * with the next addition, or after GONE_TIME. Until then it may come back, as after an interface
+ * was switched off and on. The address of the association's setup is deleted at once, since the
+ * peer sends there. Another address replaces it: it becomes the primary one, and the association
+ * belongs to the new pair of addresses (locals.h). Set Primary informs the peer, so that both sides
+ * have the same pair. When the old address comes back, it gets its place again.
  *
  * Departure from RFC 5061 5.1 B2: silence ends the association (path.c), not a count of
  * retransmissions.
@@ -109,7 +109,7 @@ static void plan_adds(const struct sctp_assoc *a, struct sctp_asconf_request *r,
 		add(r, &want.addr[i], t, n, most);
 }
 
-/* True if gone addresses must be deleted now; soon: without delay. Sets the timer otherwise. */
+/* True if gone addresses must be deleted now. soon: before GONE_TIME. Otherwise sets the timer. */
 static bool is_time(struct sctp_assoc *a, unsigned int gone, bool soon, uint64_t now)
 {
 	struct sctp_asconf *s = &a->asconf;

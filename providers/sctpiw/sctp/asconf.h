@@ -94,7 +94,6 @@ bool sctp_asconf_is_foreign(const struct sctp_assoc *a, const struct ip_addr *lo
 void sctp_asconf_ack(struct sctp_in *in, const struct wire_sctp_chunk *c);
 /* Handles the peer's report of an unknown chunk, whose header is quoted (5.1 A9). */
 void sctp_asconf_reported(struct sctp_assoc *a, const uint8_t *quoted, size_t len);
-/* Frees all requests and answers. */
 void sctp_asconf_fini(struct sctp_assoc *a);
 
 #endif

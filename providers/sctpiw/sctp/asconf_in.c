@@ -162,7 +162,7 @@ static void obey_all(struct sctp_in *in, const struct wire_sctp_asconf *asconf, 
 	answer->len = WIRE_SCTP_ASCONF_LEN;
 	answer->failed = false;
 	while (wire_sctp_asconf_next(&p, asconf->end, &param)) {
-		if (len > REQUEST_MAX) { /* later ones have failed, too (A7) */
+		if (len > REQUEST_MAX) { /* all after a failed one have failed (A7) */
 			param.len = WIRE_SCTP_ASCONF_PARAM_LEN;
 			refuse(answer, &param, WIRE_SCTP_CAUSE_ASCONF_RESOURCE);
 			break;

@@ -350,7 +350,7 @@ bool sctp_assoc_has_address(const struct sctp_assoc *a, const struct ip_addr *re
 	unsigned int i;
 
 	if (ip_addr_equal(remote,
-			  &a->setup.named)) /* whether the peer lists it at present or not */
+			  &a->setup.named)) /* even if the peer does not list it at present */
 		return true;
 	for (i = 0; i <= a->paths.others; i++) {
 		const struct sctp_path *path = sctp_path_at(a, i);
@@ -388,7 +388,7 @@ bool sctp_assoc_is_initiator(const struct sctp_assoc *a)
 	 * If both sides sent an INIT, both must reach the same result, whichever packets were lost.
 	 * The tags differ, and both sides know both. The peer's INIT shows in its COOKIE ECHO, and
 	 * in an INIT ACK with a parameter that only an INIT needs. Other stacks may omit the
-	 * parameter: then their INIT must arrive, under the tag of the peer.
+	 * parameter: then their INIT must arrive, with the peer's tag.
 	 */
 	if (h->role == SCTP_ROLE_CROSSED ||
 	    (h->role == SCTP_ROLE_ACTIVE && h->collision_tag && h->collision_tag == a->peer_tag))

@@ -162,8 +162,7 @@ struct sctp_assoc *sctp_assoc_find_listed(struct sctp_endpoint *ep, const struct
  */
 bool sctp_assoc_has_tag(const struct sctp_endpoint *ep, uint16_t port, uint32_t tag);
 /*
- * True if another association of the endpoint has the same peer port and this address, which its
- * peer does not merely list.
+ * True if another association of the endpoint uses, or has confirmed, this peer address and port.
  */
 bool sctp_assoc_has_rival(const struct sctp_assoc *a, const struct ip_addr *remote);
 /* Call this after a change of the path in use, or of its address. */
@@ -173,7 +172,6 @@ void sctp_assoc_rehash(struct sctp_assoc *a);
  * SCTP_EVENT_CLOSED if error is 0.
  */
 void sctp_assoc_end(struct sctp_assoc *a, int error);
-/* Reports an event to the user. */
 void sctp_assoc_event(struct sctp_assoc *a, enum sctp_event_type type);
 /* Cancels an event that the user has not fetched yet. */
 void sctp_assoc_event_cancel(struct sctp_assoc *a, enum sctp_event_type type);

@@ -9,7 +9,7 @@
 #include "wire/sctp_asconf.h"
 #include "wire/sctp_init.h"
 
-/* The parameters of all local INITs and INIT ACKs; only RANDOM differs. */
+/* The parameters of all local INITs and INIT ACKs, except RANDOM, which differs. */
 static const uint8_t our_chunks[] = { 0x80, 0x03, 0, 6, WIRE_SCTP_ASCONF, WIRE_SCTP_ASCONF_ACK };
 static const uint8_t our_hmacs[] = {
 	0x80, 0x04, 0, 8, 0, WIRE_SCTP_HMAC_SHA256, 0, WIRE_SCTP_HMAC_SHA1

@@ -28,12 +28,10 @@ struct sctp_block_pool {
 
 /* Returns an empty block with one reference, or NULL when out of memory. */
 struct sctp_block *sctp_block_get(struct sctp_block_pool *pool);
-/* Frees the free blocks. */
 void sctp_block_pool_fini(struct sctp_block_pool *pool);
 /* Takes back a block without references. Only sctp_block_unref() calls this. */
 void sctp_block_recycle(struct sctp_block_pool *pool, struct sctp_block *b);
 
-/* Releases one reference. */
 static inline void sctp_block_unref(struct sctp_block_pool *pool, struct sctp_block *b)
 {
 	if (--b->refs == 0)

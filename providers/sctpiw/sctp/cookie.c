@@ -186,7 +186,7 @@ size_t sctp_cookie_put(struct sctp_cookie_key *key, struct random_source *random
 	return len + MAC_LEN;
 }
 
-/* True if the digest after len bytes is theirs. */
+/* True if the digest that follows len bytes is right. */
 static bool authentic(struct hmac_sha256_ctx *ctx, const uint8_t *in, size_t len)
 {
 	uint8_t mac[MAC_LEN];

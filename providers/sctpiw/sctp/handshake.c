@@ -21,7 +21,7 @@ static bool serves(const struct sctp_assoc *a, const struct path_addr *to)
 		sctp_assoc_has_address(a, &to->remote));
 }
 
-/* Sets the common timer to the earlier event. */
+/* Sets the timer to T1, or to the confirmation of an error if that is earlier. */
 static void set_timer(struct sctp_assoc *a)
 {
 	uint64_t ask_at = a->setup.doubt.ask_at;
@@ -37,9 +37,9 @@ static void arm(struct sctp_assoc *a, uint64_t now)
 	uint64_t when;
 
 	/*
-	 * Max.Init.Retransmits (8) of them must fit in connect_limit. So the gaps double (6.3.3)
-	 * only up to a seventh of it: with the defaults at 1, 3, 7 s, and then after each seventh
-	 * of 30 s.
+	 * Max.Init.Retransmits (8) retransmissions must fit in connect_limit. So the gaps double
+	 * (6.3.3) only up to a seventh of it: with the defaults at 1, 3, 7 s, and then after each
+	 * seventh of 30 s.
 	 */
 	if (wait > a->s->config.connect_limit / 7)
 		wait = a->s->config.connect_limit / 7;
@@ -322,7 +322,9 @@ void sctp_handshake_init_ack(struct sctp_in *in, const struct wire_sctp_chunk *c
 	a->auth = (struct sctp_auth){ 0 };
 	if (!a->setup.plain && sctp_auth_offer(&init) == SCTP_AUTH_GOOD)
 		sctp_auth_agree(&a->auth, &a->setup.random, &init);
-	/* Only an INIT has the address type, and an INIT ACK that repeats an INIT (5.2.1). */
+	/*
+	 * The address type is in every INIT, and in an INIT ACK only if that repeats one (5.2.1).
+	 */
 	a->setup.role = init.address_type ? SCTP_ROLE_CROSSED : SCTP_ROLE_ACTIVE;
 	sctp_paths_set(a, in->from, init.addr, init.addrs, in->now);
 	in->path = sctp_paths_find(a, &in->from->remote);

@@ -46,7 +46,7 @@ struct sctp_handshake {
 	uint32_t init_tsn;  /* local Initial TSN */
 	uint32_t peer_init_tsn;
 	struct sctp_doubt doubt;
-	char reason[SCTP_REASON_LEN]; /* of the ABORT that ended the attempt, if it is text */
+	char reason[SCTP_REASON_LEN]; /* text of the ABORT that ended the attempt, if printable */
 	unsigned int stale;	      /* cookies that the peer found stale since the first INIT */
 	uint64_t since;		      /* time of the first INIT, ns */
 	uint64_t sent;	 /* first transmission of the present INIT or COOKIE ECHO, ns */

@@ -5,7 +5,9 @@
 #include "sctp/void.h"
 #include "util/serial.h"
 
-/* Returns the bytes that a chunk takes of the peer's window. The first one pays for the packet. */
+/*
+ * Returns a chunk's share of the peer's window. A packet's first chunk has the packet's overhead.
+ */
 static uint32_t charge(const struct sctp_out *o)
 {
 	return o->len + (o->flags & SCTP_OUT_FIRST ? SCTP_PACKET_OVERHEAD : 0);

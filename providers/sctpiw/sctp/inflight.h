@@ -61,7 +61,6 @@ void sctp_inflight_renege(struct sctp_assoc *a, uint32_t from, uint32_t to);
 void sctp_inflight_lost(struct sctp_assoc *a, uint32_t tsn, struct sctp_out *o);
 /* Moves a chunk in flight, probably not lost, to a faster path: it is sent again. */
 void sctp_inflight_withdraw(struct sctp_assoc *a, uint32_t tsn, struct sctp_out *o);
-/* Marks the chunk void. */
 void sctp_inflight_void(struct sctp_out *o);
 /* Marks all chunks in flight on that path lost. */
 void sctp_inflight_path_lost(struct sctp_assoc *a, const struct sctp_path *path);

@@ -62,10 +62,10 @@ static bool admit(struct sctp_in *in, const struct wire_sctp_chunk *first, const
 
 /*
  * An ABORT or SHUTDOWN COMPLETE may come from a host without the association. The T bit is then
- * set, and the tag is the reflected tag of a local packet (8.5.1 B, C). A host at an address that
- * the peer lists, but that is not the peer's, rightly answers a HEARTBEAT so; this means nothing
- * for the association. Nor does such an answer from an address that the peer has lost and that has
- * errors, while the peer is at another one.
+ * set, and the tag is the reflected tag of a local packet (8.5.1 B, C). A host may have an address
+ * that the peer lists, but does not have. The host rightly answers a HEARTBEAT with such an ABORT,
+ * which means nothing for the association. The same holds for an address that the peer has lost,
+ * and that has errors, while the peer is at another one.
  */
 static bool admit_reflected(struct sctp_in *in, const struct wire_sctp_chunk *first,
 			    const uint8_t **p)
@@ -245,7 +245,7 @@ static void other_port(struct sctp_in *in, const struct wire_sctp_chunk *first, 
 		if (in->h.vtag == 0 && p == in->end)
 			sctp_accept_refuse(in, first);
 	} else if (first->type != WIRE_SCTP_COOKIE_ECHO && in->h.vtag) {
-		/* No cookie made here is for another port: it would be dropped. */
+		/* A COOKIE ECHO is dropped: no cookie made here is for another port. */
 		sctp_ootb_input(in);
 	}
 }

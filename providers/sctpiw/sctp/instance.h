@@ -29,7 +29,7 @@
 struct sctp_table {
 	struct list_node *buckets;
 	size_t bucket_count; /* a power of two */
-	size_t assoc_count;  /* with those whose last event still waits */
+	size_t assoc_count;  /* includes ended ones with an unfetched event */
 	uint64_t seed;	     /* random, so that a peer cannot target one bucket */
 };
 
@@ -58,7 +58,7 @@ struct sctp {
 	/* handed out in rx; freed by the next sctp_input() */
 	struct sctp_reasm_message *reassembled;
 	struct sctp_ootb_queue ootb;
-	uint64_t rations[RATION_PLACES];		 /* of answers to strangers (ootb.c) */
+	uint64_t rations[RATION_PLACES];		 /* for answers to strangers (ootb.c) */
 	struct wire_sctp_gap gaps[SCTP_RXMAP_RANGE / 2]; /* scratch for the SACK being built */
 	struct sctp_batch_refs refs;
 };
@@ -70,7 +70,7 @@ struct sctp_endpoint {
 	struct list_node assocs;
 	/* Associations whose peer has, or had, several addresses (sctp_paths.node). */
 	struct list_node multihomed[SCTP_MULTIHOMED];
-	struct sctp_assoc *recent; /* last one found, or NULL, since packets come in batches */
+	struct sctp_assoc *recent; /* found last, or NULL: packets come in batches */
 	unsigned int assoc_count;  /* associations that have not ended */
 	uint16_t port;
 	bool accept;	      /* INITs are accepted */

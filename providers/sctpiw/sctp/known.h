@@ -14,8 +14,8 @@
 #include "util/addr.h"
 #include "util/list.h"
 
-#define SCTP_KNOWN_ADDRS (1 + SCTP_COOKIE_ALTS) /* of a host; the last proved ones are kept */
-#define SCTP_KNOWN_HOSTS 256u			/* the last proved ones are kept */
+#define SCTP_KNOWN_ADDRS (1 + SCTP_COOKIE_ALTS) /* addresses kept of a host, the last proved */
+#define SCTP_KNOWN_HOSTS 256u			/* hosts kept, the last proved */
 #define SCTP_KNOWN_TIME (600 * NSEC_PER_SEC)
 
 /* Part of struct sctp. */

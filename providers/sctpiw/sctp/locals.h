@@ -27,7 +27,7 @@ struct sctp_locals {
 	struct ip_addr addr[SCTP_LOCALS_MAX];
 };
 
-/* Gets the addresses that a peer there may know from the user (ops.addresses). */
+/* Gets from the user (ops.addresses) the addresses that a peer there may know. */
 void sctp_locals_ask(const struct sctp_endpoint *ep, const struct path_addr *to,
 		     struct sctp_locals *l);
 /* Returns a digest that most likely differs for other addresses, or 0 if there are none. */

@@ -37,7 +37,7 @@ static uint32_t before_packet(const struct sctp_path *path)
 	       path->mtu.overhead;
 }
 
-/* Returns the length of the SCTP packet in an IP packet of mtu bytes, at most the longest one. */
+/* Returns the length of the SCTP packet in an IP packet of mtu bytes, at most mtu.longest. */
 static uint32_t packet_in(const struct sctp_path *path, uint32_t mtu)
 {
 	uint32_t packet = mtu - before_packet(path);

@@ -11,11 +11,10 @@
 #include "wire/sctp_packet.h"
 
 #define SCTP_OOTB_MAX 64u   /* maximum of waiting packets */
-#define SCTP_OOTB_LEN 1200u /* bytes of the longest of them */
+#define SCTP_OOTB_LEN 1200u /* bytes of the longest waiting packet */
 
 struct sctp_in;
 
-/* One waiting packet. */
 struct sctp_ootb {
 	struct sctp_endpoint *endpoint; /* NULL: it was freed, and the packet must be skipped */
 	struct path_addr to;
@@ -24,7 +23,7 @@ struct sctp_ootb {
 };
 
 struct sctp_ootb_queue {
-	struct sctp_ootb *ring; /* SCTP_OOTB_MAX of them, allocated at the first use */
+	struct sctp_ootb *ring; /* SCTP_OOTB_MAX packets, allocated at the first use */
 	unsigned int head;
 	unsigned int count;
 	struct sctp_block *block; /* memory to send them from, or NULL */
@@ -60,7 +59,6 @@ void sctp_ootb_assoc(struct sctp_assoc *a, uint8_t type, uint16_t cause, const v
 void sctp_ootb_input(struct sctp_in *in);
 /* Drops the waiting packets of an endpoint that is about to be freed. */
 void sctp_ootb_forget(struct sctp *s, const struct sctp_endpoint *ep);
-/* Frees the memory of the queue. */
 void sctp_ootb_fini(struct sctp *s);
 
 #endif

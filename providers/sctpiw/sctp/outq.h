@@ -17,7 +17,7 @@
 #define SCTP_OUT_RESENT 0x04	 /* was sent more than once */
 #define SCTP_OUT_FIRST 0x08	 /* first DATA chunk of its packet: carries the packet's overhead */
 #define SCTP_OUT_REFERENCED 0x10 /* the end of the image is still user memory (zcopy.c) */
-#define SCTP_OUT_VOIDABLE 0x20	 /* the user may want to cancel it (void.h) */
+#define SCTP_OUT_VOIDABLE 0x20	 /* the user may cancel it (void.h) */
 #define SCTP_OUT_VOID 0x40	 /* it is cancelled: its image is not sent again */
 /*
  * Was sent on another path before. An acknowledgement may be for that transmission, and proves
@@ -50,7 +50,6 @@ bool sctp_outq_grow(struct sctp_outq *q);
 /* Releases every block, and frees the ring. Nothing is outstanding then; next stays. */
 void sctp_outq_clear(struct sctp_outq *q, struct sctp_block_pool *pool);
 
-/* Returns the number of outstanding chunks. */
 static inline uint32_t sctp_outq_count(const struct sctp_outq *q)
 {
 	return q->next - 1 - q->cum;
@@ -68,7 +67,6 @@ static inline struct sctp_out *sctp_outq_at(const struct sctp_outq *q, uint32_t 
 	return &q->ring[tsn & (q->size - 1)];
 }
 
-/* True if tsn is outstanding. */
 static inline bool sctp_outq_has(const struct sctp_outq *q, uint32_t tsn)
 {
 	return tsn - q->cum - 1 < sctp_outq_count(q);

@@ -7,10 +7,10 @@
  * address has not answered, the interval grows. A stranger may have completed a handshake and be
  * silent, or the address is in doubt and may be a victim's.
  *
- * Departure from 8.1 and 8.2: time (silent_limit) limits silence, not a count of retransmissions.
- * Tail-loss probes and HEARTBEATs would use up a count of 10 within seconds. But some HEARTBEATs
- * must have gone unanswered: after a stop of the local process, the peer's answers are still unread
- * when the timers run.
+ * Departure from 8.1 and 8.2: silence is limited by time (silent_limit), not by a count of
+ * retransmissions. Tail-loss probes and HEARTBEATs would use up a count of 10 within seconds. But
+ * some HEARTBEATs must have gone unanswered: after a stop of the local process, the peer's answers
+ * are still unread when the timers run.
  */
 #include "sctp/path.h"
 

@@ -46,7 +46,7 @@ struct sctp_path_hb {
 	bool wanted;	   /* a HEARTBEAT is due; never set on the path in use */
 };
 
-/* Whether the peer is there (path.c). */
+/* Signs that the peer is there (path.c). */
 struct sctp_path_health {
 	uint64_t heard;	     /* time of the last valid packet from there */
 	uint64_t proof;	     /* time of the peer's last proof that a packet on this path arrived */
@@ -67,8 +67,8 @@ struct sctp_path_rest {
 
 /* Counters for sctp_assoc_inspect_paths(). */
 struct sctp_path_counts {
-	uint64_t bytes;	   /* of DATA chunks sent, with retransmissions */
-	uint64_t packets;  /* sent with DATA */
+	uint64_t bytes;	   /* bytes of DATA chunks sent, with retransmissions */
+	uint64_t packets;  /* packets sent with DATA */
 	uint64_t lost;	   /* DATA chunks considered lost */
 	uint64_t received; /* packets received with DATA */
 };
@@ -114,7 +114,7 @@ void sctp_path_data(struct sctp_in *in);
 void sctp_path_works(struct sctp_assoc *a, struct sctp_path *path, uint64_t now);
 /* SCTP_TIMER_HEARTBEAT has expired. Fails over, or ends the association, if the peer is silent. */
 void sctp_path_timeout(struct sctp_assoc *a, uint64_t now);
-/* Starts to watch the path in use, which begins to carry the association. */
+/* Starts watching the path in use, once it carries the association. */
 void sctp_path_start(struct sctp_assoc *a, uint64_t now);
 /* Writes a HEARTBEAT with a new nonce for the path. Returns its length, SCTP_HEARTBEAT_LEN. */
 size_t sctp_path_heartbeat_put(struct sctp_assoc *a, struct sctp_path *path, uint8_t *p,
@@ -132,7 +132,7 @@ struct sctp_assoc *sctp_path_quoted(struct sctp_endpoint *ep, const struct path_
 void sctp_path_heartbeat(struct sctp_in *in, const struct wire_sctp_chunk *c);
 /* Handles a HEARTBEAT ACK: if it answers a HEARTBEAT, the path works, and its RTT is known. */
 void sctp_path_heartbeat_ack(struct sctp_in *in, const struct wire_sctp_chunk *c);
-/* True if the path in use is unconfirmed, as none is confirmed. Only HEARTBEATs go there (F1). */
+/* True if no confirmed path is left. The path in use then carries only HEARTBEATs (F1). */
 bool sctp_path_in_doubt(const struct sctp_assoc *a);
 /* A HEARTBEAT was answered on the path in use, which was in doubt: confirms the path. */
 void sctp_path_confirm(struct sctp_assoc *a, uint64_t now);

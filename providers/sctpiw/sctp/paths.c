@@ -37,7 +37,7 @@
 #define CONFIRM_SOON (20 * NSEC_PER_MSEC)
 /* Maximum interval of HEARTBEATs to a failed path that was confirmed, in heartbeat intervals. */
 #define RETURN_INTERVALS 4u
-/* How long a failed primary path is not used: at least, and at most after repeated failures. */
+/* Minimum time before a failed primary path is used again, and maximum after more failures. */
 #define HOLD_MIN NSEC_PER_SEC
 #define HOLD_MAX (64 * NSEC_PER_SEC)
 
@@ -55,7 +55,7 @@ static bool usable(const struct sctp_assoc *a, const struct ip_addr *addr)
 		return false;
 	if (v4)
 		return addr->b[12] && addr->b[12] < 224 &&
-		       !(addr->b[12] == 169 && addr->b[13] == 254); /* of one link (RFC 3927) */
+		       !(addr->b[12] == 169 && addr->b[13] == 254); /* link-local (RFC 3927) */
 	return addr->b[0] != 0xff && !ip_addr_is_link_local(addr);
 }
 
@@ -196,7 +196,7 @@ static uint64_t claim_interval(const struct sctp_assoc *a, const struct sctp_pat
 /*
  * Returns the time from this HEARTBEAT to the next one (8.3), ns. An unconfirmed address may be a
  * victim's: it gets ten HEARTBEATs in ten minutes, three of them soon, and then one in ten minutes.
- * A link that was dead during the setup is found in twice that time at most.
+ * A link that was dead during the setup is found within twice the time that it was dead.
  */
 static uint64_t interval(struct sctp_assoc *a, const struct sctp_path *path)
 {
@@ -268,7 +268,7 @@ static void rearm(struct sctp_assoc *a)
 		sctp_recovery_rearm(a, SCTP_TIMER_T3 + t);
 }
 
-/* Puts other[i] into use. Nothing is in flight on the path in use. */
+/* Puts other[i] into use, while nothing is in flight on the path in use. */
 static void use(struct sctp_assoc *a, unsigned int i, uint64_t now)
 {
 	struct sctp_path *path = a->paths.other[i];
@@ -330,9 +330,9 @@ static bool has_answered(const struct sctp_path *path, uint64_t since)
 }
 
 /*
- * Returns the index in other[] of the path to use instead of the path in use, or a->paths.others.
- * It works, has answered a packet sent since then, and has fewer errors than that. The fewest
- * errors decide, then better().
+ * Returns the index in other[] of the best successor of the path in use, or a->paths.others. It
+ * must work, have fewer errors than `errors`, and have answered a packet sent after `since`. The
+ * fewest errors decide, then better().
  */
 static unsigned int best_other(struct sctp_assoc *a, uint32_t errors, uint64_t since)
 {

@@ -34,7 +34,7 @@ struct sctp_paths {
 
 /* Starts with one path, which is primary and confirmed. The struct must be zeroed. */
 void sctp_paths_init(struct sctp_assoc *a, const struct path_addr *addr, uint32_t mtu);
-/* Starts again after a restart of the peer: forgets all paths, and sets up this new one. */
+/* Starts again after a restart of the peer: drops all paths, and sets up this new one. */
 void sctp_paths_restart(struct sctp_assoc *a, const struct path_addr *addr);
 /*
  * Replaces the other paths by n addresses that the peer listed, and the address that sent the list.
@@ -49,7 +49,7 @@ void sctp_paths_learn(struct sctp_assoc *a, struct sctp_path *path, uint64_t now
 void sctp_paths_forget(struct sctp_assoc *a, const struct sctp_path *path);
 /* Marks the paths that earlier associations have proved to be the peer's. */
 void sctp_paths_recall(struct sctp_assoc *a, uint64_t now);
-/* Starts an association. Its INIT may go to further known addresses of the peer (known.h). */
+/* The INIT of a new association may go to further known addresses of the peer (known.h). */
 void sctp_paths_begin(struct sctp_assoc *a, uint64_t now);
 /*
  * True if an INIT may go there: to the address that the user has named, or to a known one. An INIT
@@ -130,10 +130,10 @@ void sctp_paths_prefer(struct sctp_assoc *a, struct sctp_path *path, uint64_t no
 /* Returns to the primary path, if that is wanted and nothing is in flight. */
 void sctp_paths_settle(struct sctp_assoc *a, uint64_t now);
 /*
- * Writes a packet, without its checksum, that may not go where all others go. Such packets are, to
- * a path that is not in use: INIT, COOKIE ECHO, HEARTBEAT, or a SACK for DATA from there. Others
- * are ASCONF, and a HEARTBEAT to a path in use that is in doubt. Returns the length in bytes, at
- * most room, and sets *to. Returns 0 if there is no such packet.
+ * Writes a packet that does not go with the others on the path in use, without its checksum. It may
+ * be an INIT, COOKIE ECHO, HEARTBEAT or SACK to another path; an ASCONF; or a HEARTBEAT to a path
+ * in use that is in doubt. Returns the length in bytes, at most room, and sets *to. Returns 0 if
+ * there is none.
  */
 size_t sctp_paths_packet(struct sctp_assoc *a, uint8_t *p, size_t room, uint64_t now,
 			 struct path_addr *to);

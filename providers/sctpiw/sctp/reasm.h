@@ -15,8 +15,8 @@
 #define SCTP_REASM_FRAGMENTS 256u
 
 struct sctp_reasm {
-	struct list_node fragments; /* by TSN */
-	size_t bytes;		    /* of user data in the fragments */
+	struct list_node fragments; /* sorted by TSN */
+	size_t bytes;		    /* bytes of user data in the fragments */
 	unsigned int count;
 };
 
@@ -29,9 +29,7 @@ struct sctp_reasm_message {
 	uint8_t data[];
 };
 
-/* Starts with no fragments. */
 void sctp_reasm_init(struct sctp_reasm *r);
-/* Frees all fragments. */
 void sctp_reasm_clear(struct sctp_reasm *r);
 /*
  * Takes a fragment (not both B and E) that was not received before. next: it is the first one after

@@ -4,7 +4,7 @@
 #include "sctp/input.h"
 #include "util/serial.h"
 
-#define ASK_DOUBLINGS 6u /* of the interval between two requests */
+#define ASK_DOUBLINGS 6u /* maximum, of the interval between two requests */
 
 void sctp_receipts_agree(struct sctp_assoc *a, const struct wire_sctp_receipts *peer)
 {

@@ -33,7 +33,7 @@ struct sctp_receipts {
 	struct wire_sctp_receipts agreed; /* version 0: receipts are off */
 	/* Receipts of the local side. */
 	bool sent;	   /* a receipt was sent, and is not known to have arrived */
-	uint32_t last_tsn; /* of the last receipt; valid if sent */
+	uint32_t last_tsn; /* TSN of the last receipt; valid if sent */
 	/*
 	 * The last SACK proved nothing, since a receipt was unsent. The peer gets another SACK once
 	 * the receipt has left, or is not due any more.

@@ -48,7 +48,7 @@ struct sctp_rack {
 /* The tail-loss probe. */
 struct sctp_tlp {
 	bool wanted;  /* to be sent: SCTP_PEND_PROBE is set */
-	uint32_t tsn; /* of the last probed chunk */
+	uint32_t tsn; /* TSN of the last probed chunk */
 	bool doubt;   /* a duplicate report for that TSN means that the probe was too early */
 };
 
@@ -77,13 +77,13 @@ struct sctp_recovery {
 	uint64_t t3_since;
 };
 
-/* Lessons about the network and the peer from spurious losses. They survive a restart. */
+/* Knowledge about the network and the peer from spurious losses. Survives a restart. */
 struct sctp_learnt {
 	uint64_t sack_delay;	/* how long the peer may delay its SACK */
 	uint8_t reorder_factor; /* time for reordering, in quarters of an SRTT */
 };
 
-/* Starts without lessons. */
+/* Starts with nothing learnt. */
 void sctp_recovery_init(struct sctp_assoc *a);
 /* Starts with nothing sent on a path. */
 void sctp_recovery_clear(struct sctp_path_recovery *r);

@@ -107,7 +107,7 @@ void sctp_rx_data(struct sctp_in *in, const struct wire_sctp_chunk *c)
 		in->sack_now = true;
 		return;
 	}
-	/* SCTP_RX_MAX exceeds the contents of a datagram, and packets over IP are no longer. */
+	/* A datagram holds fewer chunks than SCTP_RX_MAX, and packets over IP are no longer. */
 	if (in->rx->count == SCTP_RX_MAX)
 		return;
 	/*

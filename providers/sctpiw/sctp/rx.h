@@ -10,7 +10,7 @@ struct sctp_assoc;
 struct sctp_in;
 
 #define SCTP_DUPS_MAX 16u /* maximum of duplicate TSNs in a SACK */
-/* A peer that requests SACKs gets one unrequested per so many packets: two batches at MTU 1500. */
+/* Packets after which a peer that requests SACKs gets one anyway: two batches at MTU 1500. */
 #define SCTP_UNASKED_PACKETS 88u
 
 /* State of the next SACK. */

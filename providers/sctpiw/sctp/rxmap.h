@@ -26,7 +26,6 @@ enum sctp_rxmap_verdict {
 
 /* Starts (again) with nothing arrived; keeps the memory. */
 void sctp_rxmap_init(struct sctp_rxmap *m, uint32_t initial_tsn);
-/* Frees the bitmap. */
 void sctp_rxmap_fini(struct sctp_rxmap *m);
 /* Returns the verdict of sctp_rxmap_add(). Stores nothing, but may grow the bitmap. */
 enum sctp_rxmap_verdict sctp_rxmap_check(struct sctp_rxmap *m, uint32_t tsn);

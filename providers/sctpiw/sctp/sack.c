@@ -22,7 +22,7 @@ struct before {
 	bool rack_valid;
 };
 
-/* The news of one SACK. */
+/* The results of one SACK. */
 struct acked {
 	uint64_t now;
 	uint32_t old_cum; /* cumulative TSN before it */
@@ -261,7 +261,7 @@ static void acknowledged(struct sctp_assoc *a, const struct acked *acked)
 
 /*
  * Sets T3 of a path (6.3.2): R2, R3. If DATA is spread, each path has T3 for its own chunks. The
- * path in use also has T3 for chunks that no path carries; senseless gap blocks of a peer may cause
+ * path in use also has T3 for chunks that no path carries; malformed gap blocks of a peer may cause
  * them.
  */
 static void rearm_t3(struct sctp_assoc *a, struct sctp_path *path, const struct acked *acked)

@@ -225,10 +225,11 @@ void sctp_input(struct sctp_endpoint *ep, const struct path_addr *from, const ui
  * Reports an ICMP error: a packet did not reach the remote end of this path. error is -ECONNREFUSED
  * (no listener), or any -errno that TCP uses for this. An error is a hint, and not sufficient
  * alone. While connecting, INIT is sent again after some 10 ms. If another error answers it, the
- * association ends with that error. Later, only -ECONNREFUSED counts: the path is probed, and the
- * association ends with -ECONNRESET if nothing answers for 1 s. quoted has the first len bytes of
- * the local packet, as quoted by the ICMP error. The hint counts only with the verification tag of
- * an association, or for its INIT (RFC 9260 10): at least 8 bytes, or 20.
+ * association ends with that error. Later, only -ECONNREFUSED counts: the path is probed. If
+ * nothing answers for 1 s, and no other path works, the association ends with -ECONNRESET. quoted
+ * has the first len bytes of the local packet, as quoted by the ICMP error. The hint counts only
+ * with the verification tag of an association, or for its INIT (RFC 9260 10): at least 8 bytes, or
+ * 20.
  */
 void sctp_unreachable(struct sctp_endpoint *ep, const struct path_addr *to, int error,
 		      const uint8_t *quoted, size_t len, uint64_t now);
@@ -290,7 +291,7 @@ const struct path_addr *sctp_assoc_addr(const struct sctp_assoc *a);
 const struct ip_addr *sctp_assoc_told(const struct sctp_assoc *a, unsigned int *n);
 /*
  * True if the peer is known to have this address, beyond a mere claim. The address has answered,
- * and has not been silent for long, as it would be after a move to another host.
+ * and has not been silent for long. A long silence would mean that another host has the address.
  */
 bool sctp_assoc_has_address(const struct sctp_assoc *a, const struct ip_addr *remote);
 /*

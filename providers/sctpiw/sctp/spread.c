@@ -115,15 +115,15 @@ static bool has_room(const struct sctp_assoc *a, struct sctp_path *path)
 }
 
 /*
- * True if new DATA on the path would stop a faster path before its arrival. The faster path sends
- * cwnd in each round trip, while the TSN on the slow path stays the first of those that may be
- * outstanding. (Ferlin, Alay, Mehani and Boreli, "BLEST: Blocking estimation-based MPTCP scheduler
- * for heterogeneous networks", 2016.)
+ * True if new DATA on the path would stop a faster path. The faster path sends a cwnd in each round
+ * trip. Until the new DATA arrives, its TSN limits the TSNs that may be outstanding. (Ferlin, Alay,
+ * Mehani and Boreli, "BLEST: Blocking estimation-based MPTCP scheduler for heterogeneous networks",
+ * 2016.)
  */
 static bool would_block(const struct sctp_assoc *a, const struct sctp_path *path)
 {
 	uint32_t chunks = sctp_outq_count(&a->out) - a->inflight.lost - a->inflight.gap_acked;
-	uint64_t trip = 2 * delivery(path), bytes = 0, flight = 0; /* with one loss */
+	uint64_t trip = 2 * delivery(path), bytes = 0, flight = 0; /* allows for one loss */
 	unsigned int i;
 
 	for (i = 0; i <= a->paths.others; i++) {
@@ -226,7 +226,10 @@ bool sctp_spread_unblock(struct sctp_assoc *a, struct sctp_path *path, uint64_t 
 		return take_over(a, path, now);
 	if (sctp_window_room(a))
 		return false;
-	/* The peer's window is full. The slowest other path takes the most of it for the least. */
+	/*
+	 * The peer's window is full. The slowest other path takes most of it for the least
+	 * progress.
+	 */
 	for (i = 0; i <= a->paths.others; i++) {
 		struct sctp_path *other = sctp_path_at(a, i);
 

@@ -183,8 +183,8 @@ static int output_other(struct sctp_assoc *a, uint64_t now, struct sctp_block *b
 }
 
 /*
- * Builds packets for the path in turn. If it has nothing to send although its window is open, a
- * slower path may hold up all others.
+ * Builds packets for the path whose turn it is. If it has nothing to send although its window is
+ * open, a slower path may hold up all others.
  */
 static bool output_packets(struct sctp_assoc *a, uint64_t now, struct sctp_block *b,
 			   struct sctp_batch *batch)

@@ -247,7 +247,7 @@ static void put_data_chunk(struct sctp_tx *tx, const struct sctp_msg *msg, size_
 	tx->pkt.len += o->len;
 }
 
-/* Why no more new chunks fit into a packet. */
+/* Reasons why a packet takes no more new chunks. */
 enum stop {
 	STOP_NOT_NOW,	  /* none is wanted, or others must leave first */
 	STOP_CWND,	  /* cwnd is full */
@@ -315,7 +315,7 @@ static enum stop put_new(struct sctp_tx *tx)
 	return pull_chunks(tx, limit);
 }
 
-/* Updates the association for the reason why the packet takes no more new chunks. */
+/* Updates the association after the packet takes no more new chunks, for the given reason. */
 static void note_stop(struct sctp_tx *tx, enum stop stop)
 {
 	struct sctp_assoc *a = tx->a;
@@ -469,9 +469,9 @@ static bool expects_data(const struct sctp_tx *tx)
 
 /*
  * True if this packet should have a SACK: one that is due, or an early one that accompanies likely
- * DATA. An early SACK proves placement together with a receipt, since earlier SACKs may have proved
- * less, or were lost. No DATA accompanies a HEARTBEAT. A SACK leaves by the path that brought its
- * DATA (6.4).
+ * DATA. While a receipt is under way, an early SACK repeats the proof of placement, since earlier
+ * SACKs may have proved less, or were lost. No DATA accompanies a HEARTBEAT. A SACK leaves by the
+ * path that brought its DATA (6.4).
  */
 static bool wants_sack(const struct sctp_tx *tx)
 {
