@@ -479,10 +479,7 @@ static bool met_none(const struct sctp_assoc *a, const struct sctp_cookie *c)
 	return !c->local_tie && c->local_tag != a->local_tag && c->peer_tag != a->peer_tag;
 }
 
-/*
- * Returns the association between the addresses of the cookie's INIT that has begun or come up
- * since that INIT, or NULL.
- */
+/* Returns the association that began after the cookie's INIT, between its addresses, or NULL. */
 static struct sctp_assoc *overtaken_by(const struct sctp_in *in, const struct sctp_cookie *c)
 {
 	struct sctp_assoc *a = NULL;

@@ -148,10 +148,7 @@ void sctp_assoc_free(struct sctp_assoc *a);
  */
 struct sctp_assoc *sctp_assoc_find(struct sctp_endpoint *ep, const struct path_addr *addr,
 				   uint16_t port, uint32_t tag);
-/*
- * Finds the association whose peer is known to have one of the n listed addresses (RFC 9260 5.1.2,
- * 5.4), or returns NULL.
- */
+/* As sctp_assoc_find(), for any of n listed addresses, known to be the peer's (5.1.2, 5.4). */
 struct sctp_assoc *sctp_assoc_find_listed(struct sctp_endpoint *ep, const struct ip_addr *local,
 					  const struct ip_addr *remote, unsigned int n,
 					  uint16_t port);
@@ -167,10 +164,7 @@ bool sctp_assoc_has_tag(const struct sctp_endpoint *ep, uint16_t port, uint32_t 
 bool sctp_assoc_has_rival(const struct sctp_assoc *a, const struct ip_addr *remote);
 /* Call this after a change of the path in use, or of its address. */
 void sctp_assoc_rehash(struct sctp_assoc *a);
-/*
- * Ends the association, unless it has ended: with SCTP_EVENT_LOST and error, or with
- * SCTP_EVENT_CLOSED if error is 0.
- */
+/* Ends the association, unless it has ended. error 0: SCTP_EVENT_CLOSED; else SCTP_EVENT_LOST. */
 void sctp_assoc_end(struct sctp_assoc *a, int error);
 void sctp_assoc_event(struct sctp_assoc *a, enum sctp_event_type type);
 /* Cancels an event that the user has not fetched yet. */

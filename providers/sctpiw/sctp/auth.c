@@ -52,10 +52,7 @@ static bool lists(const uint8_t *raw, uint8_t type)
 	return false;
 }
 
-/*
- * True if the peer requires authentication of chunks that the local side does not authenticate.
- * Some types do not count (3.2).
- */
+/* True if the peer requires authentication of other chunks. Some types do not count (3.2). */
 static bool demands_more(const uint8_t *raw)
 {
 	size_t i, len = raw_len(raw);
@@ -169,10 +166,7 @@ static size_t digest_len(uint16_t hmac)
 	return hmac == WIRE_SCTP_HMAC_SHA1 ? SCTP_AUTH_SHA1 : SCTP_AUTH_SHA256;
 }
 
-/*
- * Computes the HMAC of an AUTH chunk, with zeros in place of the HMAC, and of the chunks after it:
- * len bytes in total.
- */
+/* Computes the HMAC of len bytes: an AUTH chunk, with a zero HMAC, and the chunks after it. */
 static void compute(const struct sctp_auth *auth, uint16_t hmac, const uint8_t *p, size_t len,
 		    uint8_t digest[SCTP_AUTH_SHA256])
 {

@@ -226,10 +226,7 @@ void sctp_handshake_peer(struct sctp_assoc *a, uint32_t tag, uint32_t tsn, uint3
 	sctp_asconf_reset(a);
 }
 
-/*
- * Checks an INIT ACK. Returns an error cause code, or 0. *info and *len are the information for the
- * cause, perhaps in room.
- */
+/* Checks an INIT ACK. Returns 0, or an error cause code; *info has len bytes for this cause. */
 static uint16_t init_ack_fault(const struct sctp_assoc *a, const struct wire_sctp_init *init,
 			       uint8_t room[6], const uint8_t **info, size_t *len)
 {

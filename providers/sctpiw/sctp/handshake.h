@@ -64,10 +64,7 @@ struct sctp_handshake {
 
 /* Sends an INIT with a new tag and enters COOKIE-WAIT. */
 void sctp_handshake_start(struct sctp_assoc *a, uint64_t now);
-/*
- * T1 has expired, or an error must be confirmed: retransmits the unanswered chunk. Ends the
- * association after connect_limit.
- */
+/* Retransmits the unanswered chunk, after T1 or an error. Ends the association in time. */
 void sctp_handshake_timeout(struct sctp_assoc *a, uint64_t now);
 /* Writes the INIT to send. Returns its length in bytes. */
 size_t sctp_handshake_init_put(struct sctp_assoc *a, uint8_t *p);

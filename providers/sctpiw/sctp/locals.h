@@ -36,10 +36,7 @@ uint32_t sctp_locals_digest(const struct sctp_locals *l);
 void sctp_locals_tell(const struct sctp_locals *l, struct wire_sctp_init *init);
 /* True if that address was announced, or the association was set up with it. */
 bool sctp_locals_has(const struct sctp_assoc *a, const struct ip_addr *local);
-/*
- * True if packets can leave from that address, as far as the user knows. Zero, which routes fill
- * in, is always possible.
- */
+/* True if packets can leave from that address, as far as the user knows, or if it is zero. */
 bool sctp_locals_is_ours(const struct sctp_assoc *a, const struct ip_addr *local);
 /* True if the user has a route to that path now, as far as known. */
 bool sctp_locals_has_way(const struct sctp_assoc *a, const struct sctp_path *path);

@@ -161,10 +161,7 @@ void sctp_path_start(struct sctp_assoc *a, uint64_t now)
 	sctp_timer_set(a, SCTP_TIMER_HEARTBEAT, now + jittered(a));
 }
 
-/*
- * Returns the time since which the peer is silent. On a path in doubt, only the answer to a
- * HEARTBEAT ends silence.
- */
+/* Returns the time since which the peer is silent, or on a path in doubt answers no HEARTBEAT. */
 static uint64_t silent_since(const struct sctp_assoc *a)
 {
 	return a->path->confirmed ? a->heard : a->path->hb.since;

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/*
- * Lookup of paths by address. Exchange with known.h: associations store proved addresses there, and
- * later ones use them.
- */
+/* Lookup of paths by address, and the exchange of proved addresses with known.h. */
 #include "sctp/assoc.h"
 #include "sctp/paths.h"
 

@@ -122,10 +122,7 @@ struct sctp_user_ops {
 	 * already have the original message.
 	 */
 	void (*copy_out)(uint8_t *msg, uint8_t *to, const uint8_t *from, size_t len);
-	/*
-	 * Writes the SCTP_VOID_LEN bytes that replace the void message msg in later transmissions.
-	 * NULL: no message is voidable.
-	 */
+	/* Writes the SCTP_VOID_LEN bytes that replace msg. NULL: no message is voidable. */
 	void (*put_void)(uint8_t *to, const uint8_t *msg);
 	/*
 	 * Writes at most max local addresses, besides to->local, that a peer at to->remote may
@@ -172,10 +169,7 @@ const struct sctp_stats *sctp_stats(const struct sctp *s);
  * is the caller's (its socket). Returns NULL when out of memory.
  */
 struct sctp_endpoint *sctp_endpoint_new(struct sctp *s, uint16_t port, size_t rcvbuf, void *ctx);
-/*
- * Sets whether INITs are accepted. Otherwise, as at first, an INIT gets an ABORT. Cancels
- * sctp_endpoint_set_quiet().
- */
+/* Sets whether INITs are accepted, or get an ABORT, as at first. Ends sctp_endpoint_set_quiet(). */
 void sctp_endpoint_set_accept(struct sctp_endpoint *ep, bool accept);
 /*
  * Until that time, drops INITs that are not accepted, as if they were lost. The peer retransmits

@@ -226,10 +226,7 @@ bool sctp_spread_unblock(struct sctp_assoc *a, struct sctp_path *path, uint64_t 
 		return take_over(a, path, now);
 	if (sctp_window_room(a))
 		return false;
-	/*
-	 * The peer's window is full. The slowest other path takes most of it for the least
-	 * progress.
-	 */
+	/* The peer's window is full: the slowest other path takes most, and delivers least. */
 	for (i = 0; i <= a->paths.others; i++) {
 		struct sctp_path *other = sctp_path_at(a, i);
 

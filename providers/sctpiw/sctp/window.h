@@ -19,10 +19,7 @@ struct sctp_window {
 	unsigned int tries; /* such probes since the window was last open */
 };
 
-/*
- * Returns the bytes of chunks that the peer's window has for another packet: a multiple of 4 that
- * is worth a packet, or 0.
- */
+/* Returns the bytes that the peer's window has for another packet: 0, or a useful multiple of 4. */
 size_t sctp_window_room(const struct sctp_assoc *a);
 /*
  * True if the path's cwnd is full. After a T3 timeout, also true while anything is in flight, until

@@ -94,8 +94,7 @@ static inline bool ip_addr_is_zero(const struct ip_addr *a)
 }
 
 /*
- * Compares the local addresses. Returns 2 if they are equal, 1 if either is still unknown, and 0 if
- * they differ.
+ * Compares the local addresses. Returns 2 if equal, 1 if either is still unknown, 0 if different.
  */
 static inline int path_addr_locality(const struct path_addr *a, const struct path_addr *b)
 {

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/*
- * Reads and writes big-endian integers (network byte order) at any alignment. The caller has
- * checked the length.
- */
+/* Big-endian integers (network byte order) at any alignment. The caller has checked the length. */
 #ifndef SCTPIW_UTIL_BYTES_H
 #define SCTPIW_UTIL_BYTES_H
 

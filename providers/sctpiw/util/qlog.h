@@ -23,10 +23,7 @@
  */
 size_t qlog_header(char *buf, const char *name, const char *group, uint64_t reference);
 
-/*
- * Writes one event likewise. time is in ns since the reference. values has one value for each field
- * of the event.
- */
+/* Writes one event likewise. time is in ns since the reference. values has one value per field. */
 size_t qlog_event(char *buf, const char *group, uint64_t time, enum trace_id id,
 		  const union trace_value *values);
 

@@ -7,10 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/*
- * The caller's sockaddr may be a sockaddr_storage, or shorter, so these functions only cast the
- * pointer.
- */
+/* A caller's sockaddr may be a sockaddr_storage, or shorter: these functions only cast it. */
 static const struct sockaddr_in *in4(const struct sockaddr *addr)
 {
 	return (const struct sockaddr_in *)(const void *)addr;

@@ -68,10 +68,7 @@ const struct trace_info trace_infos[TRACE_IDS] = {
 #undef TRACE_EVENT
 #include <sys/sdt.h>
 
-/*
- * Fires a probe. Its arguments are the time, then the fields in their order. Arguments without a
- * field are 0.
- */
+/* Fires a probe. The arguments are the time, the fields in their order, then zeros. */
 static void fire(enum trace_id id, uint64_t now, const union trace_value v[TRACE_FIELDS_MAX])
 {
 	switch (id) {

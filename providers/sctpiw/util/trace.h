@@ -134,10 +134,7 @@ void trace_emit(enum trace_id id, uint64_t now, const void *fields);
 			trace_emit(trace_id_##id, now, &(const struct trace_##id){ __VA_ARGS__ }); \
 	} while (0)
 
-/*
- * Writes the log line of this event to buf of size bytes. Returns its length; the line is "" if the
- * event has none.
- */
+/* Writes the log line of an event, or "", to buf of size bytes. Returns its length. */
 unsigned int trace_line(char *buf, unsigned int size, enum trace_id id,
 			const union trace_value *values);
 

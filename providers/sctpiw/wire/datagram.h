@@ -28,10 +28,7 @@
 #include "util/bytes.h"
 #include "wire/sctp_packet.h"
 
-/*
- * A stack that does not know the type skips the chunk without a report, due to its two highest
- * bits.
- */
+/* A stack without this type skips it without a report, because of its two highest bits. */
 #define WIRE_DATAGRAM 0xbd
 #define WIRE_DATAGRAM_VERSION 1
 #define WIRE_DATAGRAM_LEN 8u /* common part of all kinds, with the chunk header */

@@ -80,10 +80,7 @@ enum rdmap_atomic_opcode { /* RFC 7306 5.2.1; 1 is reserved */
 			   RDMAP_CMP_SWAP = 2,
 };
 
-/*
- * Returns the control octet of a message. Its reserved bits are sent as zero and ignored on
- * reception.
- */
+/* Returns a control octet. Its reserved bits are sent as zero, and ignored on reception. */
 static inline uint8_t rdmap_octet(enum rdmap_opcode opcode)
 {
 	return (uint8_t)(RDMAP_VERSION << 6 | opcode);

@@ -53,10 +53,7 @@ struct wire_sctp_asconf {
 	const uint8_t *end;
 };
 
-/*
- * Decodes ASCONF. Returns false if the mandatory Address Parameter is missing, or its type has no
- * address.
- */
+/* Decodes ASCONF. Returns false if its Address Parameter is missing, or has no address. */
 bool wire_sctp_asconf_get(const struct wire_sctp_chunk *c, struct wire_sctp_asconf *asconf);
 /* Decodes ASCONF-ACK, which has no address. Returns false if it is too short. */
 bool wire_sctp_asconf_ack_get(const struct wire_sctp_chunk *c, struct wire_sctp_asconf *ack);

@@ -171,10 +171,7 @@ struct wire_sctp_data {
 	uint32_t len; /* of data */
 };
 
-/*
- * Decodes DATA. Returns false if the chunk is shorter than its header. The caller must refuse a len
- * of 0.
- */
+/* Decodes DATA. Returns false if it is shorter than its header. The caller must refuse len 0. */
 static inline bool wire_sctp_data_get(const struct wire_sctp_chunk *c, struct wire_sctp_data *d)
 {
 	if (c->len < WIRE_SCTP_DATA_LEN)
@@ -270,10 +267,7 @@ struct wire_sctp_cause_tlv {
 /* As wire_sctp_chunk_next(), for error causes. */
 bool wire_sctp_cause_next(const uint8_t **p, const uint8_t *end, struct wire_sctp_cause_tlv *cause);
 
-/*
- * Writes a cause with len bytes of information and its padding. Returns the bytes written,
- * round_up4(4 + len).
- */
+/* Writes a cause with len bytes of information. Returns the bytes written, round_up4(4 + len). */
 size_t wire_sctp_cause_put(uint8_t *p, uint16_t code, const void *info, size_t len);
 
 #endif
