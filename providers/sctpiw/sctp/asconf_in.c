@@ -21,7 +21,7 @@
  */
 #define GROWTH_MAX 3u
 
-/* ASCONFs of a packet whose Address Parameters are looked up, before authentication. */
+/* Maximum ASCONFs of an unauthenticated packet whose addresses are looked up. */
 #define LOOK_UPS_MAX 4u
 
 _Static_assert(WIRE_SCTP_COMMON_LEN + SCTP_AUTH_MAX + ANSWER_MAX <= SCTP_OOTB_LEN, "it fits");
@@ -162,7 +162,7 @@ static void obey_all(struct sctp_in *in, const struct wire_sctp_asconf *asconf, 
 	answer->len = WIRE_SCTP_ASCONF_LEN;
 	answer->failed = false;
 	while (wire_sctp_asconf_next(&p, asconf->end, &param)) {
-		if (len > REQUEST_MAX) { /* all after a failed one have failed (A7) */
+		if (len > REQUEST_MAX) { /* requests after a failed one have failed (A7) */
 			param.len = WIRE_SCTP_ASCONF_PARAM_LEN;
 			refuse(answer, &param, WIRE_SCTP_CAUSE_ASCONF_RESOURCE);
 			break;

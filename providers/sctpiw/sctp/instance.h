@@ -17,10 +17,7 @@
 #include "util/ration.h"
 #include "util/timerq.h"
 
-/*
- * Bytes of the socket's receive buffer that a packet takes besides its length: the packet's true
- * size minus its length, as measured on Linux.
- */
+/* Bytes of the receive buffer that a packet takes besides its length, as measured on Linux. */
 #define SCTP_PACKET_OVERHEAD 832u
 #define SCTP_ASSOCS_MAX 65536u /* in an instance; further INITs get an ABORT */
 #define SCTP_MULTIHOMED 256u /* hash chains for peers with several addresses, by the peer's port */

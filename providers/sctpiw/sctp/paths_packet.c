@@ -44,7 +44,7 @@ static size_t sack(struct sctp_assoc *a, uint8_t *p, size_t room, struct path_ad
 	return plan.len + hold;
 }
 
-/* Writes the HEARTBEAT of one path that wants one. */
+/* Writes the HEARTBEAT of one path with hb.wanted. */
 static size_t heartbeat(struct sctp_assoc *a, uint8_t *p, uint64_t now, struct path_addr *to)
 {
 	unsigned int i;

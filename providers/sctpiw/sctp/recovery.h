@@ -77,7 +77,7 @@ struct sctp_recovery {
 	uint64_t t3_since;
 };
 
-/* Knowledge about the network and the peer from spurious losses. Survives a restart. */
+/* Knowledge about the network and the peer from spurious losses. It survives a restart. */
 struct sctp_learnt {
 	uint64_t sack_delay;	/* how long the peer may delay its SACK */
 	uint8_t reorder_factor; /* time for reordering, in quarters of an SRTT */

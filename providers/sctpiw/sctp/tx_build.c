@@ -160,9 +160,7 @@ static void put_lost(struct sctp_tx *tx)
 		a->s->stats.resent++;
 		a->counts.resent++;
 		sctp_inflight_resent(a, o);
-		/*
-		 * Karn's rule, and 6.3.1 C5 for later chunks; on both paths, if it changes paths.
-		 */
+		/* Karn's rule, and 6.3.1 C5 for later chunks: on both paths if the chunk moves. */
 		sctp_path_of(a, o)->recovery.now.measuring = false;
 		path->recovery.now.measuring = false;
 		note_sent(tx, o);

@@ -11,7 +11,7 @@
 
 struct sctp_tx;
 
-/* Knowledge about the user's memory from losses. Survives a restart of the peer. */
+/* Knowledge about the user's memory from losses. It survives a restart of the peer. */
 struct sctp_zcopy {
 	uint32_t copies;      /* messages still to copy after a loss */
 	uint32_t copies_next; /* messages to copy after the next loss; 0: no loss yet */

@@ -57,8 +57,8 @@ enum rdmap_queue {
 	RDMAP_QN_ATOMIC_RESPONSE = 3,
 	RDMAP_QN_RECEIPT = 4,
 	/*
-	 * With the number of an SRQ in the lower 24 bits. Extension "SRQ numbers" (docs/wire.md):
-	 * XRC names the queue whose receive the message consumes. QN 0 names the queue of the QP
+	 * Plus the number of an SRQ in the lower 24 bits: extension "SRQ numbers" (docs/wire.md).
+	 * XRC names the queue whose receive the message consumes; QN 0 names the queue of the QP
 	 * itself.
 	 */
 	RDMAP_QN_SRQ = 0x01000000,
