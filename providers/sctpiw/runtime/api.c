@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The table of rnic_api.h, which the preload library finds by dlsym(). Each function finds the
- * object that is meant, takes the locks of all shards and calls conn/, net/ or another module of this
- * room; rnic_api.h says what it takes and returns.
+ * The table of rnic_api.h, which the preload library finds by dlsym(). Each function finds its
+ * object, takes the locks of all shards, and calls conn/, net/ or another module of runtime/.
+ * rnic_api.h describes arguments and results.
  */
 #define _GNU_SOURCE
 #include "rnic_api.h"
@@ -39,7 +39,8 @@ static int api_cm_channel_create(struct rnic_channel **chan, int *fd)
 }
 
 /*
- * No reference is passed on: the caller installs the channel under the descriptor, which keeps it.
+ * Passes on no reference: the caller installs the channel under its descriptor, which has a
+ * reference.
  */
 static struct rnic_channel *api_channel_by_fd(int fd)
 {
@@ -110,7 +111,7 @@ static void api_cm_channel_release(struct rnic_channel *chan)
 
 	if (r) {
 		rnic_lock(r);
-		/* Requests that were not read are freed with their listeners. */
+		/* Frees unread requests, too, with their listeners. */
 		while ((id = cm_id_next(&r->shard.conn, &pos))) {
 			if (id->source.chan == chan)
 				cm_id_free(id);
@@ -120,14 +121,14 @@ static void api_cm_channel_release(struct rnic_channel *chan)
 	channel_release(chan);
 }
 
-/* Names the two ends of a connection as programs connect a QP by them. */
+/* Sets the GID index, the destination GID and the LID as programs use them to connect a QP. */
 static void name_ends(struct rnic_ah *ah, bool ib)
 {
 	struct ip_addr dgid = { 0 };
 	struct port_gid own;
 
 	memcpy(dgid.b, ah->dgid, sizeof(dgid.b));
-	/* A loopback address is this host, by rdma_cm; as a GID it may be none. */
+	/* rdma_cm accepts a loopback address for this host, but it may be no GID. */
 	if (!port_gid_slot(ah->sgid, &ah->sgid_index, &own) && ip_addr_is_loopback(&dgid))
 		memcpy(ah->dgid, own.raw, sizeof(ah->dgid));
 	if (ib)
@@ -143,7 +144,7 @@ static int api_cm_get_event(struct rnic_channel *chan, struct rnic_cm_event *ev)
 
 	if (!r)
 		return -errno;
-	/* Under the locks, since the id of a request is the application's as soon as it was read. */
+	/* The locks are needed: the id of a request belongs to the application once it is read. */
 	rnic_lock(r);
 	n = channel_read(chan, ev, sizeof(*ev));
 	if (n > 0 && ev->event == CM_EVENT_CONNECT_REQUEST) {
@@ -195,7 +196,7 @@ static int api_cm_create_id(struct rnic_channel *chan, uint64_t uid, uint16_t ps
 	return id ? 0 : -ENOMEM;
 }
 
-/* Locks all shards and returns the id of this handle. NULL: there is none, and nothing is locked. */
+/* Returns the id of this handle with all shards locked, or NULL with none locked. */
 static struct cm_id *lock_id(uint32_t handle)
 {
 	struct rnic *r = rnic_get();
@@ -249,8 +250,8 @@ static int api_cm_migrate_id(uint32_t handle, struct rnic_channel *to, uint32_t 
 }
 
 /*
- * Tells at level error what the program, or who has started it, can do about a call that failed. A
- * program that tries one port again and again gets one line.
+ * Logs at level error how the user can mend a failed call. Repeated failures for one port are
+ * logged once.
  */
 static void tell_remedy(const struct cm_id *id, const struct sockaddr *addr, int ret)
 {
@@ -272,9 +273,7 @@ static void tell_remedy(const struct cm_id *id, const struct sockaddr *addr, int
 			sctp ? "SCTP" : "UDP", port, sctp ? "S" : "u", port);
 }
 
-/*
- * Logs a call that failed, with the state of the id, and returns ret. addr: to be named, or NULL.
- */
+/* Logs a failed call with the state of the id. Returns ret. addr: an address to log, or NULL. */
 static int log_refusal(const struct cm_id *id, const char *what, const struct sockaddr *addr,
 		       int ret)
 {
@@ -292,7 +291,7 @@ static int log_refusal(const struct cm_id *id, const char *what, const struct so
 }
 
 /*
- * Runs call on the id of this handle, under the locks, and returns its result. what, addr: for
+ * Runs call on the id of this handle, under the locks, and returns its result. `what` and addr: for
  * log_refusal().
  */
 #define WITH_ID(handle, id, what, addr, call)                                                      \
@@ -312,7 +311,10 @@ static int api_cm_bind(uint32_t handle, const struct sockaddr *addr)
 	WITH_ID(handle, id, "bind to", addr, cm_bind(id, addr));
 }
 
-/* Ids, and with them QPs, that a thread has for itself, with a channel, are apart from those of others. */
+/*
+ * Chooses the shard of an id by its channel. So threads with a channel each have their ids and QPs
+ * in separate shards.
+ */
 static int resolve_addr(struct cm_id *id, const struct sockaddr *src, const struct sockaddr *dst)
 {
 	struct rnic *r = shard_of(id)->rnic;
@@ -325,7 +327,7 @@ static int resolve_addr(struct cm_id *id, const struct sockaddr *src, const stru
 static int api_cm_resolve_addr(uint32_t handle, const struct sockaddr *src,
 			       const struct sockaddr *dst, uint32_t timeout_ms)
 {
-	/* Routing answers at once. The timeout is meant for address resolution on a link. */
+	/* Routing returns at once. The timeout is for address resolution on a link. */
 	WITH_ID(handle, id, "resolve", dst, resolve_addr(id, src, dst));
 }
 
@@ -348,13 +350,16 @@ static int api_cm_query(uint32_t handle, struct rnic_addr_info *info)
 	WITH_ID(handle, id, "be asked", NULL, query(id, info));
 }
 
-/* Moves the QP of that number, which the id is to connect, to the id's shard. -EINVAL: the QP is connected; -ENOMEM. */
+/*
+ * Moves the QP that the id will connect to the shard of the id. Returns -EINVAL if the QP is
+ * connected, or -ENOMEM.
+ */
 static int fetch_qp(struct cm_id *id, uint32_t qp_num)
 {
 	struct shard *s = shard_of(id);
 	struct iw_qp *qp = id->connected_type ? rnic_qp(s->rnic, qp_num) : NULL;
 
-	/* Those without an object are conn/'s own. One for datagrams is not connected, and only named. */
+	/* QPs without an object belong to conn/. A UD QP is named, but not connected. */
 	if (!qp || !qp->ctx || qp->type == IW_QPT_UD || object_shard(qp->ctx) == s)
 		return 0;
 	return rnic_move_qp(qp, s);
@@ -386,7 +391,7 @@ static int accept_id(struct cm_id *id, const struct rnic_conn_param *param, bool
 
 	if (!ret)
 		return cm_accept(id, param, has_uid, uid);
-	/* A request that cannot be accepted is rejected, so that the peer does not wait for more. */
+	/* Rejects a request that cannot be accepted, so that the peer does not wait. */
 	if (id->state == CM_REQUESTED)
 		cm_reject(id, 0, NULL, 0);
 	return ret;
@@ -437,7 +442,7 @@ static int api_cm_notify(uint32_t handle, uint32_t event)
 	WITH_ID(handle, id, "be notified", NULL, cm_notify(id));
 }
 
-/* The interface of the id's own address; 0: it has none, or is not bound to one. */
+/* Returns the interface of the id's local address, or 0 if it has none. */
 static unsigned int interface_of(const struct cm_id *id)
 {
 	struct ip_addr ip = sockaddr_ip((const struct sockaddr *)&id->src);

@@ -23,7 +23,7 @@ void burst_sent(struct burst *b)
 }
 
 /*
- * Decides by the clock: now, ns. If the burst goes on, the look counts as a sign that the application is
+ * Decides by the clock; now is in ns. If the burst goes on, this look shows that the application is
  * active.
  */
 static enum tuning_post look(struct shard *s, const struct iw_doorbell *doorbell, uint64_t now)
@@ -47,7 +47,7 @@ static enum tuning_post look(struct shard *s, const struct iw_doorbell *doorbell
 	return post;
 }
 
-/* To GATHERING, or on in it. */
+/* Enters GATHERING, or stays in it. */
 static void gather(struct burst *b, const struct tuning_post_seen *seen)
 {
 	atomic_store_explicit(&b->gathered_bytes, seen->gathered_bytes + seen->bytes,
@@ -56,13 +56,13 @@ static void gather(struct burst *b, const struct tuning_post_seen *seen)
 }
 
 /*
- * Somebody must come for the doorbell that was rung at `now`, ns. A parked thread does at the end of its
- * nap, which must not be far. One that sleeps is woken, once for many work requests: until it has cleared
- * doorbell_wake it has not looked at the list.
+ * Makes the progress thread serve the doorbell that was rung at `now`, ns. A parked thread serves
+ * it after its nap, which must end soon. A sleeping thread is woken, once for many work requests:
+ * before it looks at the list, it clears doorbell_wake.
  */
 static void tell_thread(struct shard *s, uint64_t now)
 {
-	/* Pairs with the fences of the thread behind parked and doorbell_wake (shard.h). */
+	/* Pairs with the thread's fences after it writes parked and doorbell_wake (shard.h). */
 	atomic_thread_fence(memory_order_seq_cst);
 	if (atomic_load_explicit(&s->progress.parked, memory_order_relaxed))
 		progress_shorten_nap(s, now);
@@ -71,8 +71,8 @@ static void tell_thread(struct shard *s, uint64_t now)
 }
 
 /*
- * Sends all that waits, unless somebody holds the lock: the holder serves the list before it lets
- * go. doorbell: the new one; now: ns.
+ * Sends all waiting work requests. If another thread holds the lock, this thread serves the list
+ * before it releases the lock. doorbell: the new one. now is in ns.
  */
 static void send_all(struct shard *s, const struct iw_doorbell *doorbell, uint64_t now)
 {
@@ -84,7 +84,7 @@ static void send_all(struct shard *s, const struct iw_doorbell *doorbell, uint64
 					       list_entry(doorbell, struct iw_qp, doorbell)->num);
 		return;
 	}
-	/* The thread stays parked meanwhile: to send a burst may take longer than polls are apart. */
+	/* Keeps the thread parked: sending a burst may take longer than the interval of polls. */
 	atomic_store_explicit(&s->poller.inside, true, memory_order_relaxed);
 	burst_end(&s->burst);
 	loop_finish(s);
@@ -103,7 +103,7 @@ void burst_post(struct shard *s, struct iw_doorbell *doorbell, uint64_t bytes, b
 		.gathered_bytes = atomic_load_explicit(&b->gathered_bytes, memory_order_relaxed),
 		.gathered = poller_load(&b->gathered),
 		.in_flight = poller_load(&b->in_flight),
-		/* A datagram is complete when it has left: nobody waits for an answer. */
+		/* A datagram is complete once it has left: no thread waits for an answer. */
 		.ends_batch = ends_batch && !doorbell->is_ud,
 	};
 	enum tuning_post post = tuning_post(&seen);
@@ -116,6 +116,6 @@ void burst_post(struct shard *s, struct iw_doorbell *doorbell, uint64_t bytes, b
 		return;
 	}
 	gather(b, &seen);
-	if (first) /* so it has looked at the clock */
+	if (first) /* so the clock was read */
 		tell_thread(s, now);
 }

@@ -25,30 +25,27 @@ struct rnic_channel {
 	struct list_node node; /* in the table; table_lock */
 	_Atomic unsigned int refs;
 	unsigned int generation; /* of the process that made the channel */
-	unsigned int turn;	 /* channel_turn(); 0: it has none yet. Locks of all shards */
-	/* Of the pipe. Every descriptor of the pipe is recognised by these, whatever its number. */
+	unsigned int turn; /* channel_turn(), plus 1; 0: none yet. Needs the locks of all shards */
+	/* Of the pipe. They identify each of its descriptors. */
 	dev_t dev;
 	ino_t ino;
 
-	pthread_mutex_t lock; /* guards what follows, and reported and unread of the sources */
+	pthread_mutex_t lock; /* guards the fields below, and reported and unread of the sources */
 	struct list_node events;
-	int read_fd; /* our own, since the application may close its one at any time */
+	int read_fd; /* a duplicate: the application may close its own descriptor at any time */
 	int write_fd;
-	unsigned int signals; /* bytes in the pipe, unless the application has read some itself */
+	unsigned int signals; /* bytes written; the application may have read some itself */
 	bool each;     /* each event writes a byte, for readers that wait in epoll for edges */
 	bool released; /* the application has closed its descriptor */
 };
 
-/*
- * Bytes that one pipe holds at most: enough edges for events that wait, and far from filling the
- * pipe.
- */
+/* Maximum bytes in one pipe: enough edges for waiting events, and far from a full pipe. */
 #define SIGNALS_MAX 1024
 
-/* All channels that are not released. The lock may not be taken under a channel's lock. */
+/* All channels that are not released. Do not take the lock while holding a channel's lock. */
 static pthread_mutex_t table_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct list_node table = { &table, &table };
-static _Atomic unsigned int generation; /* how many forks this process is away from the first one */
+static _Atomic unsigned int generation; /* forks between the first process and this one */
 static void (*_Atomic fd_hook)(int fd, struct rnic_channel *chan);
 
 bool channel_is_foreign(const struct rnic_channel *chan)
@@ -57,8 +54,8 @@ bool channel_is_foreign(const struct rnic_channel *chan)
 }
 
 /*
- * false: the channel is foreign and nothing is locked. In the child of a fork() its lock is in
- * whatever state another thread of the parent left it.
+ * Returns false, with nothing locked, if the channel is foreign. In the child of a fork(), another
+ * thread of the parent may have left the channel's lock in any state.
  */
 static bool channel_lock(struct rnic_channel *chan)
 {
@@ -105,7 +102,7 @@ int channel_create(enum channel_kind kind, struct rnic_channel **out, int *fd)
 	chan->dev = st.st_dev;
 	chan->ino = st.st_ino;
 	chan->generation = atomic_load_explicit(&generation, memory_order_relaxed);
-	/* Readers of completions go on until EAGAIN, so that one edge is enough for them. */
+	/* Readers of completions read until EAGAIN, so that one edge is enough. */
 	chan->each = kind == CHANNEL_CM;
 	atomic_init(&chan->refs, 1);
 	list_init(&chan->events);
@@ -152,7 +149,10 @@ void channel_put(struct rnic_channel *chan)
 
 	if (!chan || atomic_fetch_sub_explicit(&chan->refs, 1, memory_order_acq_rel) != 1)
 		return;
-	/* Sources hold references, so that no event is left, unless the channel is foreign. */
+	/*
+	 * Each source of an event has a reference. So the queue is empty, unless the channel is
+	 * foreign.
+	 */
 	while ((node = list_pop(&chan->events)))
 		free(list_entry(node, struct channel_event, node));
 	pthread_mutex_destroy(&chan->lock);
@@ -207,7 +207,7 @@ static void add_signal(struct rnic_channel *chan)
 }
 
 /*
- * Puts a byte into the pipe, or takes all out, so that the pipe is readable while the queue is not
+ * Writes a byte into the pipe, or reads all, to keep the pipe readable only while the queue is not
  * empty.
  */
 static void update_signal(struct rnic_channel *chan)
@@ -221,12 +221,12 @@ static void update_signal(struct rnic_channel *chan)
 		add_signal(chan);
 		return;
 	}
-	/* The application may have read the bytes behind our back. Then a read() would block. */
+	/* A read() would block if the application has read the bytes itself. */
 	sys_read_pipe(chan->read_fd, bytes, chan->signals);
 	chan->signals = 0;
 }
 
-/* Removes the unread events of src that have this content. The channel's lock. */
+/* Removes the unread events of src with this content. Needs the channel's lock. */
 static void drop_equal(struct rnic_channel *chan, struct event_source *src, const void *event,
 		       size_t len)
 {
@@ -268,8 +268,8 @@ static int post(struct event_source *src, const void *event, size_t len, bool la
 		list_add_tail(&chan->events, &ev->node);
 		src->unread++;
 		/*
-		 * A reader that waits in epoll for edges, and reads one event for each, gets them
-		 * all.
+		 * Gives an edge for each event to a reader that waits in epoll, and reads one event
+		 * per edge.
 		 */
 		if (chan->each && chan->signals && chan->signals < SIGNALS_MAX)
 			add_signal(chan);
@@ -335,10 +335,7 @@ uint32_t channel_migrate(struct event_source *src, struct rnic_channel *to)
 		update_signal(from);
 		channel_unlock(from);
 	}
-	/*
-	 * Posting and migrating exclude each other by the shard's lock, so that no event overtakes
-	 * others.
-	 */
+	/* Both posting and migrating need the shard's lock, so that no event overtakes others. */
 	reported = src->reported;
 	src->chan = to;
 	channel_ref(to);
@@ -405,10 +402,7 @@ void channel_forget_all(void)
 	while ((node = list_pop(&table))) {
 		struct rnic_channel *chan = list_entry(node, struct rnic_channel, node);
 
-		/*
-		 * The pipe is the parent's as well: only this process's descriptors of it are
-		 * closed.
-		 */
+		/* The parent uses the pipe as well: close only the descriptors of this process. */
 		sys_close(chan->read_fd);
 		sys_close(chan->write_fd);
 	}

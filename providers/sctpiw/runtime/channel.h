@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Event channels: completion channels, the async event channel of a context, RDMA CM channels.
- * A channel is a queue without a limit in this process, and a pipe whose reading end is the
- * application's; a byte lies in the pipe while the queue is not empty. So posting never blocks,
- * nothing is lost, and events of a destroyed object vanish unread, as the kernel's do.
+ * Event channels: completion channels, the async event channel of a context, RDMA CM channels. A
+ * channel is an unlimited queue in this process, and a pipe whose read end belongs to the
+ * application. The pipe contains a byte while the queue is not empty. So posting never blocks, no
+ * event is lost, and unread events of a destroyed object vanish, as the kernel's do.
  *
- * Each channel has its own lock, which may be taken under the shard's lock, never the other way
- * round. It also guards `unread` and `reported` of the sources of its events.
+ * Each channel has its own lock, which may be taken while the shard's lock is held, but not in the
+ * opposite order. It also guards `unread` and `reported` of the sources of its events.
  */
 #ifndef SCTPIW_RUNTIME_CHANNEL_H
 #define SCTPIW_RUNTIME_CHANNEL_H
@@ -21,69 +21,71 @@
 enum channel_kind { CHANNEL_COMP, CHANNEL_ASYNC, CHANNEL_CM };
 
 /*
- * Makes a channel; *fd is the application's end, which the application closes. The caller holds one
- * reference on behalf of that descriptor, until channel_release(). If the kind is CHANNEL_ASYNC,
- * the hook of channel_set_fd_hook() is called. -errno of pipe() or fstat(), or -ENOMEM.
+ * Makes a channel. *fd is the read end for the application, which closes it. The caller holds one
+ * reference for this descriptor until channel_release(). Calls the hook of channel_set_fd_hook()
+ * for a CHANNEL_ASYNC. Returns 0, -errno of pipe() or fstat(), or -ENOMEM.
  */
 int channel_create(enum channel_kind kind, struct rnic_channel **chan, int *fd);
-/* How many channels were asked for this before, whichever they are: each has its turn once. Locks of all shards. */
+/*
+ * Returns 0 for the first channel that is passed here, 1 for the second, and so on. A channel keeps
+ * its number. Needs the locks of all shards.
+ */
 unsigned int channel_turn(struct rnic_channel *chan);
 /*
- * The application's descriptor was closed: events are dropped from now on, and the descriptor's
- * reference is given back.
+ * Call this when the application's descriptor was closed. Drops this descriptor's reference, and
+ * all unread and later events.
  */
 void channel_release(struct rnic_channel *chan);
 /*
- * The channel whose pipe fd belongs to, whatever its number, or NULL. The caller gets a reference,
- * which channel_put() gives back.
+ * Returns the channel with this pipe, and a reference for channel_put(), or NULL. Other descriptors
+ * of the pipe will do.
  */
 struct rnic_channel *channel_get_by_fd(int fd);
 void channel_ref(struct rnic_channel *chan);
-void channel_put(struct rnic_channel *chan); /* NULL is fine */
-/* Whether the channel belongs to the process that this one was forked from. */
+void channel_put(struct rnic_channel *chan); /* accepts NULL */
+/* True if the channel belongs to a parent process. */
 bool channel_is_foreign(const struct rnic_channel *chan);
 
 #define CHANNEL_EVENT_MAX 384 /* bytes */
 /*
- * Queues a copy of an event of len bytes. Never blocks. If the source has no channel, or it is
- * foreign or released, the event is dropped. 0, -EINVAL if the event is too long, or -ENOMEM.
+ * Queues a copy of an event of len bytes. Never blocks. Drops the event if the source has no
+ * channel, or a foreign or released one. Returns 0, -EINVAL if the event is too long, or -ENOMEM.
  */
 int channel_post(struct event_source *src, const void *event, size_t len);
 /*
- * The same for an event that only says how things are now: equal events of this source that were
- * not read yet are removed. So a program that never reads has few of them, and the last one read is
- * true.
+ * The same for an event that only reports a current state. It replaces equal unread events of this
+ * source. So a program that never reads accumulates few events, and the last event read is true.
  */
 int channel_post_latest(struct event_source *src, const void *event, size_t len);
 /*
- * Removes the source's unread events. Returns how many were read before, which is the number of
- * acknowledgements that libibverbs waits for before the object may go.
+ * Removes the source's unread events. Returns the number of events read before. libibverbs waits
+ * for this number of acknowledgements before it destroys the object.
  */
 uint32_t channel_purge(struct event_source *src);
 /*
- * Moves the source and its unread events to another channel, and its reference with them. Returns
- * how many events were read before. Shard lock, so that nothing is posted meanwhile.
+ * Moves the source, its unread events and its reference to another channel. Returns the number of
+ * events read before. Needs the shard's lock, so that no event is posted meanwhile.
  */
 uint32_t channel_migrate(struct event_source *src, struct rnic_channel *to);
 /*
- * Takes the oldest event out of the queue into buf, and returns its length. -EAGAIN if there is
- * none, -EINVAL if len is too small, -EIO if the channel is foreign.
+ * Moves the oldest event into buf. Returns its length, -EAGAIN if the queue is empty, -EINVAL if
+ * len is too small, or -EIO if the channel is foreign.
  */
 ssize_t channel_read(struct rnic_channel *chan, void *buf, size_t len);
 
 /*
- * From now on opened() is called for each descriptor that is made here for the application and that
- * the preload library does not ask for itself (rnic_api.h, set_fd_hooks). NULL: nobody is called.
+ * Sets the function to call for each descriptor that is made for the application without a request
+ * of the preload library (rnic_api.h, set_fd_hooks). NULL: none.
  */
 void channel_set_fd_hook(void (*opened)(int fd, struct rnic_channel *chan));
 /*
- * In the child of a fork(): from now on the channels that were made before are foreign. This
- * process's copies of our descriptors are closed.
+ * Makes all existing channels foreign in the child of a fork(), and closes its copies of their
+ * internal descriptors.
  */
 void channel_forget_all(void);
 /*
- * Before a fork(), and after it in both processes: the child must find the table of channels
- * unlocked.
+ * Call these before a fork(), and after it in both processes: the child needs an unlocked table of
+ * channels.
  */
 void channel_fork_prepare(void);
 void channel_fork_done(void);

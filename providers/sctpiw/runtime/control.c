@@ -9,7 +9,7 @@
 #include "runtime/rnic.h"
 #include "sys/sys.h"
 
-#define PATIENCE NSEC_PER_SEC /* with a client that neither asks nor reads */
+#define PATIENCE NSEC_PER_SEC /* time limit for a client that neither sends nor reads */
 
 void control_init(struct control *c)
 {
@@ -76,11 +76,11 @@ static bool take_client(struct control *c, uint64_t now)
 	return true;
 }
 
-/* What became of the client in a step. */
+/* The result of a step for the client. */
 enum step {
-	STEP_DONE,  /* it went on */
-	STEP_WAITS, /* it has to do something first */
-	STEP_OVER,  /* it has gone, or has what it wants */
+	STEP_DONE,  /* it made progress */
+	STEP_WAITS, /* it must send or read first */
+	STEP_OVER,  /* it has gone, or has its answer */
 };
 
 static enum step waits_or_over(ssize_t n)
@@ -115,7 +115,7 @@ static enum step send_answer(struct control *c)
 		.iov_len = c->answer_len - c->answer_sent,
 	};
 	const struct msghdr msg = { .msg_iov = &iov, .msg_iovlen = 1 };
-	/* Without MSG_NOSIGNAL the application would get the SIGPIPE. */
+	/* Without MSG_NOSIGNAL, the application would receive SIGPIPE. */
 	ssize_t n = sys_sendmsg(c->client_fd, &msg, MSG_NOSIGNAL);
 
 	if (n < 0)
@@ -124,9 +124,7 @@ static enum step send_answer(struct control *c)
 	return STEP_DONE;
 }
 
-/*
- * One piece of the answer a call, so that packets that have come meanwhile are not kept waiting.
- */
+/* Sends one piece of the answer per call, so that received packets do not wait long. */
 static enum step serve_client(struct shard *s)
 {
 	struct control *c = &s->control;

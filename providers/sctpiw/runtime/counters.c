@@ -18,8 +18,8 @@ struct counts {
 };
 
 /*
- * First the names of InfiniBand, in counters/. Then those in hw_counters/: of packets as rxe has
- * them, of iWARP as irdma has them, and our own.
+ * First come InfiniBand's names, in counters/. The others are in hw_counters/: of packets as in
+ * rxe, of iWARP as in irdma, and sctpiw's own.
  */
 #define AT(field) offsetof(struct counts, field)
 
@@ -84,7 +84,7 @@ static uint64_t sends(const uint64_t *by_opcode)
 	       by_opcode[RDMAP_SEND_SE_INV];
 }
 
-/* Adds the numbers of 64 bits that a struct consists of. */
+/* Adds up a struct that consists of 64-bit numbers. */
 static void add(void *to, const void *what, size_t len)
 {
 	uint64_t *sum = to;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* The port's counters by name, as the files of sysfs show them. */
+/* The port's counters by name, as in the files of sysfs. */
 #ifndef SCTPIW_RUNTIME_COUNTERS_H
 #define SCTPIW_RUNTIME_COUNTERS_H
 
@@ -13,25 +13,25 @@
 struct rnic;
 struct shard;
 
-/* What all shards have counted. */
+/* Sums over all shards. */
 struct counters_sum {
 	struct conn_traffic traffic;
 	struct sctp_stats sctp;
 	struct iw_stats iw;
 	struct iw_ud_stats ud;
-	unsigned int assocs; /* that there are now */
+	unsigned int assocs; /* current associations */
 };
 
-/* Sets *sum. Locks of all shards. */
+/* Sets *sum. Needs the locks of all shards. */
 void counters_add(struct rnic *r, struct counters_sum *sum);
 
 /*
- * Sets *value to the counter of that name, which is the name of its file in ports/1/counters or
- * ports/1/hw_counters. It counts what this process has done since it opened the device. 0, or
- * -ENOENT if there is no such counter. Takes the locks of all shards itself.
+ * Sets *value to the counter with the name of its file in ports/1/counters or ports/1/hw_counters.
+ * It counts from the time when this process opened the device. Returns 0, or -ENOENT if there is no
+ * such counter. Takes the locks of all shards itself.
  */
 int counters_get(struct shard *s, const char *name, uint64_t *value);
-/* Calls each with every counter in turn, as they are at one moment. Takes the locks as above. */
+/* Calls each for every counter. The values are of one moment. Takes the locks as above. */
 void counters_all(struct shard *s, void (*each)(void *ctx, const char *name, uint64_t value),
 		  void *ctx);
 

@@ -11,16 +11,17 @@ bool doorbell_ring(struct doorbell_list *list, struct iw_doorbell *doorbell)
 	struct iw_doorbell *head;
 
 	/*
-	 * If it is on the list already, this exchange pairs with that of doorbell_serve(): the one
-	 * that comes later acquires what stands before the other. So either the server sees the
-	 * work requests, or this thread finds false, and may write next.
+	 * If the doorbell is on the list already, this exchange pairs with the exchange in
+	 * doorbell_serve(): the later of the two acquires the writes before the earlier one. So
+	 * either the server sees the work requests, or this thread reads false, and may write next.
 	 */
 	if (atomic_exchange_explicit(&doorbell->pending, true, memory_order_acq_rel))
 		return false;
 	head = atomic_load_explicit(&list->head, memory_order_relaxed);
 	/*
-	 * Release: pairs with the exchange of take_in_order(), which acquires next, and that of each
-	 * doorbell pushed before, as all changes of head are exchanges.
+	 * Release: pairs with the exchange in take_in_order(), which acquires next. It also
+	 * acquires the next of each doorbell pushed before, since all changes of head are
+	 * exchanges.
 	 */
 	do {
 		doorbell->next = head;
@@ -29,7 +30,7 @@ bool doorbell_ring(struct doorbell_list *list, struct iw_doorbell *doorbell)
 	return true;
 }
 
-/* Empties the list; the oldest first. */
+/* Empties the list. Returns the oldest first. */
 static struct iw_doorbell *take_in_order(struct doorbell_list *list)
 {
 	struct iw_doorbell *newest =
@@ -52,7 +53,10 @@ void doorbell_ring_at(struct shard *s, struct iw_doorbell *doorbell)
 	progress_wake(s);
 }
 
-/* The QP has moved to another shard behind the poster's back. Shard lock, which keeps it from moving on. */
+/*
+ * The QP has moved to another shard, unknown to the poster. Needs the shard's lock, which stops the
+ * QP from moving on.
+ */
 static void pass_on(struct iw_doorbell *doorbell)
 {
 	doorbell_ring_at(object_shard(list_entry(doorbell, struct iw_qp, doorbell)->ctx), doorbell);
@@ -69,8 +73,7 @@ bool doorbell_serve(struct doorbell_list *list, struct conn *c)
 		struct iw_doorbell *doorbell = fifo;
 
 		/*
-		 * next is read before pending is cleared: from then on the doorbell may be rung
-		 * again.
+		 * Reads next before clearing pending: after that, the doorbell may be rung again.
 		 */
 		fifo = doorbell->next;
 		atomic_exchange_explicit(&doorbell->pending, false, memory_order_acq_rel);

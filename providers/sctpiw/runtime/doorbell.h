@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The list of QPs and SRQs that have new work requests. Any thread rings, without a lock; the
- * holder of the shard's lock takes the whole list and serves it in the order of the rings. A
- * doorbell is on the list once, however often it is rung.
+ * The list of QPs and SRQs with new work requests. Any thread rings, without a lock. The holder of
+ * the shard's lock takes the whole list, and serves it in the order of the rings. A doorbell is on
+ * the list at most once.
  */
 #ifndef SCTPIW_RUNTIME_DOORBELL_H
 #define SCTPIW_RUNTIME_DOORBELL_H
@@ -20,16 +20,22 @@ struct doorbell_list {
 };
 
 /*
- * Puts the doorbell on the list, behind work requests that were published before. Returns false if
- * it was there already; then whoever serves it sees them, too. Lock-free.
+ * Puts the doorbell on the list, after its work requests were published. Returns false if it was on
+ * the list already: its server then sees these work requests, too. Lock-free.
  */
 bool doorbell_ring(struct doorbell_list *list, struct iw_doorbell *doorbell);
-/* Rings at a shard that the caller, who may have another one's lock, does not serve: its thread is woken. */
+/*
+ * Rings at a shard that the caller does not serve, and wakes its thread. The caller may hold
+ * another shard's lock.
+ */
 void doorbell_ring_at(struct shard *s, struct iw_doorbell *doorbell);
-/* Calls conn_doorbell() for each that is on the list. Returns whether there was any. Shard lock. */
+/*
+ * Calls conn_doorbell() for each doorbell of the list. Returns false if the list was empty. Needs
+ * the shard's lock.
+ */
 bool doorbell_serve(struct doorbell_list *list, struct conn *c);
 
-/* Whether the list has any. Lock-free; the answer may be old (shard.h says who relies on what). */
+/* True if the list is not empty. Lock-free; the result may be stale (shard.h). */
 static inline bool doorbell_is_rung(struct doorbell_list *list)
 {
 	return atomic_load_explicit(&list->head, memory_order_relaxed) != NULL;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 #include "runtime/tuning.h"
 
-/* On one processor a poller that is inside waits there for this thread as well as for a packet. */
+/* On one processor, a poller that is inside waits for this thread as well as for a packet. */
 static bool is_poller_at_work(const struct tuning_app *app)
 {
 	return app->inside && !app->one_cpu;
@@ -13,9 +13,9 @@ static bool is_polling(const struct tuning_app *app)
 }
 
 /*
- * A poll that is under way when the thread wakes up, as with long messages, has most likely taken
- * what woke the thread, so that one poll is enough. Without one, what woke the thread would wait
- * for the end of a nap.
+ * A poll that runs when the thread wakes up, as with long messages, has most likely taken the
+ * packet that woke the thread. So one such poll is enough to park. Without one, the packet would
+ * wait for the end of a nap.
  */
 enum tuning_woken tuning_woken(const struct tuning_app *app)
 {
