@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The linker gives the provider these functions in place of malloc() and its relatives (--wrap), so
- * that all its allocations are in the arena. Tests of the rooms, and a provider with a sanitizer,
- * use libc's or the sanitizer's functions. Blocks of other allocators, such as libc's from
- * strdup(), go to libc's free().
+ * Replacements for malloc() and its relatives in the provider (linker option --wrap), so that all
+ * allocations are in the arena. Unit tests, and a provider with a sanitizer, use the functions of
+ * libc or the sanitizer. Blocks from other allocators, such as libc's strdup(), go to libc's
+ * free().
  */
 #include <errno.h>
 #include <stdlib.h>

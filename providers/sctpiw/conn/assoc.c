@@ -13,11 +13,11 @@
 #include "util/trace.h"
 #include "wire/sctp_receipts.h"
 
-/* How long an association without sessions is kept. */
+/* Time that an association without sessions is kept. */
 static const uint64_t idle_limit[IDLE_LISTS] = {
 	[IDLE_ACTIVE] = 2 * NSEC_PER_SEC,
 	[IDLE_PASSIVE] = 3 * NSEC_PER_SEC,
-	/* Long enough for the peer's last words to be acknowledged. */
+	/* Time for the peer to acknowledge the last messages to it. */
 	[IDLE_ABANDONED] = NSEC_PER_SEC / 2,
 };
 
@@ -33,7 +33,7 @@ void conn_strangers_init(struct conn_strangers *strangers)
 	strangers->count = 0;
 }
 
-/* ---- what iwarp asks of its LLP (struct iw_llp_ops) ---- */
+/* ---- callbacks for iwarp (struct iw_llp_ops) ---- */
 
 static void doorbell(void *llp)
 {
@@ -97,7 +97,7 @@ static struct iw_llp_ops llp_ops(const struct transport *t)
 	};
 }
 
-/* ---- its life ---- */
+/* ---- creation ---- */
 
 struct conn_assoc *conn_assoc_new(struct endpoint *ep)
 {
@@ -135,7 +135,7 @@ static void leave_strangers(struct conn_assoc *a)
 	a->ep->conn->strangers.count--;
 }
 
-/* An association keeps its place in the list whatever requests of it are turned away. */
+/* A refused request does not change the association's place in the list. */
 static void check_stranger(struct conn_assoc *a)
 {
 	struct conn_strangers *strangers = &a->ep->conn->strangers;
@@ -193,7 +193,7 @@ void conn_assoc_set_max_msg(struct conn_assoc *a, size_t max_msg)
 	iw_assoc_set_max_msg(a->iw, max_msg);
 }
 
-/* SCTP's part is over, or another one takes its place: every session ends. */
+/* Ends every session, after SCTP's association ended or restarted. */
 static void drop_sessions(struct conn_assoc *a, int error)
 {
 	struct iw_assoc *iw = a->iw;
@@ -284,7 +284,7 @@ void conn_assoc_peer_closes(struct conn_assoc *a)
 	check_stranger(a);
 }
 
-/* Ids that still wait for the association want a new one in its place. */
+/* Moves the ids that still wait for the association to a new one. */
 static void replace(struct conn_assoc *old)
 {
 	struct list_node *node;
@@ -317,7 +317,7 @@ bool conn_assoc_has_address(const struct conn_assoc *a, const struct ip_addr *re
 {
 	const struct transport *t = a->ep->conn->transport;
 
-	/* Where there may be several addresses, not even the primary one need be the peer's. */
+	/* A multihomed peer may not even own its primary address. */
 	return t->has_address ? t->has_address(a, remote) :
 				ip_addr_equal(&t->addr(a)->remote, remote);
 }
@@ -333,9 +333,10 @@ static bool is_between(const struct conn_assoc *a, const struct path_addr *to)
 }
 
 /*
- * A caller that lets routing choose its address takes any association to the peer. One that routing chose
- * for, and that has not heard from its peer yet, serves all callers. So does one whose peer has that address
- * besides the one that it was set up with. The transport refuses to open another one in the place of these.
+ * Finds an association to the peer. A caller that lets routing choose its local address takes any.
+ * Two kinds of association serve every caller: one whose local address is from routing, before the
+ * peer's first packet; and one whose peer has to->remote as an additional address. The transport
+ * would refuse another association in these cases.
  */
 static struct conn_assoc *find(struct endpoint *ep, const struct path_addr *to, uint16_t port)
 {
@@ -402,7 +403,7 @@ void conn_assoc_check_idle(struct conn_assoc *a)
 	if (list_linked(&a->idle_node))
 		return;
 	if (endpoint_is_abandoned(a->ep))
-		which = IDLE_ABANDONED; /* so that other processes can have the port soon */
+		which = IDLE_ABANDONED; /* other processes can have the port soon */
 	else
 		which = a->initiator ? IDLE_ACTIVE : IDLE_PASSIVE;
 	a->idle_deadline = c->now + idle_limit[which];

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * A carrier carries the packets of our own SCTP below user_sctp.c: in UDP (RFC 6951), on raw IP, or over a
+ * A carrier carries the packets of the SCTP in user_sctp.c: in UDP (RFC 6951), on raw IP, or over a
  * simulated network. This is the interface; carriers of real networks are in net/. Shard lock.
  *
- * What a carrier keeps for an endpoint is a struct carrier_port, and what it keeps for a peer is a struct
- * carrier_link; only the carrier looks into them, and each carrier has its own. Upwards it calls the
- * functions of user_sctp.h: user_sctp_input() for each datagram, user_sctp_icmp() for each ICMP error.
+ * A carrier's data for an endpoint is a struct carrier_port, and its data for a peer is a struct
+ * carrier_link. Each carrier defines its own, private to it. The carrier calls user_sctp_input()
+ * for each datagram, and user_sctp_icmp() for each ICMP error (user_sctp.h).
  */
 #ifndef SCTPIW_CONN_CARRIER_H
 #define SCTPIW_CONN_CARRIER_H
@@ -27,93 +27,104 @@ struct sctp_batch;
 struct carrier_datagram {
 	uint8_t *data;
 	size_t len;
-	size_t segment; /* packets of so many bytes each, the last may be shorter */
+	size_t segment; /* bytes of each packet; the last may be shorter */
 	struct path_addr from;
 };
 
-/* What ICMP said about a packet that we sent. */
+/* Contents of an ICMP error about a local packet. */
 struct carrier_error {
 	struct path_addr to;
-	uint8_t quoted[64]; /* how the packet began, as far as ICMP quotes it */
+	uint8_t quoted[64]; /* beginning of the packet, as quoted by ICMP */
 	size_t quoted_len;
 	/*
-	 * Why it did not arrive, as the kernel tells TCP: -ECONNREFUSED (nobody has the port), -EHOSTUNREACH,
-	 * -ENETUNREACH, -EACCES and the like; or 0.
+	 * The reason why the packet did not arrive, as the kernel reports it for TCP: -ECONNREFUSED
+	 * (nobody has the port), -EHOSTUNREACH, -ENETUNREACH, -EACCES and the like. Otherwise 0.
 	 */
 	int unreachable;
-	uint32_t mtu; /* the packet was too long for the path, which takes so much; or 0 */
-	bool local;   /* this host says so, not a router: there is no quote */
+	uint32_t mtu; /* if the packet was too long for the path: the path's MTU; else 0 */
+	bool local;   /* from this host, not from a router: without a quote */
 };
 
 /* The receive buffer of a port, in bytes as the kernel counts them. */
 struct carrier_room {
-	uint32_t used; /* by packets that wait for their reader */
-	uint32_t size; /* packets that would exceed it are lost */
+	uint32_t used; /* by packets that are not read yet */
+	uint32_t size; /* packets beyond it are lost */
 };
 
 struct carrier {
-	bool references; /* send() takes a batch with references to the application's memory */
-	/* A batch with DF to an address of this host gets into the receive buffer there as it left, in one piece. */
+	bool references; /* send() accepts batches that refer to the application's memory */
+	/* A batch with DF to a local address enters the receive buffer there as one piece. */
 	bool whole_batches;
-	/* What it adds to each packet, beside IP and UDP: bytes, at most. */
+	/* Maximum bytes that the carrier adds to each packet, besides IP and UDP. */
 	uint32_t overhead;
-	uint32_t packet_max; /* bytes of the longest packet that it takes, a multiple of 4; 0: as long as a datagram */
+	uint32_t packet_max; /* maximum packet length, a multiple of 4; 0: as long as a datagram */
 
-	/* Can this process use it here? false: why says why not, and the remedy. NULL: it always can. */
+	/*
+	 * Returns true if this process can use the carrier on this host. Otherwise, why is set to
+	 * the reason and the remedy. NULL: always usable.
+	 */
 	bool (*check)(struct config_error *why);
-	/* Makes and frees what the carrier keeps for all endpoints in conn.net. -errno; why is set if the user can help it. */
+	/*
+	 * Creates and frees the carrier's data for all endpoints, conn.net. start() returns 0 or
+	 * -errno, and sets why if the user can solve the problem.
+	 */
 	int (*start)(struct conn *c, struct config_error *why);
 	void (*stop)(struct conn *c);
 
 	/*
-	 * Opens a port bound to addr; fills ep->bound. *rcvbuf: bytes that its receive buffer really holds.
-	 * -errno of bind(), and nothing is open then.
+	 * Opens a port bound to addr, and fills ep->bound. *rcvbuf: the real size of its receive
+	 * buffer in bytes. Returns 0 or the -errno of bind(); after an error, nothing is open.
 	 */
 	int (*open)(struct endpoint *ep, const struct sockaddr *addr, bool v6only, size_t *rcvbuf);
 	void (*close)(struct endpoint *ep);
 	/*
-	 * n endpoints are bound to this port: ep, and those that were opened beside it (endpoint.beside), in the order of their
-	 * shards. From now on each gets what endpoint_group.h says. n 1: ep is alone again. -errno. NULL: the carrier cannot
-	 * do that.
+	 * Steers packets to the n endpoints bound to this port: ep and those opened beside ep
+	 * (endpoint.beside), in the order of their shards. Each endpoint then gets the packets
+	 * described in endpoint_group.h. n = 1: ep alone gets all packets again. Returns 0 or
+	 * -errno. NULL: the carrier cannot steer.
 	 */
 	int (*steer)(struct endpoint *ep, unsigned int n);
-	/* From now on receive() looks at this port. -errno. */
+	/* Adds the port to those that receive() reads. Returns 0 or -errno. */
 	int (*watch)(struct endpoint *ep);
 	/*
-	 * The port, which is bound to the address of a multicast group, is to hear of the group on this
-	 * interface, or not any more. -errno. NULL: the carrier has no multicast.
+	 * Joins or leaves a multicast group on an interface. The port is bound to the group's
+	 * address. Returns 0 or -errno. NULL: the carrier has no multicast.
 	 */
 	int (*join)(struct endpoint *ep, const struct ip_addr *group, unsigned int ifindex,
 		    bool join);
-	/* In the child of a fork: closes the port's descriptors and does nothing else. */
+	/* In the child of a fork(): only closes the port's descriptors. */
 	void (*forget)(struct endpoint *ep);
-	/* Packets that are sent from now on carry ep->tos. */
+	/* Later packets carry ep->tos. */
 	void (*set_tos)(struct endpoint *ep);
 
-	/* Takes what came in on all ports that are watched. */
+	/* Receives from all watched ports. */
 	enum conn_received (*receive)(struct conn *c, enum conn_depth depth);
 	/*
-	 * Sends a batch. 0: it was sent, or lost. -EAGAIN: the port is full; what is left of the batch is sent
-	 * again by the next transport.receive(), before anything else of this port.
+	 * Sends a batch. 0: it was sent, or lost. -EAGAIN: the port is full. The next
+	 * transport.receive() sends the rest of the batch, before any other packet of this port.
 	 */
 	int (*send)(struct endpoint *ep, struct sctp_batch *batch);
-	/* Whether room in a port that was full is a reason for a pass (behind send(), which said -EAGAIN). */
+	/*
+	 * Sets whether room in a full port starts another pass. Call it after send() returned
+	 * -EAGAIN.
+	 */
 	void (*await_room)(struct endpoint *ep, bool await);
 
 	/*
-	 * How full the receive buffer is that what comes to ep from this address goes to. false: it is not known. NULL:
-	 * it never is.
+	 * Reports the fill level of the receive buffer that gets ep's packets from this address.
+	 * False if the level is unknown. NULL: it is always unknown.
 	 */
 	bool (*room)(const struct endpoint *ep, const struct ip_addr *from,
 		     struct carrier_room *room);
 
 	/*
-	 * The identity of the key that packets to that address are sealed with; "" if that has no name. NULL: they are in the
-	 * clear, or nothing is agreed on yet. NULL in its place: nothing is sealed.
+	 * Returns the identity of the key that seals packets to that address; "" if the key has no
+	 * name. Returns NULL if packets are in the clear, or no key is agreed on yet. NULL instead
+	 * of the function: the carrier seals nothing.
 	 */
 	const char *(*key)(const struct endpoint *ep, const struct path_addr *to);
 
-	/* The carrier's own timers, of links that are set up or kept alive. NULL: it has none. */
+	/* The carrier's own timers, for links during setup or kept alive. NULL: there are none. */
 	uint64_t (*next_timeout)(const struct conn *c);
 	void (*timers)(struct conn *c);
 };

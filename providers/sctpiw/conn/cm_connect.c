@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Connections of rdma_cm ids: from rdma_connect() or rdma_accept() until they stand, or fail to. */
+/* Connections of rdma_cm ids, from rdma_connect() or rdma_accept() until established or failed. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <string.h>
@@ -10,10 +10,10 @@
 #include "log/log.h"
 #include "util/sockaddr.h"
 
-/* How long the peer's application may take to accept or reject, and its RNIC to send an RTR indication. */
+/* Maximum time for the peer's application to accept or reject, and for an RTR indication. */
 #define ACCEPT_LIMIT (30 * NSEC_PER_SEC)
 
-/* To so many other ports an id moves if no association of its own has a stream for it. */
+/* Maximum of moves to other ports, when no association of the id's own port has a free stream. */
 #define MOVES_MAX 8
 
 _Static_assert((int)CONFIG_RTR_SEND == IW_RTR_SEND && (int)CONFIG_RTR_WRITE == IW_RTR_WRITE &&
@@ -51,8 +51,8 @@ static void take_param(struct cm_id *id, const struct rnic_conn_param *p)
 }
 
 /*
- * The QP of that number, if it can be connected. The session checks the rest when it is made. other: the end
- * of XRC that belongs to the peer's side.
+ * Returns the QP with that number if it can be connected, or NULL. The new session checks the rest.
+ * other: the XRC type that only the peer's QP may have.
  */
 static struct iw_qp *usable_qp(struct conn *c, uint32_t num, enum iw_qp_type other)
 {
@@ -70,8 +70,8 @@ static struct iw_qp *usable_qp(struct conn *c, uint32_t num, enum iw_qp_type oth
 }
 
 /*
- * Decides which QP the id connects, and puts its number into id->qp_num. An application that names no QP for
- * connections gets a stand-in. -EINVAL, -ENOMEM.
+ * Chooses the QP that the id connects, and sets id->qp_num. An application that names no QP gets a
+ * stand-in. Returns 0, -EINVAL or -ENOMEM.
  */
 static int choose_qp(struct cm_id *id, uint32_t num, enum iw_qp_type other)
 {
@@ -96,7 +96,7 @@ static void await_peer(struct cm_id *id)
 	list_add_tail(&c->cm.accepting, &id->setup.node);
 }
 
-/* What the peer is told: the parameters, with the connection manager's own message if the peer reads it. */
+/* Returns the parameters for the peer, with the CM's own message if the peer reads it. */
 static struct iw_session_param told_param(const struct cm_id *id, uint16_t port)
 {
 	const struct cm_message m = {
@@ -150,7 +150,7 @@ static void move(struct cm_id *id, struct endpoint *next)
 	id->conn = next->conn;
 }
 
-/* Moves the id to another port of ours. The id's program does not notice. */
+/* Moves the id to another local port. The id's program still sees the old port. */
 static void change_port(struct cm_id *id, struct endpoint *next)
 {
 	if (!id->own_port)
@@ -168,7 +168,7 @@ void cm_choose_conn(struct cm_id *id)
 	ep = endpoint_group_for(id->ep, sockaddr_port((struct sockaddr *)&id->dst));
 	if (ep == id->ep)
 		return;
-	if (id->stand_in) /* of an attempt that has failed */
+	if (id->stand_in) /* from a failed attempt */
 		stand_in_free(id->conn, id->stand_in);
 	id->stand_in = NULL;
 	ep->refs++;
@@ -176,8 +176,9 @@ void cm_choose_conn(struct cm_id *id)
 }
 
 /*
- * The association has no stream for the id: a peer may have few (Linux: 10). This connection and those after
- * it go from another port, and so on another association. -EAGAIN: the id must stay at its port.
+ * Moves the id away from an association without a free stream; some peers have few (Linux: 10).
+ * This and later connections leave from another port, and so on another association. Returns
+ * -EAGAIN if the id must keep its port.
  */
 static int leave_full(struct cm_id *id, const struct conn_assoc *a)
 {
@@ -186,7 +187,7 @@ static int leave_full(struct cm_id *id, const struct conn_assoc *a)
 
 	if (!id->ep->shared)
 		return -EAGAIN;
-	/* Streams that others use are a reason to go on; a peer that never has one is not. */
+	/* Limits the moves if the streams are not in use: that peer never has one. */
 	if (!iw_assoc_sessions(a->iw) && ++id->setup.moves > MOVES_MAX)
 		return -ECONNREFUSED;
 	ret = endpoint_open_next(id->ep, &next);
@@ -195,7 +196,7 @@ static int leave_full(struct cm_id *id, const struct conn_assoc *a)
 	return ret;
 }
 
-/* What the id's packets are to carry. An id moves away from a port that others use as well. */
+/* Applies the id's TOS. The id leaves a port that other ids share. */
 static int take_tos(struct cm_id *id)
 {
 	struct endpoint *next;
@@ -213,7 +214,7 @@ static int take_tos(struct cm_id *id)
 	return ret;
 }
 
-/* Initiates on the association that is there, or waits for a new one. */
+/* Initiates on an existing association, or waits for a new one. */
 static int start(struct cm_id *id)
 {
 	uint16_t port = sockaddr_port((struct sockaddr *)&id->dst);
@@ -296,8 +297,8 @@ void cm_assoc_up(struct conn_assoc *a)
 }
 
 /*
- * The association's peer is gone, or closed the association as idle just then: asks the present
- * owner of the port, once. Returns false if there is no answer to wait for.
+ * Connects once more if the association was lost: its peer has ended, or closed it as idle. The
+ * port may have a new owner. Returns false if no answer can come.
  */
 static bool try_again(struct cm_id *id, int error)
 {
@@ -324,7 +325,7 @@ void cm_assoc_failed(struct conn_assoc *a, int error)
 static void establish(struct cm_id *id)
 {
 	id->state = CM_ESTABLISHED;
-	/* The event tells this side's values, but not its own private data. */
+	/* The event has local values, but not the local private data. */
 	id->param.private_data_len = 0;
 	cm_post_param(id, CM_EVENT_ESTABLISHED, 0, &id->param);
 }
@@ -335,7 +336,7 @@ static int accept_connection(struct cm_id *id, const struct rnic_conn_param *par
 	struct iw_qp *qp;
 	int ret;
 
-	if (!id->session) /* the peer has gone meanwhile */
+	if (!id->session) /* the peer ended the connection before */
 		return -ECONNRESET;
 	if (!cm_private_fits(id->conn, param->private_data_len, CM_PRIVATE_REP))
 		return -EINVAL;
@@ -359,13 +360,16 @@ static int accept_connection(struct cm_id *id, const struct rnic_conn_param *par
 	return 0;
 }
 
-/* The request that cannot be accepted is rejected, as the kernel's CM does it: the peer shall not wait for more. */
+/*
+ * Rejects a request that cannot be accepted, as the kernel's CM does, so that the peer does not
+ * wait.
+ */
 int cm_accept(struct cm_id *id, const struct rnic_conn_param *param, bool has_uid, uint64_t uid)
 {
 	uint64_t old_uid = id->uid;
 	int ret;
 
-	/* The active side calls rdma_establish(): the connection is complete without it, or may be over already. */
+	/* rdma_establish() on the active side: the connection is already complete, or over. */
 	if (!param && id->connected_type &&
 	    (id->state == CM_ESTABLISHED || list_linked(&id->ending.node) ||
 	     list_linked(&id->ending.timewait_node)))
@@ -373,7 +377,7 @@ int cm_accept(struct cm_id *id, const struct rnic_conn_param *param, bool has_ui
 	if (id->state != CM_REQUESTED)
 		return -EINVAL;
 	cm_decided(id);
-	if (has_uid) /* which the events have that come of it */
+	if (has_uid) /* later events carry this uid */
 		id->uid = uid;
 	if (!param)
 		ret = -EINVAL;
@@ -414,7 +418,7 @@ int cm_reject(struct cm_id *id, uint8_t reason, const void *private_data, uint8_
 						CM_MESSAGE_OF_ECE :
 						CM_MESSAGE_BY_PROGRAM,
 					private_data, len);
-	if (ret) /* without memory for the answer the session must end all the same */
+	if (ret) /* out of memory for the answer: end the session without one */
 		iw_session_refuse(id->session);
 	id->session = NULL;
 	id->state = CM_OVER;
@@ -441,8 +445,8 @@ static void on_accept(struct cm_id *id, const struct iw_event *ev)
 	id->peer_counts = m.counts;
 	id->state = CM_ESTABLISHED;
 	/*
-	 * Programs of InfiniBand expect to move the QP themselves now, and to call rdma_establish(); librdmacm
-	 * does both for a QP that it has made.
+	 * Programs for InfiniBand now move the QP themselves, and call rdma_establish(). librdmacm
+	 * does both for QPs that it created.
 	 */
 	cm_post_param(id,
 		      config_is_ca(id->conn->config) ? CM_EVENT_CONNECT_RESPONSE :
@@ -450,7 +454,7 @@ static void on_accept(struct cm_id *id, const struct iw_event *ev)
 		      0, &param);
 }
 
-/* The listener is for QPs of another type. */
+/* Logs that the listener is for QPs of another type. */
 static void tell_type(const struct cm_id *id, uint8_t type)
 {
 	char text[SOCKADDR_TEXT];
@@ -498,8 +502,8 @@ static void on_closed(struct cm_id *id, int error)
 	list_del(&id->setup.node);
 	id->session = NULL;
 	/*
-	 * The application has moved the QP to the error state: with InfiniBand the connection stands until
-	 * rdma_disconnect(), in which librdmacm does that first.
+	 * The application moved the QP to the error state. With InfiniBand the connection stays
+	 * until rdma_disconnect(), in which librdmacm moves the QP first.
 	 */
 	if ((state == CM_ACCEPTED || state == CM_ESTABLISHED) && error == -ECONNABORTED &&
 	    config_is_ca(id->conn->config))
@@ -512,8 +516,8 @@ static void on_closed(struct cm_id *id, int error)
 			log_error("%s has been silent for too long: the request to connect is lost",
 				  sockaddr_text((const struct sockaddr *)&id->dst, text));
 		/*
-		 * The peer ended the session instead of answering (RFC 5043 6.4), without asking
-		 * its program.
+		 * The peer's RNIC ended the session without an answer of its program (RFC 5043
+		 * 6.4).
 		 */
 		cm_connect_failed(id, error ? error : -ECONNREFUSED);
 		break;
@@ -529,17 +533,17 @@ static void on_closed(struct cm_id *id, int error)
 		cm_end(id);
 		break;
 	default:
-		/* In CM_REQUESTED cm_accept() will find that the session is gone. */
+		/* In CM_REQUESTED, cm_accept() will notice the missing session. */
 		break;
 	}
 }
 
-/* An event may come out after its id is gone, so the session knows the id by its handle. */
+/* An event may arrive after its id is freed, so the session has only the id's handle. */
 static void session_event(const struct iw_event *ev)
 {
 	struct cm_id *id = cm_id_here(ev->user.ctx, ev->user.handle);
 
-	/* The id may have another session by now, or none that is of interest. */
+	/* The id may have another session by now, or none. */
 	if (!id || id->session != ev->session)
 		return;
 	switch (ev->type) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Requests that came while nobody listened. */
+/* Requests received while there was no listener. */
 #include <stdlib.h>
 
 #include "conn/cm.h"
@@ -10,7 +10,7 @@ struct early {
 	struct list_node node; /* cm.early, by deadline */
 	struct conn *conn;
 	struct iw_session *session;
-	struct iw_session_param param; /* what the request says */
+	struct iw_session_param param; /* contents of the request */
 	uint64_t deadline;
 };
 
@@ -44,7 +44,10 @@ bool cm_early_keep(struct conn *c, const struct iw_event *ev)
 	return true;
 }
 
-/* Whether the request is one to this endpoint. One whose association is lost will be dropped by its event. */
+/*
+ * True if the request is to this endpoint. After a loss of the association, an event drops the
+ * request.
+ */
 static bool is_to(const struct early *e, const struct endpoint *ep)
 {
 	struct iw_assoc *assoc = iw_session_assoc(e->session);
@@ -53,7 +56,7 @@ static bool is_to(const struct early *e, const struct endpoint *ep)
 	return a && a->ep == ep;
 }
 
-/* The request is judged like one that has just come; without a listener it is refused. */
+/* Handles the request as a new one. Without a listener, it is refused. */
 static void judge(struct early *e)
 {
 	struct conn *c = e->conn;

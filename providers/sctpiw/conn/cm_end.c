@@ -7,10 +7,10 @@
 #include "conn/cm.h"
 #include "conn/conn.h"
 
-/* How long the application may take to poll what came before the end, and how often that is looked at. */
+/* Maximum time for the application to poll earlier completions, and interval of the checks. */
 #define END_LIMIT (NSEC_PER_SEC / 10)
 #define END_STEP NSEC_PER_MSEC
-/* How long InfiniBand keeps a QP from a new connection; here it says only when programs hear of that. */
+/* Time in which InfiniBand does not reuse a QP. Here it only delays the event. */
 #define TIMEWAIT NSEC_PER_SEC
 
 static void close_session(struct cm_id *id)
@@ -22,9 +22,10 @@ static void close_session(struct cm_id *id)
 }
 
 /*
- * Posts the end to the application. The status is 0 for every cause, as with siw, irdma and a DREQ
- * of InfiniBand: librdmacm takes any other status for a failure of the call under way, and rsockets
- * then ignore the event. With a channel adapter TIMEWAIT_EXIT follows, as from InfiniBand's CM.
+ * Posts the end to the application. The status is 0 for every cause, as with siw, irdma and
+ * InfiniBand's DREQ. librdmacm would report any other status as a failure of the current call, and
+ * rsockets would then ignore the event. With a channel adapter, TIMEWAIT_EXIT follows, as from
+ * InfiniBand's CM.
  */
 static void post_end(struct cm_id *id)
 {
@@ -37,7 +38,7 @@ static void post_end(struct cm_id *id)
 	list_add_tail(&c->cm.timewait, &id->ending.timewait_node);
 }
 
-/* Takes the id out of cm.ending, and tells the application. */
+/* Posts the end of an id in cm.ending. */
 static void tell_end(struct cm_id *id)
 {
 	list_del(&id->ending.node);
@@ -46,7 +47,7 @@ static void tell_end(struct cm_id *id)
 
 int cm_disconnect(struct cm_id *id)
 {
-	/* Datagrams have no end that a peer could be told. */
+	/* Datagrams have no connection to end. */
 	if (!id->connected_type)
 		return id->state >= CM_CONNECTING && id->state != CM_LISTEN ? 0 : -EINVAL;
 	switch (id->state) {
@@ -58,7 +59,7 @@ int cm_disconnect(struct cm_id *id)
 		post_end(id);
 		return 0;
 	case CM_OVER:
-		/* An application that hangs up itself waits for no completion. */
+		/* An application that disconnects itself does not wait for completions. */
 		if (list_linked(&id->ending.node))
 			tell_end(id);
 		return 0;
@@ -70,7 +71,7 @@ int cm_disconnect(struct cm_id *id)
 	}
 }
 
-/* For an iWARP device the kernel's CM has nothing to do about COMM_EST and the like, either. */
+/* The kernel's CM does nothing about COMM_EST and the like for an iWARP device, either. */
 int cm_notify(const struct cm_id *id)
 {
 	return id->state >= CM_CONNECTING ? 0 : -EINVAL;
@@ -79,7 +80,7 @@ int cm_notify(const struct cm_id *id)
 static void hang_up_session(struct cm_id *id)
 {
 	if (id->state == CM_REQUESTED && id->session) {
-		/* An application that lets go of a request that it has read rejects it. */
+		/* Destroying a request that the application has read rejects it. */
 		if (id->request.listener)
 			iw_session_refuse(id->session);
 		else
@@ -106,9 +107,9 @@ void cm_hang_up(struct cm_id *id)
 	id->stand_in = NULL;
 }
 
-/* ---- the peer's end ---- */
+/* ---- the end by the peer ---- */
 
-/* Finds a completion of the QP that succeeded and was not polled. */
+/* Finds a successful completion of the QP that was not polled. */
 static bool find_unpolled(const struct iw_qp *qp, struct cm_ending *e)
 {
 	e->in_send_cq = false;
@@ -119,10 +120,11 @@ static bool find_unpolled(const struct iw_qp *qp, struct cm_ending *e)
 }
 
 /*
- * The application hears of the end once it has polled all that succeeded before. A peer hangs up right behind
- * its last Send, or once it has the last one of ours: the end may come in one packet with what completes that.
- * With devices whose connections end by another way, and so later, programs get away with destroying the QP on
- * the event before they look into the CQ once more.
+ * Posts the end once the application has polled all successful completions before it. The peer may
+ * close the connection right after its last Send, or after the last local Send. The close may then
+ * arrive in one packet with the message that completes that Send. On other devices, the close
+ * arrives later, by another way. Programs rely on this: they destroy the QP on the event, before
+ * they poll the CQ again.
  */
 void cm_end(struct cm_id *id)
 {
@@ -140,8 +142,8 @@ void cm_end(struct cm_id *id)
 }
 
 /*
- * Whether something still waits in the CQs. A look at where it was will not do: entries move up when those of
- * another QP are taken out (iw_cq_purge()).
+ * True if a successful completion is still in the CQs. The old position alone is not enough:
+ * entries move when iw_cq_purge() removes those of another QP.
  */
 static bool is_unpolled(struct cm_id *id)
 {

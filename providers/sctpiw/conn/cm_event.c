@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* What applications hear of their rdma_cm ids. */
+/* Events of rdma_cm ids for applications. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <string.h>
@@ -17,7 +17,7 @@ static uint8_t clip(uint32_t v)
 	return v > UINT8_MAX ? UINT8_MAX : (uint8_t)v;
 }
 
-/* The kernel's CM reports an iWARP device's IRD as initiator_depth, and its ORD as responder_resources. */
+/* As in the kernel's CM for iWARP, IRD becomes initiator_depth, and ORD responder_resources. */
 static void fill_param(struct rnic_conn_param *to, const struct cm_id *id,
 		       const struct iw_session_param *from)
 {
@@ -32,7 +32,7 @@ static void fill_param(struct rnic_conn_param *to, const struct cm_id *id,
 	memcpy(to->private_data, from->private_data, len);
 }
 
-/* A REQ and a REP of InfiniBand show the peer's counts; the kernel's CM of iWARP shows zeros. */
+/* InfiniBand's REQ and REP carry the peer's counts; the kernel's CM for iWARP reports zeros. */
 static void fill_counts(struct rnic_conn_param *to, const struct cm_id *id)
 {
 	if (!config_is_ca(id->conn->config))
@@ -44,8 +44,8 @@ static void fill_counts(struct rnic_conn_param *to, const struct cm_id *id)
 }
 
 /*
- * Returns the length of private data in InfiniBand's message for this event, or 0 without such a
- * message.
+ * Returns the length of the private data in InfiniBand's message for this event, or 0 if there is
+ * no such message.
  */
 static uint8_t private_len(const struct rnic_cm_event *ev)
 {
@@ -73,7 +73,7 @@ void cm_event_pad(const struct conn *c, struct rnic_cm_event *ev)
 		ev->param.private_data_len = len;
 }
 
-/* Posts an event of the id, or of a request to it that came to c. */
+/* Posts an event of the id, or of a request to the id that came to c. */
 static int post(struct conn *c, struct cm_id *id, struct rnic_cm_event *ev)
 {
 	int ret;
@@ -105,7 +105,7 @@ void cm_post_param(struct cm_id *id, enum cm_event_type type, int status,
 	post(id->conn, id, &ev);
 }
 
-/* Where datagrams to the peer go, as an address handle says it. */
+/* Fills an address handle for datagrams to the peer. */
 static void fill_ah(struct rnic_ah *ah, const struct cm_id *id)
 {
 	struct ip_addr local = sockaddr_ip((const struct sockaddr *)&id->src);
@@ -141,7 +141,7 @@ void cm_post(struct cm_id *id, enum cm_event_type type, int status)
 	cm_post_param(id, type, status, NULL);
 }
 
-/* librdmacm drops events for an id that is not accepted, because it cannot find the id. */
+/* librdmacm drops events for an id that is not accepted yet, since it cannot find the id. */
 int cm_write_event(struct cm_id *id, uint32_t event, int status, uint64_t arg)
 {
 	struct rnic_cm_event ev = {

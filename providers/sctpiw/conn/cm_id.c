@@ -9,7 +9,10 @@
 #include "iwarp/iw_spin.h"
 #include "util/sockaddr.h"
 
-/* A handle is the slot's index, and above it a count of the slot's uses, by which stale handles are found out. */
+/*
+ * A handle is a slot's index, and in its upper bits a count of the slot's uses, which detects stale
+ * handles.
+ */
 #define INDEX_BITS 20
 #define INDEX_MASK ((1u << INDEX_BITS) - 1)
 #define USES_MASK ((1u << (31 - INDEX_BITS)) - 1)
@@ -18,18 +21,19 @@
 struct slot {
 	struct cm_id *id; /* NULL: free */
 	uint32_t uses;
-	uint32_t next_free; /* 0: this is the last one */
+	uint32_t next_free; /* 0: last one */
 };
 
 struct cm_id_table {
 	/*
-	 * Shards find their ids here, and make ids for requests. It guards the table and what requests of several shards have in
-	 * common: the list of the undecided ones, and their listener's backlog. Nothing else is locked under it.
+	 * Guards the table, in which all shards look up their ids and create ids for requests. Also
+	 * guards data that requests of several shards share: the list of undecided requests, and a
+	 * listener's backlog. No other lock is taken under this one.
 	 */
 	_Atomic bool locked;
 	struct slot *slots;
 	uint32_t n_slots;
-	uint32_t first_free;	    /* 0: none, since slot 0 is never used */
+	uint32_t first_free;	    /* 0: none; slot 0 is never used */
 	struct list_node undecided; /* cm_request_link.undecided */
 	unsigned int n_undecided;
 };
@@ -107,7 +111,7 @@ static bool grow(struct cm_id_table *t)
 	return true;
 }
 
-/* Gives the id a slot, and with it its handle. */
+/* Gives the id a slot, and so its handle. */
 static bool enter(struct cm_id_table *t, struct cm_id *id)
 {
 	struct slot *slot;
@@ -180,7 +184,10 @@ struct cm_id *cm_id_get(const struct conn *c, uint32_t handle)
 	return id;
 }
 
-/* Under the table's lock another shard's id is there at least, and only the own one is looked into behind it. */
+/*
+ * The table's lock keeps another shard's id from being freed here. The caller gets only its own
+ * ids.
+ */
 struct cm_id *cm_id_here(const struct conn *c, uint32_t handle)
 {
 	struct cm_id_table *t = lock_table(c);
@@ -272,8 +279,8 @@ static bool is_asked_by(const struct cm_id_table *t, uint32_t qp_num, const stru
 		struct ip_addr ip = sockaddr_ip((const struct sockaddr *)&id->dst);
 
 		/*
-		 * Programs give addresses of the link without their scope, and another address of this host for a
-		 * loopback one, which may be no GID.
+		 * Programs pass link-local addresses without their scope. In place of a loopback
+		 * address, which may be no GID, they pass another address of this host.
 		 */
 		if (id->peer_qp_num == qp_num &&
 		    (ip_addr_is_loopback(&ip) || !memcmp(ip.b, from->b, sizeof(ip.b))))

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Listening ids, and the requests that come to them. */
+/* Listening ids, and requests to them. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <netinet/in.h>
@@ -10,7 +10,7 @@
 #include "log/log.h"
 #include "util/sockaddr.h"
 
-/* The largest backlog, and the default, as the kernel's ucma has it. */
+/* Maximum and default backlog, as in the kernel's ucma. */
 #define BACKLOG_MAX 1024
 
 void cm_grant_grace(struct endpoint *ep)
@@ -25,7 +25,7 @@ void cm_grant_grace(struct endpoint *ep)
 	}
 }
 
-/* Peers may ask for the listener, at each endpoint of its port. -errno. */
+/* Accepts associations at each endpoint of the listener's port. Returns 0 or -errno. */
 static int open_port(struct cm_id *id)
 {
 	struct endpoint *ep;
@@ -38,7 +38,7 @@ static int open_port(struct cm_id *id)
 	return ret;
 }
 
-/* The listener begins, and has what came before it. */
+/* Starts the listener, which gets earlier requests. */
 static void begin(struct cm_id *id)
 {
 	struct endpoint *ep;
@@ -52,9 +52,9 @@ static void begin(struct cm_id *id)
 }
 
 /*
- * Who has connections there may listen again, and peers that come meanwhile wait as in cm_request(). Where peers are on several
- * shards, one may have an association already, and ask on another one for a connection of another engine: so the port takes
- * associations as long as there are any.
+ * Ends a listener. A program with connections at the port may listen again, so requests wait as in
+ * cm_request(). With several shards, a peer that has an association to one shard may open another
+ * one, for a connection to another shard. So the port accepts associations as long as it has any.
  */
 static void close_port(struct cm_id *id)
 {
@@ -111,11 +111,14 @@ void cm_unlisten(struct cm_id *id)
 	id->state = CM_OVER;
 }
 
-/* The addresses of a passive id are those that its request came from and to. */
+/* Sets the addresses of a passive id: source and destination of its request. */
 static void set_addresses(struct cm_id *child, const struct endpoint *ep,
 			  const struct path_addr *path, uint16_t port)
 {
-	/* An application that listens on :: sees IPv4 peers as the kernel shows them: mapped. */
+	/*
+	 * An application that listens on :: sees IPv4 peers as mapped addresses, as with the
+	 * kernel.
+	 */
 	sockaddr_make(&child->dst, ep->bound.family, &path->remote, port);
 	if (ip_addr_is_zero(&path->local))
 		child->src = ep->bound.local;
@@ -152,7 +155,7 @@ struct cm_id *cm_request_new(const struct endpoint *ep, const struct path_addr *
 	return child;
 }
 
-/* The peer is told why; its program could try for ever. */
+/* Rejects with the reason: the peer's program might retry for ever. */
 static void refuse_type(struct iw_session *s, uint8_t type)
 {
 	const struct cm_message m = { .type = type, .reason = CM_MESSAGE_OF_TYPE };
@@ -163,7 +166,10 @@ static void refuse_type(struct iw_session *s, uint8_t type)
 		iw_session_refuse(s);
 }
 
-/* The request is refused before an application hears of it. True: the session is over. */
+/*
+ * Refuses a request without the application, if there is a reason. Returns true if the session is
+ * over.
+ */
 static bool turn_away(const struct conn_assoc *a, struct iw_session *s, const struct cm_message *m,
 		      size_t private_data_len)
 {
@@ -218,8 +224,8 @@ void cm_judge(struct conn *c, struct iw_session *s, struct iw_session_param *par
 }
 
 /*
- * A server that listens once for each of its purposes, as perftest does, is without a listener in between, and
- * a peer that it has a connection with may be quicker. Its requests wait, in their order.
+ * Handles a request. Some servers listen once for each purpose, as perftest does. A connected peer
+ * may send its next request before the server listens again. Such requests wait, in their order.
  */
 void cm_request(struct conn *c, const struct iw_event *ev)
 {
@@ -232,5 +238,5 @@ void cm_request(struct conn *c, const struct iw_event *ev)
 		log_debug("port %u: request waits for a listener", a->ep->bound.port);
 	else
 		cm_judge(c, ev->session, &param);
-	conn_assoc_check_idle(a); /* somebody has a use for it now, or not */
+	conn_assoc_check_idle(a); /* the session may be over already */
 }

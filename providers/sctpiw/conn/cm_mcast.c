@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* rdma_cm ids in multicast groups: joining, leaving, and the event of it. */
+/* rdma_cm ids in multicast groups: join, leave, and their event. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <stdlib.h>
@@ -11,17 +11,17 @@
 #include "util/sockaddr.h"
 #include "util/trace.h"
 
-/* A group that an id has joined. It has events of its own, so that a program leaves it when it has read them. */
+/* A group that an id has joined. Its events are counted separately, as leaving a group requires. */
 struct cm_mcast {
 	struct list_node node; /* cm_id.groups */
-	struct conn *conn;     /* that has joined; the id may have moved since */
+	struct conn *conn;     /* conn that joined; the id may have moved since */
 	struct event_source source;
 	uint32_t handle;
 	struct ip_addr group;
-	unsigned int ifindex; /* 0: only to send */
+	unsigned int ifindex; /* 0: send only */
 };
 
-/* The kernel has joined by the time that it answers, too, so the event is there at once. */
+/* The kernel has also joined before it returns, so the event is posted at once. */
 static int post_joined(struct cm_id *id, struct cm_mcast *m, uint64_t uid)
 {
 	struct ip_addr local = sockaddr_ip((const struct sockaddr *)&id->src);

@@ -32,7 +32,7 @@
 #define QP_MASK_SQ_PSN (1u << 16)
 #define QP_MASK_MAX_DEST_RD_ATOMIC (1u << 17)
 #define QP_MASK_DEST_QPN (1u << 20)
-#define QP_TIMEOUT 20 /* as for connections over RoCE: an answer is missed after 4.3 s */
+#define QP_TIMEOUT 20 /* as for connections over RoCE: timeout after 4.3 s */
 
 static bool lacks_scope(const struct sockaddr *addr)
 {
@@ -54,13 +54,13 @@ static int check_addr(const struct cm_id *id, const struct sockaddr *addr)
 
 	if (ret)
 		return ret;
-	/* Datagram services (UD QPs) do not exist on iWARP, so no device takes the address. */
+	/* iWARP has no datagram services (UD QPs), so no device has the address. */
 	if (!id->connected_type && !sidr_is_served(id->conn))
 		return -ENODEV;
 	return lacks_scope(addr) ? -EINVAL : 0;
 }
 
-/* Gives the id its endpoint and the address that came with it. */
+/* Sets the id's endpoint, and its address from the endpoint. */
 static void attach(struct cm_id *id, struct endpoint *ep)
 {
 	id->ep = ep;
@@ -79,7 +79,9 @@ static bool overlap(const struct sockaddr *a, const struct sockaddr *b)
 	       (ip_addr_is_zero(&x) || ip_addr_is_zero(&y) || ip_addr_equal(&x, &y));
 }
 
-/* Whether another id for datagrams has the address and port, and one of the two does not want to share them. */
+/*
+ * True if another datagram id has the address and port, and one of the two ids does not share them.
+ */
 static bool is_taken(const struct cm_id *id, const struct sockaddr *addr)
 {
 	const struct cm_id *other;
@@ -94,9 +96,9 @@ static bool is_taken(const struct cm_id *id, const struct sockaddr *addr)
 }
 
 /*
- * The ports of RDMA_PS_UDP are not those of the host's sockets: a program may have a socket at the port that it binds
- * an id to, as rsockets for datagrams do. Such an id has the address and the port, but its packets leave from another
- * one, and it cannot listen.
+ * Binds an id whose port a socket of the host has. Ports of RDMA_PS_UDP are separate from those of
+ * sockets: a program may have both at one port, as rsockets for datagrams do. Such an id has the
+ * address and port, but its packets leave from another port, and it cannot listen.
  */
 static int bind_beside_socket(struct cm_id *id, const struct sockaddr *addr)
 {
@@ -141,10 +143,10 @@ int cm_bind(struct cm_id *id, const struct sockaddr *addr)
 }
 
 /*
- * Gives the id a port of its own, as in the kernel, though ids share an endpoint. The first id
- * shows the endpoint's port, and each further id another port. A given-up port is not used again
- * soon, so that a peer does not confuse a new id with a former one. With the kernel's SCTP, which
- * has no message for the port, peers see the endpoint's port.
+ * Gives each id its own port, as in the kernel, although ids share an endpoint. The first id shows
+ * the endpoint's port, and each further id another port. A released port is not reused soon, so
+ * that a peer does not confuse a new id with an old one. With the kernel's SCTP, which has no
+ * message for the port, peers see the endpoint's port.
  */
 static int choose_port(struct cm_id *id, struct endpoint *ep)
 {
@@ -157,7 +159,7 @@ static int choose_port(struct cm_id *id, struct endpoint *ep)
 	return 0;
 }
 
-/* Binds an id that was not bound before; src may name an address, a port, both or none. */
+/* Binds an unbound id. src may name an address, a port, both or neither. */
 static int bind_for_client(struct cm_id *id, const struct sockaddr *src, int family)
 {
 	struct sockaddr_storage probe;
@@ -170,7 +172,7 @@ static int bind_for_client(struct cm_id *id, const struct sockaddr *src, int fam
 		ret = check_addr(id, src);
 		if (ret)
 			return ret;
-		/* Whether the address is ours is asked by a route to itself. */
+		/* A local address has a route to itself. */
 		if (!sockaddr_is_any(src)) {
 			ret = id->conn->ops->route(id->conn, src, src, &probe);
 			if (ret)
@@ -194,7 +196,10 @@ static int bind_for_client(struct cm_id *id, const struct sockaddr *src, int fam
 	return 0;
 }
 
-/* A group is reached from any address that the id is bound to; it may be one of the link, which no route knows. */
+/*
+ * Finds the source address. For a group, it is the address that the id is bound to, which may be a
+ * link-local address that no route knows.
+ */
 static int source_to(struct cm_id *id, const struct sockaddr_storage *to,
 		     struct sockaddr_storage *source)
 {
@@ -233,7 +238,7 @@ int cm_resolve_addr(struct cm_id *id, const struct sockaddr *src, const struct s
 	if (sockaddr_is_any(dst))
 		sockaddr_loopback(&to, dst->sa_family, sockaddr_port(dst));
 	ret = source_to(id, &to, &source);
-	/* The kernel looks up the route at once, too: no event. */
+	/* The kernel looks up the route in the call, too: an error posts no event. */
 	if (ret)
 		return ret;
 	sockaddr_set_port((struct sockaddr *)&source, sockaddr_port((struct sockaddr *)&id->src));
@@ -254,9 +259,9 @@ int cm_resolve_route(struct cm_id *id)
 }
 
 /*
- * Whether the id has been given a device. A loopback address alone does not give it one: to the kernel it
- * names none, as the wildcard does, until a peer is known. Programs rely on that: libfabric binds to
- * localhost, and has all addresses of the device to choose from if no device comes with it.
+ * True if the id has a device. As in the kernel, a loopback address names no device until a peer is
+ * known, like the wildcard. Programs rely on this: libfabric binds to localhost, and can then
+ * choose among all addresses of the device.
  */
 static bool has_device(const struct cm_id *id)
 {
@@ -268,7 +273,7 @@ static bool has_device(const struct cm_id *id)
 	return !ip_addr_is_zero(&ip) && (id->dst.ss_family || !ip_addr_is_loopback(&ip));
 }
 
-/* The number of enum ibv_mtu for packets of a route. */
+/* Returns the enum ibv_mtu for packets of a route. */
 static uint8_t mtu_of(uint32_t bytes)
 {
 	uint8_t mtu = 1;
@@ -278,7 +283,7 @@ static uint8_t mtu_of(uint32_t bytes)
 	return mtu;
 }
 
-/* The way to the id's peer. */
+/* Returns the id's path to its peer. */
 static struct path_addr way(const struct cm_id *id)
 {
 	return (struct path_addr){
@@ -287,7 +292,7 @@ static struct path_addr way(const struct cm_id *id)
 	};
 }
 
-/* Programs make address handles from the path record, which routes have but those of iWARP. */
+/* Adds the path record, from which programs make address handles. iWARP routes have none. */
 static void add_path(const struct cm_id *id, struct rnic_path *path)
 {
 	bool ib = id->conn->config->personality == CONFIG_IB;
@@ -321,7 +326,7 @@ int cm_query(struct cm_id *id, struct rnic_addr_info *info)
 	return 0;
 }
 
-/* What is agreed, or what there is at most as long as nothing is. */
+/* Returns the agreed depth, or the maximum while none is agreed. */
 static uint8_t depth(const struct cm_id *id, uint32_t agreed, uint32_t max)
 {
 	bool open = id->state < CM_CONNECTING || id->state == CM_REQUESTED;
@@ -329,7 +334,7 @@ static uint8_t depth(const struct cm_id *id, uint32_t agreed, uint32_t max)
 	return (uint8_t)(open || agreed > max ? max : agreed);
 }
 
-/* InfiniBand's attributes for RTR: who the peer is. */
+/* InfiniBand's attributes for RTR: address and QP of the peer. */
 static void add_peer(const struct cm_id *id, struct rnic_qp_attr *attr)
 {
 	struct path_addr to = way(id);
@@ -359,11 +364,12 @@ static void add_retries(const struct cm_id *id, struct rnic_qp_attr *attr)
 }
 
 /*
- * The kernel's iWARP CM gives a QP its remote rights in INIT and RTR; in RTS nothing but the port, since the
- * connection has moved the QP already. It leaves out the right of atomics, which the kernel's iWARP devices do
- * not have. Programs leave the rights to the CM, so here it gives that one, too. A channel adapter's QP has the
- * masks of InfiniBand: the index of a P_Key beside them in INIT, and in RTR and RTS all that connects a QP. Programs
- * that connect QPs of their own in place of the id's take the peer's address from there.
+ * The kernel's iWARP CM sets a QP's remote access rights in INIT and RTR, without atomics, which
+ * the kernel's iWARP devices lack. Programs leave the rights to the CM, so this function adds
+ * atomics. In RTS the kernel's CM sets only the port, since the connection has moved the QP
+ * already. With a channel adapter, the masks are InfiniBand's: also the P_Key index in INIT, and
+ * all attributes to connect a QP in RTR and RTS. Programs that connect other QPs in place of the
+ * id's take the peer's address from these.
  */
 int cm_init_qp_attr(struct cm_id *id, uint32_t qp_state, struct rnic_qp_attr *attr)
 {
@@ -396,7 +402,7 @@ int cm_init_qp_attr(struct cm_id *id, uint32_t qp_state, struct rnic_qp_attr *at
 	return 0;
 }
 
-/* If the option comes after the bind, the id is bound once more: nothing else can change it. */
+/* Binds the id again if it is already bound: nothing else can change the option. */
 static int set_afonly(struct cm_id *id, bool on)
 {
 	struct sockaddr_storage addr = id->src;
@@ -426,8 +432,8 @@ static int set_reuse(struct cm_id *id, bool on)
 }
 
 /*
- * The TOS is taken over when the id connects or listens; later it has no effect, as with the kernel. The two
- * lowest bits belong to ECN (RFC 3168), so the application has no say in them.
+ * The TOS takes effect when the id connects or listens; a later change has none, as in the kernel.
+ * The two lowest bits belong to ECN (RFC 3168), and the application cannot set them.
  */
 static void set_tos(struct cm_id *id, uint8_t tos)
 {
@@ -436,8 +442,8 @@ static void set_tos(struct cm_id *id, uint8_t tos)
 }
 
 /*
- * SCTP measures the round trip, so this device has no use for the hint. Programs find it in the attributes of the
- * QP, which have five bits for it.
+ * Only stores the hint, since SCTP measures the round trip. Programs see it in the QP's attributes,
+ * which have five bits for it.
  */
 static void set_ack_timeout(struct cm_id *id, uint8_t timeout)
 {

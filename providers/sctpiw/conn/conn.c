@@ -7,7 +7,7 @@
 #include "conn/to_self.h"
 #include "sctp/sctp.h"
 
-/* SCTP keeps 64 packets of no association, and an ABORT is one of them. */
+/* SCTP queues 64 packets without an association; ABORTs are among them. */
 #define ABORTS_AT_ONCE 32
 
 int conn_start(struct conn *c, const struct conn_param *param, struct config_error *why)
@@ -36,7 +36,7 @@ int conn_start(struct conn *c, const struct conn_param *param, struct config_err
 	return c->transport->start(c, why);
 }
 
-/* ---- one round ---- */
+/* ---- one pass ---- */
 
 enum conn_received conn_receive(struct conn *c, enum conn_depth depth)
 {
@@ -220,7 +220,7 @@ void conn_stop(struct conn *c)
 {
 	list_for_each(node, &c->endpoints.open)
 		conn_assoc_drop_all(list_entry(node, struct endpoint, node));
-	/* Whoever keeps a session that has ended hears of it and lets go. */
+	/* Users of ended sessions get their last events, and drop the sessions. */
 	while (conn_events(c, drop_event, NULL))
 		;
 	to_self_free(c);
@@ -245,7 +245,7 @@ void conn_forget(struct conn *c)
 	c->closed = true;
 	forget_all(c, &c->endpoints.open);
 	forget_all(c, &c->endpoints.dormant);
-	/* The ids go, so nothing of them may be found here any more. */
+	/* The ids are freed, so no list may contain them any more. */
 	cm_init(&c->cm, c->cm.ids);
 	sidr_init(&c->sidr);
 }
