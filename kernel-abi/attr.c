@@ -18,9 +18,9 @@
 #include "unused.h"
 
 /*
- * The kernel prints one of two types, "IB/RoCE v1" and "RoCE v2". The latter is that of GIDs which
- * are IP addresses and are routed as such; programs that pick a GID by themselves look for it. The
- * GIDs of a port whose link layer is InfiniBand are of the former.
+ * The kernel prints "RoCE v2" for GIDs that are IP addresses and are routed as such; programs that
+ * pick a GID themselves look for it. The GIDs of a port with link layer InfiniBand have "IB/RoCE
+ * v1".
  */
 static const char *gid_type(const struct sctpiw_rnic_api *api)
 {
@@ -29,15 +29,15 @@ static const char *gid_type(const struct sctpiw_rnic_api *api)
 	return !api->query_port(&port) && port.ib ? "IB/RoCE v1" : "RoCE v2";
 }
 
-#define TEXT_MAX 2048 /* bytes of a file, but for the mask of processors */
-#define CPUS_MAX 8192 /* processors; the kernel's NR_CPUS at the most */
+#define TEXT_MAX 2048 /* maximum bytes of a file, except for the mask of processors */
+#define CPUS_MAX 8192 /* maximum processors: the largest NR_CPUS of the kernel */
 #define CPUS_ONLINE "/sys/devices/system/cpu/online"
 
 _Static_assert(SYSFS_GIDS == RNIC_GIDS, "the tree has a file for each slot of the GID table");
 
 /*
- * A descriptor of a pipe with this text in it, or -errno. It can be read once and not be sought in,
- * which is enough for all who read a file of sysfs.
+ * Returns a descriptor of a pipe with this text, or -errno. The text can be read once, without
+ * lseek(), which is enough for all readers of sysfs files.
  */
 static int open_text_in_pipe(const char *text, int flags)
 {
@@ -55,14 +55,14 @@ static int open_text_in_pipe(const char *text, int flags)
 	return -EIO;
 }
 
-/* A descriptor of a memory file with this text, or -errno. */
+/* Returns a descriptor of a memory file with this text, or -errno. */
 static int open_text(const char *text, int flags)
 {
 	ssize_t len = (ssize_t)strlen(text);
 	struct rlimit limit;
 	int fd;
 
-	/* A memory file counts as a file: writing more than that would send SIGXFSZ. */
+	/* A memory file is subject to this limit: a longer write would raise SIGXFSZ. */
 	if (!getrlimit(RLIMIT_FSIZE, &limit) && limit.rlim_cur < (rlim_t)len)
 		return open_text_in_pipe(text, flags);
 	fd = memfd_create("sysfs", flags & O_CLOEXEC ? MFD_CLOEXEC : 0);
@@ -100,8 +100,8 @@ static ssize_t empty_slot_read(struct kfile *kf, int fd, void *buf, size_t len)
 static const struct kfile_ops empty_slot_ops = { .read = empty_slot_read };
 
 /*
- * As in the kernel, the files of an empty slot can be opened, but not read: programs find it by
- * that.
+ * As in the kernel, files of an empty GID slot can be opened, but not read. Programs detect the
+ * empty slot by the error.
  */
 static int open_empty_slot(int flags)
 {
@@ -138,8 +138,8 @@ static int open_gid(const struct sctpiw_rnic_api *api, const struct sysfs_target
 }
 
 /*
- * The rate is a number of lanes times the rate of one, which is in units of 100 Mbit/s here. Lanes
- * and speeds have the numbers that InfiniBand gives them (ibv_port_attr).
+ * The rate is the number of lanes times the rate of one lane, here in units of 100 Mbit/s. Lanes
+ * and speeds have the numbers of InfiniBand (ibv_port_attr).
  */
 static void print_rate(char *text, size_t len, const struct rnic_port *port)
 {
@@ -192,10 +192,7 @@ static int print_counter(const struct sctpiw_rnic_api *api, const char *path, ch
 	return ret;
 }
 
-/*
- * Turns a list such as "0-3,8" into a mask, and returns the number of bits up to the last one that
- * is set.
- */
+/* Turns a list such as "0-3,8" into a mask. Returns the number of bits up to the last one set. */
 static unsigned int parse_cpus(const char *list, uint32_t mask[CPUS_MAX / 32])
 {
 	unsigned int bits = 0;
@@ -217,8 +214,8 @@ static unsigned int parse_cpus(const char *list, uint32_t mask[CPUS_MAX / 32])
 }
 
 /*
- * The RNIC has no place on a bus, so it is near to all processors. The mask is printed in words of
- * 32 bits, the last one first.
+ * The RNIC is on no bus, so all processors are local to it. The mask is printed in words of 32
+ * bits, the last word first.
  */
 static int print_cpus(char *text)
 {
@@ -255,7 +252,7 @@ int attr_open(const struct sysfs_target *target, int flags)
 
 	if (!api)
 		return -ENODEV;
-	if (!api->node_guid()) /* there is no device, and a line has named the reason */
+	if (!api->node_guid()) /* no device; an earlier line has printed the reason */
 		unused_over();
 	switch (target->kind) {
 	case SYSFS_NODE_GUID:

@@ -11,8 +11,8 @@
 
 #include "libc.h"
 
-#define POOL_CHUNK 128	 /* kfiles in a chunk */
-#define POOL_CHUNKS 8192 /* as many kfiles as there are slots */
+#define POOL_CHUNK 128
+#define POOL_CHUNKS 8192 /* one kfile for each slot */
 
 struct pool_chunk {
 	struct kfile kf[POOL_CHUNK];
@@ -22,7 +22,7 @@ _Atomic(struct fdtable_page *) fdtable_pages[FDTABLE_PAGES];
 
 static _Atomic(struct pool_chunk *) pool[POOL_CHUNKS];
 
-/* Zeroed memory that is never freed, or NULL. malloc() must not be called in a signal handler. */
+/* Returns zeroed memory that is never freed, or NULL. Signal handlers cannot call malloc(). */
 static void *map_zeroed(size_t len)
 {
 	void *p = mmap(NULL, len, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -31,28 +31,30 @@ static void *map_zeroed(size_t len)
 }
 
 /*
- * The mark of this process, which no other one that fork() made of the same has; 0 until it opens a device. It has a
- * page of its own, which the kernel gives to a child wiped, whichever way the child is made. So a load tells
- * what takes a system call otherwise, and it tells more than the process id: in a new PID namespace a child may have
- * that of its parent.
+ * The mark of this process: 0 until the process opens a device, and different from the marks of its
+ * ancestors. The mark has a page of its own. A child gets that page zeroed, no matter how the child
+ * is made. So a load replaces getpid(), which would not suffice: a child in a new PID namespace may
+ * have the process id of its parent.
  */
 static _Atomic(_Atomic uint32_t *) mark_page;
-static _Atomic uint32_t marks; /* how many were given to this process and those that it comes of */
-static _Atomic bool
-	wiped; /* the kernel wipes the page; otherwise only the children of libc's fork() are known */
+static _Atomic uint32_t marks; /* marks given to this process and its ancestors */
+static _Atomic bool wiped;     /* by the kernel; otherwise only by libc's fork() */
 
 static void after_fork_in_child(void)
 {
 	atomic_store(atomic_load(&mark_page), 0);
 }
 
-/* Has the page wiped (Linux 4.14). qemu-user takes any advice, and heeds hardly any: then the answer is false. */
+/*
+ * Returns true if the kernel wipes the page (Linux 4.14). qemu-user accepts any advice and ignores
+ * most: then returns false.
+ */
 static bool wipe_in_children(void *page, size_t len)
 {
 	return madvise(page, len, -1) && !madvise(page, len, MADV_WIPEONFORK);
 }
 
-/* Makes the page of the mark if need be. 0 or -ENOMEM. */
+/* Makes the page of the mark if necessary. Returns 0 or -ENOMEM. */
 static int make_mark_page(void)
 {
 	_Atomic uint32_t *page = NULL, *fresh;
@@ -71,7 +73,7 @@ static int make_mark_page(void)
 	return 0;
 }
 
-/* The mark of this process, given to it if it has none. */
+/* Returns the mark of this process; makes a new mark if it is 0. */
 static uint32_t own_mark(void)
 {
 	_Atomic uint32_t *page = atomic_load(&mark_page);
@@ -89,19 +91,19 @@ bool kfile_alive(const struct kfile *kf)
 	       (atomic_load_explicit(&wiped, memory_order_relaxed) || kf->pid == getpid());
 }
 
-/* Whether it is this process's to release: the child of a vfork() sees the mark of its parent. */
+/* True if this process may release kf. The child of a vfork() has the mark, but not the pid. */
 static bool is_own(const struct kfile *kf)
 {
 	return kfile_alive(kf) && kf->pid == getpid();
 }
 
 /*
- * LeakSanitizer, if the program has it, does not look for pointers in what mmap() gave: it would take
- * what only a kfile points to for lost.
+ * LeakSanitizer does not search memory of mmap() for pointers. It would report objects that only a
+ * kfile references. NULL if the program has no LeakSanitizer.
  */
 void __lsan_register_root_region(const void *p, size_t size) __attribute__((weak));
 
-/* Chunk i of the pool, made if need be; NULL if there is no memory for it. */
+/* Returns chunk i of the pool, made if necessary, or NULL when out of memory. */
 static struct pool_chunk *pool_chunk(unsigned int i)
 {
 	struct pool_chunk *chunk = atomic_load(&pool[i]), *fresh;
@@ -149,9 +151,9 @@ static bool kfile_tryget(struct kfile *kf)
 
 /*
  * The holder of the last reference releases the kfile before it drops the reference, so that the
- * pool cannot give it to anybody meanwhile. Another thread that read the slot earlier may take a
- * reference during the release; it finds that the slot has changed, and puts the kfile again. The
- * thread that brings the count to 0, whichever it is, leaves the kfile to the pool.
+ * pool cannot reuse the kfile during the release. A thread that has read the slot earlier may take
+ * a reference meanwhile. That thread finds the slot changed, and puts the kfile again. The thread
+ * that brings the count to 0 returns the kfile to the pool.
  */
 void kfile_put(struct kfile *kf)
 {
@@ -172,7 +174,10 @@ void kfile_put(struct kfile *kf)
 	}
 }
 
-/* The slot of fd; NULL if there is no page of it, with create if there cannot be one. */
+/*
+ * Returns the slot of fd, or NULL if the slot's page does not exist; with create, makes the page if
+ * possible.
+ */
 static _Atomic(struct kfile *) *slot_of(int fd, bool create)
 {
 	unsigned int page = (unsigned int)fd / FDTABLE_PAGE;
@@ -193,7 +198,7 @@ static _Atomic(struct kfile *) *slot_of(int fd, bool create)
 	return p ? &p->slot[(unsigned int)fd % FDTABLE_PAGE] : NULL;
 }
 
-/* Whether fd is a descriptor of it: fstat() shows its inode. */
+/* True if fd has the inode of the kfile. */
 static bool kfile_has(const struct kfile *kf, int fd)
 {
 	struct stat st;
@@ -233,14 +238,14 @@ int fdtable_install(int fd, const struct kfile_ops *ops, struct rnic_channel *ch
 	return 0;
 }
 
-/* The kfile in the slot with a reference, but not verified yet; NULL if the slot is empty. */
+/* Returns the slot's kfile with a reference, not yet verified, or NULL if the slot is empty. */
 static struct kfile *slot_get(_Atomic(struct kfile *) *slot)
 {
 	struct kfile *kf;
 
 	while ((kf = atomic_load(slot))) {
 		if (!kfile_tryget(kf))
-			continue; /* the slot was emptied in between */
+			continue; /* the slot has just been emptied */
 		if (atomic_load(slot) == kf)
 			return kf;
 		kfile_put(kf);
@@ -248,7 +253,6 @@ static struct kfile *slot_get(_Atomic(struct kfile *) *slot)
 	return NULL;
 }
 
-/* Empties the slot if it still holds kf. */
 static void slot_drop(_Atomic(struct kfile *) *slot, struct kfile *kf)
 {
 	struct kfile *expected = kf;
@@ -257,7 +261,10 @@ static void slot_drop(_Atomic(struct kfile *) *slot, struct kfile *kf)
 		kfile_put(kf);
 }
 
-/* Returns kf, which slot_get() gave, if fd is still its descriptor; else puts it, empties the slot, and returns NULL. */
+/*
+ * Returns kf, from slot_get(), if fd is still its descriptor. Otherwise puts kf, empties the slot
+ * and returns NULL.
+ */
 static struct kfile *verified(_Atomic(struct kfile *) *slot, struct kfile *kf, int fd)
 {
 	if (kfile_has(kf, fd))
@@ -295,7 +302,7 @@ bool fdtable_holds(int fd, const struct kfile *kf)
 
 bool fdtable_is_stale(int fd, const struct kfile *kf)
 {
-	/* In this order: close() empties the slot before fd is another file. */
+	/* The order matters: close() empties the slot before another file can get the number fd. */
 	return !kfile_has(kf, fd) && fdtable_holds(fd, kf);
 }
 
@@ -330,8 +337,8 @@ void fdtable_dup(int oldfd, int newfd)
 	slot = slot_of(newfd, kf != NULL);
 	if (!kf) {
 		/*
-		 * If newfd was ours before, its slot is stale now: fdtable_get() finds out, and
-		 * empties it.
+		 * If newfd was a served descriptor before, its slot is stale now. fdtable_get()
+		 * notices this, and empties the slot.
 		 */
 		kf = slot ? fdtable_get(newfd) : NULL;
 		if (kf)

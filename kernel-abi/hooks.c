@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/*
- * The table of the real functions, and the calls that the rest of the library makes into them
- * (libc.h).
- */
+/* The table of the real functions, and this library's own calls of them (libc.h). */
 #define _GNU_SOURCE
 #include "hooks.h"
 
@@ -18,7 +15,7 @@ static const char *const symbol_names[] = { LIBC_SYMBOLS(SYMBOL_NAME) };
 
 void *_Atomic hooks_symbols[HOOKS_COUNT];
 
-/* Stands in for a function that this libc does not have: all such return an int or a ssize_t. */
+/* Replaces a function that this libc lacks. All such functions return an int or a ssize_t. */
 static long missing_function(void)
 {
 	errno = ENOSYS;
@@ -35,8 +32,8 @@ __attribute__((noinline, cold)) void *hooks_resolve(int index)
 }
 
 /*
- * The functions that this library calls for itself, in libc and not in whatever library is next: that
- * one may call us back, while we are busy with the very descriptor or signal.
+ * Functions that this library itself calls, in libc and not in the next library. The next library
+ * may call a hook back, while this library is using the same descriptor or signal.
  */
 #define OWN_SYMBOLS(X) X(open) X(close) X(fcntl) X(fstat) X(fstatat) X(sigaction)
 #define OWN_INDEX(name) OWN_##name,
@@ -88,7 +85,7 @@ bool hooks_redirect(int *dirfd, const char **path, struct sysfs_target *target)
 	return true;
 }
 
-/* Turns what a function of libc returned into 0, a value or -errno. */
+/* Converts the return value of a libc function into 0, a value or -errno. */
 static long kernel_result(long ret)
 {
 	return ret < 0 ? -errno : ret;
@@ -114,7 +111,7 @@ int libc_sigaction(int sig, const struct sigaction *act, struct sigaction *old)
 	return (int)kernel_result(OWN(sigaction)(sig, act, old));
 }
 
-/* The two leave errno alone, as they run inside calls that go on to succeed. */
+/* These two preserve errno, since they run inside calls that succeed later. */
 int libc_fstat(int fd, struct stat *st)
 {
 	int saved = errno, ret = (int)kernel_result(OWN(fstat)(fd, st));

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * What the hooks share. A hook is a function of this library that has the name of one of libc's, so
- * that the dynamic linker gives it to the program instead. The files hooks*.c alone name such
- * functions: each hook looks whether the descriptor, path or signal may be ours, which costs a load
- * and a branch, and otherwise goes straight on to the next definition of its name. It must be that
- * very name, even where libc has two for one function: other libraries that replace functions
- * (fakeroot, the sanitizers) let one of the two call the other, and would call us back for ever if we
- * did the reverse. The other files say what is done with what is ours, and reach the real functions
- * by libc.h.
+ * Common declarations of the hooks. A hook is a function of this library with the name of a libc
+ * function; the dynamic linker gives the hook to the program instead. Only the files hooks*.c
+ * define hooks. Each hook checks, with a load and a branch, for a descriptor, path or signal that
+ * this library may serve. In all other cases, the hook calls the next definition of its name.
  *
+ * The hook must use exactly its own name, even where libc has two names for one function. Other
+ * libraries that replace functions (fakeroot, the sanitizers) call one of the two from the other. A
+ * hook that did the reverse would start an endless recursion.
+ *
+ * The other files of this library serve these calls. They reach the real functions through libc.h.
  * Hooks may run before this library's constructor, in signal handlers and in the child of a
  * vfork().
  */
@@ -43,7 +44,7 @@
 #error "each function and struct is taken to be the same as its variant for 64-bit files"
 #endif
 
-/* Functions that no header declares: those of fortified and of older programs. */
+/* Functions that no header declares: for fortified and for older programs. */
 ssize_t __read_chk(int fd, void *buf, size_t len, size_t size);
 int __open_2(const char *path, int flags);
 int __open64_2(const char *path, int flags);
@@ -65,8 +66,8 @@ sighandler_t bsd_signal(int sig, sighandler_t handler);
 sighandler_t __sysv_signal(int sig, sighandler_t handler);
 
 /*
- * The functions whose next definition is called from a hook. free() comes first, because a dlsym()
- * that finds no definition calls free().
+ * Functions whose next definition a hook calls. free() comes first, because a dlsym() that finds no
+ * definition calls free().
  */
 #define LIBC_SYMBOLS(X)                                                                            \
 	X(free)                                                                                    \
@@ -187,18 +188,18 @@ enum { LIBC_SYMBOLS(HOOKS_INDEX) HOOKS_COUNT };
 #undef HOOKS_INDEX
 
 /*
- * Addresses of the next definitions by HOOKS_*; NULL: not looked up yet. Written once, without a
+ * Addresses of the next definitions, by HOOKS_*; NULL: not looked up yet. Written once, without a
  * lock.
  */
 extern void *_Atomic hooks_symbols[HOOKS_COUNT];
 
 /*
- * Looks up the next definition of the function, and remembers it. If this libc does not have the
- * function the result is one that fails with ENOSYS.
+ * Looks up the next definition of the function and stores it. If this libc lacks the function,
+ * returns a function that fails with ENOSYS.
  */
 void *hooks_resolve(int index);
 
-/* Whether the next definition was looked up already. */
+/* True if the next definition was looked up already. */
 static inline bool hooks_known(int index)
 {
 	return atomic_load_explicit(&hooks_symbols[index], memory_order_relaxed);
@@ -211,19 +212,18 @@ static inline void *hooks_resolved(int index)
 	return likely(p) ? p : hooks_resolve(index);
 }
 
-/* The function that the program would call if this library were not loaded. */
+/* The function that the program would call without this library. */
 #define REAL(name) ((__typeof__(&name))hooks_resolved(HOOKS_##name))
 
 /*
- * Turns 0, a value or -errno into what libc returns: the value, or -1 with errno set. With a value
- * errno is `saved`, what it was when the program made the call: a system call that succeeds leaves
- * errno alone, whatever the library has tried on the way.
+ * Converts 0, a value or -errno into libc's convention: the value, or -1 with errno set. saved:
+ * errno at the program's call, which is restored on success.
  */
 long hooks_result(long ret, int saved);
 
 /*
- * Whether path, relative to dirfd (or AT_FDCWD), is in the device's tree, and where its file is
- * (sysfs.h). path may be NULL, which is nowhere.
+ * True if path, relative to dirfd (or AT_FDCWD), is in the device's tree. *target then has the
+ * location of the file (sysfs.h). path may be NULL, which is in no tree.
  */
 static inline bool hooks_lookup(int dirfd, const char *path, struct sysfs_target *target)
 {
@@ -231,8 +231,8 @@ static inline bool hooks_lookup(int dirfd, const char *path, struct sysfs_target
 }
 
 /*
- * If the path is in the device's tree, makes *dirfd and *path say where the file is, and returns
- * true. *target is filled then, and has to live as long as *path is used.
+ * If the path is in the device's tree, sets *dirfd and *path to the location of the file, and
+ * returns true. *path may point into *target.
  */
 bool hooks_redirect(int *dirfd, const char **path, struct sysfs_target *target);
 

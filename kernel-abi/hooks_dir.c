@@ -19,8 +19,8 @@
 /* ---- entries for the descriptors of this process ---- */
 
 /*
- * Whether the open directory is /proc/self/fd or fdinfo, opened by any path. Such a directory's own
- * descriptor, looked up in that list, is the directory itself.
+ * True if the open directory is /proc/self/fd or fdinfo, opened by any path. Such a directory lists
+ * its own descriptor, and that entry has the directory's inode.
  */
 static bool lists_own_fds(int dirfd)
 {
@@ -32,7 +32,7 @@ static bool lists_own_fds(int dirfd)
 	       dir.st_dev == entry.st_dev && dir.st_ino == entry.st_ino;
 }
 
-/* Returns the number in an entry's name if the RNIC has that descriptor for itself, else -1. */
+/* Returns the number in an entry's name if this is a descriptor of the RNIC, else -1. */
 static int own_fd_named(const char *name)
 {
 	unsigned long fd = 0;
@@ -45,9 +45,8 @@ static int own_fd_named(const char *name)
 }
 
 /*
- * Whether an entry of the open directory is a descriptor that the RNIC has for itself. For the
- * program such a number is not open (hooks_fd.c): programs count descriptors to find those that
- * they left open.
+ * True if an entry of the open directory is a descriptor of the RNIC. The program must take such a
+ * number for unused (hooks_fd.c): programs count descriptors to find leaks.
  */
 static inline bool is_hidden(int dirfd, const char *name)
 {
@@ -130,7 +129,7 @@ READDIR_HOOK(readdir64, dirent64)
 READDIR_R_HOOK(readdir_r, dirent)
 READDIR_R_HOOK(readdir64_r, dirent64)
 
-/* Removes hidden entries from len bytes of entries. Returns the number of bytes left. */
+/* Removes hidden entries from len bytes of entries. Returns the remaining number of bytes. */
 static ssize_t without_hidden(int fd, char *buf, ssize_t len)
 {
 	ssize_t kept = 0, size;
@@ -152,7 +151,7 @@ HOOK ssize_t getdents64(int fd, void *buf, size_t len)
 	do {
 		n = REAL(getdents64)(fd, buf, len);
 		kept = n > 0 ? without_hidden(fd, buf, n) : n;
-	} while (n > 0 && !kept); /* 0 would be the end */
+	} while (n > 0 && !kept); /* 0 would mean the end */
 	return kept;
 }
 
@@ -183,7 +182,7 @@ HOOK void seekdir(DIR *dir, long pos)
 		REAL(seekdir)(dir, pos);
 }
 
-/* ---- scandir() reads directories by libc's internal functions, which are not hooked ---- */
+/* ---- scandir() reads directories by libc's internal functions, which have no hooks ---- */
 
 typedef int dir_filter(const struct dirent *);
 typedef int dir_compare(const struct dirent **, const struct dirent **);
@@ -227,9 +226,9 @@ static int scan(const char *path, struct dirent ***list, dir_filter *filter, dir
 }
 
 /*
- * Removes hidden entries from the list of n entries that libc's function has made. Returns the
- * number of entries left. n may be -1. Opens the directory once more, which takes a descriptor,
- * only if hidden entries are possible.
+ * Removes hidden entries from libc's list of n entries. Returns the remaining number of entries. n
+ * may be -1. Opens the directory once more, which takes a descriptor, only if hidden entries are
+ * possible.
  */
 static int show(int dirfd, const char *path, struct dirent ***found, int n)
 {
@@ -254,7 +253,7 @@ static int show(int dirfd, const char *path, struct dirent ***found, int n)
 	return kept;
 }
 
-/* The types of filter and comparison differ between the functions. */
+/* The functions have different types of filter and comparison. */
 #define SCAN_NETDIR                                                                                \
 	scan(target.known_as, (struct dirent ***)list, (dir_filter *)filter, (dir_compare *)compare)
 

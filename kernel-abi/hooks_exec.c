@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Hooks on functions that start a program. They change nothing. A program that sets LD_PRELOAD for
- * another one, and forgets what was there, takes the device away from it: this is the last moment
- * at which somebody can notice and say so. A program for which LD_PRELOAD is unset or empty gets no
- * line, as whoever does that has meant it.
+ * Hooks on functions that start a program. They only print a warning. A program that sets
+ * LD_PRELOAD for another program, and drops the previous value, takes the device away from the
+ * latter. The warning names this cause. No warning is printed if LD_PRELOAD is unset or empty,
+ * since this is deliberate.
  */
 #define _GNU_SOURCE
 #include "hooks.h"
@@ -19,7 +19,7 @@
 #define VARIABLE "LD_PRELOAD="
 
 static atomic_bool said_here;
-/* Whether the line has been printed, in memory that the children of fork() share with us. */
+/* True once the line was printed; in memory that this process shares with children of fork(). */
 static atomic_bool *said = &said_here;
 
 static __attribute__((constructor)) void share_said(void)
@@ -31,7 +31,7 @@ static __attribute__((constructor)) void share_said(void)
 		said = page;
 }
 
-/* What LD_PRELOAD lists, if anything; or NULL. */
+/* Returns the value of LD_PRELOAD in env, or NULL. */
 static const char *preloaded(char *const *env)
 {
 	for (; env && *env; env++)
@@ -46,8 +46,8 @@ static struct iovec piece(const char *text)
 }
 
 /*
- * Says once that the program, which is about to be started with this environment, has no device.
- * Nothing here allocates or locks, since the caller may be the child of a vfork().
+ * Prints, once, that a program to be started with this environment has no device. Neither allocates
+ * nor locks, since the caller may be the child of a vfork().
  */
 static void look_at(const char *program, char *const *env)
 {
@@ -104,9 +104,12 @@ HOOK int fexecve(int fd, char *const argv[], char *const env[])
 	return REAL(fexecve)(fd, argv, env);
 }
 
-/* The functions with a list of arguments cannot pass it on, and become those with an array. */
+/*
+ * A function with a list of arguments cannot pass this list on, so it calls its variant with an
+ * array.
+ */
 
-/* How many arguments there are, first among them, and the NULL at the end. */
+/* Returns the number of arguments, including first and the NULL at the end. */
 static size_t count_arguments(const char *first, va_list ap)
 {
 	size_t n = 1;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Hooks on functions that take or make a descriptor: reading, writing, closing, copying, ioctl(),
+ * Hooks on functions that use or make a descriptor: reading, writing, closing, copying, ioctl(),
  * socket().
  */
 #define _GNU_SOURCE
@@ -17,15 +17,15 @@
 #include "netlink.h"
 #include "rnic.h"
 
-/* Where the call of a hook returns to: who has called. */
+/* The return address of a hook: identifies the caller. */
 #define CALLER __builtin_return_address(0)
 
 enum transfer { TRANSFER_READ, TRANSFER_WRITE };
 
 /*
- * Reads from, or writes to, a descriptor that may be ours; *ret is what the hook returns then,
- * errno is set. False if the descriptor is not ours after all, or if ours have no function of their
- * own for the transfer: the call goes to libc. from: where the program's call returns to.
+ * Reads from, or writes to, a descriptor that may be served. *ret is the hook's return value; errno
+ * is set. Returns false if the descriptor is not served, or has no such operation: then the hook
+ * calls libc. from: return address of the program's call.
  */
 static __attribute__((noinline)) bool serve(enum transfer what, int fd, void *buf, size_t len,
 					    const void *from, ssize_t *ret)
@@ -68,10 +68,13 @@ HOOK ssize_t __read_chk(int fd, void *buf, size_t len, size_t size)
 	if (unlikely(fdtable_maybe(fd)) && len <= size &&
 	    serve(TRANSFER_READ, fd, buf, len, CALLER, &ret))
 		return ret;
-	return REAL(__read_chk)(fd, buf, len, size); /* ends the program if len is more than size */
+	return REAL(__read_chk)(fd, buf, len, size); /* ends the program if len exceeds size */
 }
 
-/* One read gives one event, which has to fit the first piece of memory; the others are not used. */
+/*
+ * One read() returns one event, which must fit into the first buffer. The other buffers are not
+ * used.
+ */
 HOOK ssize_t readv(int fd, const struct iovec *iov, int count)
 {
 	ssize_t ret;
@@ -92,7 +95,7 @@ HOOK ssize_t write(int fd, const void *buf, size_t len)
 	return REAL(write)(fd, buf, len);
 }
 
-/* As serve(), for several pieces of memory. errno is left alone if any of them was written. */
+/* As serve(), for several buffers. errno is preserved if any buffer was written. */
 static __attribute__((noinline)) bool serve_pieces(int fd, const struct iovec *iov, int count,
 						   const void *from, ssize_t *ret)
 {
@@ -113,7 +116,7 @@ static __attribute__((noinline)) bool serve_pieces(int fd, const struct iovec *i
 	return true;
 }
 
-/* The kernel's devices take each piece of memory for a write() of its own, until one fails. */
+/* The kernel's devices treat each buffer as a separate write(), until one fails. */
 HOOK ssize_t writev(int fd, const struct iovec *iov, int count)
 {
 	ssize_t ret;
@@ -125,9 +128,8 @@ HOOK ssize_t writev(int fd, const struct iovec *iov, int count)
 }
 
 /*
- * Closes a descriptor that may be ours, and releases its kfile afterwards: as long as the
- * descriptor is open no other one can get its number. Cancellation on the way would leave the kfile
- * behind for ever.
+ * Closes a descriptor that may be served, and then releases its kfile: no other file can get the
+ * number of an open descriptor. Cancellation in between would leak the kfile.
  */
 static __attribute__((noinline)) int close_ours(int fd)
 {
@@ -150,10 +152,9 @@ static __attribute__((noinline)) int close_ours(int fd)
 }
 
 /*
- * Whether fd is one that the RNIC has for itself. The application is to take those for numbers that
- * are not open: a program that closes all descriptors it does not know of must not close the
- * RNIC's, still less open files of its own under their numbers; and a program that counts its open
- * descriptors looks for descriptors that it forgot to close (hooks_dir.c).
+ * True if fd is a descriptor of the RNIC. The application must take such numbers for unused. A
+ * program that closes all unknown descriptors must not close the RNIC's, nor reuse their numbers. A
+ * program that counts its open descriptors looks for leaks (hooks_dir.c).
  */
 static bool is_own(int fd)
 {
@@ -172,8 +173,8 @@ HOOK int close(int fd)
 }
 
 /*
- * Closes the descriptors from first up to the last one that the RNIC has for itself in [first,
- * last], but not the RNIC's. Returns where to go on: first if the RNIC has none there.
+ * Closes the descriptors from first to the RNIC's last descriptor in [first, last], except the
+ * RNIC's. Returns the next number to close: first if the RNIC has no descriptor there.
  */
 static unsigned int close_between(unsigned int first, unsigned int last, int flags)
 {
@@ -183,7 +184,7 @@ static unsigned int close_between(unsigned int first, unsigned int last, int fla
 		unsigned int end = (unsigned int)own;
 
 		if (first < end && REAL(close_range)(first, end - 1, flags))
-			for (; first < end; first++) /* a kernel without the call */
+			for (; first < end; first++) /* the kernel lacks close_range() */
 				REAL(close)((int)first);
 		first = end + 1;
 	}
@@ -195,7 +196,10 @@ HOOK int close_range(unsigned int first, unsigned int last, int flags)
 	unsigned int from = first;
 	int ret = 0;
 
-	/* A call that only sets CLOEXEC need not pass over the RNIC's: they have it already. */
+	/*
+	 * A call that only sets CLOEXEC may include the RNIC's descriptors, which have CLOEXEC
+	 * already.
+	 */
 	if (!(flags & CLOSE_RANGE_CLOEXEC) && !(flags & ~CLOSE_RANGE_UNSHARE))
 		from = close_between(first, last, flags);
 	if (from <= last || from == first)
@@ -214,7 +218,7 @@ HOOK void closefrom(int first)
 }
 
 /*
- * newfd is what dup() or the like returned for oldfd: if it is a descriptor, it is ours if oldfd
+ * newfd is the return value of dup() or similar for oldfd. A descriptor newfd is served if oldfd
  * is.
  */
 static int copied(int oldfd, int newfd)
@@ -233,8 +237,8 @@ HOOK int dup(int fd)
 }
 
 /*
- * True, and errno EBUSY, if newfd is the RNIC's, which must not be replaced. dup2() gives EBUSY for
- * a number that another thread is just opening: of its errors the one that fits.
+ * If newfd is a descriptor of the RNIC, which must not be replaced, sets errno to EBUSY and returns
+ * true. dup2() also fails with EBUSY for a number that another thread is just opening.
  */
 static bool is_taken(int oldfd, int newfd)
 {
@@ -259,8 +263,8 @@ HOOK int dup3(int oldfd, int newfd, int flags)
 }
 
 /*
- * The third argument may be an int, a pointer or missing. All three are passed on as a pointer,
- * since each travels in the same one register.
+ * The third argument may be an int, a pointer or missing. All are passed on as a pointer, since
+ * each is in the same register.
  */
 
 #define FCNTL_HOOK(name)                                                                           \
@@ -284,7 +288,10 @@ HOOK int dup3(int oldfd, int newfd, int flags)
 FCNTL_HOOK(fcntl)
 FCNTL_HOOK(fcntl64)
 
-/* Whether the kernel does this ioctl() alike for files of every kind: it sets a flag of the descriptor. */
+/*
+ * True if the kernel handles this ioctl() alike for files of any kind: it sets a flag of the
+ * descriptor.
+ */
 static bool is_for_any_file(unsigned long request)
 {
 	return request == FIOCLEX || request == FIONCLEX || request == FIONBIO ||
@@ -292,10 +299,10 @@ static bool is_for_any_file(unsigned long request)
 }
 
 /*
- * Does ioctl() on a descriptor that may be ours: *ret is what the hook returns then. The pipe or memory
- * file that stands behind it is never asked for more than a flag: it would answer for itself, and
- * what it says to a number that it does not know is not the same everywhere. In a child of fork() the
- * answer is that of a kernel without ioctl() on the device, and libibverbs asks in other ways.
+ * Does ioctl() on a descriptor that may be served. If true, *ret is the hook's return value. The
+ * pipe or memory file itself gets only requests that set a flag: its errors for unknown requests
+ * differ between systems. In a child of fork(), ioctl() fails as in a kernel whose device has none,
+ * and libibverbs falls back to other calls.
  */
 static __attribute__((noinline)) bool ioctl_ours(int fd, unsigned long request, void *arg, int *ret)
 {
@@ -310,7 +317,7 @@ static __attribute__((noinline)) bool ioctl_ours(int fd, unsigned long request, 
 	return true;
 }
 
-/* As with fcntl(), the third argument travels in the same register, whatever it is. */
+/* As with fcntl(), the third argument is in the same register, whatever its type. */
 HOOK int ioctl(int fd, unsigned long request, ...)
 {
 	va_list ap;
@@ -326,9 +333,9 @@ HOOK int ioctl(int fd, unsigned long request, ...)
 }
 
 /*
- * libibverbs and librdmacm ask netlink for RDMA devices, and look into sysfs only if netlink does
- * not answer. A kernel with RDMA drivers would answer with its own devices alone, so the socket is
- * refused, or is ours.
+ * libibverbs and librdmacm search for RDMA devices by netlink, and use sysfs only if netlink fails.
+ * A kernel with RDMA drivers would report its own devices only. So this socket is refused, or
+ * served by this library.
  */
 HOOK int socket(int domain, int type, int protocol)
 {

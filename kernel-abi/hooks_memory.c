@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Hooks on functions that unmap the program's memory. A registered region loses its unmapped pages:
- * later mappings there are not the region's. The hooks pass all calls on until the RNIC is loaded.
+ * Hooks on functions that unmap the program's memory. A registered region loses its unmapped pages;
+ * later mappings at the same address do not belong to the region. The hooks only pass calls on
+ * until the RNIC is loaded.
  *
- * libc unmaps memory without these functions, too: free() and realloc() of a large block, and
- * free() of the last block at the end of the heap. So both have hooks as well. If a region has
- * bytes of the block, the hook checks the block's pages after the call, and the end of the heap.
+ * libc also unmaps memory without these functions: in free() and realloc() of a large block, and in
+ * free() of the last block at the end of the heap. So free() and realloc() have hooks as well. If a
+ * region overlaps the block, the hook checks the block's pages after the call, and the end of the
+ * heap.
  */
 #define _GNU_SOURCE
 #include "hooks.h"
@@ -31,8 +33,8 @@
 
 /*
  * UCX looks up these functions by dlsym() and patches their code, to see libc's own calls as well.
- * dlsym() passes over a symbol whose version is not the default, and so finds libc's. Programs bind
- * to the version.
+ * dlsym() skips a symbol whose version is not the default, and so finds libc's. Programs bind to
+ * the version.
  */
 #ifdef LIBC_VERSION
 #define HIDE_FROM_DLSYM(name) __asm__(".symver " #name ", " #name "@" LIBC_VERSION ", remove")
@@ -103,8 +105,8 @@ MMAP_HOOK(mmap)
 MMAP_HOOK(mmap64)
 
 /*
- * After ibv_fork_init() libibverbs keeps registered pages from children, which devices that pin
- * pages need with older kernels. Here no page is pinned, and a child would fault on its own memory.
+ * After ibv_fork_init(), libibverbs hides registered pages from children. Older kernels need this
+ * for devices that pin pages. This device pins none, and a child would fault on its own memory.
  */
 static bool is_of_libibverbs(const void *from)
 {
@@ -219,7 +221,7 @@ HOOK void *shmat(int id, const void *addr, int flags)
 /* libc's end of the heap. sbrk(0) could undo another thread's growth, once UCX has patched it. */
 extern char *__curbrk __attribute__((weak));
 
-/* If one thread grows the heap while another shrinks it, the check may miss the shrinking. */
+/* The check may miss the shrinking of the heap if another thread grows the heap meanwhile. */
 static void look_at_heap(const struct sctpiw_rnic_api *api)
 {
 	static _Atomic uint64_t end; /* of the heap at the last check */
@@ -256,8 +258,8 @@ HOOK void *sbrk(intptr_t increment)
 }
 
 /*
- * Whether malloc_usable_size() and the next free() are of one allocator: another allocator does not
- * know the blocks.
+ * True if malloc_usable_size() and the next free() belong to one allocator. Another allocator does
+ * not know the blocks.
  */
 static bool is_size_known(void)
 {
@@ -275,8 +277,8 @@ static bool is_size_known(void)
 }
 
 /*
- * Begins the freeing of a block. Returns its size if a region has bytes of the block and the block
- * may be unmapped, else 0.
+ * Begins the freeing of a block. Returns its size if a region overlaps the block and the block may
+ * be unmapped, else 0.
  */
 static size_t begin_block(const struct sctpiw_rnic_api *api, void *block)
 {
@@ -296,7 +298,8 @@ static void end_block(const struct sctpiw_rnic_api *api, uint64_t block, size_t 
 
 /*
  * Looks up the next free() before the constructor does. dlsym() frees the error text of an earlier
- * dlsym(), and so comes back here. Returns false during such a lookup: free() then leaks the block.
+ * dlsym(), and so calls this function again. Returns false during such a lookup: free() then leaks
+ * the block.
  */
 static __attribute__((noinline, cold)) bool find_free(void)
 {

@@ -25,15 +25,15 @@ static __attribute__((noinline)) bool lookup_and_open(int dirfd, const char *pat
 }
 
 /*
- * Opens path if it is in the device's tree: *fd is what open() returns then. Only such calls pay for
- * the kilobyte of stack that a target takes.
+ * Opens path if it is in the device's tree; *fd is then the return value of open(). Only such calls
+ * use the kilobyte of stack for a target.
  */
 static inline bool open_ours(int dirfd, const char *path, int flags, mode_t mode, int *fd)
 {
 	return sysfs_maybe(dirfd, path) && lookup_and_open(dirfd, path, flags, mode, fd);
 }
 
-/* Fetches the mode that follows the argument `flags`, or 0 if these flags come without one. */
+/* Fetches the mode that follows the argument `flags`, or 0 if these flags take no mode. */
 #define OPEN_MODE(flags, mode)                                                                     \
 	do {                                                                                       \
 		va_list ap;                                                                        \
@@ -69,10 +69,7 @@ static inline bool open_ours(int dirfd, const char *path, int flags, mode_t mode
 			       REAL(name)(dirfd, path, flags, mode);                               \
 	}
 
-/*
- * The fortified functions have no mode: if the flags need one the program is at fault, and libc ends
- * it.
- */
+/* The fortified functions have no mode. If the flags need one, libc aborts the program. */
 #define OPEN_2_HOOK(name, params, args, dirfd)                                                     \
 	HOOK int name params                                                                       \
 	{                                                                                          \
@@ -93,8 +90,8 @@ OPEN_2_HOOK(__openat_2, (int dirfd, const char *path, int flags), (dirfd, path, 
 OPEN_2_HOOK(__openat64_2, (int dirfd, const char *path, int flags), (dirfd, path, flags), dirfd)
 
 /*
- * The flags of open() for a mode of fopen() ("r", "r+", "we" ...), without those that create a
- * file.
+ * Returns the flags of open() for a mode of fopen() ("r", "r+", "we" ...), without flags that
+ * create a file.
  */
 static int stream_flags(const char *mode)
 {
@@ -142,8 +139,8 @@ HOOK FILE *fopen64(const char *path, const char *mode)
 }
 
 /*
- * The path that freopen() is to open: where the file is, if path is in the device's tree. NULL: fp is
- * closed and errno set, as the mode would change the tree.
+ * Returns the path for freopen(): the location of the file if path is in the device's tree. Returns
+ * NULL if the mode would change the tree: fp is then closed, and errno set.
  */
 static const char *freopen_path(const char *path, const char *mode, FILE *fp,
 				struct sysfs_target *target)
@@ -158,7 +155,7 @@ static const char *freopen_path(const char *path, const char *mode, FILE *fp,
 	return target->path;
 }
 
-/* freopen() takes NULL for a path, which asks for another mode of the same file. */
+/* A NULL path requests another mode of the same file. */
 #define FREOPEN_HOOK(name)                                                                         \
 	HOOK FILE *name(const char *path, const char *mode, FILE *fp)                              \
 	{                                                                                          \
@@ -187,8 +184,8 @@ static struct dirent *glob_readdir(void *dir)
 }
 
 /*
- * glob() reads directories by libc's internal functions, which are not hooked. GLOB_ALTDIRFUNC
- * makes it call the hooks instead. glob64_t is glob_t with other types of functions.
+ * glob() reads directories by libc's internal functions, which have no hooks. GLOB_ALTDIRFUNC makes
+ * glob() call the hooks instead. glob64_t is glob_t with other function types.
  */
 static bool glob_begin(const char *pattern, int flags, glob_t *g)
 {

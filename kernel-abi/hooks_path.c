@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Hooks on functions that ask about a path, or go there, without opening it: access rights,
- * symbolic links, the working directory, extended attributes. Those of the stat family are in
- * hooks_stat.c.
+ * Hooks on functions that examine or enter a path without opening it: access rights, symbolic
+ * links, the working directory, extended attributes. hooks_stat.c has the stat family.
  */
 #define _GNU_SOURCE
 #include "hooks.h"
@@ -13,8 +12,8 @@
 #include "sysfs.h"
 
 /*
- * True if the path is in the device's tree: *ret is what the hook returns. False otherwise; *dirfd
- * and *path then say where libc is to look, which has changed if the path leads out of the tree.
+ * If the path is in the device's tree, sets *ret to the hook's return value and returns true.
+ * Otherwise libc must use *dirfd and *path, which change if the path leads out of the tree.
  */
 static bool access_ours(int *dirfd, const char **path, int mode, struct sysfs_target *target,
 			int *ret)
@@ -133,11 +132,11 @@ HOOK int fchdir(int fd)
 	int ret = REAL(fchdir)(fd);
 
 	if (!ret && unlikely(fdtable_maybe(fd)))
-		sysfs_entered(); /* perhaps: the look-up of a relative path finds out */
+		sysfs_entered(); /* possibly; the lookup of a relative path checks */
 	return ret;
 }
 
-/* `ls -l` asks for the extended attributes of each file. */
+/* `ls -l` reads the extended attributes of each file. */
 #define XATTR_HOOK(name, params, args)                                                             \
 	HOOK ssize_t name params                                                                   \
 	{                                                                                          \

@@ -37,9 +37,9 @@ SIGNAL_HOOK(sysv_signal, (int)SA_RESETHAND | SA_NODEFER, false)
 SIGNAL_HOOK(__sysv_signal, (int)SA_RESETHAND | SA_NODEFER, false)
 
 /*
- * sigset() blocks the signal and changes no handler if it is told SIG_HOLD; otherwise it also
- * unblocks the signal, and returns SIG_HOLD if that was blocked. REAL() would name sigset() once
- * more, which the compiler warns of as deprecated.
+ * With SIG_HOLD, sigset() blocks the signal and changes no handler. Otherwise it also unblocks the
+ * signal, and returns SIG_HOLD if the signal was blocked. REAL() would name the deprecated
+ * sigset(), and the compiler would warn.
  */
 HOOK sighandler_t sigset(int sig, sighandler_t handler)
 {

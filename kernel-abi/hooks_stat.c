@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Hooks on the stat family. stat and stat64 are one in 64-bit libcs, and the __xstat functions of
- * older programs have but one version of the struct; yet each hook goes on to its own name.
+ * Hooks on the stat family. In 64-bit libcs, stat and stat64 are the same, and the __xstat
+ * functions of older programs have only one version of the struct. Nevertheless each hook calls its
+ * own name.
  */
 #define _GNU_SOURCE
 #include "hooks.h"
@@ -11,9 +12,7 @@
 #include "fdtable.h"
 #include "sysfs.h"
 
-/*
- * Makes what fstat() said of fd, if that is a device of ours, what it says of the character device.
- */
+/* If fd is a device of this library, changes the result of fstat() to show the character device. */
 static __attribute__((noinline)) void fix_fstat(int fd, struct stat *st)
 {
 	struct kfile *kf = fdtable_get(fd);
@@ -28,7 +27,7 @@ static __attribute__((noinline)) void fix_fstat(int fd, struct stat *st)
 	kfile_put(kf);
 }
 
-/* What the hooks of fstat() return, when libc's has returned ret. st: a struct stat or stat64. */
+/* Returns the result of a hook of fstat(), for libc's result ret. st: a struct stat or stat64. */
 static inline int fixed(int fd, int ret, void *st)
 {
 	if (unlikely(fdtable_maybe(fd)) && !ret)
@@ -36,13 +35,13 @@ static inline int fixed(int fd, int ret, void *st)
 	return ret;
 }
 
-/* Whether the arguments of fstatat() or statx() mean dirfd itself, and that may be ours. */
+/* True if the arguments of fstatat() or statx() mean dirfd itself, which may be served. */
 static bool is_descriptor_itself(int dirfd, const char *path, int flags)
 {
 	return flags & AT_EMPTY_PATH && dirfd >= 0 && fdtable_maybe(dirfd) && (!path || !*path);
 }
 
-/* The same for the hooks of fstatat(). */
+/* As fixed(), for the hooks of fstatat(). */
 static inline int fixed_at(int dirfd, const char *path, int flags, int ret, void *st)
 {
 	if (!ret && is_descriptor_itself(dirfd, path, flags))
@@ -63,7 +62,7 @@ static __attribute__((noinline)) bool lookup_and_stat(int dirfd, const char *pat
 	return true;
 }
 
-/* Does fstatat() if path is in the device's tree: *ret is what the hook returns then. */
+/* Does fstatat() if path is in the device's tree; *ret is then the hook's return value. */
 static inline bool stat_ours(int dirfd, const char *path, void *st, int flags, int *ret)
 {
 	return sysfs_maybe(dirfd, path) && lookup_and_stat(dirfd, path, st, flags, ret);

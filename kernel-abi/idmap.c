@@ -14,7 +14,7 @@ struct idmap_node {
 
 #define BUCKETS_MIN 64u
 
-/* The lock guards all that follows. It is a leaf: no other lock is taken while it is held. */
+/* Guards all data below. No other lock is taken while it is held. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_once_t fork_once = PTHREAD_ONCE_INIT;
 static struct idmap_node *buckets_min[BUCKETS_MIN];
@@ -32,22 +32,20 @@ static void unlock_map(void)
 	pthread_mutex_unlock(&lock);
 }
 
-/* A child of fork() may open channels of its own, so it must not inherit the lock locked. */
+/* A child of fork() may open channels of its own, so the lock must be free in the child. */
 static void watch_forks(void)
 {
 	pthread_atfork(lock_map, unlock_map, unlock_map);
 }
 
-/*
- * The map knows nothing of how the RNIC numbers its ids, so every bit counts (Fibonacci hashing).
- */
+/* Fibonacci hashing: the RNIC may number its ids in any way, so every bit counts. */
 static struct idmap_node **bucket_of(uint32_t id)
 {
 	return &buckets[(id * UINT64_C(0x9e3779b97f4a7c15) >> 32) & (bucket_count - 1)];
 }
 
 /*
- * The pointer that points to the entry of id, or the one at the end of the chain where it belongs.
+ * Returns the link to the entry of id, or the link at the end of the chain where the entry belongs.
  */
 static struct idmap_node **find(uint32_t id)
 {
@@ -58,10 +56,7 @@ static struct idmap_node **find(uint32_t id)
 	return p;
 }
 
-/*
- * Doubles the number of buckets. If there is no memory for them the chains stay long, and nothing
- * else.
- */
+/* Doubles the number of buckets. When out of memory, the chains only stay long. */
 static void grow(void)
 {
 	struct idmap_node **old = buckets;

@@ -8,12 +8,15 @@
 #include <stdint.h>
 
 #define LIBRARY "librdmacm.so.1"
-#define SYMBOL "rdma_create_id" /* any function of it */
+#define SYMBOL "rdma_create_id" /* any function of the library */
 
-/* Its segment of code. The end is written last, and is 0 until then. */
+/* The library's code segment. The end is written last, and is 0 until then. */
 static _Atomic uintptr_t code_begin, code_end;
 
-/* For dl_iterate_phdr(): takes the segment of code that the address *arg is in, and ends the search there. */
+/*
+ * For dl_iterate_phdr(): stores the code segment that contains the address *arg, and ends the
+ * search.
+ */
 static int take_segment(struct dl_phdr_info *info, size_t size, void *arg)
 {
 	uintptr_t address = *(uintptr_t *)arg;
@@ -32,7 +35,7 @@ static int take_segment(struct dl_phdr_info *info, size_t size, void *arg)
 	return 0;
 }
 
-/* Two threads that get here at once find the same. */
+/* Two threads at once find the same segment. */
 void librdmacm_find(void)
 {
 	uintptr_t function;

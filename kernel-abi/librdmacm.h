@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Where the code of the program's librdmacm is, so that a call that comes from there can be told from others.
+ * The location of the code of the program's librdmacm, to distinguish its calls from others.
  *
  * Locks: none of its own; librdmacm_find() takes the dynamic linker's.
  */
@@ -10,13 +10,16 @@
 #include <stdbool.h>
 
 /*
- * Looks for librdmacm unless it was found before. It stays loaded from then on, so that nothing else is ever
- * where its code was. A program that does not have it, or has it linked in statically, or in a namespace of dlmopen(), is
- * one without.
+ * Looks for librdmacm unless it was found before. Then keeps it loaded, so that no other code can
+ * have its addresses. Does not find a librdmacm that is linked statically, or in a namespace of
+ * dlmopen().
  */
 void librdmacm_find(void);
 
-/* Whether an address is in the code of the librdmacm that was found. Any thread, also in a signal handler. */
+/*
+ * True if an address is in the code of the librdmacm found. Any thread or signal handler may call
+ * this.
+ */
 bool librdmacm_has(const void *address);
 
 #endif

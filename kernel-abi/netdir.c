@@ -12,7 +12,7 @@
 #include "libc.h"
 #include "rnic.h"
 
-#define NETDIRS_MAX 16 /* open at the same time; more read as the directory on disk */
+#define NETDIRS_MAX 16 /* open at the same time; further ones read as the directory on disk */
 #define END "/device/net"
 
 struct netdir {
@@ -24,7 +24,7 @@ struct netdir {
 };
 
 _Atomic unsigned int netdir_count;
-/* NULL: the place is free. */
+/* NULL: the slot is free. */
 static _Atomic(struct netdir *) netdirs[NETDIRS_MAX];
 
 bool netdir_is(const char *known_as)

@@ -11,7 +11,7 @@
 
 #include "libc.h"
 
-/* From rdma/rdma_netlink.h, whose older versions lack some of these. */
+/* From rdma/rdma_netlink.h, whose older versions lack some of these numbers. */
 #define NLDEV 5u		   /* RDMA_NL_NLDEV */
 #define SYS_GET (NLDEV << 10 | 6u) /* RDMA_NLDEV_CMD_SYS_GET */
 #define COPY_ON_FORK 93		   /* RDMA_NLDEV_SYS_ATTR_COPY_ON_FORK */
@@ -29,7 +29,6 @@ union answer {
 	} refusal;
 };
 
-/* Writes the answer to a request. */
 static void make_answer(const struct nlmsghdr *question, uint32_t port, union answer *a)
 {
 	memset(a, 0, sizeof(*a));

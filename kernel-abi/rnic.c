@@ -58,8 +58,7 @@ static const char *provider_path(char *buf, size_t len)
 }
 
 /*
- * The RNIC calls this when it has made a descriptor by itself: the async event channel of a
- * context.
+ * The RNIC calls this for a descriptor that it makes itself: the async event channel of a context.
  */
 static void opened_by_rnic(int fd, struct rnic_channel *chan)
 {
@@ -79,8 +78,8 @@ int rnic_own_fd(unsigned int first, unsigned int last)
 }
 
 /*
- * Two threads that get here at once load the same file and find the same table. So no lock is
- * needed, and none can be held by another thread during a fork().
+ * Two threads at once load the same file and find the same table. So no lock is needed, and a
+ * fork() in another thread cannot leave a lock held.
  */
 const struct sctpiw_rnic_api *rnic_load(void)
 {
@@ -128,10 +127,10 @@ int rnic_open(void)
 }
 
 /*
- * Whether a read() that a signal interrupted is to go on. The kernel restarts it if the handler
- * that ran has SA_RESTART, but it does not restart poll(), and cannot be asked which signal it was.
- * So a read() goes on if every handler of the process has SA_RESTART. Handlers of faults do not
- * count, as faults do not happen to a thread that sleeps.
+ * True if a read() continues after a signal. The kernel restarts read(), but not poll(), if the
+ * handler that ran has SA_RESTART, and does not report which signal it was. So a read() continues
+ * if every handler of the process has SA_RESTART. Handlers of faults do not count, as a sleeping
+ * thread has no faults.
  */
 static bool signals_restart(void)
 {
@@ -156,8 +155,8 @@ static void put_cancelled(void *kf)
 }
 
 /*
- * A function of its own, since a cleanup handler saves registers as setjmp() does, at the cost of
- * locals.
+ * A separate function: a cleanup handler saves registers as setjmp() does, and would slow down the
+ * caller's local variables.
  */
 static int poll_in(struct kfile *kf, struct pollfd *pfd)
 {
@@ -170,9 +169,9 @@ static int poll_in(struct kfile *kf, struct pollfd *pfd)
 }
 
 /*
- * In the kernel a thread that waits in read() goes on waiting if another thread closes the
- * descriptor. Programs rely on that: rping's event thread would otherwise end the process with an
- * error. So the wait for a descriptor that has been closed does not end.
+ * In the kernel, a thread that waits in read() keeps waiting if another thread closes the
+ * descriptor. Programs rely on that: otherwise rping's event thread would end the process with an
+ * error. So the wait for a closed descriptor does not end.
  */
 int rnic_wait_readable(struct kfile *kf, int fd)
 {
@@ -187,7 +186,7 @@ int rnic_wait_readable(struct kfile *kf, int fd)
 		return -EAGAIN;
 	for (;;) {
 		if (!fdtable_holds(fd, kf) || pfd.revents & POLLNVAL)
-			pfd.fd = -1; /* poll() ignores a negative descriptor, and sleeps */
+			pfd.fd = -1; /* poll() ignores a negative descriptor and sleeps */
 		ret = poll_in(kf, &pfd);
 		if (ret == -EINTR && signals_restart())
 			continue;

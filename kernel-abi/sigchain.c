@@ -13,9 +13,9 @@
 #include "libc.h"
 
 /*
- * A handler that the application has set, and takes for the one that is installed. A record is
- * never changed or freed, so that on_signal() can read it without a lock. Equal ones share a
- * record, so that a program which switches between two handlers again and again needs only two.
+ * A handler that the application has set. The application sees this one as installed. A record is
+ * never changed or freed, so that on_signal() reads it without a lock. Equal handlers share a
+ * record, so a program that alternates between two handlers needs only two records.
  */
 struct disposition {
 	struct disposition *next;
@@ -25,14 +25,14 @@ struct disposition {
 struct claim {
 	_Atomic(bool (*)(int, siginfo_t *, void *)) handler; /* the RNIC's; NULL: not claimed */
 	_Atomic(const struct disposition *) app;	     /* the application's */
-	_Atomic pid_t pid;				     /* of the process that claimed it */
+	_Atomic pid_t pid;				     /* the process that claimed it */
 };
 
 #define RECORDS 64
 
 static struct claim claims[NSIG];
 static struct disposition records[RECORDS];
-static _Atomic unsigned int records_used; /* of the above; further records are mapped */
+static _Atomic unsigned int records_used;	       /* further records are mapped */
 static _Atomic(struct disposition *) all_dispositions; /* a list */
 static const struct disposition default_disposition;   /* SIG_DFL, no flags, no mask */
 
@@ -61,8 +61,8 @@ static bool same_action(const struct sigaction *a, const struct sigaction *b)
 }
 
 /*
- * malloc() must not be called in a signal handler, but mmap() may. That a record takes a whole page
- * matters little, as hardly any program sets more than RECORDS different handlers.
+ * A signal handler may call mmap(), but not malloc(). Such a record takes a whole page, but hardly
+ * any program sets more than RECORDS different handlers.
  */
 static struct disposition *record_alloc(void)
 {
@@ -77,7 +77,7 @@ static struct disposition *record_alloc(void)
 	return page == MAP_FAILED ? NULL : page;
 }
 
-/* The record of an action, made if there is none yet; NULL if there is no memory for it. */
+/* Returns the record of an action, made if necessary, or NULL when out of memory. */
 static const struct disposition *intern(const struct sigaction *act)
 {
 	struct disposition *d, *head = atomic_load(&all_dispositions);
@@ -98,10 +98,10 @@ static const struct disposition *intern(const struct sigaction *act)
 static void on_signal(int sig, siginfo_t *info, void *ucontext);
 
 /*
- * Installs on_signal() for an application that wants app. SA_NODEFER makes a fault inside the
- * RNIC's handler survivable; deliver() blocks what the application wants blocked. The alternate
- * stack is used only if the application wants it, so that an overflow of the stack kills it as it
- * always would.
+ * Installs on_signal() for the application's handler app. SA_NODEFER makes a fault inside the
+ * RNIC's handler survivable; deliver() blocks the signals of the application's mask. The alternate
+ * stack is used only if the application sets it, so that a stack overflow still ends the
+ * application.
  */
 static int install(int sig, const struct disposition *app)
 {
@@ -113,24 +113,22 @@ static int install(int sig, const struct disposition *app)
 	return libc_sigaction(sig, &act, NULL);
 }
 
-/*
- * A fault comes with a positive code; a signal of kill(), sigqueue() and the like with 0 or less.
- */
+/* A fault has a positive code; a signal of kill(), sigqueue() and the like has 0 or less. */
 static bool is_fault(const siginfo_t *info)
 {
 	return info->si_code > 0;
 }
 
-/* Does what the kernel does by default. */
+/* Performs the kernel's default action. */
 static void deliver_default(int sig, const siginfo_t *info)
 {
 	struct sigaction dfl = { .sa_handler = SIG_DFL };
 
 	libc_sigaction(sig, &dfl, NULL);
 	if (is_fault(info))
-		return; /* the instruction faults again: the process ends with the right status */
+		return; /* the instruction faults again, which ends the process */
 	syscall(SYS_tgkill, getpid(), (pid_t)syscall(SYS_gettid), sig);
-	/* The process lives on if the default action is to stop it, or to ignore the signal. */
+	/* The process continues if the default action is to stop it, or to ignore the signal. */
 	install(sig, &default_disposition);
 }
 
@@ -144,7 +142,7 @@ static void deliver(int sig, siginfo_t *info, void *ucontext, const struct dispo
 		atomic_compare_exchange_strong(&claims[sig].app, &app, &default_disposition);
 	if (!(act->sa_flags & SA_NODEFER))
 		sigaddset(&block, sig);
-	/* The mask of the interrupted code is restored when on_signal() returns. */
+	/* The mask of the interrupted code is restored on return from on_signal(). */
 	pthread_sigmask(SIG_BLOCK, &block, NULL);
 	if (act->sa_flags & SA_SIGINFO)
 		act->sa_sigaction(sig, info, ucontext);
@@ -187,8 +185,8 @@ HOOK int sctpiw_sigchain_claim(int sig, bool (*handler)(int, siginfo_t *, void *
 		return ret;
 	if (old.sa_sigaction == on_signal) {
 		/*
-		 * Claimed before, perhaps by a parent: the record of the application's handler
-		 * still holds.
+		 * Claimed before, perhaps by a parent: the record of the application's handler is
+		 * still valid.
 		 */
 		atomic_store(&claims[sig].pid, getpid());
 		atomic_store(&claims[sig].handler, handler);
@@ -204,7 +202,7 @@ HOOK int sctpiw_sigchain_claim(int sig, bool (*handler)(int, siginfo_t *, void *
 }
 
 /*
- * sigaction() in a child of the process that claimed the signal: the kernel does it, but
+ * sigaction() in a child of the process that claimed the signal. The kernel performs it, but
  * on_signal() is not shown as the old handler.
  */
 static int sigaction_in_child(int sig, const struct sigaction *act, struct sigaction *old)

@@ -28,7 +28,7 @@ static const char *const our_trees[] = {
 
 _Atomic bool sysfs_cwd_inside;
 
-/* NULL: not looked for yet; "": there is none. Once it is set it never changes. */
+/* NULL: not searched yet; "": none. Once set, it never changes. */
 static _Atomic(const char *) sysroot_path;
 
 static bool is_sysroot(const char *path)
@@ -40,7 +40,7 @@ static bool is_sysroot(const char *path)
 	return n < (int)sizeof(probe) && !libc_fstatat(AT_FDCWD, probe, &st, 0);
 }
 
-/* The path of a directory without symbolic links, as getcwd() and realpath() show it. */
+/* Writes the path of a directory without symbolic links, as getcwd() and realpath() show it. */
 static bool physical_path(const char *dir, char *buf, size_t len)
 {
 	char link[64];
@@ -60,7 +60,7 @@ static bool physical_path(const char *dir, char *buf, size_t len)
 	return true;
 }
 
-/* $SCTPIW_SYSROOT, or the tree beside this library. NULL: neither is one. */
+/* Returns $SCTPIW_SYSROOT, or the tree beside this library, or NULL if neither is a sysroot. */
 static const char *sysroot_find(char *buf, size_t len)
 {
 	const char *env = secure_getenv("SCTPIW_SYSROOT");
@@ -75,8 +75,8 @@ static const char *sysroot_find(char *buf, size_t len)
 }
 
 /*
- * The sysroot; NULL if there is none, and then nothing is redirected. If two threads look for it at
- * once, one of them leaks its copy of the path.
+ * Returns the sysroot, or NULL: then no path is redirected. If two threads search at once, one of
+ * them leaks its copy of the path.
  */
 static const char *sysroot(void)
 {
@@ -96,7 +96,10 @@ static const char *sysroot(void)
 	return *path ? path : NULL;
 }
 
-/* Takes //, . and .. out of an absolute path without looking at the disk. 0, or -ENAMETOOLONG. */
+/*
+ * Removes //, . and .. from an absolute path without access to the disk. Returns 0 or
+ * -ENAMETOOLONG.
+ */
 static int normalize(char *out, size_t len, const char *path)
 {
 	size_t used = 0;
@@ -126,7 +129,9 @@ static int normalize(char *out, size_t len, const char *path)
 	return 0;
 }
 
-/* The rest of path behind prefix, which ends at a slash or with the path; or NULL. */
+/*
+ * Returns the rest of path after prefix, which must end at a slash or at the end of path; or NULL.
+ */
 static const char *after_prefix(const char *path, const char *prefix)
 {
 	size_t n = strlen(prefix);
@@ -150,7 +155,8 @@ static bool ends_with(const char *path, const char *end)
 }
 
 /*
- * The last component of path if dir, which begins and ends with a slash, stands before it; or NULL.
+ * Returns the last component of path if it follows dir, which begins and ends with a slash; or
+ * NULL.
  */
 static const char *name_in(const char *path, const char *dir)
 {
@@ -160,7 +166,7 @@ static const char *name_in(const char *path, const char *dir)
 	return (size_t)(name - path) >= len && !strncmp(name - len, dir, len) ? name : NULL;
 }
 
-/* Whether path is .../dir/N, where N is the number of a slot of the GID table. */
+/* True if path is .../dir/N, where N is the number of a GID table slot. */
 static bool is_numbered(const char *path, const char *dir, unsigned int *number)
 {
 	const char *name = name_in(path, dir);
@@ -195,7 +201,7 @@ static const struct {
 	{"/ports/1/gid_attrs/ndevs/", SYSFS_GID_NDEV},
 };
 
-/* Sets target->kind, and gid_index, for a clean path in the tree as the application knows it. */
+/* Sets target->kind, and gid_index, for a normalized path of the tree in the application's view. */
 static void classify(const char *path, struct sysfs_target *target)
 {
 	target->kind = SYSFS_FILE;
@@ -210,8 +216,8 @@ static void classify(const char *path, struct sysfs_target *target)
 }
 
 /*
- * The directory that a relative path starts from, as the application knows it; false if not in the
- * tree.
+ * Writes the directory of a relative path, in the application's view. Returns false if the
+ * directory is not in the tree.
  */
 static bool base_of(int dirfd, const char *root, char *buf, size_t len)
 {
@@ -243,7 +249,7 @@ bool sysfs_lookup(int dirfd, const char *path, struct sysfs_target *target)
 	int saved = errno;
 	bool relative = path[0] != '/';
 
-	/* Nearly all paths that get this far get no further. */
+	/* The fast test fails for nearly all paths. */
 	if (!*path || (!relative && !strstr(path, "infiniband") && !strstr(path, "rdma_cm")))
 		return false;
 	if (!relative && normalize(clean, sizeof(clean), path))
@@ -278,7 +284,7 @@ bool sysfs_lookup(int dirfd, const char *path, struct sysfs_target *target)
 	memcpy(target->path, root, len);
 	memcpy(target->path + len, clean, n + 1);
 	target->known_as = target->path + len;
-	/* A slash at the end asks for a directory. */
+	/* A slash at the end requires a directory. */
 	if (path[strlen(path) - 1] == '/')
 		memcpy(target->path + len + n, "/", 2);
 	return true;
@@ -298,7 +304,7 @@ int sysfs_open(const struct sysfs_target *target, int flags)
 	default:
 		break;
 	}
-	/* All programs share the tree, so not even its owner may change it by way of /sys. */
+	/* All programs share the tree, so not even its owner may change it through /sys. */
 	if ((flags & O_ACCMODE) != O_RDONLY || flags & (O_CREAT | O_TRUNC))
 		return -EACCES;
 	if (!(flags & O_DIRECTORY) && !ends_with(target->path, "/") && target->kind != SYSFS_FILE) {
@@ -325,9 +331,9 @@ int sysfs_access(const struct sysfs_target *target, int mode)
 }
 
 /*
- * By how many seconds a directory of the device is to look younger than it is: by one for each
- * fork(). libibverbs compares that time to tell whether a device is the one in its list. So
- * librdmacm, in the child of a fork(), finds the child's device and not the parent's.
+ * Returns the seconds by which a directory of the device must look younger: one for each fork().
+ * libibverbs compares that time to check whether a device is the one in its list. So librdmacm, in
+ * the child of a fork(), finds the child's device and not the parent's.
  */
 static uint32_t seconds_younger(const struct sysfs_target *target, mode_t mode)
 {
@@ -400,8 +406,8 @@ void sysfs_init(void)
 	int saved = errno;
 
 	/*
-	 * Every program pays for this, so the sysroot is looked for only if the path looks like one
-	 * in it.
+	 * This runs in every program, so the sysroot is searched only if the path may be inside
+	 * one.
 	 */
 	if (getcwd(cwd, sizeof(cwd)) && strstr(cwd, "/sysroot/") && sysroot() &&
 	    after_prefix(cwd, sysroot()))

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
  * The device's files: /sys/class/infiniband, /sys/class/infiniband_verbs, /sys/class/misc/rdma_cm
- * and /dev/infiniband. They exist on disk in a tree, the "sysroot", so that every function of libc
- * does with them what it does with files: a hook redirects the path. Only the two devices, and the
- * files whose contents depend on the host or change (attr.h), are made when they are opened.
+ * and /dev/infiniband. They exist on disk in a tree, the "sysroot". A hook redirects the path, so
+ * every libc function works on them as on other files. Only the two devices, and the files whose
+ * contents change or depend on the host (attr.h), are made by open().
  *
- * Locks: none. All functions may be called from signal handlers, but for the first one that
- * redirects a path, which finds the sysroot.
+ * Locks: none. All functions may be called from signal handlers, except the first that redirects a
+ * path, which finds the sysroot.
  */
 #ifndef KERNEL_ABI_SYSFS_H
 #define KERNEL_ABI_SYSFS_H
@@ -20,10 +20,10 @@
 
 #define SYSFS_PATH_MAX 1024
 
-/* What is at a path. All but the first four kinds are files that attr.h makes. */
+/* Kinds of files at a path. attr.h makes all files but those of the first four kinds. */
 enum sysfs_kind {
-	SYSFS_OUTSIDE, /* reached by .. from a directory of the tree: an ordinary path after all */
-	SYSFS_FILE,    /* a file or directory on disk, or nothing */
+	SYSFS_OUTSIDE, /* reached by .. from a directory of the tree: not redirected */
+	SYSFS_FILE,    /* a file or directory on disk, or none */
 	SYSFS_UVERBS,
 	SYSFS_RDMA_CM,
 	SYSFS_NODE_GUID,
@@ -42,17 +42,15 @@ enum sysfs_kind {
 
 struct sysfs_target {
 	enum sysfs_kind kind;
-	unsigned int gid_index;	   /* the slot of the GID table, for the kinds SYSFS_GID* */
-	const char *known_as;	   /* the path as the application knows it; points into path */
-	char path[SYSFS_PATH_MAX]; /* where the file is; absolute */
+	unsigned int gid_index;	   /* the GID table slot, for the kinds SYSFS_GID* */
+	const char *known_as;	   /* the path in the application's view; points into path */
+	char path[SYSFS_PATH_MAX]; /* location of the file; absolute */
 };
 
-/* Whether the working directory may be in the tree. */
+/* True if the working directory may be in the tree. */
 extern _Atomic bool sysfs_cwd_inside;
 
-/*
- * The test that each hooked call on a path makes: if false, the path is certainly not in the tree.
- */
+/* Fast test of each hooked call on a path. If false, the path is certainly not in the tree. */
 static inline bool sysfs_maybe(int dirfd, const char *path)
 {
 	if (!path)
@@ -65,46 +63,41 @@ static inline bool sysfs_maybe(int dirfd, const char *path)
 }
 
 /*
- * Whether path, relative to dirfd (or AT_FDCWD), is to be redirected: true if target->path is to be
- * used in its place. errno stays as it is.
+ * True if path, relative to dirfd (or AT_FDCWD), must be replaced by target->path. Preserves errno.
  */
 bool sysfs_lookup(int dirfd, const char *path, struct sysfs_target *target);
 
 /*
- * Opens a target that is not SYSFS_OUTSIDE with the flags of an open(): a descriptor or -errno,
- * -EACCES for what would change the tree.
+ * Opens a target that is not SYSFS_OUTSIDE, with the flags of open(). Returns a descriptor or
+ * -errno; -EACCES if the call would change the tree.
  */
 int sysfs_open(const struct sysfs_target *target, int flags);
 
 /*
- * access() for a target that is not SYSFS_OUTSIDE: 0 or -errno. Nothing but the devices is
+ * access() for a target that is not SYSFS_OUTSIDE. Returns 0 or -errno. Only the devices are
  * writable.
  */
 int sysfs_access(const struct sysfs_target *target, int mode);
 
 /*
- * Changes what stat() or statx() said of a target into what the kernel's sysfs and devtmpfs would
- * show.
+ * Changes the result of stat() or statx() of a target to that of the kernel's sysfs and devtmpfs.
  */
 void sysfs_fix_stat(const struct sysfs_target *target, struct stat *st);
 void sysfs_fix_statx(const struct sysfs_target *target, struct statx *stx);
 
 /*
- * To be called when fd is open on a target: if that is a directory, paths relative to it are looked
- * up, too.
+ * Call this when fd is open on a target. If it is a directory, paths relative to it are redirected,
+ * too.
  */
 void sysfs_opened_dir(const struct sysfs_target *target, int fd);
 
-/*
- * If path is a resolved path in the sysroot, turns it in place into the one that the application
- * knows.
- */
+/* If path is a resolved path in the sysroot, replaces it by the path in the application's view. */
 void sysfs_unmap(char *path);
 
-/* To be called when the working directory may have become one of the tree. */
+/* Call this when the working directory may have become a directory of the tree. */
 void sysfs_entered(void);
 
-/* Called once when the library is loaded; a program may be started in a directory of the tree. */
+/* Called once at load time, since a program may be started in a directory of the tree. */
 void sysfs_init(void);
 
 #endif

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-# The files that a device shows in /sys and /dev, as the kernel's siw shows its own. What depends on the host
-# (GUIDs, GIDs) or changes (the port's state, most counters) is made when the file is opened; its contents here
-# only keep the place. A counter that is not counted is 0 for ever.
+# The files of a device in /sys and /dev, like those of the kernel's siw. Contents that depend on
+# the host (GUIDs, GIDs) or change (the port's state, most counters) are made by open(); here they
+# are placeholders. A counter that is not counted stays 0.
 set(SCTPIW_SYSROOT ${CMAKE_LIBRARY_OUTPUT_DIRECTORY}/sysroot)
 
-# Only what has changed is written: the time of a directory is a device's identity to libibverbs.
+# Writes only changed files: the time of a directory is a device's identity to libibverbs.
 function(sysroot_file path text)
   set(file ${SCTPIW_SYSROOT}${path})
   set(old "")
@@ -51,7 +51,7 @@ sysroot_file(${ibdev}/hw_rev 1)
 sysroot_file(${ibdev}/device/numa_node -1)
 sysroot_file(${ibdev}/device/local_cpus "")
 sysroot_link(${ibdev}/device/local_cpulist /sys/devices/system/cpu/online)
-# The interfaces of the device: all of the host's.
+# The interfaces of the device are all interfaces of the host.
 sysroot_link(${ibdev}/device/net /sys/class/net)
 sysroot_link(${ibdev}/device/infiniband/sctpiw0 ../..)
 sysroot_link(${ibdev}/device/infiniband_verbs/uverbs0 ../../../../infiniband_verbs/uverbs0)

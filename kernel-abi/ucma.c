@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* The descriptor of RDMA CM: opens it, and takes apart the commands that are written to it. */
+/* The descriptor of RDMA CM: opens it, and parses the commands written to it. */
 #define _GNU_SOURCE
 #include "ucma.h"
 
@@ -15,13 +15,12 @@
 
 struct ucma_command {
 	int (*run)(const struct ucma_request *rq, const void *in);
-	size_t in_len;	   /* bytes that the program has to send at least */
-	size_t struct_len; /* bytes that run() looks at; what was not sent is zeros */
+	size_t in_len;	   /* minimum bytes that the program must send */
+	size_t struct_len; /* bytes that run() reads; bytes that were not sent are 0 */
 };
 
 /*
- * last: the last member of the request that a program has to send; padding and later members
- * follow.
+ * last: the last member of the request that a program must send. Padding and later members follow.
  */
 #define END_OF(type, member) (offsetof(struct type, member) + sizeof(((struct type *)0)->member))
 #define COMMAND(name, type, last)                                                                  \
@@ -29,7 +28,10 @@ struct ucma_command {
 		.run = name, .in_len = END_OF(type, last), .struct_len = sizeof(struct type)       \
 	}
 
-/* A command that is missing here (GET_OPTION) gets -ENOSYS, a number past the end -EINVAL. */
+/*
+ * A command that is missing here (GET_OPTION) fails with -ENOSYS, a number past the end with
+ * -EINVAL.
+ */
 static const struct ucma_command ucma_commands[] = {
 	[RDMA_USER_CM_CMD_CREATE_ID] = COMMAND(ucma_create_id, rdma_ucm_create_id, qp_type),
 	[RDMA_USER_CM_CMD_DESTROY_ID] = COMMAND(ucma_destroy_id, rdma_ucm_destroy_id, id),
@@ -95,10 +97,11 @@ static ssize_t ucma_write(struct kfile *kf, int fd, const void *buf, size_t len)
 }
 
 /*
- * librdmacm writes nothing that has the shape of a command but commands, to descriptors that it has opened and
- * closes by calls that are hooked. If the program has closed one behind its back, the command goes where it was meant to
- * go, and not into the stranger that has the number, as long as nobody has found out that the slot is stale. Nobody else
- * is believed: what the program or another library writes may look like a command by chance.
+ * True if a write comes from librdmacm and has the shape of a command. librdmacm writes no other
+ * data of this shape. It opens its descriptors and closes them by calls with hooks. The program may
+ * have closed such a descriptor without a hook, and its number may now be another file. The command
+ * then still reaches the channel, unless the slot was found stale before. Writes of the program or
+ * of other libraries may look like a command by chance, so they are verified.
  */
 static bool ucma_is_meant(const void *buf, size_t len, const void *from)
 {
@@ -112,7 +115,7 @@ static bool ucma_is_meant(const void *buf, size_t len, const void *from)
 	       hdr.in >= ucma_commands[hdr.cmd].in_len;
 }
 
-/* Events are asked for by a command; read() does nothing, as in the kernel. */
+/* A command fetches events; read() fails, as in the kernel. */
 static ssize_t ucma_read(struct kfile *kf, int fd, void *buf, size_t len)
 {
 	return -EINVAL;

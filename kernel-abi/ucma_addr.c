@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Commands of RDMA CM on the addresses of an id: binding, resolving, asking for them. */
+/* Commands of RDMA CM on the addresses of an id: binding, resolving, querying. */
 #define _GNU_SOURCE
 #include "ucma_cmd.h"
 
@@ -15,14 +15,13 @@
 #endif
 
 #define PKEY_DEFAULT 0xffff
-/* Of path records: the values as the kernel has them for RoCE; a rate of 0 is that of the port. */
+/* Values of path records, as in the kernel for RoCE; a rate of 0 is the port's. */
 #define PATH_HOP_LIMIT 64
 #define PATH_LIFE_TIME 16 /* 4.096 us times 2 to this power */
-#define PATH_EXACTLY 2	  /* a selector: exactly the value */
+#define PATH_EXACTLY 2	  /* a selector: exactly this value */
 
 /*
- * The kernel's address of family AF_IB: a GID in the shape of a sockaddr. All in network byte
- * order.
+ * The kernel's address of family AF_IB: a GID as a sockaddr. All fields are in network byte order.
  */
 struct ucma_sockaddr_ib {
 	uint16_t family; /* host byte order, as in every sockaddr */
@@ -69,7 +68,7 @@ void ucma_ip_of(const void *addr, struct sockaddr_storage *ip)
 	v4->sin_family = AF_INET;
 }
 
-/* Copies an address of any family, and returns its length in bytes. */
+/* Copies an address of any family. Returns its length in bytes. */
 static size_t copy_addr(void *dst, const struct sockaddr_storage *src)
 {
 	size_t len = ucma_addr_size(src);
@@ -79,8 +78,8 @@ static size_t copy_addr(void *dst, const struct sockaddr_storage *src)
 }
 
 /*
- * An address of family AF_IB names an InfiniBand port, and there is none: librdmacm tries one once,
- * and uses IP addresses from then on.
+ * An address of family AF_IB names an InfiniBand port, which this device lacks. librdmacm tries
+ * AF_IB once, and then uses IP addresses.
  */
 static bool is_ip(const void *addr)
 {
@@ -114,7 +113,7 @@ int ucma_bind(const struct ucma_request *rq, const void *in)
 	return bind_id(rq, cmd->id, &cmd->addr);
 }
 
-/* src of family AF_UNSPEC stands for any address of this side. */
+/* src of family AF_UNSPEC means any local address. */
 static int resolve_addr(const struct ucma_request *rq, uint32_t id, const void *src,
 			const void *dst, uint32_t timeout_ms)
 {
@@ -158,7 +157,7 @@ int ucma_resolve_route(const struct ucma_request *rq, const void *in)
 	return ret ? ret : rq->api->cm_resolve_route(cmd->id, cmd->timeout_ms);
 }
 
-/* What the RNIC knows of the addresses of an id on this channel; *info is zeroed if it fails. */
+/* Gets the RNIC's data on the addresses of an id on this channel. Zeroes *info on failure. */
 static int query_info(const struct ucma_request *rq, uint32_t id, struct rnic_addr_info *info)
 {
 	int ret = idmap_check(id, rq->kf);
@@ -167,7 +166,9 @@ static int query_info(const struct ucma_request *rq, uint32_t id, struct rnic_ad
 	return ret ? ret : rq->api->cm_query(id, info);
 }
 
-/* A path that a packet may leave the link by, so that address handles made of it have the GID. */
+/*
+ * Makes a path with a hop limit beyond the link, so that address handles made from it have the GID.
+ */
 static void copy_path(struct ib_user_path_rec *rec, const struct rnic_path *path)
 {
 	rec->slid = htons(path->slid);
@@ -183,9 +184,8 @@ static void copy_path(struct ib_user_path_rec *rec, const struct rnic_path *path
 }
 
 /*
- * ibdev_index is the index of the device that netlink shows. libibverbs has found ours in sysfs,
- * where it learns no index, and takes all ones for a match. A route of iWARP has GIDs, but no path
- * records.
+ * ibdev_index is netlink's index of the device. libibverbs has found this device in sysfs, which
+ * has no index, and accepts all ones as a match. A route of iWARP has GIDs, but no path records.
  */
 int ucma_query_route(const struct ucma_request *rq, const void *in)
 {
@@ -246,7 +246,7 @@ int ucma_resolve_ib_service(const struct ucma_request *rq, const void *in)
 	return ret ? ret : -EOPNOTSUPP;
 }
 
-/* No service is ever resolved, so no service has records. */
+/* No service is ever resolved, so none has records. */
 static int query_ib_service(const struct ucma_request *rq, uint32_t id)
 {
 	int ret = idmap_check(id, rq->kf);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Commands of RDMA CM on connections, and the events that tell of them. */
+/* Commands of RDMA CM on connections, and the events that report them. */
 #define _GNU_SOURCE
 #include "ucma_cmd.h"
 
@@ -18,11 +18,12 @@
 #define HOP_LIMIT 64	  /* of the datagrams to a peer */
 #define BACKLOG_MAX 1024  /* the kernel's net.rdma_ucm.max_backlog */
 #define QP_STATE_ERR 6	  /* IBV_QPS_ERR, the last state */
-#define REJ_CONSUMER 28	  /* InfiniBand 12.6.7.2: the reasons that user space may give */
+#define REJ_CONSUMER 28	  /* InfiniBand 12.6.7.2: the reject reasons of user space */
 #define REJ_VENDOR_OPTION 35
 /*
- * ucma_let_taker_return(), in ns: how long after an event its taker is waited for, and how often it is looked at. Who is
- * found asleep so many times running is not on its way: a lock or a page takes less.
+ * Times of ucma_let_taker_return(), in ns: the maximum wait for the taker after an event, and the
+ * pauses between looks at its state. A taker that is found asleep TIMES_ASLEEP times running will
+ * not return: waiting for a lock or a page takes less time.
  */
 #define TAKER_TIME 100000000
 #define NAP_FIRST 50000
@@ -30,8 +31,7 @@
 #define TIMES_ASLEEP 3
 
 /*
- * RNIC_PRIVATE_DATA_MAX is the most that the length field can say; the kernel's array has a byte
- * more.
+ * RNIC_PRIVATE_DATA_MAX is the maximum of the length field; the kernel's array has one byte more.
  */
 _Static_assert(RNIC_PRIVATE_DATA_MAX < RDMA_MAX_PRIVATE_DATA, "private data");
 
@@ -126,7 +126,7 @@ int ucma_write_cm_event(const struct ucma_request *rq, const void *in)
 		     rq->api->cm_write_event(cmd->id, cmd->event, (int32_t)cmd->status, cmd->arg);
 }
 
-/* RoCE's address handles have a GRH; InfiniBand's have a LID as well. */
+/* Address handles of RoCE have a GRH; those of InfiniBand also have a LID. */
 static void copy_ah(struct ib_uverbs_ah_attr *to, const struct rnic_ah *ah)
 {
 	struct ib_uverbs_global_route *grh = &to->grh;
@@ -215,7 +215,10 @@ static void copy_event(struct rdma_ucm_event_resp *resp, const struct rnic_cm_ev
 		copy_connection(&resp->param.conn, ev);
 }
 
-/* The thread that runs. The system is asked once by each thread, and again in a child of fork(), which has another mark. */
+/*
+ * Returns the id of the calling thread. Each thread makes the system call once, and again in a
+ * child of fork(), which has another mark.
+ */
 static pid_t thread_id(const struct kfile *kf)
 {
 	static __thread uint32_t mark;
@@ -237,8 +240,8 @@ static int64_t now_ns(void)
 }
 
 /*
- * The state of a thread of this process as ps shows it: 'R' if it runs or waits for a processor; 0 if there is none. Without
- * /proc each one is said to run.
+ * Returns the state of a thread of this process as ps shows it: 'R' if it runs or waits for a
+ * processor; 0 if it does not exist. Without /proc, each existing thread counts as running.
  */
 static char thread_state(pid_t tid)
 {
@@ -261,9 +264,10 @@ static char thread_state(pid_t tid)
 }
 
 /*
- * By acknowledging an event a thread may let another one go on, which destroys the id and closes the channel, while the
- * first is on its way to ask for the next event. rping ends so. In the kernel the first is in its call by then: whoever
- * destroys an id sleeps until a worker has done it. Here nobody sleeps, and the first would find the channel closed.
+ * A thread that acknowledges an event may unblock another thread, which destroys the id and closes
+ * the channel. The first thread meanwhile returns to request the next event. rping ends in this
+ * way. In the kernel, the destruction of an id sleeps until a worker has done it, so that the first
+ * thread reaches its call. Here nothing sleeps, and the first thread would find the channel closed.
  */
 void ucma_let_taker_return(struct kfile *kf)
 {
@@ -287,8 +291,8 @@ void ucma_let_taker_return(struct kfile *kf)
 }
 
 /*
- * An event that the RNIC has given cannot be put back. So before it is asked for, the answer's
- * address is written to, and memory is reserved for the id that comes with a connection request.
+ * An event from the RNIC cannot be put back. So before the event is fetched, the answer's address
+ * is written to, and memory is reserved for the id of a connection request.
  */
 int ucma_get_event(const struct ucma_request *rq, const void *in)
 {
@@ -313,7 +317,10 @@ int ucma_get_event(const struct ucma_request *rq, const void *in)
 		if (!ret)
 			break;
 		idmap_unreserve(node);
-		/* Nobody has asked yet what the descriptor is (ucma_is_meant()), and a stranger is not waited for. */
+		/*
+		 * is_meant() may have skipped the check of the descriptor, and another file must
+		 * not be waited for.
+		 */
 		if (ret == -EAGAIN)
 			ret = fdtable_is_stale(rq->fd, rq->kf) ? -EBADF :
 								 rnic_wait_readable(rq->kf, rq->fd);

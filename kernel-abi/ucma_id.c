@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Commands of RDMA CM on ids as such: making, destroying, moving them, and their options. */
+/* Commands of RDMA CM on ids: making, destroying and moving them, and their options. */
 #define _GNU_SOURCE
 #include "ucma_cmd.h"
 
@@ -71,7 +71,7 @@ unreserve:
 }
 
 /*
- * The map forgets the id first: once the RNIC has destroyed it, another thread may be given its
+ * The map removes the id first: once the RNIC has destroyed the id, another thread may get its
  * number.
  */
 int ucma_destroy_id(const struct ucma_request *rq, const void *in)

@@ -7,7 +7,7 @@
 
 #include "idmap.h"
 
-/* A group, as both commands name it. */
+/* The request of both commands that join a group. */
 struct join {
 	uint64_t response;
 	uint64_t uid;
@@ -16,7 +16,7 @@ struct join {
 	bool send_only;
 };
 
-/* The membership is undone if the program cannot be told its handle. */
+/* The id leaves the group again if the program cannot get the handle. */
 static int join(const struct ucma_request *rq, const struct join *j)
 {
 	struct rdma_ucm_create_id_resp resp = { 0 };

@@ -17,14 +17,13 @@
 
 #define OUT_LEAST 100 /* so that programs get the descriptors that they expect */
 
-static char path
-	[PATH_MAX]; /* of the file, or "". A copy, since programs may write over their environment. */
+static char path[PATH_MAX]; /* of the file, or ""; a copy: programs may overwrite environ */
 /*
- * Standard error, or in the process that prints the line a copy: some programs close standard error
- * before their end.
+ * Standard error; in the process that prints the line, a copy, since some programs close standard
+ * error before their end.
  */
 static _Atomic int out = STDERR_FILENO;
-static struct stat out_file; /* of the copy */
+static struct stat out_file;
 
 static bool is_first(void)
 {
@@ -46,8 +45,8 @@ static __attribute__((constructor)) void unused_init(void)
 }
 
 /*
- * Whether fd still is the copy: a program may have closed all descriptors, and opened a file of its
- * own under this number.
+ * True if fd is still the copy. A program may have closed all descriptors, and opened another file
+ * with this number.
  */
 static bool is_copy(int fd)
 {
@@ -68,7 +67,7 @@ void unused_over(void)
 	errno = saved;
 }
 
-/* The program ends. */
+/* Runs at the end of the program. */
 static __attribute__((destructor)) void unused_end(void)
 {
 	if (is_first() && !unlink(path) && (out == STDERR_FILENO || is_copy(out)))
@@ -77,7 +76,7 @@ static __attribute__((destructor)) void unused_end(void)
 			program_invocation_short_name, program_invocation_short_name);
 }
 
-/* Shells end so, without destructors. */
+/* Shells end in this way, without destructors. */
 HOOK void _exit(int status)
 {
 	unused_end();

@@ -44,7 +44,7 @@ static int create_comp_channel(const void *in, size_t in_len, size_t out_len)
 
 /*
  * The provider does all other verbs without the kernel. So no program that uses libibverbs writes
- * another command; the answer is the kernel's for a device that does not support it.
+ * another command. Such a command fails as in a kernel whose device does not support it.
  */
 static ssize_t uverbs_write(struct kfile *kf, int fd, const void *buf, size_t len)
 {
@@ -68,13 +68,13 @@ static ssize_t uverbs_write(struct kfile *kf, int fd, const void *buf, size_t le
 
 /* ---- ioctl() ---- */
 
-/* The attributes of a command that stands in the program's memory. */
+/* The attributes of a command, copied from the program's memory. */
 struct attrs {
 	struct ib_uverbs_attr list[8];
 	unsigned int n;
 };
 
-/* The attribute of that number, or NULL if the program did not send it. */
+/* Returns the attribute of that number, or NULL if the program did not send it. */
 static const struct ib_uverbs_attr *find_attr(const struct attrs *attrs, unsigned int id)
 {
 	for (unsigned int i = 0; i < attrs->n; i++) {
@@ -85,8 +85,8 @@ static const struct ib_uverbs_attr *find_attr(const struct attrs *attrs, unsigne
 }
 
 /*
- * The number that stands in the first 4 bytes of an attribute itself, or in all 8, whatever the byte
- * order of the host. 0 or -EINVAL.
+ * Gets a number that is inside the attribute itself: in the first 4 bytes or in all 8, for either
+ * byte order of the host. Returns 0 or -EINVAL.
  */
 static int attr_number(const struct attrs *attrs, unsigned int id, uint64_t *value)
 {
@@ -126,8 +126,8 @@ static int query_gid_entry(const struct attrs *attrs)
 }
 
 /*
- * The one command that libibverbs sends by ioctl() alone if it can. For all others the answer is
- * that of a kernel without ioctl() on the device, and libibverbs writes them.
+ * Serves the one command that libibverbs sends by ioctl() alone. All others fail as in a kernel
+ * whose device has no ioctl(), and libibverbs sends them by write().
  */
 static int uverbs_ioctl(struct kfile *kf, unsigned long request, void *arg)
 {
@@ -165,8 +165,8 @@ static const struct kfile_ops uverbs_ops = {
 };
 
 /*
- * The descriptor is that of an empty, sealed memory file. Such a file has an inode of its own and,
- * as the kernel's device, can be read and written and is always ready.
+ * The descriptor is an empty, sealed memory file. Such a file has an inode of its own. Like the
+ * kernel's device, it can be read and written, and is always ready.
  */
 int uverbs_open(int flags)
 {
@@ -178,7 +178,7 @@ int uverbs_open(int flags)
 	fd = memfd_create("uverbs0", MFD_CLOEXEC | MFD_ALLOW_SEALING);
 	if (fd < 0) {
 		ret = -errno;
-		/* The program knows of a limit of open files, but not of a sandbox. */
+		/* A limit of open files is reported to the program; a sandbox needs the line. */
 		if (ret != -EMFILE)
 			rnic_complain("memfd_create()", strerror(-ret));
 		return ret;

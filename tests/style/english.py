@@ -27,6 +27,7 @@ CLEAN = (
     "docs/control.md",
     "docs/debugging.md",
     "docs/tracing.md",
+    "kernel-abi/",
     "providers/sctpiw/util/",
     "providers/sctpiw/wire/",
     "tests/style/english.py",
