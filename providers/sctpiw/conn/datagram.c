@@ -16,31 +16,33 @@
 #include "wire/datagram.h"
 #include "wire/sidr.h"
 
-/* One batch: packets of one length to one address, as UDP_SEGMENT takes them. */
+/* A batch: packets of one length to one address, as UDP_SEGMENT takes them. */
 #define PACKETS_MAX 64u
 #define BATCH_MAX 65000u
-/* IPv6 and UDP in front of a packet. */
+/* Bytes of the IPv6 and UDP headers. */
 #define OVERHEAD 48u
-/* Bytes of SCTP that every route takes in UDP: IPv4's links take packets of 68 bytes (RFC 791 3.2). */
+/*
+ * Bytes of SCTP that every route takes in UDP: IPv4 links take packets of 68 bytes (RFC 791 3.2).
+ */
 #define ANY_ROUTE 40u
 /*
- * Datagrams that a QP sends before it is the next one's turn, and turns before whoever holds the lock looks at
- * other things. A datagram is complete when it has left, so a program may post as fast as it is sent.
+ * Datagrams of one turn of a QP, and turns before the holder of the lock does other work. A
+ * datagram is complete when it has left, so a program may post as fast as this sends.
  */
 #define TURN PACKETS_MAX
 #define TURNS 4u
-/* QPs that are asked in vain, because their receivers have no room, in one output. */
+/* Maximum of turns without room at the receiver, in one datagram_output(). */
 #define TURNS_PACED 64u
 
 struct datagram_out {
 	uint8_t buf[BATCH_MAX];
 	struct endpoint *ep;
-	struct sctp_batch batch; /* len 0: none */
-	uint16_t port;		 /* the SCTP port that the batch is for */
-	uint32_t room, cost;	 /* by pace.h: what the batch may have, and what it has */
-	bool whole;		 /* the batch gets to its receiver in one piece */
+	struct sctp_batch batch; /* len 0: no batch */
+	uint16_t port;		 /* destination SCTP port of the batch */
+	uint32_t room, cost;	 /* as in pace.h: limit of the batch, and its present cost */
+	bool whole;		 /* the batch reaches its receiver in one piece */
 	bool blocked;		 /* the port was full, and the batch waits */
-	uint64_t paced_until; /* ns. All that is left waits for its receivers until then; 0: it does not */
+	uint64_t paced_until;	 /* ns. All datagrams wait for room until then; 0: none waits */
 	struct pace pace;
 };
 
@@ -63,7 +65,7 @@ int datagram_start(struct conn *c, const struct iw_qp *qp)
 
 /* ---- input ---- */
 
-/* A number tells a QP of ours from another host's only together with the address that it came from. */
+/* A QP number identifies a local QP only together with a local source address. */
 static void receive_copies(struct conn *c, const struct wire_ud *u, const struct path_addr *from)
 {
 	const struct iw_qp *source = conn_qp(c, u->src_qp);
@@ -72,7 +74,7 @@ static void receive_copies(struct conn *c, const struct wire_ud *u, const struct
 	iw_mcast_receive(c->iw, u, &from->local, &from->remote, own);
 }
 
-/* What a receiver and its senders say of room. false: it is malformed. */
+/* Handles the requests and replies of pace.h. Returns false if the chunk is malformed. */
 static bool room_input(struct endpoint *ep, const struct path_addr *from, uint16_t port,
 		       enum wire_datagram_kind kind, const uint8_t *chunk)
 {
@@ -106,14 +108,17 @@ void datagram_input(struct endpoint *ep, const struct path_addr *from, const uin
 		return;
 	}
 	if (kind == WIRE_DATAGRAM_SIDR_REQUEST || kind == WIRE_DATAGRAM_SIDR_REPLY) {
-		/* What came to a group is not answered: everybody in it would answer one forged packet. */
+		/* Requests to a group get no answer: all members would answer one forged packet. */
 		if (ep->bound.multicast || h.dport != ep->bound.port ||
 		    !wire_sctp_checksum_ok(packet, len) ||
 		    !sidr_input(ep, from, h.sport, kind, chunk))
 			stats->malformed++;
 		return;
 	}
-	/* A source that is no port of QP numbers, or has not come from there, is nobody that a program could answer. */
+	/*
+	 * The source must be a port of QP numbers, and the packet's port, so that a program can
+	 * answer.
+	 */
 	if (kind != WIRE_DATAGRAM_UD || h.dport != ep->bound.port || !wire_ud_get(&u, chunk) ||
 	    u.len > IW_UD_MAX_MSG || qp_num_port(u.src_qp) != h.sport ||
 	    qp_num_port(u.dst_qp) != h.dport || !wire_sctp_checksum_ok(packet, len)) {
@@ -140,7 +145,10 @@ void datagram_send_chunk(struct endpoint *ep, const struct path_addr *to, uint16
 				     });
 	memcpy(packet + WIRE_SCTP_COMMON_LEN, chunk, len);
 	batch.len = batch.segment = WIRE_SCTP_COMMON_LEN + len;
-	/* What is asked and told of room has DF as most packets around it: changing it costs calls. */
+	/*
+	 * Requests and replies about room have DF, like most packets around them: changing it costs
+	 * calls.
+	 */
 	batch.df = batch.len <= ANY_ROUTE;
 	wire_sctp_checksum_put(packet, batch.len);
 	ep->conn->traffic.packets_out++;
@@ -148,14 +156,14 @@ void datagram_send_chunk(struct endpoint *ep, const struct path_addr *to, uint16
 	ep->conn->carrier->send(ep, &batch);
 }
 
-/* The batch has left. */
+/* Accounts for a batch that has left. */
 static void batch_done(struct datagram_out *o)
 {
 	o->batch.len = 0;
 	pace_sent(&o->pace, o->ep, &o->batch.to, o->port, o->cost);
 }
 
-/* Sends the batch. false: the port is full, and the batch waits. */
+/* Sends the batch. Returns false if the port is full: the batch then waits. */
 static bool send_batch(struct conn *c, struct datagram_out *o)
 {
 	if (o->blocked)
@@ -188,13 +196,13 @@ bool datagram_retry(struct conn *c)
 	return true;
 }
 
-/* Only what goes to a group is kept from going far: that of unicast packets is the host's own. */
+/* Limits the hops of multicast packets only; unicast packets have the host's default. */
 static uint8_t hops_of(const struct iw_ud_dest *dest)
 {
 	return ip_addr_is_multicast(&dest->remote) ? dest->hop_limit : 0;
 }
 
-/* A host has its SCTP where the setting says. A group is no host, and all its members have the same port. */
+/* A host's UDP port is configurable. All members of a group have the same port. */
 static uint16_t udp_port_of(const struct conn *c, const struct iw_ud_dest *dest)
 {
 	uint16_t port = qp_num_port(dest->qp_num);
@@ -202,12 +210,12 @@ static uint16_t udp_port_of(const struct conn *c, const struct iw_ud_dest *dest)
 	return ip_addr_is_multicast(&dest->remote) ? port : cm_encap_port(c, port);
 }
 
-/* Whether a packet with so many bytes of payload from ep to dest may be the next one of the batch. */
+/* True if a packet with len bytes of payload from ep to dest fits the batch as its next one. */
 static bool fits(const struct datagram_out *o, const struct endpoint *ep,
 		 const struct iw_ud_dest *dest, uint32_t len)
 {
 	const struct sctp_batch *b = &o->batch;
-	/* The carrier adds to each packet, and sends the batch by one call. */
+	/* The carrier adds bytes to each packet, and sends the batch in one call. */
 	size_t added = (b->len / b->segment + 1) * ep->conn->carrier->overhead;
 
 	return o->ep == ep && o->port == qp_num_port(dest->qp_num) && o->cost < o->room &&
@@ -224,7 +232,7 @@ static bool is_on_this_host(struct conn *c, const struct ip_addr *ip)
 	return ip_addr_is_loopback(ip) || c->ops->is_own_address(c, ip);
 }
 
-/* Begins a batch. false: its receiver has to make room first. */
+/* Begins a batch. Returns false if the receiver has no room. */
 static bool begin_batch(struct conn *c, struct datagram_out *o, struct endpoint *ep,
 			const struct iw_ud_dest *dest, uint32_t len)
 {
@@ -237,7 +245,7 @@ static bool begin_batch(struct conn *c, struct datagram_out *o, struct endpoint 
 			.remote = dest->remote,
 			.udp_port = udp_port_of(ep->conn, dest) },
 	};
-	/* Routers do not fragment what the route takes as a whole. */
+	/* Routers do not fragment packets that fit the route. */
 	o->batch.df = o->batch.segment + OVERHEAD + c->carrier->overhead <=
 		      known_mtu(c, &o->batch.to);
 	o->whole = o->batch.df && c->carrier->whole_batches && is_on_this_host(c, &dest->remote);
@@ -267,9 +275,9 @@ static void add(struct datagram_out *o, struct iw_qp *qp, uint32_t dst_qp)
 	o->cost += pace_cost(n, o->whole && joins);
 }
 
-/* What became of a QP's turn. */
+/* Result of a QP's turn. */
 enum turn {
-	TURN_SENT,  /* something is sent, or is in the batch */
+	TURN_SENT,  /* datagrams were sent, or are in the batch */
 	TURN_PACED, /* its next receiver has no room */
 	TURN_FULL,  /* the port is full */
 };

@@ -19,7 +19,7 @@ void endpoint_table_init(struct endpoint_table *t)
 	list_init(&t->clients);
 }
 
-/* How an endpoint is bound, and to what. */
+/* Parameters of bind(). */
 struct binding {
 	const struct sockaddr *addr;
 	bool v6only;
@@ -27,13 +27,10 @@ struct binding {
 	const struct endpoint *beside; /* as in struct endpoint */
 };
 
-/* Number of ports to try until one is found that no id shows. */
+/* Ports to try until one is not shown by an id. */
 #define FREE_TRIES 16
 
-/*
- * Opens the port. The port must not be shown for an id of another endpoint, in this or another
- * process.
- */
+/* Opens the port. Fails if an id of another endpoint shows the port, in this or another process. */
 static int open_port(struct endpoint *ep, const struct binding *b)
 {
 	const struct transport *t = ep->conn->transport;
@@ -111,7 +108,7 @@ static bool same_address(const struct sockaddr_storage *a, const struct sockaddr
 	return ip_addr_equal(&x, &y);
 }
 
-/* Whether the ids that hold the endpoint's address allow another id to have it, too. */
+/* True if another id may have the endpoint's address, by the options of its ids. */
 static bool may_share(const struct endpoint *ep, bool reuse)
 {
 	if (list_empty(&ep->ids))
@@ -159,7 +156,7 @@ int endpoint_open_beside(struct conn *c, const struct endpoint *first, struct en
 	return ret;
 }
 
-/* So many ports are tried for one with the right remainder: nearly as good as for ever. */
+/* Ports to try for the right remainder: almost always enough. */
 #define TRIES (16 * CONFIG_ENGINES_MAX)
 
 static bool is_ours(const struct endpoint *ep)
@@ -169,7 +166,7 @@ static bool is_ours(const struct endpoint *ep)
 	return c->n_all < 2 || ep->bound.port % c->n_all == c->index;
 }
 
-/* An endpoint at any port, whose remainder is the shard's index. */
+/* Opens an endpoint at any port whose remainder is the shard's index. */
 static int open_any(struct conn *c, int family, struct endpoint **out)
 {
 	struct endpoint *found = NULL;
@@ -177,7 +174,7 @@ static int open_any(struct conn *c, int family, struct endpoint **out)
 	int ret = 0;
 
 	sockaddr_any(&any, family, 0);
-	/* IPv4-mapped destinations are served by the IPv6 port, too. */
+	/* The IPv6 port also serves IPv4-mapped destinations. */
 	for (unsigned int i = 0; i < TRIES && !ret && !(found && is_ours(found)); i++) {
 		struct endpoint *other = found;
 
@@ -186,7 +183,7 @@ static int open_any(struct conn *c, int family, struct endpoint **out)
 			endpoint_free(other);
 	}
 	*out = found;
-	return found ? 0 : ret; /* any one is better than none */
+	return found ? 0 : ret; /* a port with another remainder is better than none */
 }
 
 int endpoint_open_client(struct conn *c, int family, uint8_t tos, struct endpoint **out)
@@ -223,7 +220,7 @@ int endpoint_open_group(struct conn *c, const struct sockaddr *addr, struct endp
 	return endpoint_new(c, &(struct binding){ .addr = addr, .v6only = true }, out);
 }
 
-/* ---- the local addresses of a port of QP numbers ---- */
+/* ---- local addresses of a port of QP numbers ---- */
 
 static int add_local(struct endpoint_locals *l, const struct ip_addr *ip)
 {
@@ -260,7 +257,7 @@ int endpoint_watch(struct endpoint *ep)
 		ret = t->watch(ep);
 	if (ret)
 		return ret;
-	/* Peers that are early ask again until the port's reliable QPs are there, as they do while it is dormant. */
+	/* Early peers retransmit until the port has reliable QPs, as while it is dormant. */
 	t->set_quiet(ep, UINT64_MAX);
 	awake(ep);
 	return 0;
@@ -285,7 +282,7 @@ int endpoint_wake(struct endpoint *ep, const struct ip_addr *local)
 	return ret;
 }
 
-/* ---- sharing and giving back ---- */
+/* ---- sharing and release ---- */
 
 int endpoint_open_next(struct endpoint *full, struct endpoint **out)
 {
@@ -324,7 +321,7 @@ bool endpoint_is_abandoned(const struct endpoint *ep)
 	return !ep->shared && !ep->block && !endpoint_group_has_ids(ep);
 }
 
-/* The idle associations of a port without ids have less time from now on. */
+/* Shortens the idle time of a port without ids. */
 static void hasten_idle(struct endpoint *ep)
 {
 	list_for_each(node, &ep->assocs) {

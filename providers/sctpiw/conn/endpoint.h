@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Endpoints: local ports. This module decides which endpoint an RDMA CM id or a QP number gets, when one is
- * shared, and when one is given back; the transport opens and closes what is behind it. Shard lock.
+ * Endpoints: local ports. This module assigns endpoints to RDMA CM ids and QP numbers, shares them,
+ * and releases them. The transport opens and closes their sockets. Shard lock.
  */
 #ifndef SCTPIW_CONN_ENDPOINT_H
 #define SCTPIW_CONN_ENDPOINT_H
@@ -20,44 +20,44 @@ struct endpoint_group;
 struct qp_block;
 
 /*
- * The local addresses at which peers may open associations to an endpoint of QP numbers: those that one of
- * its QPs is connected from. An endpoint of ids has none here: it accepts wherever it is bound.
+ * The local addresses of an endpoint of QP numbers that accept associations: those that its QPs are
+ * connected from. Empty for an endpoint of ids, which accepts at all addresses it is bound to.
  */
 struct endpoint_locals {
 	struct ip_addr *addr;
 	unsigned int n;
 };
 
-/* Where an endpoint is bound. The transport's open() fills it. */
+/* The address of an endpoint. The transport's open() sets it. */
 struct endpoint_bound {
-	struct sockaddr_storage local; /* with the port */
+	struct sockaddr_storage local; /* includes the port */
 	int family;
 	uint16_t port;
-	bool wildcard; /* to all addresses of the family */
+	bool wildcard; /* bound to all addresses of the family */
 	bool v6only;
-	bool multicast; /* to the address of a group: only datagrams are taken, and nothing is sent */
+	bool multicast; /* bound to a group's address: only receives datagrams */
 };
 
 struct endpoint {
 	struct conn *conn;
 	struct list_node node; /* endpoint_table.open or .dormant */
-	unsigned int refs; /* ids, associations and QP number blocks that use it; at 0 it is reaped */
+	unsigned int refs;     /* ids, associations and QP number blocks; freed at 0 */
 	struct endpoint_bound bound;
 	struct endpoint_locals locals;
-	uint8_t tos;		       /* of the IP packets, or their traffic class */
-	unsigned int await_room;       /* who waits for room in its port: endpoint_await_room() */
-	bool dormant;		       /* it holds its port, and nobody looks at what comes there */
-	struct endpoint_group *group;  /* endpoint_group.h; NULL: no other shard has the port */
-	const struct endpoint *beside; /* while it is opened: whose port it shares; else NULL */
-	void *state;		       /* the transport's own */
+	uint8_t tos;		 /* TOS or traffic class of the IP packets */
+	unsigned int await_room; /* users that wait for room in the port: endpoint_await_room() */
+	bool dormant;		 /* the endpoint holds its port, but nobody receives */
+	struct endpoint_group *group;  /* endpoint_group.h; NULL: only this shard has the port */
+	const struct endpoint *beside; /* while opening: endpoint with the same port; else NULL */
+	void *state;		       /* private to the transport */
 
 	struct list_node assocs;      /* conn_assoc.node */
-	struct list_node ids;	      /* cm_id.bound_node: the ids that claim the address */
-	struct cm_id *listener;	      /* NULL: requests of peers wait a while, and are refused */
+	struct list_node ids;	      /* cm_id.bound_node: ids that claim the address */
+	struct cm_id *listener;	      /* NULL: peers' requests wait a while, then are refused */
 	uint64_t grace_until;	      /* for datagrams; see cm_grant_grace() */
-	struct qp_block *block;	      /* the QP numbers that the port is a part of; or NULL */
-	bool shared;		      /* for ids that were not bound to a port */
-	bool shown;		      /* an id has shown the port to its program, or does so */
+	struct qp_block *block;	      /* the port's QP numbers, or NULL */
+	bool shared;		      /* for ids without a port of their own */
+	bool shown;		      /* an id shows, or showed, the port to its program */
 	struct list_node client_node; /* endpoint_table.clients while shared and not full */
 };
 
@@ -65,55 +65,62 @@ struct endpoint {
 struct endpoint_table {
 	struct list_node open, dormant; /* endpoint.node */
 	unsigned int n_open;
-	bool reap;		  /* some endpoint has no reference left */
-	struct list_node clients; /* endpoint.client_node: one of each family and TOS */
+	bool reap;		  /* an endpoint has no reference left */
+	struct list_node clients; /* endpoint.client_node: one for each family and TOS */
 };
 
 void endpoint_table_init(struct endpoint_table *t);
 
 /*
- * A referenced endpoint bound to addr. It may be one that is there already, if nobody but associations
- * claims it, or if reuse allows it. -errno as of bind() and rdma_bind_addr().
+ * Returns an endpoint bound to addr, with a reference. Uses an existing endpoint if only
+ * associations claim it, or if reuse allows it. Returns 0, or the -errno of bind() and
+ * rdma_bind_addr().
  */
 int endpoint_open(struct conn *c, const struct sockaddr *addr, bool v6only, bool reuse,
 		  struct endpoint **ep);
-/* A referenced endpoint bound as `first` is, which is another shard's: for endpoint_group.h. -errno. */
+/* As endpoint_open(), with the address of another shard's endpoint, for endpoint_group.h. */
 int endpoint_open_beside(struct conn *c, const struct endpoint *first, struct endpoint **ep);
 /*
- * A referenced endpoint for active connections from any port: the one of the family and TOS. With several shards the port is
- * one whose peer, if it has as many, has it on the shard of the same index (endpoint_group.h). -errno.
+ * Returns an endpoint for active connections from any port, with a reference: the one of the family
+ * and TOS. With several shards, the port's remainder leads to the shard with the same index at a
+ * peer with as many shards (endpoint_group.h). Returns 0 or -errno.
  */
 int endpoint_open_client(struct conn *c, int family, uint8_t tos, struct endpoint **ep);
 /*
- * A referenced endpoint bound to addr that costs nothing but its descriptor: what comes is left lying
- * until endpoint_wake(). -errno of socket() and bind().
+ * Returns an endpoint bound to addr, with a reference, that only costs its descriptor: nobody
+ * receives until endpoint_wake(). Returns 0, or the -errno of socket() and bind().
  */
 int endpoint_open_dormant(struct conn *c, const struct sockaddr *addr, struct endpoint **ep);
-/* A referenced endpoint bound to the address of a multicast group and a port, which other processes may have, too. -errno. */
+/*
+ * Returns an endpoint bound to a multicast group and port, with a reference. Other processes may
+ * bind the same. Returns 0 or -errno.
+ */
 int endpoint_open_group(struct conn *c, const struct sockaddr *addr, struct endpoint **ep);
 /*
- * Wakes the endpoint, once and for all; from now on peers may open associations to this local address of
- * it. May be repeated for further addresses. -errno of listen(), or -ENOMEM.
+ * Wakes the endpoint for good. From now on, peers may open associations to this local address. May
+ * be repeated for further addresses. Returns 0, the -errno of listen(), or -ENOMEM.
  */
 int endpoint_wake(struct endpoint *ep, const struct ip_addr *local);
-/* The same without an address: what comes is looked at, and nobody may open associations. -errno. */
+/* As endpoint_wake(), but peers may not open associations. Returns 0 or -errno. */
 int endpoint_watch(struct endpoint *ep);
-/* A referenced endpoint that takes the place of a shared one whose streams to some peer are used up. */
+/*
+ * Returns an endpoint, with a reference, that replaces a shared one without free streams to a peer.
+ */
 int endpoint_open_next(struct endpoint *full, struct endpoint **ep);
 /*
- * Somebody begins or ends to wait for room in the endpoint's port, which wakes the thread that receives. Several may
- * wait at once: associations, and datagrams beside them.
+ * Registers or removes a user that waits for room in the endpoint's port. Room wakes the receiving
+ * thread. Several users may wait at once: associations and datagrams.
  */
 void endpoint_await_room(struct endpoint *ep, bool await);
-/* Gives a reference back. */
+/* Releases a reference. */
 void endpoint_put(struct endpoint *ep);
-/* What is sent from now on carries tos. */
+/* Sets the TOS of later packets. */
 void endpoint_set_tos(struct endpoint *ep, uint8_t tos);
-/* The id lets go of its endpoint. Without ids an endpoint is kept for the sessions on it alone. */
+/* Releases the id's endpoint. Without ids, the endpoint lives only as long as its sessions. */
 void endpoint_leave(struct cm_id *id);
-/* Whether the port is kept for its sessions alone: no id and no QP number has it, nor is it for clients. */
+/* True if only sessions use the port: no id, no QP number, and no clients. */
 bool endpoint_is_abandoned(const struct endpoint *ep);
-/* Frees the endpoints that have no reference left. */
+/* Frees the endpoints without a reference. */
 void endpoint_reap(struct conn *c);
 
 #endif

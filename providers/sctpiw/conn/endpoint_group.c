@@ -10,12 +10,11 @@
 
 struct endpoint_group {
 	unsigned int n;
-	bool lingers; /* it takes associations, though nobody listens: endpoint_group_linger() */
-	struct endpoint
-		*member[]; /* by the index of the shard; the group has one reference of each */
+	bool lingers; /* accepts associations without a listener: endpoint_group_linger() */
+	struct endpoint *member[]; /* by shard index; the group has a reference to each */
 };
 
-/* ---- whose is what ---- */
+/* ---- lookup ---- */
 
 struct endpoint *endpoint_group_member(struct endpoint *ep, unsigned int index)
 {
@@ -34,7 +33,7 @@ bool endpoint_group_has_ids(const struct endpoint *ep)
 	return !list_empty(ep->group ? &ep->group->member[0]->ids : &ep->ids);
 }
 
-/* ---- its life ---- */
+/* ---- creation and end ---- */
 
 static void end_lingering(struct endpoint_group *g)
 {
@@ -55,7 +54,7 @@ static void end(struct endpoint_group *g)
 	free(g);
 }
 
-/* Opens what lacks of the group of ep. -errno; the group is as far as it got. */
+/* Opens the missing endpoints of ep's group. Returns 0 or -errno; the group keeps those opened. */
 static int open_members(struct endpoint *ep, struct endpoint_group *g)
 {
 	const struct conn *c = ep->conn;
@@ -120,7 +119,7 @@ static bool has_assocs(const struct endpoint_group *g)
 	return false;
 }
 
-/* A port that ids hold goes on, whatever its peers do. */
+/* A port with ids stays open, independent of its peers. */
 void endpoint_group_check(struct endpoint *ep)
 {
 	if (ep->group && (ep->group->lingers || (ep->refs == 1 && !endpoint_group_has_ids(ep))))

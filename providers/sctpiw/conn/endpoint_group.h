@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * One port for peers on all shards: each shard has an endpoint bound to it, and what comes from a peer goes to the shard that
- * the peer's SCTP port says, its number modulo that of the shards. So a shard gets whatever concerns an association of
- * its own, from the INIT on, and next to nothing is passed on (misplaced.h). A carrier that can (carrier.steer) has the kernel
- * do it.
+ * One port for peers on all shards. Each shard has an endpoint bound to the port. A peer's packets
+ * go to the shard whose index is the peer's SCTP port modulo the number of shards. So a shard gets
+ * the packets of its associations, from the INIT on, and almost none must be passed on
+ * (misplaced.h). If the carrier can (carrier.steer), the kernel distributes the packets.
  *
- * The endpoints of a group keep each other: the kernel counts the sockets of a port, so none may go while one is in use.
- * Endpoints come into a group, and leave it, under the locks of all shards.
+ * The endpoints of a group keep each other open: the kernel selects a socket of the port by index,
+ * so none may close while another is in use. Endpoints join and leave a group under the locks of
+ * all shards.
  */
 #ifndef SCTPIW_CONN_ENDPOINT_GROUP_H
 #define SCTPIW_CONN_ENDPOINT_GROUP_H
@@ -17,24 +18,26 @@
 #include "conn/endpoint.h"
 
 /*
- * Makes a group of ep, which begins to listen, if it belongs to the first of several shards. An endpoint stays alone if it has
- * associations already, which may be those of any shard's peers, or if its carrier or the host does not let it. Locks of
- * all shards.
+ * Makes a group for ep, which is about to listen, if ep belongs to the first of several shards. An
+ * endpoint stays alone if it already has associations, which may be to peers of any shard, or if
+ * its carrier or the host does not allow a group. Locks of all shards.
  */
 void endpoint_group_make(struct endpoint *ep);
-/* The group's endpoint on the shard of this index, or of ep alone; NULL: there is none. */
+/* Returns the group's endpoint on the shard with this index, or NULL. Alone, ep has index 0. */
 struct endpoint *endpoint_group_member(struct endpoint *ep, unsigned int index);
-/* Which of the group's endpoints, or ep alone, a peer with this SCTP port has. */
+/* Returns the endpoint of ep's group, or ep, for a peer with this SCTP port. */
 struct endpoint *endpoint_group_for(struct endpoint *ep, uint16_t port);
-/* Whether rdma_cm ids, of any shard, hold the port of ep. */
+/* True if rdma_cm ids, of any shard, hold the port of ep. */
 bool endpoint_group_has_ids(const struct endpoint *ep);
-/* The group, whose listener has ended, takes associations as long as it has any. Locks of all shards. */
+/*
+ * Lets the group accept associations while it has any, after its listener's end. All shards' locks.
+ */
 void endpoint_group_linger(struct endpoint *ep);
-/* A reference was given back: if the group may have an end by that, conn.wants_all is set. */
+/* After the release of a reference: sets conn.wants_all if the group may have to end. */
 void endpoint_group_check(struct endpoint *ep);
-/* Ends the conn's groups that nobody uses any more. Locks of all shards. */
+/* Ends the conn's unused groups. Locks of all shards. */
 void endpoint_group_end_unused(struct conn *c);
-/* Ends the groups of the conn, which stops, as all do then. */
+/* Ends the conn's groups when it stops, as all conns do then. */
 void endpoint_group_end_all(struct conn *c);
 
 #endif

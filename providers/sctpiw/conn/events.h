@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Where the events of an object go: an event channel, which is somebody else's (runtime/channel.h, or a
- * test's). An object that has events embeds a struct event_source.
+ * The destination of an object's events: an event channel, implemented elsewhere
+ * (runtime/channel.h, or a test). An object with events embeds a struct event_source.
  */
 #ifndef SCTPIW_CONN_EVENTS_H
 #define SCTPIW_CONN_EVENTS_H
@@ -12,17 +12,17 @@
 struct rnic_channel; /* as in rnic_api.h */
 
 struct event_source {
-	struct rnic_channel *chan; /* referenced; NULL: events go nowhere */
+	struct rnic_channel *chan; /* holds a reference; NULL: events are dropped */
 	uint32_t reported;	   /* events of this source that the application has read */
 	uint32_t unread; /* events of this source in the queue; guarded by the channel's lock */
 };
 
 struct conn_events_ops {
-	/* Queues a copy of an event of len bytes. Never blocks. 0 or -ENOMEM. */
+	/* Queues a copy of an event of len bytes. Never blocks. Returns 0 or -ENOMEM. */
 	int (*post)(struct event_source *src, const void *event, size_t len);
-	/* Removes the unread events of the source; returns how many were read before. */
+	/* Removes the source's unread events. Returns the number of events read before. */
 	uint32_t (*purge)(struct event_source *src);
-	/* Takes, and gives back, a reference on a channel. */
+	/* Acquires and releases a reference on a channel. */
 	void (*ref)(struct rnic_channel *chan);
 	void (*put)(struct rnic_channel *chan);
 };

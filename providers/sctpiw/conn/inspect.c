@@ -12,7 +12,7 @@ unsigned int conn_count_assocs(const struct conn *c)
 	return c->n_assocs;
 }
 
-/* The next association that is not over, or NULL. */
+/* Returns the next association that has not ended, or NULL. */
 static const struct conn_assoc *step(struct conn *c, struct list_node *mark)
 {
 	const struct conn_assoc *a;
@@ -27,7 +27,7 @@ static const struct conn_assoc *step(struct conn *c, struct list_node *mark)
 	return a;
 }
 
-/* What the carrier's key for the peer is. */
+/* Fills in the carrier's key for the peer. */
 static void inspect_key(const struct conn *c, const struct conn_assoc *a,
 			struct conn_assoc_info *info)
 {

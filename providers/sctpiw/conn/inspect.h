@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* What tools are told of associations, as iwarp/iw_inspect.h has it for other objects. Shard lock. */
+/* Data about associations for tools, like iwarp/iw_inspect.h for other objects. Shard lock. */
 #ifndef SCTPIW_CONN_INSPECT_H
 #define SCTPIW_CONN_INSPECT_H
 
@@ -16,14 +16,13 @@ struct conn;
 struct conn_assoc_info {
 	uint16_t local_port;
 	char peer[SOCKADDR_TEXT]; /* address and port */
-	bool initiator;		  /* this side opened it */
-	bool up;		  /* it has had its handshake, and is not over */
-	unsigned int streams;	  /* pairs that sessions may use; 0 if it is not up */
-	unsigned int sessions;	  /* that are not over */
-	bool sealed;		  /* packets to the peer are sealed */
-	char key[CONFIG_IDENTITY_MAX +
-		 1];   /* the identity of the key that they are sealed with, or "" */
-	bool has_sctp; /* the transport can tell of sctp */
+	bool initiator;		  /* the local side opened it */
+	bool up;		  /* the handshake is complete, and the association has not ended */
+	unsigned int streams;	  /* pairs usable for sessions; 0 if not up */
+	unsigned int sessions;	  /* sessions that have not ended */
+	bool sealed;		  /* the carrier seals packets to the peer */
+	char key[CONFIG_IDENTITY_MAX + 1]; /* identity of the key that seals them, or "" */
+	bool has_sctp;			   /* the transport reports sctp */
 	struct sctp_assoc_info sctp;
 };
 
@@ -35,11 +34,11 @@ struct conn_paths_info {
 	struct sctp_path_info path[SCTP_PATHS_INFO_MAX];
 };
 
-/* How many associations there are. */
+/* Returns the number of associations. */
 unsigned int conn_count_assocs(const struct conn *c);
 /* As iw_next_qp(). */
 bool conn_next_assoc(struct conn *c, struct list_node *mark, struct conn_assoc_info *info);
-/* The same for the paths of the next association. */
+/* As conn_next_assoc(), for the association's paths. */
 bool conn_next_paths(struct conn *c, struct list_node *mark, struct conn_paths_info *info);
 
 #endif

@@ -16,11 +16,11 @@
 /* A packet, or an error. */
 struct item {
 	struct list_node node; /* misplaced.list */
-	struct endpoint *ep;   /* that got it */
+	struct endpoint *ep;   /* endpoint that received it */
 	struct endpoint *to;
 	struct carrier_error err;
 	struct path_addr from;
-	size_t len; /* of the packet; 0: it is an error */
+	size_t len; /* of the packet; 0: an error */
 	uint8_t packet[];
 };
 
@@ -30,7 +30,7 @@ void misplaced_init(struct misplaced *m)
 	m->due = 0;
 }
 
-/* Keeps what came to ep for `to`, with len bytes of a packet. NULL: too many wait. */
+/* Returns an item for `to`, received by ep, with len bytes of a packet; NULL if too many wait. */
 static struct item *keep(struct endpoint *ep, struct endpoint *to, size_t len)
 {
 	struct misplaced *m = &ep->conn->misplaced;
@@ -70,7 +70,7 @@ bool misplaced_error(struct endpoint *ep, const struct carrier_error *err)
 	struct endpoint *to;
 	struct item *i;
 
-	/* What this host itself says comes to the socket that has sent. */
+	/* Errors from this host itself reach the socket that sent the packet. */
 	if (!ep->group || err->local || err->quoted_len < WIRE_SCTP_COMMON_LEN)
 		return false;
 	to = endpoint_group_for(ep, get_be16(err->quoted + 2));

@@ -12,7 +12,7 @@
 #include "log/log.h"
 #include "util/sockaddr.h"
 
-/* An interface on which a group is joined: by so many ids, and for QPs. */
+/* An interface on which a group is joined, for a number of ids, and for QPs. */
 struct membership {
 	unsigned int ifindex;
 	unsigned int ids;
@@ -21,7 +21,7 @@ struct membership {
 
 struct multicast_group {
 	struct list_node node; /* multicast.groups */
-	struct ip_addr ip;     /* of a scoped group with the interface as its scope */
+	struct ip_addr ip;     /* a scoped group has the interface as its scope */
 	struct endpoint *ep;
 	struct membership member[MULTICAST_INTERFACES];
 	unsigned int n;
@@ -108,7 +108,7 @@ static int group_new(struct conn *c, const struct ip_addr *ip, struct multicast_
 	return 0;
 }
 
-/* The entry of this interface, which is joined now if it was not. -errno. */
+/* Finds the entry of this interface, or joins the group there. Returns 0 or -errno. */
 static int member_get(struct conn *c, struct multicast_group *g, unsigned int ifindex,
 		      struct membership **out)
 {
@@ -132,7 +132,7 @@ static int member_get(struct conn *c, struct multicast_group *g, unsigned int if
 	return 0;
 }
 
-/* Leaves the interfaces that nobody has a use for, and gives the group up if none is left. */
+/* Leaves the unused interfaces, and frees the group if none is left. */
 static void group_tidy(struct conn *c, struct multicast_group *g)
 {
 	for (unsigned int i = 0; i < g->n;) {
@@ -149,7 +149,7 @@ static void group_tidy(struct conn *c, struct multicast_group *g)
 		group_free(g);
 }
 
-/* Finds or makes the entry of the group on this interface. -errno. */
+/* Finds or makes the group's entry for this interface. Returns 0 or -errno. */
 static int reserve(struct conn *c, const struct ip_addr *group, unsigned int ifindex,
 		   struct multicast_group **g, struct membership **m)
 {
@@ -194,7 +194,7 @@ void multicast_leave(struct conn *c, const struct ip_addr *group, unsigned int i
 	}
 }
 
-/* Of a scoped group there is one entry for each interface. */
+/* A scoped group has one entry for each interface. */
 static bool is_group(const struct multicast_group *g, const struct ip_addr *group)
 {
 	return !memcmp(g->ip.b, group->b, sizeof(group->b));
@@ -227,7 +227,7 @@ int multicast_attach(struct conn *c, const struct ip_addr *group, const unsigned
 		g = list_entry(node, struct multicast_group, node);
 		if (!is_group(g, group))
 			continue;
-		/* The ids may leave before the QPs do, which go on hearing of the group then. */
+		/* If the ids leave before the QPs, the QPs still receive. */
 		for (unsigned int i = 0; i < g->n; i++)
 			g->member[i].attached = true;
 		any = true;

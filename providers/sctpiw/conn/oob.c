@@ -19,24 +19,24 @@
 #define PAUSE_MAX NSEC_PER_SEC
 #define PASSIVE_WAIT (500 * NSEC_PER_MSEC)
 
-/* Why an attempt failed. */
+/* A reason why an attempt failed. */
 static const char NO_ASSOCIATION[] = "no association";
 
 enum oob_state {
-	OOB_WAITING,	/* for its time to begin, or for the other side to */
+	OOB_WAITING,	/* for the time of the next attempt, or for the peer to begin */
 	OOB_CONNECTING, /* for the association */
 	OOB_INITIATING, /* for the Accept */
 	OOB_UP,
-	OOB_OVER, /* has had its session, or has given up */
+	OOB_OVER, /* after the session, or given up */
 };
 
-/* When the next attempt to begin is due, and when WRs that wait are given up. */
+/* Times of the next attempt, and of the end of waiting WRs. */
 struct oob_clock {
 	struct timerq_node timer;
 	uint64_t begin_at; /* in OOB_WAITING */
 	uint64_t pause;	   /* before the next attempt */
-	uint64_t deadline; /* of the WRs that wait; TIME_NEVER: none do */
-	uint64_t tell_at;  /* when the user is told that they wait; TIME_NEVER: not again */
+	uint64_t deadline; /* of waiting WRs; TIME_NEVER: none wait */
+	uint64_t tell_at;  /* when to log that WRs wait; TIME_NEVER: not again */
 };
 
 /* iw_qp.oob */
@@ -46,19 +46,19 @@ struct oob_qp {
 	enum oob_state state;
 	struct oob_ends ends;
 	bool self;	     /* the QP is connected to itself */
-	struct endpoint *ep; /* of our number */
+	struct endpoint *ep; /* endpoint of the local QP number */
 	uint32_t ird;
 	struct oob_attr attr;
 	struct list_node wait_node; /* conn_assoc.oob, in OOB_CONNECTING */
 	struct iw_session *session; /* NULL: none */
 	struct oob_second second;
 	struct oob_clock clock;
-	bool uc; /* the QP's type, else RC */
+	bool uc; /* type UC, else RC */
 	bool had_session;
-	bool type_told;	 /* the user has heard that the peer's QP is of another type */
-	bool told;	 /* the user has heard, or will hear, that it waits */
-	int error;	 /* -errno of the last attempt; 0: none has failed */
-	const char *why; /* the same in words */
+	bool type_told;	 /* logged that the peer's QP is of another type */
+	bool told;	 /* logged, or will log, that WRs wait */
+	int error;	 /* -errno of the last attempt; 0: none failed */
+	const char *why; /* text of the error */
 };
 
 void oob_table_init(struct oob_table *t)
@@ -87,7 +87,7 @@ static uint8_t type_of(const struct oob_qp *o)
 	return o->uc ? OOB_UC : OOB_RC;
 }
 
-/* The peer's QP is of another type. */
+/* Logs once that the peer's QP is of another type. */
 static void tell_type(struct oob_qp *o)
 {
 	if (!o->type_told)
@@ -120,7 +120,7 @@ void oob_reject(struct iw_session *s, const struct oob_message *to, uint8_t reas
 	uint8_t buf[OOB_MESSAGE_LEN];
 
 	log_debug("QP 0x%06x: Initiate of QP 0x%06x rejected, reason %d", to->dst, to->src, reason);
-	/* Without memory for the answer the session must end all the same. */
+	/* Out of memory for the answer: the session must end all the same. */
 	if (iw_session_reject(s, buf, oob_message_encode(&m, buf)))
 		iw_session_refuse(s);
 	conn_assoc_check_idle(a);
@@ -150,7 +150,7 @@ static void wait_until(struct oob_qp *o, uint64_t when)
 	arm(o);
 }
 
-/* Nobody is there, or not yet: the next attempt comes after a pause. */
+/* Schedules the next attempt after a pause, since the peer did not answer, or refused. */
 static void begin_later(struct oob_qp *o, const char *why, int error)
 {
 	struct oob_clock *clock = &o->clock;
@@ -181,7 +181,7 @@ static void established(struct oob_qp *o)
 	arm(o);
 }
 
-/* ---- the side that begins ---- */
+/* ---- the active side ---- */
 
 static void initiate(struct oob_qp *o, struct conn_assoc *a)
 {
@@ -201,7 +201,7 @@ static void initiate(struct oob_qp *o, struct conn_assoc *a)
 	arm(o);
 }
 
-/* A process goes to itself from another port: there is no association of a port with itself. */
+/* In a process, the packets leave from another port: no association connects a port to itself. */
 static int source_endpoint(struct oob_qp *o, struct endpoint **ep)
 {
 	int family = ip_addr_is_v4(&o->ends.remote) ? AF_INET : AF_INET6;
@@ -280,7 +280,7 @@ void oob_assoc_failed(struct conn_assoc *a, int error)
 		begin_later(list_entry(node, struct oob_qp, wait_node), NO_ASSOCIATION, error);
 }
 
-/* ---- the side that is found ---- */
+/* ---- the passive side ---- */
 
 static bool is_named(const struct oob_qp *o, const struct oob_message *m,
 		     const struct conn_assoc *a)
@@ -315,7 +315,7 @@ static void accept_session(struct oob_qp *o, struct iw_session *s, const struct 
 	established(o);
 }
 
-/* Until a QP in ERROR is connected anew it has no use for a session. */
+/* A QP in ERROR needs no session until it is connected again. */
 static bool is_in_error(const struct oob_qp *o)
 {
 	return atomic_load_explicit(&o->qp->state, memory_order_relaxed) == IW_QPS_ERR;
@@ -323,7 +323,7 @@ static bool is_in_error(const struct oob_qp *o)
 
 void oob_consider(struct conn *c, struct iw_session *s, const struct oob_message *m)
 {
-	/* The session has an association: one that has lost it has said so before. */
+	/* The session has an association: after a loss, its event came before. */
 	struct conn_assoc *a = iw_assoc_llp(iw_session_assoc(s));
 	struct iw_qp *qp = conn_qp(c, m->dst);
 	struct oob_qp *o = qp ? qp->oob : NULL;
@@ -357,14 +357,14 @@ bool oob_request(struct conn *c, const struct iw_event *ev)
 	struct oob_message m;
 
 	/*
-	 * QPs connected out of band never ask for a peer-to-peer connection: its RTR indication would be waited
-	 * for without a limit.
+	 * QPs connected out of band never request a peer-to-peer connection: the wait for its RTR
+	 * indication would have no limit.
 	 */
 	if (oob_message_decode(&m, ev->param.private_data, ev->param.private_data_len) &&
 	    !ev->param.rtr) {
 		conn_assoc_in_use(a);
 		oob_consider(c, ev->session, &m);
-		conn_assoc_check_idle(a); /* a QP has a use for it now, or not */
+		conn_assoc_check_idle(a); /* the QP may have a session now */
 		return true;
 	}
 	if (!a->ep->block)
@@ -379,8 +379,8 @@ bool oob_request(struct conn *c, const struct iw_event *ev)
 /* ---- events of the sessions ---- */
 
 /*
- * Only a sender is told of the end: perhaps the application has heard all that it wants. A UC QP gets
- * another session once it has something to send, or its peer has.
+ * Reports the end only to a sender: the application may already have received all it needs. A UC QP
+ * gets another session once either side has something to send.
  */
 static void over(struct oob_qp *o)
 {
@@ -395,7 +395,7 @@ static void over(struct oob_qp *o)
 	oob_doorbell(o->qp);
 }
 
-/* A listener of rdma_cm that accepts what it does not understand is none of our peers. */
+/* A listener of rdma_cm may accept any private data: it is no peer. */
 static void on_accept(struct oob_qp *o, const struct iw_event *ev)
 {
 	struct oob_message m;
@@ -460,7 +460,7 @@ static void session_event(const struct iw_event *ev)
 
 /* ---- timers ---- */
 
-/* Gives up what goes on with the peer. */
+/* Ends all activity with the peer. */
 static void hang_up(struct oob_qp *o)
 {
 	list_del(&o->wait_node);
@@ -473,7 +473,9 @@ static void hang_up(struct oob_qp *o)
 	arm(o);
 }
 
-/* Work requests wait for the peer to come: for as long as the QP's attributes say, and not in silence. */
+/*
+ * Starts the time that WRs wait for the peer, by the QP's attributes, and the time of the log line.
+ */
 static void wait_for_peer(struct oob_qp *o)
 {
 	if (o->attr.limit)
@@ -486,7 +488,10 @@ static void wait_for_peer(struct oob_qp *o)
 void oob_doorbell(struct iw_qp *qp)
 {
 	struct oob_qp *o = qp->oob;
-	/* In SQD what has not begun waits; but without a session nothing that has begun can end. */
+	/*
+	 * In SQD, WRs that have not begun wait. After the session, WRs that have begun cannot
+	 * complete either.
+	 */
 	enum iw_qp_state last = o->state == OOB_OVER ? IW_QPS_SQD : IW_QPS_RTS;
 
 	if (o->state == OOB_UP || o->clock.deadline != TIME_NEVER || iw_sq_is_empty(qp) ||
@@ -501,7 +506,7 @@ void oob_doorbell(struct iw_qp *qp)
 	arm(o);
 }
 
-/* The peer of a UC QP is not there: what was to be sent is lost, and nothing else happens. */
+/* Drops the WRs of a UC QP without a peer, as lost messages. */
 static void lose(struct oob_qp *o)
 {
 	o->clock.deadline = o->clock.tell_at = TIME_NEVER;
@@ -509,7 +514,7 @@ static void lose(struct oob_qp *o)
 	arm(o);
 }
 
-/* What may be the cause that the peer has not come. */
+/* Returns the likely reason why the peer did not connect. */
 static const char *cause(const struct oob_qp *o, const struct path_addr *to, char *buf, size_t len)
 {
 	if (o->state == OOB_INITIATING)
@@ -522,7 +527,7 @@ static const char *cause(const struct oob_qp *o, const struct path_addr *to, cha
 					   strerror(-o->error);
 }
 
-/* Tells the user that work requests wait, if they still do. */
+/* Logs that work requests wait, if they still do. */
 static void tell(struct oob_qp *o)
 {
 	uint16_t port = qp_num_port(o->ends.dest);
@@ -574,7 +579,7 @@ void oob_timers(struct conn *c)
 	}
 }
 
-/* ---- what the verbs ask for ---- */
+/* ---- for verbs ---- */
 
 static bool is_unicast(const struct ip_addr *ip)
 {
@@ -655,7 +660,7 @@ int oob_connect(struct conn *c, struct iw_qp *qp, const struct oob_peer *peer)
 		free(o);
 		return ret;
 	}
-	/* This comes behind all that can fail: a port that is awake answers peers. */
+	/* This comes after all that can fail: a port that is awake answers peers. */
 	iw_qp_modify(qp, IW_QPS_RTR);
 	qp->oob = o;
 	c->oob.n++;

@@ -39,7 +39,7 @@ static bool is_there(const struct oob_second *s)
 	       SCTP_PATH_IN_USE;
 }
 
-/* The association may be there already. */
+/* Checks whether the association is on the second path already. */
 static void look(struct oob_second *s)
 {
 	if (s->wanted && s->assoc && is_there(s))

@@ -6,13 +6,13 @@
 #include "util/random.h"
 
 /*
- * A receiver lets each sender fill this part of what is free in its buffer: several senders ask at the same time, and
- * have to fit in beside each other. If less than half is free, all of them wait.
+ * A receiver grants each sender this part of its buffer's free space, since several senders may
+ * request room at the same time. If less than half of the buffer is free, all must wait.
  */
 #define PART 4u
-/* Nobody has a larger buffer; a reply that says so is as good as one that says this. */
+/* Limit of a reply: no real buffer is larger. */
 #define ROOM_MAX (1u << 28)
-/* What leaves for a silent receiver is counted up to this. */
+/* Limit of the count of bytes to a silent receiver. */
 #define OUT_MAX (1u << 30)
 
 /* ---- the sender ---- */
@@ -24,7 +24,7 @@ static struct pace_receiver *set_of(struct pace *p, const struct path_addr *to, 
 	return p->receivers[at % PACE_SETS];
 }
 
-/* NULL: it is not known. */
+/* Returns the known receiver, or NULL. */
 static struct pace_receiver *find(struct pace *p, const struct path_addr *to, uint16_t port)
 {
 	struct pace_receiver *set = set_of(p, to, port);
@@ -76,8 +76,9 @@ static void begin_request(struct pace_receiver *r, struct endpoint *ep, const st
 }
 
 /*
- * A request that is sent once more keeps its nonce: the reply to either of them says that all was taken that had left
- * before the first one. Of two it is the second, whose reply says more.
+ * Sends or repeats a request. A repeated request keeps its nonce: the reply proves that the
+ * receiver has read all packets before the first transmission. Of two requests, the second is
+ * repeated, since its reply proves more.
  */
 static void ask(struct pace_receiver *r, struct endpoint *ep, const struct path_addr *to)
 {
@@ -89,7 +90,7 @@ static void ask(struct pace_receiver *r, struct endpoint *ep, const struct path_
 		begin_request(r, ep, to, &r->request[0]);
 }
 
-/* All that may be under way is. */
+/* Sends a request when all permitted bytes are under way. */
 static void ask_at_end(struct pace_receiver *r, struct endpoint *ep, const struct path_addr *to)
 {
 	if (r->state != PACE_SILENT && r->request[0].nonce && r->request[0].behind &&
@@ -104,7 +105,7 @@ uint32_t pace_room(struct conn *c, struct pace *p, struct endpoint *ep, const st
 {
 	struct pace_receiver *r;
 
-	/* A group has nobody who could answer for all its members. */
+	/* No member of a group can answer for all. */
 	if (ip_addr_is_multicast(&to->remote))
 		return PACE_ANY;
 	r = get(p, to, port);
@@ -139,7 +140,7 @@ void pace_sent(struct pace *p, struct endpoint *ep, const struct path_addr *to, 
 	r->out = sum(r->out, cost);
 	for (unsigned int i = 0; i < PACE_REQUESTS; i++)
 		r->request[i].behind = sum(r->request[i].behind, cost);
-	/* The answer is to be there before all that may leave has left. */
+	/* The answer should arrive before all permitted bytes have left. */
 	if (r->out >= r->room / 2)
 		ask(r, ep, to);
 }
@@ -155,7 +156,7 @@ void pace_told(struct pace *p, const struct conn *c, const struct path_addr *fro
 	if (!r || i == PACE_REQUESTS || !reply->nonce)
 		return;
 	r->out = r->request[i].behind;
-	/* What is older needs no answer any more. */
+	/* Older requests need no answer any more. */
 	r->request[0] = i ? (struct pace_request){ 0 } : r->request[1];
 	r->request[1] = (struct pace_request){ 0 };
 	r->room = reply->room < ROOM_MAX ? reply->room : ROOM_MAX;

@@ -13,9 +13,7 @@
 #include "util/sockaddr.h"
 
 #define BLOCK 256
-/*
- * Numbers are given out in turn, and so many stay free: a number comes again only after as many others.
- */
+/* Numbers that stay free in a block: a number is reused only after this many others. */
 #define BLOCK_FREE 64
 
 struct qp_block {
@@ -43,7 +41,7 @@ void qp_num_table_free(struct conn *c)
 	}
 }
 
-/* Any port, for both families; a host may be without IPv6. */
+/* Binds any port, for both families. The host may lack IPv6. */
 static int bind_port(struct conn *c, struct endpoint **ep)
 {
 	struct sockaddr_storage any;
@@ -71,9 +69,9 @@ static int block_new(struct conn *c, struct qp_block **out)
 		return ret;
 	}
 	b->ep->block = b;
-	/* The number of multicast belongs to no QP, whatever port the system gives us. */
+	/* The multicast number belongs to no QP, even if the system assigns its port. */
 	b->used[IW_MCAST_QPN % BLOCK] = b->ep->bound.port == MULTICAST_PORT;
-	/* The port may have been another process's a moment ago, so the first number is random. */
+	/* The port may have been another process's just before, so the first number is random. */
 	b->next = (uint8_t)random_u32(c->random);
 	list_add(&c->qp_nums.blocks, &b->node);
 	*out = b;

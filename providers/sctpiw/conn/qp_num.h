@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * QP numbers: 24 bits, given out in blocks of 256. The upper 16 bits of a number are a UDP (SCTP) port that
- * the process has bound, so that numbers are unique on the host, and address and number lead to the owner.
- * A block is kept until the process ends; its port lies dormant until one of its QPs is connected out of
- * band. Shard lock.
+ * QP numbers: 24 bits, in blocks of 256. The upper 16 bits of a number are a UDP (SCTP) port that
+ * the process has bound. So numbers are unique on the host, and address and number identify the
+ * owner. A block is kept until the process ends. Its port is dormant until one of its QPs is
+ * connected out of band. Shard lock.
  */
 #ifndef SCTPIW_CONN_QP_NUM_H
 #define SCTPIW_CONN_QP_NUM_H
@@ -17,22 +17,22 @@ struct endpoint;
 
 /* Part of struct conn. */
 struct qp_num_table {
-	struct list_node blocks; /* qp_block.node, the newest first */
+	struct list_node blocks; /* qp_block.node, newest first */
 };
 
 void qp_num_table_init(struct qp_num_table *t);
 
-/* Gives back the ports of all blocks, at the end of the conn. All numbers must have been given back. */
+/* Releases the ports of all blocks, at the end of the conn. All numbers must be released before. */
 void qp_num_table_free(struct conn *c);
 
-/* A free number. -errno of socket() and bind(), or -ENOMEM. */
+/* Returns a free number in *num. Returns 0, the -errno of socket() and bind(), or -ENOMEM. */
 int qp_num_get(struct conn *c, uint32_t *num);
-/* Gives a number back; there is no QP of that number any more. */
+/* Releases a number, after its QP was destroyed. */
 void qp_num_put(struct conn *c, uint32_t num);
-/* The endpoint whose port the number has in it; NULL: the port is none of this conn's. */
+/* Returns the endpoint whose port is in the number, or NULL if this conn has no such port. */
 struct endpoint *qp_num_endpoint(const struct conn *c, uint32_t num);
 
-/* The port of the number's owner. */
+/* Returns the port of the number's owner. */
 static inline uint16_t qp_num_port(uint32_t num)
 {
 	return (uint16_t)(num >> 8);

@@ -15,23 +15,25 @@
 #include "util/sockaddr.h"
 #include "wire/sidr.h"
 
-/* The client's waiting times double from the first to the last. */
+/* The client's pauses between requests double from the first to the last. */
 #define WAIT_FIRST (NSEC_PER_SEC / 10)
 #define WAIT_LAST (2 * NSEC_PER_SEC)
-/* A server that says nothing is given up then; one that has answered, when its application took too long. */
+/*
+ * Time after which the client gives up: without any answer, or without the application's decision.
+ */
 #define SILENT_LIMIT (10 * NSEC_PER_SEC)
 #define DECISION_LIMIT (30 * NSEC_PER_SEC)
-/* A cookie is good in the period in which it was made, and in the next one. */
+/* A cookie is valid in the period of its creation, and in the next. */
 #define COOKIE_PERIOD (60 * NSEC_PER_SEC)
-/* So many answers are kept, so long. */
+/* Number and lifetime of kept answers. */
 #define ANSWERS 64u
 #define ANSWER_LIFE DECISION_LIMIT
 
 struct sidr_answer {
 	struct path_addr to;
-	uint16_t port, own_port; /* SCTP ports: the client's, and that of the endpoint */
+	uint16_t port, own_port; /* SCTP ports of the client and the endpoint */
 	uint64_t request_id;
-	uint64_t until; /* 0: the place is free */
+	uint64_t until; /* 0: entry is free */
 	uint16_t chunk_len;
 	uint8_t chunk[WIRE_SIDR_MAX];
 };
@@ -48,13 +50,13 @@ void sidr_fini(struct sidr *sidr)
 	sidr->answers = NULL;
 }
 
-/* To programs an iWARP device has no datagrams, and packets of our own leave through carriers only. */
+/* For programs, an iWARP device has no datagrams. Only carriers can send such packets. */
 bool sidr_is_served(const struct conn *c)
 {
 	return config_is_ca(c->config) && c->carrier;
 }
 
-/* ---- what both sides do ---- */
+/* ---- common ---- */
 
 static void take_private_data(struct cm_id *id, const void *data, uint8_t len)
 {
@@ -107,7 +109,7 @@ int sidr_connect(struct cm_id *id, const struct rnic_conn_param *param)
 	return 0;
 }
 
-/* The request is over, without a queue pair. status: of the event, a status of SIDR or -errno. */
+/* Ends the request without a queue pair. status: status of the event, SIDR or -errno. */
 static void fail(struct cm_id *id, int status, const struct wire_sidr *s)
 {
 	list_del(&id->sidr.node);
@@ -115,7 +117,7 @@ static void fail(struct cm_id *id, int status, const struct wire_sidr *s)
 	cm_post_datagram(id, CM_EVENT_UNREACHABLE, status, s);
 }
 
-/* The client whose request has this number, if it has asked from ep; or NULL. */
+/* Returns the client with this request id, if it sent the request from ep, or NULL. */
 static struct cm_id *asking(const struct endpoint *ep, uint64_t request_id)
 {
 	struct cm_id *id = cm_id_here(ep->conn, (uint32_t)(request_id >> 32));
@@ -127,8 +129,8 @@ static struct cm_id *asking(const struct endpoint *ep, uint64_t request_id)
 }
 
 /*
- * A second challenge is answered with the next request only, so that nobody makes this side send at his rate. A
- * cookie of 0 is none, and after it the next one would count as the first again.
+ * A second challenge is answered only with the next request, so that nobody controls the rate of
+ * requests. A cookie of 0 is invalid: after it, the next challenge would count as the first again.
  */
 static void challenged(struct cm_id *id, uint64_t cookie)
 {
@@ -172,7 +174,7 @@ void sidr_refused(struct endpoint *ep, const uint8_t *quoted, size_t len)
 	const uint8_t *chunk = quoted + WIRE_SCTP_COMMON_LEN;
 	struct cm_id *id;
 
-	/* The quote must have the whole number, which only those have seen who are on the path. */
+	/* The quote must include the whole request id, which only hosts on the path have seen. */
 	if (len < WIRE_SCTP_COMMON_LEN + WIRE_DATAGRAM_LEN + 8 || !wire_is_datagram(quoted, len) ||
 	    chunk[5] != WIRE_DATAGRAM_SIDR_REQUEST)
 		return;
@@ -237,7 +239,7 @@ static uint64_t cookie_of(struct conn *c, const struct path_addr *from, uint16_t
 	return get_be64(out);
 }
 
-/* Whether the request has a cookie that was sent to its source. If not, one is sent. */
+/* True if the request has a cookie that was sent to its source. Otherwise sends a cookie. */
 static bool is_proven(struct endpoint *ep, const struct path_addr *from, uint16_t port,
 		      const struct wire_sidr *s)
 {
@@ -261,7 +263,7 @@ static bool is_proven(struct endpoint *ep, const struct path_addr *from, uint16_
 
 /* ---- the server's answers ---- */
 
-/* Whether the request was answered: then the answer is sent once more. */
+/* Repeats the answer if the request was answered before. Returns false if not. */
 static bool answer_again(struct endpoint *ep, const struct path_addr *from, uint16_t port,
 			 uint64_t request_id)
 {
@@ -280,7 +282,7 @@ static bool answer_again(struct endpoint *ep, const struct path_addr *from, uint
 	return false;
 }
 
-/* Keeps the answer for requests that come again. Without memory they are asked of the application again. */
+/* Keeps the answer for repeated requests. When out of memory, the application gets those again. */
 static void keep_answer(const struct cm_id *id, const uint8_t *chunk, size_t len)
 {
 	struct sidr *sidr = &id->conn->sidr;
@@ -302,7 +304,7 @@ static void keep_answer(const struct cm_id *id, const uint8_t *chunk, size_t len
 	memcpy(a->chunk, chunk, len);
 }
 
-/* The application has decided. */
+/* Sends and keeps the application's answer. */
 static void answer(struct cm_id *id, struct wire_sidr *s)
 {
 	uint8_t chunk[WIRE_SIDR_MAX];
@@ -357,7 +359,7 @@ void sidr_hang_up(struct cm_id *id)
 
 /* ---- the server's requests ---- */
 
-/* Whether the request waits for the application already. */
+/* True if the request already waits for the application. */
 static bool is_asked(const struct endpoint *ep, const struct path_addr *from, uint16_t port,
 		     uint64_t request_id)
 {
@@ -372,7 +374,7 @@ static bool is_asked(const struct endpoint *ep, const struct path_addr *from, ui
 	return false;
 }
 
-/* Makes the id of a request, and tells the listener's application. */
+/* Makes the id of a request, and posts the event to the listener. */
 static void new_request(struct endpoint *ep, const struct path_addr *from, uint16_t port,
 			const struct wire_sidr *s)
 {
@@ -392,8 +394,8 @@ static void new_request(struct endpoint *ep, const struct path_addr *from, uint1
 }
 
 /*
- * Refuses the client at once, except during the grace for a late listener: then the client asks
- * again.
+ * Refuses the client at once, except during the grace for a late listener: then the client repeats
+ * its request.
  */
 static void nobody_listens(struct endpoint *ep, const struct path_addr *from, uint16_t port,
 			   uint64_t request_id)

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * rdma_cm for datagrams: an id of RDMA_PS_UDP asks a port for the UD queue pair behind it, by datagrams
- * (wire/sidr.h). The client repeats its request until it is answered or given up. The server keeps nothing of
- * a stranger: a request is answered with a cookie, and looked at when it comes back with it, which proves
- * that somebody is at its source address. Then it is an id that waits for the application, under the limits of
- * other requests. Shard lock. Errors are -errno.
+ * rdma_cm for datagrams: an id of RDMA_PS_UDP requests the UD queue pair of a port, by datagrams
+ * (wire/sidr.h). The client repeats its request until an answer or a timeout. The server keeps no
+ * state of a stranger: it answers a request with a cookie. A request with this cookie proves its
+ * source address, and becomes an id that waits for the application, under the limits of other
+ * requests. Shard lock. Errors are -errno.
  */
 #ifndef SCTPIW_CONN_SIDR_H
 #define SCTPIW_CONN_SIDR_H
@@ -24,51 +24,51 @@ struct endpoint;
 struct rnic_conn_param;
 struct sidr_answer;
 
-#define SIDR_QKEY 0x01234567 /* RDMA_UDP_QKEY, unless the application names another one */
+#define SIDR_QKEY 0x01234567 /* RDMA_UDP_QKEY, the default */
 
-/* The request of an id for datagrams. Part of struct cm_id. */
+/* The request of a datagram id. Part of struct cm_id. */
 struct sidr_request {
 	struct list_node
-		node; /* sidr.asking of a client, sidr.asked of a server until it has decided */
+		node; /* client: `asking` of struct sidr; server, until its decision: `asked` */
 	uint64_t id;
-	uint64_t cookie;       /* that the server has given the client; 0: none yet */
-	uint64_t wait;	       /* ns from the client's last request to the next */
-	uint64_t again;	       /* when the client sends the next */
-	uint64_t deadline;     /* when the client gives up */
-	struct path_addr peer; /* of a server: where the request came from, and to */
-	uint16_t peer_port;    /* of a server: the client's SCTP port */
+	uint64_t cookie;       /* from the server; 0: none yet */
+	uint64_t wait;	       /* ns between the client's last and next request */
+	uint64_t again;	       /* time of the client's next request */
+	uint64_t deadline;     /* time when the client gives up */
+	struct path_addr peer; /* server: path of the request */
+	uint16_t peer_port;    /* server: the client's SCTP port */
 };
 
 /* Part of struct conn. */
 struct sidr {
 	struct list_node asking;     /* sidr_request.node of clients */
-	struct list_node asked;	     /* sidr_request.node of servers that have not decided */
-	struct sidr_answer *answers; /* the last ones, for requests that come again; NULL: none yet */
-	unsigned int next_answer;    /* the oldest of them, which is overwritten next */
-	struct hmac_sha256_ctx key; /* of cookies */
+	struct list_node asked;	     /* sidr_request.node of servers without a decision */
+	struct sidr_answer *answers; /* last answers, for repeated requests; NULL: none yet */
+	unsigned int next_answer;    /* the oldest answer, overwritten next */
+	struct hmac_sha256_ctx key;  /* key of the cookies */
 	bool has_key;
 };
 
 void sidr_init(struct sidr *sidr);
 void sidr_fini(struct sidr *sidr);
 
-/* Whether the conn's device and transport have datagrams. */
+/* True if the conn's device and transport have datagrams. */
 bool sidr_is_served(const struct conn *c);
 
-/* rdma_connect(), rdma_accept() and rdma_reject() of an id for datagrams; see rnic_api.h. */
+/* rdma_connect(), rdma_accept() and rdma_reject() of a datagram id; see rnic_api.h. */
 int sidr_connect(struct cm_id *id, const struct rnic_conn_param *param);
 int sidr_accept(struct cm_id *id, const struct rnic_conn_param *param);
 int sidr_reject(struct cm_id *id, const void *private_data, uint8_t len);
-/* The id goes away: a request that waits for its decision is refused. */
+/* Refuses a request that waits for a decision, when its id is destroyed. */
 void sidr_hang_up(struct cm_id *id);
 
 /*
- * A request or reply came to ep from the peer's SCTP port; the checksum is right, and `chunk` is one for which
- * wire_datagram_kind() has said `kind`. false: it is malformed, and nothing was done.
+ * Handles a request or reply to ep from the peer's SCTP port. The checksum is right, and kind is
+ * wire_datagram_kind() of `chunk`. Returns false if it is malformed.
  */
 bool sidr_input(struct endpoint *ep, const struct path_addr *from, uint16_t port,
 		enum wire_datagram_kind kind, const uint8_t *chunk);
-/* ICMP said that nobody has the port of a packet, which began as quoted. */
+/* Handles an ICMP error: no process has the port. quoted: beginning of the local packet. */
 void sidr_refused(struct endpoint *ep, const uint8_t *quoted, size_t len);
 
 uint64_t sidr_next_timeout(const struct conn *c);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * QPs that stand in for none. On InfiniBand the connection manager carries the number of a QP from one side to
- * the other, and does not care what it stands for: UCX names a UD QP that it uses for nothing else, and connects
- * QPs of its own by what both sides have told each other. Here a session belongs to a QP, so such a connection
- * has one that takes no work requests, and has no memory for its peer. Shard lock.
+ * QPs for connections without one. On InfiniBand, the connection manager only carries QP numbers
+ * from one side to the other. UCX names a UD QP that it uses for nothing else, and connects other
+ * QPs with the exchanged data. In sctpiw, a session belongs to a QP. So such a connection gets a
+ * stand-in: a QP that takes no work requests, and has no memory for its peer. Shard lock.
  */
 #ifndef SCTPIW_CONN_STAND_IN_H
 #define SCTPIW_CONN_STAND_IN_H
@@ -16,18 +16,20 @@ struct iw_cq;
 struct iw_pd;
 struct iw_qp;
 
-/* Part of struct conn. What all stand-ins use is there while there is one. */
+/*
+ * The PD and CQ that all stand-ins share. They live while any stand-in does. Part of struct conn.
+ */
 struct stand_ins {
 	unsigned int n;
 	struct iw_pd *pd;
 	struct iw_cq *cq;
 };
 
-/* Whether a connection may be asked for with this number, which is that of no QP for connections. */
+/* True if a connection with this number gets a stand-in: no QP for connections has the number. */
 bool stand_in_is_meant(const struct conn *c, uint32_t qp_num);
-/* A QP in INIT. NULL: out of memory, or of QP numbers. */
+/* Returns a QP in INIT, or NULL when out of memory or QP numbers. */
 struct iw_qp *stand_in_new(struct conn *c);
-/* Ends its session, if it has one. */
+/* Frees the QP, and ends its session if any. */
 void stand_in_free(struct conn *c, struct iw_qp *qp);
 
 #endif

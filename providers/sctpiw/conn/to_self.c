@@ -8,13 +8,13 @@
 #include "util/alloc.h"
 
 #define STREAMS 65536
-/* Bytes. A message is copied twice, so it should stay in the cache; and others wait for the lock meanwhile. */
+/* Bytes of a message. It is copied twice, so it should fit the cache. Others wait for the lock. */
 #define MESSAGE 16384
 #define MESSAGES_AT_ONCE 32
 
 struct to_self {
 	struct iw_assoc *iw;
-	bool rung;	  /* the sessions have something to say */
+	bool rung;	  /* the sessions have messages */
 	uint32_t arrived; /* messages */
 	uint8_t message[MESSAGE];
 };
@@ -31,7 +31,7 @@ static uint32_t arrived(void *llp)
 
 struct iw_assoc *to_self_assoc(struct conn *c)
 {
-	/* Without acked(): what was pulled has arrived. */
+	/* Without acked(): pulled messages have arrived. */
 	static const struct iw_llp_ops ops = { .doorbell = doorbell, .placed = arrived };
 	struct to_self *t = c->to_self;
 
@@ -74,12 +74,15 @@ void to_self_output(struct conn *c)
 		size_t len = iw_assoc_pull(t->iw, t->message, sizeof(t->message), &msg);
 
 		t->rung = msg.more;
-		/* None of our own messages breaks the rules of the association. */
+		/* Local messages conform to the rules of the association. */
 		if (len) {
 			iw_assoc_receive(t->iw, msg.sid, msg.ppid, t->message, len);
 			t->arrived++;
 		}
-		/* A receipt that is owed comes with one of the next messages, or is not owed any more. */
+		/*
+		 * A receipt that is due comes with one of the next messages, or is not due any
+		 * more.
+		 */
 		if (!iw_assoc_owes_receipt(t->iw))
 			iw_assoc_placed(t->iw);
 	}

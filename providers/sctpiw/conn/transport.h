@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * A transport carries messages between endpoints over associations. There are two: our own SCTP over a
- * carrier of packets (user_sctp.h), and the SCTP of the kernel (net/kernel_sctp.h). A conn uses one of them
- * for all it does. Shard lock; errors are -errno, ports are in host order.
+ * A transport carries messages between endpoints over associations. There are two: the SCTP of
+ * user_sctp.h over a carrier of packets, and the kernel's SCTP (net/kernel_sctp.h). A conn uses one
+ * of them. Shard lock; errors are -errno, ports are in host order.
  *
- * Downwards conn/ calls the functions of this struct. Upwards a transport gives and takes messages by
- * iw_assoc_receive() and iw_assoc_pull() on conn_assoc.iw, and says what becomes of an association by the
- * functions of the last part of conn/assoc.h. One call serves a whole pass, so that the interface costs an
- * indirect call for many packets.
+ * conn/ calls the functions of this struct. A transport passes messages with iw_assoc_receive() and
+ * iw_assoc_pull() on conn_assoc.iw. It reports the state of an association with the functions of
+ * the last part of conn/assoc.h. One call serves a whole pass, so that the cost is one indirect
+ * call for many packets.
  */
 #ifndef SCTPIW_CONN_TRANSPORT_H
 #define SCTPIW_CONN_TRANSPORT_H
@@ -29,132 +29,142 @@ struct sctp_path_info;
 struct sctp_stats;
 struct wire_sctp_receipts;
 
-/* How thoroughly to look for what came in. */
+/* How thoroughly to check for received packets. */
 enum conn_depth {
-	CONN_QUICK,    /* a poller: ask the sockets directly where there are few */
-	CONN_THOROUGH, /* the progress thread: look at errors, too */
+	CONN_QUICK,    /* for pollers: read the sockets directly if there are few */
+	CONN_THOROUGH, /* for the progress thread: also read errors */
 };
 
 enum conn_received {
-	CONN_NOTHING, /* nothing came, and nothing follows from having looked */
-	CONN_STIRRED, /* nothing came, but something may follow from having looked */
+	CONN_NOTHING, /* nothing received, and nothing else to do */
+	CONN_STIRRED, /* nothing received, but other work may follow */
 	CONN_SOME,
-	CONN_MORE, /* there may be more at once */
+	CONN_MORE, /* more may be available at once */
 };
 
-/* What is known of an association that this side opens, and that is not up. */
+/* State of an association that the local side opens, and that is not up. */
 struct transport_attempt {
-	bool answered;	    /* the peer has said something, or its host or a router has */
-	bool unreachable;   /* ICMP errors have ended it */
-	const char *reason; /* that the peer gave when it refused, as text; "": none */
+	bool answered;	    /* the peer, its host or a router has answered */
+	bool unreachable;   /* ended by ICMP errors */
+	const char *reason; /* the peer's text in its refusal; "": none */
 };
 
 struct transport {
-	/* Some of its sockets are watched for edges: whoever asks epoll for them must act on them. */
+	/*
+	 * Some sockets are edge-triggered in epoll: a caller that reads epoll events must handle
+	 * them.
+	 */
 	bool edges;
 
-	/* Makes what the transport keeps for the conn. why: set on an error that a user can act upon. */
+	/* Creates the conn's data. After an error that the user can solve, why is set. */
 	int (*start)(struct conn *c, struct config_error *why);
 	void (*stop)(struct conn *c);
 
 	/*
-	 * Opens ep, bound to addr; fills ep->bound and ep->state, and has the endpoint watched; a dormant one
-	 * only from accept_at() on. -errno of bind(), and nothing is open then.
+	 * Opens ep, bound to addr. Fills ep->bound and ep->state, and watches the endpoint; a
+	 * dormant one only after accept_at(). Returns 0 or the -errno of bind(); after an error,
+	 * nothing is open.
 	 */
 	int (*open)(struct endpoint *ep, const struct sockaddr *addr, bool v6only);
-	/* The endpoint has no association any more. */
+	/* Closes an endpoint without associations. */
 	void (*close)(struct endpoint *ep);
-	/* In the child of a fork: closes its descriptors and those of its associations. */
+	/* In the child of a fork(): closes the descriptors of ep and its associations. */
 	void (*forget)(struct endpoint *ep);
-	/* Whether peers may open associations to ep; at first not. -errno of listen(). */
+	/*
+	 * Sets whether peers may open associations to ep; initially not. 0, or -errno of listen().
+	 */
 	int (*set_accept)(struct endpoint *ep, bool accept);
 	/*
-	 * The application may have ep accept soon: peers that are earlier are not refused until that time, but
-	 * get no answer, and so ask again. NULL: they are refused.
+	 * Until that time, peers' requests for associations are dropped instead of refused, so that
+	 * they retransmit: the application may listen soon. NULL: requests are refused.
 	 */
 	void (*set_quiet)(struct endpoint *ep, uint64_t until);
 	/*
-	 * From now on peers may open associations to that address of ep, which is bound to all. A peer is told
-	 * of no other address then, so that each pair of addresses can have an association of its own. -errno
-	 * of bind() and listen().
+	 * Lets peers open associations to that address of ep, which is bound to all. Such a peer
+	 * learns no other address, so that each pair of addresses can have its own association.
+	 * Returns 0, or the -errno of bind() and listen().
 	 */
 	int (*accept_at)(struct endpoint *ep, const struct ip_addr *local);
 	/*
-	 * From now on what comes at ep, which is dormant, is looked at, though nobody may open associations
-	 * there. -errno. NULL: the transport carries no datagrams.
+	 * Starts receiving at ep, which is dormant, but accepts no associations. Returns 0 or
+	 * -errno. NULL: the transport carries no datagrams.
 	 */
 	int (*watch)(struct endpoint *ep);
-	/* What is sent from now on carries ep->tos. */
+	/* Later packets carry ep->tos. */
 	void (*set_tos)(struct endpoint *ep);
 
-	/* conn_readdress(), of the endpoint. NULL: the transport finds out by itself. */
+	/* conn_readdress() for one endpoint. NULL: the transport notices changes itself. */
 	void (*readdress)(struct endpoint *ep);
 
-	/* Takes what came in. */
+	/* Receives packets. */
 	enum conn_received (*receive)(struct conn *c, enum conn_depth depth);
-	/* Reports what happened to associations; true: something did. */
+	/* Reports events of associations. Returns true if there were any. */
 	bool (*events)(struct conn *c);
 	/*
-	 * Pulls and sends what may go out now, for every association whose doorbell was rung; false: there was
-	 * none.
+	 * Pulls and sends messages of every association whose doorbell was rung. Returns false if
+	 * there was none.
 	 */
 	bool (*output)(struct conn *c);
-	/* bytes in flight, with the packets' overhead. NULL: nobody knows. */
+	/* Returns the bytes in flight, with packet overhead. NULL: unknown. */
 	uint32_t (*in_flight)(const struct conn *c);
 	uint64_t (*next_timeout)(const struct conn *c);
 	void (*timers)(struct conn *c);
 
 	/*
-	 * Opens an association; conn_assoc_up() or conn_assoc_over() follows, from events() or receive(). It
-	 * is the only one from its endpoint, and from to->local, to that address and port. -errno.
+	 * Opens an association: the only one from its endpoint, and from to->local, to that address
+	 * and port. conn_assoc_up() or conn_assoc_over() follows, from events() or receive().
+	 * Returns 0 or -errno.
 	 */
 	int (*connect)(struct conn_assoc *a, const struct path_addr *to, uint16_t port);
-	/* iwarp has something to give. Cheap, and may be repeated. */
+	/* iwarp has messages to send. Cheap, and may be repeated. */
 	void (*doorbell)(struct conn_assoc *a);
 	/*
-	 * As in struct iw_llp_ops. NULL: the transport cannot tell what the peer has placed, and WRs are
-	 * complete when it has their messages.
+	 * As in struct iw_llp_ops. NULL: placement at the peer is unknown, and WRs complete when
+	 * the peer has their messages.
 	 */
 	uint32_t (*placed)(struct conn_assoc *a);
 	/*
-	 * What both sides know of our extension, with the peer's window of Sends; NULL: the peer does not know it.
-	 * No such function: no side ever does.
+	 * Returns the agreed parameters of sctpiw's extension, with the peer's window of Sends, or
+	 * NULL if the peer lacks the extension. NULL function: the transport lacks it.
 	 */
 	const struct wire_sctp_receipts *(*agreed)(struct conn_assoc *a);
 	/*
-	 * Has acknowledgements sent that peers have asked for, and that wait for something to ride on. NULL:
-	 * none ever wait; else conn.sacks_asked says whether some do.
+	 * Sends acknowledgements that peers requested and that wait for a message. Needed if
+	 * conn.sacks_asked is set. NULL: acknowledgements never wait.
 	 */
 	void (*flush_sacks)(struct conn *c);
 	/*
-	 * As in struct iw_llp_ops. copy_out NULL: the transport references no memory. void_messages NULL: it
-	 * cannot change what it has.
+	 * As in struct iw_llp_ops. copy_out NULL: the transport references no memory. void_messages
+	 * NULL: it cannot change its messages.
 	 */
 	uint32_t (*acked)(struct conn_assoc *a);
 	void (*copy_out)(struct conn_assoc *a);
 	void (*void_messages)(struct conn_assoc *a, uint16_t sid);
-	/* Nothing that was pulled waits for an acknowledgement, here or on its way to the peer. */
+	/* True if no pulled message is unacknowledged, here or on its way to the peer. */
 	bool (*is_drained)(const struct conn_assoc *a);
-	/* Orderly: pulls no more, sends what was pulled; conn_assoc_over() follows. */
+	/* Ends in order: sends the messages already pulled. conn_assoc_over() follows. */
 	void (*shutdown)(struct conn_assoc *a);
-	/* At once: the peer gets an ABORT, and a->state is gone; nothing follows. */
+	/* Ends at once: the peer gets an ABORT, and a->state is freed. Nothing follows. */
 	void (*abort)(struct conn_assoc *a);
 	const struct path_addr *(*addr)(const struct conn_assoc *a); /* of the primary path */
-	/* sctp_assoc_is_between(). NULL: the addresses of addr() tell. */
+	/* sctp_assoc_is_between(). NULL: compare with addr(). */
 	bool (*is_between)(const struct conn_assoc *a, const struct path_addr *to);
-	/* Whether the peer is known to have that address as well. NULL: it has that of addr() alone. */
+	/* True if the peer is known to have that address as well. NULL: only that of addr(). */
 	bool (*has_address)(const struct conn_assoc *a, const struct ip_addr *remote);
-	/* sctp_assoc_path_use() and sctp_assoc_prefer(). NULL: nothing is known of its paths, nor to be chosen. */
+	/*
+	 * sctp_assoc_path_use() and sctp_assoc_prefer(). NULL: paths are unknown, and cannot be
+	 * chosen.
+	 */
 	enum sctp_path_use (*path_use)(const struct conn_assoc *a, const struct path_addr *to);
 	void (*prefer)(const struct conn_assoc *a, const struct path_addr *to);
 	uint16_t (*remote_port)(const struct conn_assoc *a);
-	/* What SCTP knows of an association that is not gone; NULL: the transport does not say. */
+	/* Reports SCTP's state of an association that has not ended. NULL: not available. */
 	void (*inspect)(const struct conn_assoc *a, struct sctp_assoc_info *info);
-	/* The same of its paths: how many. NULL: the transport does not say. */
+	/* Reports SCTP's paths, and returns their number. NULL: not available. */
 	unsigned int (*inspect_paths)(const struct conn_assoc *a, struct sctp_path_info *info);
-	/* For lines to the user. NULL: nothing is known. */
+	/* Reports a connection attempt, for log lines. NULL: not available. */
 	void (*attempt)(const struct conn_assoc *a, struct transport_attempt *attempt);
-	/* What SCTP has counted; NULL: the transport does not say. */
+	/* Reports SCTP's counters. NULL: not available. */
 	void (*stats)(const struct conn *c, struct sctp_stats *stats);
 };
 
