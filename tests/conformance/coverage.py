@@ -4,17 +4,19 @@
 
 usage: coverage.py [--write] [--rows FILE] [--missing]
 
-Reads the rows (*.tsv beside this file), the reasons why a row has no test (reasons/*.tsv), and the
-tests: ROWS("id id") as the first statement of a test function under tests/, or "# rows: id id" in the
-body of a Python test. Prints the coverage by file and level. Fails when a MUST, MUST NOT, SHOULD
-or SHOULD NOT row, or a FACT row, has neither a test nor a reason, when an id does not exist, when a
-function with ROWS is not run by its program, and when docs/conformance.md, which has the summary,
-the departures and the gaps, is not what --write would make of it.
+Reads the rows (*.tsv beside this file), and the reasons why a row has no test (reasons/*.tsv). Reads
+the tests, too: ROWS("id id") as the first statement of a test function under tests/, or "# rows: id id"
+in the body of a Python test. Prints the coverage by file and level. Fails in these cases:
+
+  - A MUST, MUST NOT, SHOULD, SHOULD NOT or FACT row has neither a test nor a reason.
+  - An id does not exist.
+  - A program does not run its function with ROWS.
+  - docs/conformance.md (summary, departures, gaps) differs from the output of --write.
 
   --write      write docs/conformance.md
   --rows FILE  write every row with its tests or its reason to FILE; the test suite makes
                conformance.md in the build directory
-  --missing    list the rows that have neither
+  --missing    list the rows with neither
 """
 
 import argparse
@@ -132,7 +134,7 @@ def read_tests(rows):
 
 
 def state(row, reasons, tests):
-    """Returns what a row counts as: "test", a kind of reason, or "none"."""
+    """Returns the class of a row: "test", a kind of reason, or "none"."""
     return "test" if row.id in tests else reasons[row.id][0] if row.id in reasons else "none"
 
 

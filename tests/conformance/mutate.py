@@ -1,29 +1,29 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""Whether the tests notice when the code is wrong.
+"""Checks that the tests detect errors in the code.
 
 usage: mutate.py --count N [--seed S] [--dir ROOM] [--jobs J] [--keep-going] [--work DIR]
        mutate.py [--jobs J] [--work DIR] ID...
 
 Changes one place of providers/sctpiw/{wire,sctp,iwarp,conn,runtime} at a time, in a copy of the tree with
-a build of its own, and runs the programs that could notice until one fails: the unit, conformance and
-fuzz-replay programs that link the room, under valgrind too; for conn and runtime then the verbs programs
-under the launcher, which must fail twice, since they measure time. Prints the ID of each mutant, the
-change, and what killed it, or SURVIVED. A survivor is either equivalent (nobody can see the change) or a
-hole in the tests.
+its own build. Then runs the programs that could detect the change, until one fails. These are the unit,
+conformance and fuzz-replay programs that link the room, also under valgrind. For conn and runtime, the
+verbs programs follow under the launcher; they must fail twice, since they measure time. Prints the ID of
+each mutant, the change, and the failure that killed it, or SURVIVED. A survivor is either equivalent (the
+change has no effect) or a gap in the tests.
 
-  --count N      try N mutants; those that do not compile, or give the same object code, do not count
-  --seed S       draw them by this number (1); the same tree and seed give the same mutants
-  --dir ROOM     take them from this room alone; may be given more than once
-  --jobs J       try J at a time, each in a copy of its own (2)
-  --keep-going   go on after a survivor; without it the first one ends the run
-  --work DIR     leave the copies and builds there, for the next run to start from
-  ID             FILE:LINE:COLUMN:OPERATOR of a mutant as printed: try this one again
+  --count N      try N mutants; mutants that do not compile, or give the same object code, do not count
+  --seed S       draw with this seed (1); the same tree and seed give the same mutants
+  --dir ROOM     draw mutants from this room only; may be given more than once
+  --jobs J       try J mutants at a time, each in its own copy (2)
+  --keep-going   continue after a survivor; without this option the first survivor ends the run
+  --work DIR     keep the copies and builds there; the next run starts from them
+  ID             FILE:LINE:COLUMN:OPERATOR of a mutant as printed: try this mutant again
 
-An operator is drawn first and a place for it second, so that rare operators have their turn. A program
-that runs for five times its usual time hangs, which counts as noticing. A program that fails without any
-change is named and left out; so is a verbs program that takes longer than SLOW seconds. Exit status: 0
-when all mutants were killed, 1 when some survived.
+An operator is drawn first, and then a place for it, so that rare operators are tried, too. A program
+that runs for five times its usual time hangs, which kills the mutant. A program that fails without a
+change is reported and omitted; so is a verbs program that takes longer than SLOW seconds. Exit status: 0
+if all mutants were killed, 1 if some survived.
 """
 
 import argparse
@@ -47,7 +47,7 @@ import time
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 PROVIDER = pathlib.Path("providers/sctpiw")
 ROOMS = ("wire", "sctp", "iwarp", "conn", "runtime")
-VERBS_ROOMS = {"conn", "runtime"}  # which the verbs programs are asked about
+VERBS_ROOMS = {"conn", "runtime"}  # rooms that the verbs programs test
 ARGUMENTS = {"test_stack_sim": ["--all", "1", "2"]}  # instead of hundreds of seeds
 VALGRIND = ["valgrind", "-q", "--error-exitcode=9", "--leak-check=full"]  # as in tests/unit
 MEMORY = 4 << 30  # bytes; a mutant may allocate without end
@@ -75,14 +75,14 @@ def fail(message):
     sys.exit(f"mutate.py: {message}")
 
 
-# ---- where the code can be changed ----
+# ---- places to change ----
 
 def tokenize(text):
     return [Token(m.lastgroup, m[0], m.start(), m.end()) for m in TOKEN.finditer(text) if m.lastgroup != "skip"]
 
 
 def pairs(tokens):
-    """Maps the index of each bracket that opens to that of the one that closes it."""
+    """Maps the index of each opening bracket to the index of its closing bracket."""
     closes, stack = {}, []
     for i, token in enumerate(tokens):
         if token.text in ("(", "[", "{"):
@@ -109,7 +109,7 @@ def is_value(token):
 
 
 def operators(tokens, i):
-    """Yields the changes of the token at i alone."""
+    """Yields the changes of the single token at i."""
     token = tokens[i]
     text = token.text
     if text in FLIPS:
@@ -133,7 +133,7 @@ def operators(tokens, i):
 
 
 def conditions(text, tokens, closes, i):
-    """Yields the changes of the condition behind the if or while at i."""
+    """Yields the changes of the condition after the if or while at i."""
     if tokens[i].text not in ("if", "while") or tokens[i + 1].text != "(":
         return
     close = closes[i + 1]
@@ -166,7 +166,7 @@ def statement(tokens, closes, i):
 
 
 def swaps(text, tokens, closes, i):
-    """Yields the call at i with two neighbouring arguments exchanged; the compiler refuses those that cannot be."""
+    """Yields the call at i with two neighbouring arguments exchanged; the compiler refuses invalid calls."""
     if tokens[i].kind != "name" or tokens[i].text in KEYWORDS | UNTOUCHED or tokens[i + 1].text != "(":
         return
     arguments, j, first = [], i + 2, i + 2
@@ -232,7 +232,7 @@ def shown(text, m):
 
 
 def drawn(every, seed):
-    """Yields all of them in the order of the seed: an operator is drawn first, then a place."""
+    """Yields all mutations in the order of the seed: an operator is drawn first, then a place."""
     rng = random.Random(seed)
     places = collections.defaultdict(list)
     for m in every:
@@ -253,7 +253,7 @@ Time = collections.namedtuple("Time", "cpu wall")  # seconds
 
 
 def copy_changes(source, target):
-    """Copies only what differs, so that a build that is there goes on."""
+    """Copies only files that differ, so that an existing build is continued."""
     target.mkdir(parents=True, exist_ok=True)
     names = {p.name for p in source.iterdir() if not re.fullmatch(r"\.git|__pycache__|build|build-.*", p.name)}
     for path in target.iterdir():
@@ -277,9 +277,9 @@ class Tree:
         self.source = directory / "tree"
         self.build = directory / "build"
         copy_changes(ROOT, self.source)
-        # Without debug information, so that the same code gives the same object file; as a Debug build,
-        # since others optimize the whole provider at once, which takes long. What the compiler only
-        # warns of, an exchange of things of two kinds, shall not compile.
+        # Without debug information, the same code gives the same object file. Only a Debug build does not
+        # optimize the whole provider at once, which takes long. An exchange of incompatible arguments,
+        # which is only a warning by default, must not compile.
         self.call(["cmake", "-G", "Ninja", "-S", self.source, "-B", self.build, "-DSCTPIW_TESTS=ON",
                    "-DCMAKE_BUILD_TYPE=Debug", "-DCMAKE_C_FLAGS_DEBUG=-O2 -DNDEBUG",
                    "-DCMAKE_C_FLAGS=-Werror=incompatible-pointer-types -Werror=int-conversion"])
@@ -306,7 +306,7 @@ class Tree:
         tests = json.loads(self.call(["ctest", "--test-dir", self.build, "--show-only=json-v1"]))["tests"]
         for test in tests:
             found.extend(self.program_that_links(test["name"]))
-        # ctest does not tell the command of a program that is not built yet.
+        # ctest does not print the command of a program that is not built yet.
         listed = (self.build / "tests/verbs/CTestTestfile.cmake").read_text()
         for name, command in re.findall(r"^add_test\((verbs\.\S+) (.*)\)$", listed, re.M):
             command = shlex.split(command)
@@ -335,7 +335,7 @@ class Tree:
         return {str(o.relative_to(self.build)): hashlib.sha256(o.read_bytes()).digest() for o in objects}
 
     def run(self, program, cpu, wall):
-        """Returns what is wrong, or None; and the time that it took."""
+        """Returns the failure, or None, and the time of the run."""
         def limit():
             resource.setrlimit(resource.RLIMIT_CPU, (cpu, cpu))
             resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
@@ -365,7 +365,7 @@ class Tree:
                 self.limits[program.name] = used
 
     def notices(self, program):
-        """Returns what is wrong, or None."""
+        """Returns the failure, or None."""
         used = self.limits[program.name]
         wrong, _ = self.run(program, int(5 * used.cpu) + 1, 5 * used.wall + 60)
         if wrong and program.rooms is VERBS_ROOMS:
@@ -391,7 +391,7 @@ def verdict(status, output):
 
 
 class Run:
-    """Several threads try mutants from one queue, until there are enough."""
+    """Several threads try mutants from one queue, until the count is reached."""
 
     def __init__(self, texts, candidates, count, keep_going):
         self.texts = texts
@@ -436,7 +436,7 @@ class Run:
             if all(now[name] == tree.objects[name] for name in now):
                 return self.report(m, "same code")
             programs = [p for p in tree.programs if room in p.rooms and p.name in tree.limits]
-            # What noticed a change of this file before is asked first, then the fastest.
+            # Programs that killed mutants of this file run first, then the fastest.
             seen = self.killers[m.file]
             programs.sort(key=lambda p: (-seen[p.name], tree.limits[p.name].wall))
             for i in range(0, len(programs), 6):
@@ -460,7 +460,7 @@ class Run:
                 if m is None:
                     return
                 self.try_one(tree, m)
-        except BaseException as error:  # one thread ends the run of all
+        except BaseException as error:  # an error of one thread ends all threads
             with self.lock:
                 self.stop = True
             print(repr(error), file=sys.stderr)

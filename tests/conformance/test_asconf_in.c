@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* LINK: sctp */
-/* Changes of a peer's addresses (RFC 5061), and what is authenticated (RFC 4895), as the receiver sees them. */
+/* Changes of a peer's addresses (RFC 5061) and authentication (RFC 4895), at the receiver. */
 #include "fixture/sctp_asconf.h"
 
 /* ---- INIT and INIT ACK ---- */
@@ -15,11 +15,11 @@ static void test_offer(void **state)
 	assert_memory_equal(ack.chunks, "\x80\x03\0\x06\xc1\x80", 6);
 	assert_memory_equal(ack.hmacs, "\x80\x04\0\x08\0\x03\0\x01", 8);
 	assert_memory_equal(ack.extensions, "\x80\x08\0\x07\xc1\x80\x0f", 7);
-	/* Who knows nothing of it hears nothing of it. */
+	/* An INIT ACK has these parameters only if the INIT has them. */
 	init = our_init();
 	read_init_ack(init_exchange(&init), &ack);
 	assert_true(!ack.random && !ack.chunks && !ack.hmacs && !ack.extensions);
-	/* In an INIT it stands in any case. */
+	/* Every local INIT has these parameters. */
 	begin_connect();
 	{
 		struct wire_sctp_chunk c = chunk_of(take(), 0, WIRE_SCTP_INIT);
@@ -29,7 +29,10 @@ static void test_offer(void **state)
 	}
 }
 
-/* ASCONF without what authenticates it, or a Random Number of another length, is answered with an ABORT. */
+/*
+ * An ABORT answers an offer of ASCONF without authentication, or with a Random Number of another
+ * length.
+ */
 static void test_broken_offers(void **state)
 {
 	static const uint8_t short_random[8] = { 0x80, 2, 0, 8 };
@@ -69,7 +72,7 @@ static void test_broken_answer(void **state)
 	assert_int_equal(f.error, -EPROTO);
 }
 
-/* A peer that takes DATA only if it is authenticated is asked again, as if we knew nothing of it. */
+/* The INIT ACK demands authenticated DATA: the next INIT offers no extensions. */
 static void test_demanding_answer(void **state)
 {
 	static const uint8_t data[] = { 0x80, 3, 0, 6, 0xc1, 0 };
@@ -87,7 +90,7 @@ static void test_demanding_answer(void **state)
 
 /* ---- AUTH ---- */
 
-/* A change that has no AUTH, or one that is not right, changes nothing. */
+/* A change without AUTH, or with a wrong AUTH, changes nothing. */
 static void test_forged(void **state)
 {
 	unsigned int i;
@@ -96,10 +99,10 @@ static void test_forged(void **state)
 	asconf_establish();
 	begin();
 	asconf_add_request(0, WIRE_SCTP_ADD_IP, 3);
-	add_data(f.tsn); /* what is behind it goes with it */
+	add_data(f.tsn); /* dropped with the request */
 	sendp();
 	nothing();
-	for (i = 0; i < 8 * 40; i += 7) { /* any bit of AUTH but its flags and its length */
+	for (i = 0; i < 8 * 40; i += 7) { /* all bits of AUTH but its flags and its length */
 		if (i >= 8 && i < 32)
 			continue;
 		asconf_begin();
@@ -114,7 +117,7 @@ static void test_forged(void **state)
 	asconf_begin();
 	asconf_add_request(0, WIRE_SCTP_ADD_IP, 3);
 	asconf_sign();
-	f.buf[f.len - 1] ^= 1; /* of the address */
+	f.buf[f.len - 1] ^= 1; /* a bit of the address */
 	sendp();
 	nothing();
 	/* a second AUTH */
@@ -150,7 +153,7 @@ static void test_unknown_hmac(void **state)
 	assert_int_equal(f.a->paths.others, 0);
 }
 
-/* SHA-1 is taken as well. What is behind AUTH and needs none is taken. */
+/* The receiver accepts SHA-1, too, and a DATA chunk that follows AUTH and needs none. */
 static void test_sha1(void **state)
 {
 	ROWS("4895-3.3-01 4895-6.3-06");
@@ -165,7 +168,7 @@ static void test_sha1(void **state)
 	assert_int_equal(f.a->paths.others, 1);
 }
 
-/* A packet that begins with AUTH and is nobody's is answered as if it had none. */
+/* A packet with AUTH and without an association gets the same ABORT as a packet without AUTH. */
 static void test_out_of_the_blue(void **state)
 {
 	struct path_addr stranger = f.path;
@@ -184,7 +187,7 @@ static void test_out_of_the_blue(void **state)
 	nothing();
 }
 
-/* A stranger's packet costs a few looks at the associations, however many ASCONFs it has. */
+/* A stranger's packet causes few look-ups of associations, however many ASCONFs it has. */
 static void test_few_are_looked_up(void **state)
 {
 	struct path_addr stranger = f.path;
@@ -196,7 +199,8 @@ static void test_few_are_looked_up(void **state)
 		asconf_begin();
 		for (unsigned int i = 0; i < k; i++) {
 			asconf_add_request(i - k, 0x80fe, 9);
-			f.buf[asconf_peer.chunk + 15] = 8; /* the Address Parameter is nobody's */
+			f.buf[asconf_peer.chunk + 15] =
+				8; /* an Address Parameter without an association */
 		}
 		asconf_add_request(0, WIRE_SCTP_ADD_IP, 9);
 		asconf_sign();
@@ -220,7 +224,10 @@ static struct path_addr at(uint8_t n)
 	return path;
 }
 
-/* An address that is added gets HEARTBEATs alone, in UDP to the port of the packet, until it has answered one. */
+/*
+ * A new address gets only HEARTBEATs until it answers one. They go to the UDP port of the ASCONF
+ * packet.
+ */
 static void test_add(void **state)
 {
 	struct path_addr third = at(3), from = f.path;
@@ -249,7 +256,7 @@ static void test_add(void **state)
 	fail();
 }
 
-/* The peer names hosts that are not its own: these get one HEARTBEAT in an RTO, all of them together. */
+/* The peer adds addresses of other hosts. All of them together get one HEARTBEAT per RTO. */
 static void test_victims(void **state)
 {
 	unsigned int i, n = 0;
@@ -268,7 +275,7 @@ static void test_victims(void **state)
 	assert_in_range(n, 1, 3); /* in two seconds */
 }
 
-/* The address that a packet came from may be added, or may be the one that stays. */
+/* A wildcard adds the source address of the packet, or deletes all other addresses. */
 static void test_wildcards(void **state)
 {
 	struct path_addr third = at(3);
@@ -276,7 +283,8 @@ static void test_wildcards(void **state)
 
 	ROWS("5061-4.2.1-01 5061-4.2.2-01 5061-5.2-01 5061-5.2-06");
 	asconf_establish();
-	asconf_request(0, WIRE_SCTP_ADD_IP, 0, &third); /* found by its Address Parameter */
+	asconf_request(0, WIRE_SCTP_ADD_IP, 0,
+		       &third); /* the Address Parameter finds the association */
 	p = take();
 	asconf_ack_in(p, 0);
 	assert_true(is_to(p, &third));
@@ -291,7 +299,7 @@ static void test_wildcards(void **state)
 	assert_true(ip_addr_equal(&f.a->path->addr.remote, &third.remote));
 }
 
-/* The only address is replaced: nothing but a HEARTBEAT goes to the new one until it has answered. */
+/* The peer replaces its only address. The new address gets only a HEARTBEAT until it answers. */
 static void test_replaced(void **state)
 {
 	struct path_addr third = at(3);
@@ -322,21 +330,27 @@ static void test_replaced(void **state)
 	wait_ns(200 * MSEC);
 	nothing();
 	answer_heartbeat(p, &third, 0);
-	assert_true(take_data() != 0); /* at once, what was outstanding, too */
-	/* What was under way from the old address is not taken, and not answered by an ABORT, which would end all. */
+	assert_true(take_data() != 0); /* immediately, with the outstanding DATA */
+	/*
+	 * Late packets from the old address are dropped, without an ABORT, which would end the
+	 * association.
+	 */
 	begin();
 	add_data(f.tsn);
 	send_from(&f.path);
 	assert_int_equal(f.rx.count, 0);
 	nothing();
-	/* Else that address is a stranger's. */
+	/* With another tag, a packet from the old address gets an ABORT. */
 	begin_tag(f.a->local_tag ^ 1);
 	add_data(f.tsn);
 	send_from(&f.path);
 	chunk_of(take(), 0, WIRE_SCTP_ABORT);
 }
 
-/* A peer that names another host its primary address is not taken for that host, nor does it stand in its way. */
+/*
+ * A peer makes another host's address its primary address. This does not prevent an association
+ * with that host.
+ */
 static void test_not_that_host(void **state)
 {
 	struct path_addr third = at(3);
@@ -356,7 +370,7 @@ static void test_not_that_host(void **state)
 	assert_non_null(other);
 	sctp_assoc_abort(other);
 	drop_all();
-	/* A peer cannot leave its last address, except by an ASCONF from the new one. */
+	/* The peer can delete its last address only by an ASCONF from the new address. */
 	asconf_begin();
 	asconf_add_request(1, WIRE_SCTP_DELETE_IP, 2);
 	asconf_sign();
@@ -372,7 +386,10 @@ static void test_not_that_host(void **state)
 	assert_ptr_equal(sctp_assoc_find(f.ep, &third, sctp_assoc_remote_port(a), a->local_tag), a);
 }
 
-/* While the path in use is in doubt, HEARTBEATs from there are answered; another path that is confirmed takes over. */
+/*
+ * The path in use is in doubt: HEARTBEATs from there are answered. Another path takes over once it
+ * is confirmed.
+ */
 static void test_doubt(void **state)
 {
 	struct path_addr third = at(3), fourth = at(4);
@@ -412,7 +429,10 @@ static void test_doubt(void **state)
 	assert_true(take_data() != 0);
 }
 
-/* Establishes, and the peer says from a new address that it has this one instead of its only one. */
+/*
+ * Establishes an association, whose peer replaces its only address by an ASCONF from the new
+ * address.
+ */
 static void replace_only(const struct path_addr *third)
 {
 	asconf_establish();
@@ -424,7 +444,10 @@ static void replace_only(const struct path_addr *third)
 	send_from(third);
 }
 
-/* The HEARTBEAT to the new address is lost: another one follows, however much the peer sends from there. */
+/*
+ * The HEARTBEAT to the new address is lost. Another HEARTBEAT follows, however much the peer sends
+ * from there.
+ */
 static void test_replaced_with_loss(void **state)
 {
 	struct path_addr third = at(3);
@@ -449,8 +472,8 @@ static void test_replaced_with_loss(void **state)
 }
 
 /*
- * A peer lists a victim's address, and forges packets from it. The victim gets HEARTBEATs for the
- * limit of silence alone, and ever less often: only an answer to a HEARTBEAT keeps the association.
+ * A peer adds a victim's address and forges packets from it. The victim gets only HEARTBEATs, ever
+ * less often, until the limit of silence. Only an answer to a HEARTBEAT would keep the association.
  */
 static void test_doubt_ends(void **state)
 {
@@ -474,7 +497,7 @@ static void test_doubt_ends(void **state)
 	assert_in_range(heartbeats, 3, 6);
 }
 
-/* A packet with an AUTH is no sign of life before the AUTH is verified, whatever its source. */
+/* Before the AUTH of a packet is verified, the packet is no sign of life, whatever its source. */
 static void test_forged_is_silent(void **state)
 {
 	static const uint8_t from[] = { 2, 4 };
@@ -514,7 +537,7 @@ static void test_delete_refused(void **state)
 	asconf_error_in(take(), 0, 1, WIRE_SCTP_CAUSE_DELETE_LAST);
 	asconf_request(1, WIRE_SCTP_ADD_IP, 3, &f.path);
 	drop_all();
-	/* Only the peer claims the other address. */
+	/* The other address is not confirmed yet. */
 	asconf_request(2, WIRE_SCTP_DELETE_IP, 2, &f.path);
 	asconf_error_in(take(), 2, 1, WIRE_SCTP_CAUSE_DELETE_LAST);
 	sctp_paths_find(f.a, &third.remote)->confirmed = true;
@@ -524,7 +547,7 @@ static void test_delete_refused(void **state)
 	assert_true(ip_addr_equal(&f.a->path->addr.remote, &f.path.remote));
 }
 
-/* There is room for nine addresses. What is behind an addition that was refused is refused, too. */
+/* A peer has at most nine addresses. A request that follows a refused addition is refused, too. */
 static void test_too_many(void **state)
 {
 	unsigned int i;
@@ -543,7 +566,7 @@ static void test_too_many(void **state)
 	sendp();
 	asconf_error_in(take(), i, 1, WIRE_SCTP_CAUSE_ASCONF_RESOURCE);
 	assert_int_equal(f.a->paths.others, SCTP_PATHS_MAX - 1);
-	/* Addresses that nobody can be at */
+	/* No host can have the address 224.0.0.1. */
 	asconf_request(++i, WIRE_SCTP_DELETE_IP, 10, &f.path);
 	drop_all();
 	asconf_begin();
@@ -554,7 +577,10 @@ static void test_too_many(void **state)
 	asconf_error_in(take(), i, 1, WIRE_SCTP_CAUSE_ADDRESS);
 }
 
-/* One that came before is answered again, and not done again; what is out of order is dropped. */
+/*
+ * A repeated ASCONF gets the same answer again, and is not applied again. An ASCONF out of order is
+ * dropped.
+ */
 static void test_serials(void **state)
 {
 	struct packet first, *p;
@@ -573,7 +599,7 @@ static void test_serials(void **state)
 	assert_memory_equal(p->data, first.data, p->len);
 	nothing();
 	assert_int_equal(f.a->paths.others, 1);
-	/* An old one and a new one in one packet have one answer. */
+	/* One packet answers an old ASCONF and a new ASCONF. */
 	asconf_begin();
 	asconf_add_request(0, WIRE_SCTP_ADD_IP, 3);
 	asconf_add_request(1, WIRE_SCTP_ADD_IP, 4);
@@ -584,7 +610,7 @@ static void test_serials(void **state)
 	assert_int_equal(get_be32(chunk_of(p, 1, WIRE_SCTP_ASCONF_ACK).raw + 4), f.tsn);
 	assert_int_equal(get_be32(chunk_of(p, 2, WIRE_SCTP_ASCONF_ACK).raw + 4), f.tsn + 1);
 	assert_int_equal(f.a->paths.others, 2);
-	/* All of this packet was lost, and it comes again (E2). */
+	/* The answers were lost, and the peer sends the packet again (E2). */
 	drop_all();
 	asconf_begin();
 	asconf_add_request(0, WIRE_SCTP_ADD_IP, 3);
@@ -597,7 +623,7 @@ static void test_serials(void **state)
 	nothing();
 }
 
-/* A long answer does not go out again for a short request: it may be on its way to a victim. */
+/* A short request does not get a long answer again: its source may be a victim. */
 static void test_no_amplifier(void **state)
 {
 	struct path_addr victim = at(9);
@@ -605,7 +631,7 @@ static void test_no_amplifier(void **state)
 
 	ROWS("5061-5.2-05 5061-5.2-06");
 	asconf_establish();
-	for (k = 0; k < 2; k++) { /* a retransmission that is one is answered */
+	for (k = 0; k < 2; k++) { /* a true retransmission gets the answer again */
 		asconf_begin();
 		asconf_add_request(0, 0xc0fe, 3);
 		for (i = 0; i < 20; i++)
@@ -618,7 +644,10 @@ static void test_no_amplifier(void **state)
 	nothing();
 }
 
-/* A request that nobody knows is reported; one to set a primary address that is none is not done. */
+/*
+ * Unknown requests are reported as their type demands. An unknown address cannot become the primary
+ * address.
+ */
 static void test_odd_requests(void **state)
 {
 	ROWS("5061-5.2-04 5061-5.4-01");
@@ -636,7 +665,7 @@ static void test_odd_requests(void **state)
 	asconf_sign();
 	sendp();
 	asconf_error_in(take(), 3, 1, WIRE_SCTP_CAUSE_ADDRESS);
-	asconf_begin(); /* more of them than there is room for answers */
+	asconf_begin(); /* more requests than answers fit in the packet */
 	asconf_add_request(4, WIRE_SCTP_ADD_IP, 3);
 	for (unsigned int i = 0; i < 60; i++)
 		asconf_more(0xc0fe, 3);
@@ -646,7 +675,7 @@ static void test_odd_requests(void **state)
 	assert_int_equal(f.a->paths.others, 0);
 }
 
-/* Without an agreement the chunks are such as nobody knows. */
+/* Without the extension, ASCONF is an unknown chunk. */
 static void test_not_agreed(void **state)
 {
 	struct wire_sctp_chunk c;

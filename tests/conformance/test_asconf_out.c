@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* LINK: sctp */
-/* Changes of our addresses (RFC 5061), as the peer hears of them. */
+/* Changes of the local addresses (RFC 5061), in the ASCONFs that the peer gets. */
 #include "fixture/sctp_asconf.h"
 
 #define OWN(...) asconf_own((const uint8_t[]){ __VA_ARGS__, 0 })
 
 /*
- * Checks that a packet is an authentic ASCONF with the Sequence Number f.their_tsn + serial from 10.0.0.source, which
- * names 10.0.0.known. Returns its requests.
+ * Checks that a packet is an authentic ASCONF from 10.0.0.source, with the Sequence Number
+ * f.their_tsn + serial and the Address Parameter 10.0.0.known. Returns its requests.
  */
 static struct wire_sctp_asconf asconf_in(const struct packet *p, uint32_t serial, uint8_t source,
 					 uint8_t known)
@@ -24,7 +24,7 @@ static struct wire_sctp_asconf asconf_in(const struct packet *p, uint32_t serial
 	return asconf;
 }
 
-/* Checks that the next request is this one. */
+/* Checks the next request of an ASCONF. */
 static void request(struct wire_sctp_asconf *asconf, uint32_t id, uint16_t type, uint8_t n)
 {
 	struct wire_sctp_asconf_param param;
@@ -69,7 +69,10 @@ static void test_added(void **state)
 	nothing();
 }
 
-/* The peer's cookie from when both sides opened comes late, and has another tag than its INIT ACK: we begin anew. */
+/*
+ * Both sides open. The peer's late cookie has another tag than its INIT ACK, so the association
+ * restarts.
+ */
 static void test_late_cookie(void **state)
 {
 	struct wire_sctp_init init = asconf_init(), ack;
@@ -105,7 +108,7 @@ static void test_late_cookie(void **state)
 	no_more(&asconf);
 }
 
-/* T4: the same chunk again, after twice the time, and one at a time. */
+/* T4 repeats the same chunk, each time after twice the time. Only one ASCONF is outstanding. */
 static void test_repeated(void **state)
 {
 	struct packet first;
@@ -138,7 +141,7 @@ static void test_repeated(void **state)
 	nothing();
 }
 
-/* Another address of the peer gets what was not answered at the first one. */
+/* T4 repeats the ASCONF to another address of the peer. */
 static void test_repeated_elsewhere(void **state)
 {
 	struct path_addr third = f.path;
@@ -162,7 +165,10 @@ static void test_repeated_elsewhere(void **state)
 	assert_true(is_to(p, &third));
 }
 
-/* The peer sends a DATA chunk to 10.0.0.11. Returns how often the first ASCONF has left since the last look. */
+/*
+ * The peer sends a DATA chunk to 10.0.0.11. Returns the copies of the first ASCONF sent since the
+ * last call.
+ */
 static unsigned int asconfs_after_data(uint32_t number)
 {
 	struct path_addr to = f.path;
@@ -183,7 +189,10 @@ static unsigned int asconfs_after_data(uint32_t number)
 	return n;
 }
 
-/* The peer sends to the new address, so it has had the request: that leaves once more then, each time before T4 expires. */
+/*
+ * DATA to the new address shows that the request has arrived. The ASCONF is then repeated once
+ * before T4 expires.
+ */
 static void test_answer_lost(void **state)
 {
 	ROWS("5061-5.1-02 5061-5.1-03");
@@ -196,16 +205,19 @@ static void test_answer_lost(void **state)
 	wait_ns(100 * MSEC);
 	assert_int_equal(asconfs_after_data(2), 0);
 	wait_ns(850 * MSEC);
-	assert_int_equal(asconfs_after_data(3), 2); /* T4 has expired, and once more for the data */
+	assert_int_equal(asconfs_after_data(3), 2); /* T4 has expired, and the DATA arrived */
 	wait_ns(1800 * MSEC);
-	assert_int_equal(asconfs_after_data(4), 0); /* now T4 takes twice as long */
+	assert_int_equal(asconfs_after_data(4), 0); /* T4 now takes twice as long */
 	wait_ns(300 * MSEC);
 	assert_int_equal(asconfs_after_data(5), 2);
 	asconf_acknowledge(0);
 	assert_true(knows(11));
 }
 
-/* The only address is replaced: nothing but the ASCONF leaves from the new one before it is acknowledged. */
+/*
+ * The only address is replaced. Only the ASCONF leaves from the new address before the peer
+ * acknowledges it.
+ */
 static void test_replaced(void **state)
 {
 	struct wire_sctp_asconf asconf;
@@ -225,7 +237,7 @@ static void test_replaced(void **state)
 	p = take();
 	chunk_of(p, 0, WIRE_SCTP_DATA);
 	assert_int_equal(p->to.local.b[15], 1);
-	/* Packets to the old address are taken, and an ABORT there or at the new one is not (5.3.1). */
+	/* Packets to the old address are accepted. ABORTs to either address are ignored (5.3.1). */
 	for (uint8_t n = 1; n <= 11; n += 10) {
 		struct path_addr to = f.path;
 
@@ -245,7 +257,7 @@ static void test_replaced(void **state)
 	drop_all();
 	asconf_acknowledge(0);
 	assert_true(knows(11) && !knows(1));
-	/* What was under way leaves again. */
+	/* Outstanding DATA is sent again. */
 	for (bool again = false; !again;) {
 		p = take();
 		assert_non_null(p);
@@ -261,7 +273,10 @@ static void test_replaced(void **state)
 	assert_int_equal(f.a->setup.local.b[15], 11);
 }
 
-/* The old address is back before the peer has answered: what deletes it does not leave from there (F6), and it is added. */
+/*
+ * The old address returns before the peer answers. The ASCONF that deletes it is not sent from it
+ * (F6). The next ASCONF adds it again.
+ */
 static void test_back(void **state)
 {
 	struct wire_sctp_asconf asconf;
@@ -284,7 +299,7 @@ static void test_back(void **state)
 	fail();
 }
 
-/* The host has no address for a while: nothing is deleted, since there must be one that stays (F5). */
+/* The host has no address for a while. Nothing is deleted: one address must stay (F5). */
 static void test_none(void **state)
 {
 	struct wire_sctp_asconf asconf;
@@ -298,13 +313,19 @@ static void test_none(void **state)
 	asconf = asconf_in(take(), 0, 12, 1);
 	request(&asconf, 1, WIRE_SCTP_ADD_IP, 12);
 	request(&asconf, 2, WIRE_SCTP_DELETE_IP, 1);
-	/* If that one goes, too, before there is an answer, the next one takes the same request along. */
+	/*
+	 * If that address goes, too, before the peer answers, the same ASCONF leaves from the next
+	 * address.
+	 */
 	OWN(13);
 	asconf = asconf_in(take(), 0, 13, 1);
 	request(&asconf, 1, WIRE_SCTP_ADD_IP, 12);
 }
 
-/* One that is gone is deleted after 10 s, and from another address (F6); the old one has its place again when it is back. */
+/*
+ * A missing address is deleted after 10 s, from another address (F6). If the first address returns,
+ * it becomes the primary address again.
+ */
 static void test_gone(void **state)
 {
 	struct wire_sctp_asconf asconf;
@@ -342,7 +363,7 @@ static void test_gone(void **state)
 	assert_true(knows(12));
 }
 
-/* The peer answers the ASCONF number serial with an error for one request. */
+/* The peer answers the ASCONF with this serial with an error for one request. */
 static void refuse(uint32_t serial, uint32_t id, uint16_t cause, bool and_success)
 {
 	uint8_t *p;
@@ -360,7 +381,7 @@ static void refuse(uint32_t serial, uint32_t id, uint16_t cause, bool and_succes
 	sendp();
 }
 
-/* What is behind a request that failed has failed, too, unless the peer says that it has not (A7). */
+/* Requests after a failed request have failed, too, unless the peer reports success (A7). */
 static void test_refused(void **state)
 {
 	ROWS("5061-5.1-04 5061-5.3-10");
@@ -369,7 +390,7 @@ static void test_refused(void **state)
 	drop_all();
 	refuse(0, 2, WIRE_SCTP_CAUSE_ASCONF_RESOURCE, false);
 	assert_true(knows(11) && !knows(12) && !knows(13));
-	/* It is not asked again, until there is something new. */
+	/* The request is not repeated before the addresses change again. */
 	wait_ns(100 * SEC);
 	nothing();
 	OWN(1, 11, 12, 13);
@@ -378,7 +399,7 @@ static void test_refused(void **state)
 	assert_true(knows(11) && !knows(12) && knows(13));
 }
 
-/* The peer does not know the chunk, or a request: it hears no more of that. */
+/* The peer does not know the chunk, or a request, and gets no further one. */
 static void test_unknown(void **state)
 {
 	uint8_t *p;
@@ -407,7 +428,7 @@ static void test_unknown_request(void **state)
 	nothing();
 }
 
-/* The same of Set Primary alone: addresses are told as before. */
+/* The peer does not know Set Primary. Other requests continue. */
 static void test_unknown_primary(void **state)
 {
 	struct wire_sctp_asconf asconf;
@@ -426,7 +447,7 @@ static void test_unknown_primary(void **state)
 	no_more(&asconf);
 }
 
-/* An answer to what was not asked ends the association; an old one, or one that is not authentic, is nothing. */
+/* An ASCONF ACK with a future number ends the association. An old or unauthentic one is ignored. */
 static void test_illegal_ack(void **state)
 {
 	struct wire_sctp_chunk c;
@@ -450,7 +471,7 @@ static void test_illegal_ack(void **state)
 	assert_null(f.a);
 }
 
-/* Nothing is said in SHUTDOWN-ACK-SENT, nor done. */
+/* In SHUTDOWN-ACK-SENT, ASCONFs are neither sent nor obeyed. */
 static void test_states(void **state)
 {
 	ROWS("5061-5.1.1-01");
@@ -465,7 +486,9 @@ static void test_states(void **state)
 	assert_int_equal(f.a->paths.others, 0);
 }
 
-/* The address was not one of the host's when the association came up, so nobody can say that it is gone. */
+/*
+ * The host did not have this address when the association came up, so its loss cannot be detected.
+ */
 static void test_borrowed(void **state)
 {
 	ROWS("5061-5.3-05");

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* LINK: iwarp */
-/* Atomics that the peer asks for (RFC 7306 5, 8.2, 9): what is done, what is answered, what is refused. */
+/* Atomics from the peer (RFC 7306 5, 8.2, 9): execution, responses, refusals. */
 #include "fixture/iw_script.h"
 
 #include "iwarp/atomic.h"
@@ -10,7 +10,10 @@
 #include "wire/session.h"
 #include "wire/terminate.h"
 
-/* The figure of RFC 7306 A.1: MSN, reserved bits and AOpCode, identifier, STag, TO; data and masks follow. */
+/*
+ * The figure of RFC 7306 A.1: MSN, reserved bits and AOpCode, identifier, STag, TO. Data and masks
+ * follow.
+ */
 #define ATOMIC_SEGMENT "41 4A 00000000  00000001 %w 00000000  %w %w %w %q "
 #define ADD "%q %q 0000000000000000 FFFFFFFFFFFFFFFF"
 #define SWAP "%q %q %q %q"
@@ -22,7 +25,7 @@ static uint64_t *word(const struct fx *x, unsigned int i)
 	return (uint64_t *)(void *)x->mem + i;
 }
 
-/* A word as it lies in this host's memory, for %b of a script. */
+/* A word in this host's byte order, for %b of a script. */
 #define IN_MEMORY(value) (const void *)&(uint64_t){ value }, sizeof(uint64_t)
 
 static void open_words(struct fx *x, uint32_t ird)
@@ -52,7 +55,7 @@ static void adds(void **state)
 		uint64_t before, data, mask, after;
 	} cases[] = {
 		{ 5, 1, 0, 6 },
-		{ 5, 0, 0, 5 }, /* the probe */
+		{ 5, 0, 0, 5 }, /* a probe of the value */
 		{ UINT64_MAX, 1, 0, 0 },
 		{ 0xffffffff, 1, 0, 0x100000000 },
 		{ 0xffffffff, 1, 0x8000000080000000, 0 },
@@ -60,7 +63,7 @@ static void adds(void **state)
 		{ 0xffffffffffffffff, 0x0001000100010001, 0x8000800080008000, 0 },
 		{ 0xffffffffffffffff, 0x0101010101010101, 0x8080808080808080, 0 },
 		{ 0xf0f0f0f0f0f0f0f0, 0xffffffffffffffff, UINT64_MAX, 0x0f0f0f0f0f0f0f0f },
-		{ 7, 1, 4, 0 }, /* 3 bits, and the other 61 */
+		{ 7, 1, 4, 0 }, /* fields of 3 and 61 bits */
 	};
 	struct fx x;
 
@@ -78,7 +81,7 @@ static void adds(void **state)
 	fx_stop(&x);
 }
 
-/* FetchAdd as the RFC writes it, bit by bit. */
+/* FetchAdd bit by bit, as the RFC defines it. */
 static uint64_t add_by_the_book(uint64_t old, uint64_t data, uint64_t mask)
 {
 	uint64_t sum = 0, carry = 0;
@@ -112,7 +115,7 @@ static void any_masks(void **state)
 						  .mask = fx_next(&seed),
 						  .compare = fx_next(&seed) };
 
-		if (i % 3 == 0) /* few fields */
+		if (i % 3 == 0) /* few fields only */
 			r.mask &= fx_next(&seed) & fx_next(&seed) & fx_next(&seed);
 		if (i % 7 == 0)
 			r.compare = old;
@@ -158,7 +161,9 @@ static void what_does_not_count(void **state)
 
 	open_words(&x, 4);
 	*word(&x, 0) = 40;
-	/* reserved bits, an Invalidate STag, Compare Data and Mask of a FetchAdd */
+	/*
+	 * Reserved bits, an Invalidate STag, and Compare Data and Mask of a FetchAdd are ignored.
+	 */
 	in(&x,
 	   "7D 7A %w  00000001 00000001 00000000  FFFFFFF0 00000007 %w %q "
 	   "0000000000000002 0000000000000000 1111111111111111 2222222222222222",
@@ -176,8 +181,8 @@ static void what_does_not_count(void **state)
 }
 
 /*
- * Atomics are done one after the other, whatever order their packets have; none before messages
- * that were sent before it have come.
+ * Atomics are executed in order, whatever the order of their packets, and only after earlier
+ * messages have arrived.
  */
 static void order(void **state)
 {
@@ -199,7 +204,7 @@ static void order(void **state)
 	fx_stop(&x);
 }
 
-/* The 52 octets in several segments, in any order: each has its place. */
+/* The 52 octets of a request arrive in several segments, in any order. */
 static void in_pieces(void **state)
 {
 	ROWS("7306-5.2.1-08");
@@ -216,14 +221,14 @@ static void in_pieces(void **state)
 	in_at(&x, 1, "01 4A 00000000  00000001 00000001 00000000 %b", body, (size_t)20);
 	out(&x, RESPONSE, 1u, 9u, (uint64_t)100);
 	assert_true(*word(&x, 1) == 105);
-	/* nothing of it is left for the next, which is a read */
+	/* The next request, a read, gets none of these octets. */
 	x.ssn = 4;
 	in(&x, READ_SEGMENT("00000002", "00000008 %w %q"), x.stag, x.base + 8);
 	out(&x, "C1 42 DEADBEEF 0123456789ABCDEF %b", IN_MEMORY(105));
 	fx_stop(&x);
 }
 
-/* Atomics and reads are in one queue: answered in turn, and together as many as IRD says. */
+/* Atomics and reads share one queue of IRD entries. Responses are sent in order. */
 static void with_reads(void **state)
 {
 	ROWS("7306-5.2-01 7306-5.2.2-03 7306-7-03 7306-5.2.1-08");
@@ -248,11 +253,11 @@ static void with_reads(void **state)
 	fetch_add(&x, 17, x.base, 1, 0);
 	out(&x, TERM_SEGMENT "1202C000 0046 41 4A 00000000  00000001 00000011 00000000");
 	out_end(&x);
-	assert_true(*word(&x, 0) == 6); /* none of the last was answered, and none done */
+	assert_true(*word(&x, 0) == 6); /* none of the last atomics was executed or answered */
 	fx_stop(&x);
 }
 
-/* A Send before it that waits for a receive is completed first. */
+/* An atomic waits until an earlier Send has got a receive and completed. */
 static void behind_a_held_send(void **state)
 {
 	ROWS("7306-7-02 7306-5.4-03");
@@ -267,7 +272,7 @@ static void behind_a_held_send(void **state)
 	fx_post_recv(&x, 1, x.base + 16, 8, x.stag);
 	silent(&x);
 	fx_post_recv(&x, 2, 0, 0, 0);
-	/* a Send behind it completes although it is not answered yet */
+	/* A later Send completes before the atomic is answered. */
 	fx_post_recv(&x, 3, x.base + 16, 8, x.stag);
 	in(&x, "41 43 00000000  00000000 00000003 00000000 'late'");
 	completions(&x, { 1, IW_WC_SUCCESS }, { 2, IW_WC_SUCCESS }, { 3, IW_WC_SUCCESS });
@@ -277,7 +282,7 @@ static void behind_a_held_send(void **state)
 	fx_stop(&x);
 }
 
-/* An atomic is done together with its response, or not at all. */
+/* An atomic is executed only together with its response. */
 static void no_room(void **state)
 {
 	ROWS("7306-5.2.1-09");
@@ -309,21 +314,21 @@ static void nobody_is_told(void **state)
 	fx_stop(&x);
 }
 
-#define HIGH_START 0xfffffffffffff000 /* of the region HIGH */
+#define HIGH_START 0xfffffffffffff000 /* start of the region HIGH */
 
-/* What is wrong with an Atomic Request, and what the Terminate says. */
+/* A wrong Atomic Request, and the error in the Terminate. */
 struct refusal {
-	enum region { WORDS, PLAIN, FOREIGN, HIGH, REGIONS } region; /* whose STag it has */
-	uint32_t stag_xor;					     /* makes another STag of it */
-	int offset;	  /* of its TO, from the start of the region */
-	bool no_qp_right; /* the QP does not let the peer do atomics */
+	enum region { WORDS, PLAIN, FOREIGN, HIGH, REGIONS } region; /* the region of its STag */
+	uint32_t stag_xor;					     /* changes the STag */
+	int offset;	  /* TO, relative to the start of the region */
+	bool no_qp_right; /* the QP does not permit atomics */
 	bool gone;	  /* the memory is not mapped any more */
 	uint16_t error;	  /* layer, error type and code */
 };
 
 /*
- * PLAIN is a region without the right to atomics, FOREIGN one of another PD, and HIGH one at the end
- * of the address space.
+ * PLAIN is a region without the right to atomics. FOREIGN is in another PD. HIGH is at the end of
+ * the address space.
  */
 static void make_regions(struct fx *x, struct iw_pd *other, struct iw_mr **regions)
 {
@@ -338,8 +343,8 @@ static void make_regions(struct fx *x, struct iw_pd *other, struct iw_mr **regio
 }
 
 /*
- * A request with this AOpCode is refused: the Terminate has the DDP header alone, no memory changes,
- * and nothing is answered.
+ * Checks that a request with this AOpCode is refused. The Terminate has only the DDP header; no
+ * memory changes, and no response is sent.
  */
 static void expect_refusal(const struct refusal *r, uint32_t code)
 {
@@ -381,7 +386,7 @@ static void expect_refusal(const struct refusal *r, uint32_t code)
 	fx_stop(&x);
 }
 
-/* Both FetchAdd and CmpSwap. */
+/* Checks both FetchAdd and CmpSwap. */
 static void expect_refusals(const struct refusal *refusals, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
@@ -394,13 +399,13 @@ static void protected(void **state)
 {
 	ROWS("7306-8.1-02 7306-9-01 5042-6.1.1-03 5042-6.2.1-01");
 	static const struct refusal cases[] = {
-		/* No such region, and another key of one. */
+		/* no such region, and a wrong key */
 		{ WORDS, .stag_xor = 0x700, .offset = 64, .error = 0x0100 },
 		{ WORDS, .stag_xor = 1, .offset = 64, .error = 0x0100 },
 		{ FOREIGN, .offset = 64, .error = 0x0103 },
 		{ PLAIN, .offset = 64, .error = 0x0102 },
 		{ WORDS, .offset = 64, .no_qp_right = true, .error = 0x0102 },
-		/* Below the region, across its end, across the end of the address space. */
+		/* below the region, across its end, across the end of the address space */
 		{ WORDS, .offset = -8, .error = 0x0101 },
 		{ WORDS, .offset = FX_MEM - 4, .error = 0x0101 },
 		{ HIGH, .offset = 0xffc, .error = 0x0104 },
@@ -432,7 +437,7 @@ static void unknown_opcodes(void **state)
 	expect_refusal(&refusal, 15);
 }
 
-/* It is the address that has to be aligned. */
+/* The address must be aligned, not the offset. */
 static void zero_based(void **state)
 {
 	ROWS("7306-5.2.1-05");
@@ -457,7 +462,7 @@ static void zero_based(void **state)
 	}
 }
 
-/* Between its delivery and its turn the application takes the buffer away. */
+/* The application takes the buffer away after the request arrived, before its turn. */
 static void taken_away_meanwhile(void **state)
 {
 	ROWS("7306-8.1-02 7306-9-01");
@@ -477,7 +482,7 @@ static void taken_away_meanwhile(void **state)
 	fx_stop(&x);
 }
 
-/* Requests before one that is refused are still answered; those behind it are not done. */
+/* Requests before a refused request are still answered. Requests after it are not executed. */
 static void a_bad_one_among_good(void **state)
 {
 	ROWS("7306-5.2.2-07 7306-5.4-02");
@@ -496,7 +501,7 @@ static void a_bad_one_among_good(void **state)
 	fx_stop(&x);
 }
 
-/* Two sessions on one word: each value is returned once. */
+/* Two sessions add to one word. Each value is returned once. */
 static void two_streams(void **state)
 {
 	ROWS("7306-5-02");

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* LINK: iwarp */
-/* Atomics that the application asks for (RFC 7306 5): requests as they go out, and what may answer them. */
+/* Atomics of the application (RFC 7306 5): requests and their responses. */
 #include "fixture/iw_script.h"
 
 #include "iwarp/sq.h"
@@ -42,7 +42,7 @@ static void requests(void **state)
 	    REQUEST "00000002 00000002 11223344 0102030405060708"
 		    " 0000000000000063 FFFFFFFFFFFFFFFF 1122334455667788 FFFFFFFFFFFFFFFF",
 	    2u);
-	/* no room, no request */
+	/* A request is not sent in parts. */
 	add(&x, 3, 0);
 	assert_false(fx_pull_room(&x, 71));
 	assert_true(fx_pull_room(&x, 72));
@@ -66,7 +66,7 @@ static void answers(void **state)
 		out(&x, msn % 2 ? "41 41 00000000  00000001 %w .." : REQUEST "..", msn);
 	out(&x, "C1 40 ..");
 	silent(&x);
-	no_completion(&x); /* the Write is out, and stays behind them */
+	no_completion(&x); /* The Write has left, but completes after the atomics. */
 	in(&x, "C1 42 %w %q 'one!'", x.stag, x.base + 100);
 	completions(&x, { 1, IW_WC_SUCCESS });
 	in(&x, ANSWER "00000002 A1A2A3A4A5A6A7A8", 1u);
@@ -87,8 +87,8 @@ static void answers(void **state)
 }
 
 /*
- * Reads and atomics share the slots of ORD; each outstanding atomic has a buffer for its response,
- * in any order of arrival.
+ * Reads and atomics share the slots of ORD. Each outstanding atomic has a buffer for its response,
+ * which may arrive out of order.
  */
 static void depth(void **state)
 {
@@ -144,8 +144,8 @@ static void fences(void **state)
 }
 
 /*
- * A response that is wrong: a Terminate with its DDP header goes out, and the oldest request is at
- * fault.
+ * A wrong response causes a Terminate with its DDP header. The oldest request completes with the
+ * error.
  */
 static void wrong_answers(void **state)
 {
@@ -153,14 +153,14 @@ static void wrong_answers(void **state)
 	static const struct {
 		const char *header, *body;
 		uint32_t word;
-		enum iw_wc_status status; /* of the first of two atomics */
+		enum iw_wc_status status; /* of the first of the two atomics */
 	} cases[] = {
-		/* the identifier */
+		/* wrong identifier */
 		{ "41 4B 00000000  00000003 00000001 00000000", "00000009 0000000000000001",
 		  0x02ffc000, IW_WC_REM_OP_ERR },
 		{ "41 4B 00000000  00000003 00000001 00000000", "00000002 0000000000000001",
 		  0x02ffc000, IW_WC_REM_OP_ERR },
-		/* the length */
+		/* wrong length */
 		{ "41 4B 00000000  00000003 00000001 00000000", "00000001 00000000000000",
 		  0x02ffc000, IW_WC_REM_OP_ERR },
 		{ "41 4B 00000000  00000003 00000001 00000000", "", 0x02ffc000, IW_WC_REM_OP_ERR },
@@ -168,19 +168,19 @@ static void wrong_answers(void **state)
 		  0x1205c000, IW_WC_WR_FLUSH_ERR },
 		{ "41 4B 00000000  00000003 00000001 00000004", "00000001 0000000000000001",
 		  0x1204c000, IW_WC_WR_FLUSH_ERR },
-		/* the MSN: not the oldest, answered already, never asked for */
+		/* wrong MSN: not the oldest, already answered, never requested */
 		{ "41 4B 00000000  00000003 00000002 00000000", "00000002 0000000000000001",
 		  0x1203c000, IW_WC_REM_OP_ERR },
 		{ "41 4B 00000000  00000003 00000000 00000000", "00000001 0000000000000001",
 		  0x1203c000, IW_WC_WR_FLUSH_ERR },
 		{ "41 4B 00000000  00000003 00000003 00000000", "00000003 0000000000000001",
 		  0x1202c000, IW_WC_WR_FLUSH_ERR },
-		/* the version, the queue */
+		/* wrong version, wrong queue */
 		{ "41 8B 00000000  00000003 00000001 00000000", "00000001 0000000000000001",
 		  0x0205c000, IW_WC_WR_FLUSH_ERR },
 		{ "41 4B 00000000  00000001 00000001 00000000", "00000001 0000000000000001",
 		  0x0206c000, IW_WC_WR_FLUSH_ERR },
-		/* an empty Read Response is no answer to it */
+		/* An empty Read Response does not answer an atomic. */
 		{ "C1 42 00000000 0000000000000000", "", 0x0206c000, IW_WC_REM_OP_ERR },
 	};
 
@@ -210,7 +210,7 @@ static void wrong_answers(void **state)
 	}
 }
 
-/* An Atomic Response comes when the oldest request is a read, or when there is none. */
+/* An Atomic Response arrives while the oldest request is a read, or without a request. */
 static void answers_out_of_turn(void **state)
 {
 	ROWS("7306-5.2.2-06");
@@ -228,7 +228,7 @@ static void answers_out_of_turn(void **state)
 	assert_true(value_at(&x, 0) == 0);
 	fx_stop(&x);
 
-	/* twice, when both are in place before the first is delivered */
+	/* A second response arrives, and both are placed before the first is delivered. */
 	open_session(&x, 0, 4);
 	add(&x, 1, 0);
 	out(&x, REQUEST "..", 1u);
@@ -247,7 +247,7 @@ static void answers_out_of_turn(void **state)
 	fx_stop(&x);
 }
 
-/* Atomics that the application must not ask for; the peer hears of them without headers. */
+/* Invalid atomics of the application. The Terminate to the peer has no headers. */
 static void faults_of_ours(void **state)
 {
 	ROWS("7306-8.1-01");
@@ -265,10 +265,10 @@ static void faults_of_ours(void **state)
 		case 1:
 			w->sge[0].addr = x.base + FX_MEM - 4;
 			break;
-		case 2: /* too little room */
+		case 2: /* sink too small */
 			w->sge[0].length = 7;
 			break;
-		default: /* no ORD */
+		default: /* ORD is 0 */
 			break;
 		}
 		out(&x, TERM_SEGMENT "00000000");
@@ -276,7 +276,7 @@ static void faults_of_ours(void **state)
 		completions(&x, { 1, c == 3 ? IW_WC_LOC_QP_OP_ERR : IW_WC_LOC_PROT_ERR });
 		fx_stop(&x);
 	}
-	/* its sink goes away until the answer comes */
+	/* The sink goes away before the response. */
 	open_session(&x, 0, 4);
 	add(&x, 1, 0);
 	add(&x, 2, 8);
@@ -291,12 +291,12 @@ static void faults_of_ours(void **state)
 	fx_stop(&x);
 }
 
-/* The value may be spread; an unaligned place will do. */
+/* The value may be scattered, and its place unaligned. */
 static void scattered(void **state)
 {
 	ROWS("7306-5.2.2-05");
 	struct iw_send_wqe *w;
-	uint64_t value; /* whose bytes are 1 to 8 in this host's memory */
+	uint64_t value; /* its bytes are 1 to 8 in this host's memory */
 	struct fx x;
 
 	memcpy(&value, "\1\2\3\4\5\6\7\x8", sizeof(value));
@@ -317,7 +317,7 @@ static void scattered(void **state)
 	fx_stop(&x);
 }
 
-/* The peer's Terminate says what was wrong with it. */
+/* The error of the peer's Terminate becomes the status of the completion. */
 static void refused_by_the_peer(void **state)
 {
 	ROWS("7306-1.1-03 7306-5.1.1-01");
@@ -325,7 +325,7 @@ static void refused_by_the_peer(void **state)
 		uint32_t word;
 		enum iw_wc_status status;
 	} cases[] = {
-		{ 0x0206c000, IW_WC_REM_INV_REQ_ERR }, /* has no atomics */
+		{ 0x0206c000, IW_WC_REM_INV_REQ_ERR }, /* no support for atomics */
 		{ 0x0207c000, IW_WC_REM_INV_REQ_ERR }, /* not aligned */
 		{ 0x0100c000, IW_WC_REM_ACCESS_ERR },  /* no such STag */
 		{ 0x0102c000, IW_WC_REM_ACCESS_ERR },  { 0x0202c000, IW_WC_REM_OP_ERR },

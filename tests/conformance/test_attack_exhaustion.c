@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* LINK: runtime */
 /*
- * A peer that is not forged, but uses up what it can: windows, time, memory, streams, events (RFC
- * 5042 6.4, RFC 9260 12). It gets its own share, and others keep theirs.
+ * A genuine peer uses up everything it can: windows, time, memory, streams, events (RFC 5042 6.4,
+ * RFC 9260 12). It gets only its own share, and does not affect other peers.
  */
 #include "fixture/llp_script.h"
 
@@ -17,8 +17,8 @@ static struct {
 	struct sctp_assoc *a;
 	struct path_addr path;
 	uint32_t tag;	    /* the instance's */
-	uint32_t cum;	    /* the highest TSN without a gap that it has of ours */
-	unsigned int wants; /* messages that it is to get */
+	uint32_t cum;	    /* the peer's cumulative TSN */
+	unsigned int wants; /* messages that the peer still gets */
 } other;
 
 static size_t pull_both(void *user, uint8_t *buf, size_t room, struct sctp_msg *msg)
@@ -33,7 +33,7 @@ static size_t pull_both(void *user, uint8_t *buf, size_t room, struct sctp_msg *
 	return 100;
 }
 
-/* Another association, of another host. The first one stays f.a. */
+/* Opens another association, with another host. The first association stays f.a. */
 static void open_other(void)
 {
 	struct sctp_assoc *first = f.a;
@@ -84,10 +84,10 @@ static void other_works(void)
 
 /* ---- time ---- */
 
-/* What the peer of the first association does when DATA comes. */
+/* The answer of the first association's peer to DATA. */
 enum manner { SILENT, NOTHING_NEW, NO_WINDOW };
 
-/* Answers HEARTBEATs, and DATA in the peer's manner. */
+/* Answers HEARTBEATs, and answers DATA in the given manner. */
 static void peer_answers(enum manner manner)
 {
 	struct packet *p;
@@ -114,7 +114,7 @@ static void peer_answers(enum manner manner)
 	}
 }
 
-/* Lets so much time pass, or as much as the association has left. */
+/* Lets ns nanoseconds pass, or less if the association ends before. */
 static void live(enum manner manner, uint64_t ns)
 {
 	uint64_t end = f.now + ns;
@@ -132,7 +132,7 @@ static void with_heartbeats(void)
 	sctp_path_start(f.a, f.now);
 }
 
-/* All work requests of the QP come back; none is successful if the caller says so. */
+/* Takes all completions. Returns the number of flushed ones. */
 static unsigned int flushed(void)
 {
 	struct iw_cqe cqe;
@@ -154,7 +154,7 @@ static void post_sends(unsigned int n)
 	collect();
 }
 
-/* The association is lost, as conn/ tells iwarp. */
+/* Checks that the association is lost, and reports the loss to iwarp as conn/ does. */
 static void is_lost(int error)
 {
 	static const struct iw_llp_ops llp = { .doorbell = doorbell_sctp, .acked = acked_by_sctp };
@@ -162,7 +162,7 @@ static void is_lost(int error)
 
 	assert_null(f.a);
 	assert_int_equal(f.error, error);
-	/* The listener hears of it by the connection manager. */
+	/* The connection manager reports the loss to the listener. */
 	iw_session_set_user(x.session, &(struct iw_session_user){ .ctx = &x });
 	iw_assoc_lost(x.assoc, f.error);
 	ev = fx_event(&x, IW_EVENT_CLOSED);
@@ -174,8 +174,8 @@ static void is_lost(int error)
 }
 
 /*
- * A peer that lives, but acknowledges nothing, or the same again and again, is given up after the
- * silent limit and one more retransmission. Every work request is answered.
+ * A live peer never acknowledges, or acknowledges the same TSN again and again. The association
+ * ends after the silent limit and one more retransmission. Every work request completes.
  */
 static void never_acknowledges(void **state)
 {
@@ -201,8 +201,8 @@ static void never_acknowledges(void **state)
 }
 
 /*
- * A peer may keep its window closed for ever (RFC 9260 6.1 A). That costs what left before, others
- * do not notice, and the QP can be had back at any time.
+ * A peer may keep its window closed for ever (RFC 9260 6.1 A). The messages already sent stay
+ * outstanding, other peers are not affected, and the QP can be destroyed at any time.
  */
 static void zero_window_for_ever(void **state)
 {
@@ -233,7 +233,7 @@ static void zero_window_for_ever(void **state)
 	other_works();
 }
 
-/* Such a peer does not hold up a shutdown for longer than T5 either (RFC 9260 9.2). */
+/* A peer with a closed window does not delay a shutdown for longer than T5 (RFC 9260 9.2). */
 static void zero_window_at_the_end(void **state)
 {
 	uint64_t begun;
@@ -250,7 +250,7 @@ static void zero_window_at_the_end(void **state)
 	assert_true(flushed() >= 60);
 }
 
-/* An ABORT that somebody on the path sends: the session is closed, the work requests come back. */
+/* A host on the path forges an ABORT: the session ends, and the work requests are flushed. */
 static void forged_abort(void **state)
 {
 	ROWS("5043-11.3-03");
@@ -276,7 +276,7 @@ static void send_data(uint32_t data_tsn, uint8_t flags, size_t len)
 	drop_all();
 }
 
-/* Pieces of messages that never become whole, in every order. */
+/* Fragments in every order never become a whole message. */
 static void fragments_for_ever(void **state)
 {
 	unsigned int round, i;
@@ -287,9 +287,9 @@ static void fragments_for_ever(void **state)
 		open_all(state);
 		open_other();
 		for (i = 0; i < 20000 && f.a; i++) {
-			uint32_t at = round == 0 ? i :			   /* one without an end */
-				      round == 1 ? 2 * i + 1 :		   /* each with a hole before it */
-						   /* anything */
+			uint32_t at = round == 0 ? i :			   /* no message ends */
+				      round == 1 ? 2 * i + 1 :		   /* holes in between */
+						   /* random */
 						   sim_random_below(&f.random, 40000);
 
 			send_data(tsn + at, (uint8_t)(U | (round == 1 && i & 1 ? B : 0)), 1000);
@@ -300,7 +300,7 @@ static void fragments_for_ever(void **state)
 			assert_true(f.a->rx.reasm.count <= 512);
 			assert_true(f.a->rx.map.size <= 32768);
 		}
-		/* what cannot end in any way is ended */
+		/* an association with a message that cannot end is aborted */
 		if (round == 0)
 			assert_null(f.a);
 		other_works();
@@ -309,7 +309,9 @@ static void fragments_for_ever(void **state)
 	}
 }
 
-/* The first TSN never comes. What is kept of those behind it is bounded, and so is the SACK. */
+/*
+ * The first TSN never arrives. The memory for later TSNs is limited, and so is the SACK's length.
+ */
 static void gaps_for_ever(void **state)
 {
 	unsigned int i;
@@ -341,9 +343,7 @@ static void gaps_for_ever(void **state)
 	drop_all();
 }
 
-/*
- * Segments of a DDP stream as far ahead as can be said, on each stream, until the first one comes.
- */
+/* DDP segments of a stream arrive with the highest possible DDP-SSNs, and then the first one. */
 static void segments_far_ahead(void **state)
 {
 	uint32_t i;
@@ -365,12 +365,12 @@ static void segments_far_ahead(void **state)
 	add_message(tsn++, WHOLE, 16, "0001 c1 40 %w %q 'x'", x.stag, x.base);
 	send_packet();
 	assert_int_equal(atomic_load(&x.qp->state), IW_QPS_RTS);
-	assert_int_equal(x.session->rx.order.used > 0, 1); /* those behind the next hole */
+	assert_int_equal(x.session->rx.order.used > 0, 1); /* segments after the next hole */
 }
 
 /* ---- sessions ---- */
 
-/* Private data of every length: handed over as it is, or the session ends. */
+/* Private data of every length is passed on unchanged, or the session ends. */
 static void private_data_of_all_lengths(void **state)
 {
 	uint8_t body[700];
@@ -413,8 +413,8 @@ static void private_data_of_all_lengths(void **state)
 }
 
 /*
- * All 65535 streams of an association are begun at once, twice: each is one session, and others do
- * not notice.
+ * All 65535 streams of an association begin, twice. Each gets one session, and other associations
+ * are not affected.
  */
 static void initiates_everywhere(void **state)
 {
@@ -434,7 +434,7 @@ static void initiates_everywhere(void **state)
 			 -EPROTO);
 	assert_int_equal(iw_assoc_sessions(flood), 65535);
 	assert_true(x.iw->session_count <= 65536);
-	/* the session that was there works */
+	/* the first session works */
 	fx_post_recv(&x, 1, x.base, 16, x.stag);
 	begin();
 	add_message(tsn++, WHOLE, 16, "0001 41 43 00000000  00000000 00000001 00000000 'on'");
@@ -453,14 +453,11 @@ static void initiates_everywhere(void **state)
 	while (iw_next_event(x.iw, &ev))
 		;
 	assert_int_equal(iw_assoc_sessions(x.assoc), 1);
-	/* Those that nobody decided on are there until they are buried. */
+	/* Sessions without a decision stay until the application decides. */
 	assert_true(x.iw->session_count <= 11);
 }
 
-/*
- * Terminates of both kinds come by the thousand, in every order: a session ends once, with one
- * event.
- */
+/* Thousands of Terminates of both kinds arrive. A session ends once, with one event. */
 static void terminate_storm(void **state)
 {
 	unsigned int i, messages = 0;
@@ -482,7 +479,7 @@ static void terminate_storm(void **state)
 				    (const uint8_t[]){ (uint8_t)((i + 1) >> 8), (uint8_t)(i + 1) },
 				    (size_t)2);
 			break;
-		default: /* the first of a stream that never was */
+		default: /* the first message of a new stream */
 			sid = (uint8_t)(1 + i % 19);
 			add_message(tsn++, WHOLE, 17, "0000 0004");
 			sid = 0;
@@ -495,14 +492,14 @@ static void terminate_storm(void **state)
 	fx_event(&x, IW_EVENT_CLOSED);
 	fx_no_event(&x);
 	assert_int_equal(flushed(), 1);
-	assert_true(messages <= 2 + 5000 / 3 + 1); /* at most one for each that began something */
+	assert_true(messages <= 2 + 5000 / 3 + 1); /* at most one for each new stream */
 	assert_true(x.iw->session_count <= 64);
 	other_works();
 }
 
 /* ---- STags ---- */
 
-/* Of a packet full of guessed STags only the first counts: a wrong one ends the session. */
+/* Only the first of a packet's guessed STags counts: a wrong STag ends the session. */
 static void packet_of_guesses(void **state)
 {
 	unsigned int i;
@@ -525,7 +522,7 @@ static void packet_of_guesses(void **state)
 
 #define TAGS 65536u
 
-/* How far from even these counts are: chi-squared; buckets - 1 is to be expected. */
+/* True if chi-squared is close to its expected value, buckets - 1. */
 static bool is_even(const unsigned int *counts, unsigned int buckets, unsigned int total)
 {
 	double want = (double)total / buckets, sum = 0;
@@ -538,9 +535,9 @@ static bool is_even(const unsigned int *counts, unsigned int buckets, unsigned i
 }
 
 /*
- * 65,536 STags one after the other tell nothing of the next: every byte, of them and of what two
- * neighbours, or two that are 65,536 apart, differ in, is even; no bit of one goes with any bit of
- * the next.
+ * The next of 65,536 successive STags is not predictable. Every byte is even in the STags, in the
+ * differences of neighbours, and in those of STags that are 65,536 apart. No bit correlates with
+ * any bit of the next STag.
  */
 static void unpredictable_stags(void **state)
 {

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* LINK: sctp */
 /*
- * Forged packets. From off the path, where the tag must be guessed, they never change anything. An
- * attacker who knows the tag can break that one association, and does no harm beyond it (RFC 9260
- * 8.5, 12).
+ * Forged packets. An attacker off the path must guess the tag and never changes anything. An
+ * attacker with the tag can break this one association only (RFC 9260 8.5, 12).
  */
 #include "fixture/sctp_script.h"
 
@@ -69,17 +68,17 @@ static const struct {
 /* ---- what the attacker sends ---- */
 
 /*
- * Chunks that would mean something under the right tag. The attacker has guessed the TSNs D and P.
+ * Chunks that would have an effect with the right tag. The attacker has guessed the TSNs D and P.
  */
 static const char *const chunks_forged[] = {
 	"00 07 0011 P+1 0001 0000 00000010 77 000000",			      /* DATA */
-	"00 04 0011 P+1 0001 0000 00000010 77 000000",			      /* a fragment of it */
+	"00 04 0011 P+1 0001 0000 00000010 77 000000",			      /* a fragment */
 	"01 00 001c 55555555 00100000 0014 001e 00000001 c006 0008 00000001", /* INIT */
 	"02 00 0028 55555555 00100000 0014 001e 00000001 c006 0008 00000001 0007 000c c1*8",
 	"03 00 0010 D+0 00100000 0000 0000",	       /* SACK */
 	"03 00 0010 D-1 00000000 0000 0000",	       /* closing the window */
 	"03 00 0014 D-1 00100000 0001 0000 0002 0002", /* with a gap */
-	"03 00 0010 D+1000 00100000 0000 0000",	       /* of what was never sent */
+	"03 00 0010 D+1000 00100000 0000 0000",	       /* of a TSN never sent */
 	"04 00 000c 0001 0008 deadbeef",	       /* HEARTBEAT */
 	"05 00 0018 0001 0014 00*16",		       /* HEARTBEAT ACK */
 	"06 00 0004",				       /* ABORT */
@@ -117,7 +116,7 @@ static void forge(size_t i, uint32_t tag, uint8_t flags)
 	script_say(chunks_forged[i], line, &f.path);
 }
 
-/* ---- all that there is of an association ---- */
+/* ---- all state of an association ---- */
 
 static struct {
 	struct sctp_assoc a;
@@ -128,7 +127,7 @@ static struct {
 	unsigned int events;
 } kept;
 
-/* An association without its place among the others. */
+/* Returns a copy of an association without its list nodes. */
 static struct sctp_assoc alone(const struct sctp_assoc *a)
 {
 	struct sctp_assoc copy;
@@ -172,13 +171,13 @@ static bool is_as_kept(const struct sctp_assoc *a)
 /* ---- off the path ---- */
 
 /*
- * Nothing happens and nothing is answered, except that a SHUTDOWN ACK while the association is
- * being set up is answered as one out of the blue (8.5.1 E).
+ * Checks that a forged chunk changes nothing and gets no answer. As an exception, a SHUTDOWN ACK
+ * during the setup is answered as out of the blue (8.5.1 E).
  */
 static void is_ignored(size_t state, size_t i, uint32_t tag, uint8_t flags)
 {
 	memset(f.s->rations, 0,
-	       sizeof(f.s->rations)); /* the limit of answers does not count here */
+	       sizeof(f.s->rations)); /* the limit of answers is tested elsewhere */
 	forge(i, tag, flags);
 	f.rx.up = false;
 	if (!is_as_kept(f.a))
@@ -192,7 +191,9 @@ static void is_ignored(size_t state, size_t i, uint32_t tag, uint8_t flags)
 			 states[state].name);
 }
 
-/* Every chunk in every state, under tags that are near, the peer's own, none, or anything. */
+/*
+ * Sends every chunk in every state with wrong tags: similar ones, the peer's own, 0, random ones.
+ */
 static void test_wrong_tags(void **state)
 {
 	size_t s, i;
@@ -228,7 +229,7 @@ static void test_wrong_tags(void **state)
 	}
 }
 
-/* An INIT needs no tag: it is answered, whoever sent it, and the association does not change. */
+/* Every INIT is answered, as it has no tag. The association does not change. */
 static void test_forged_init(void **state)
 {
 	size_t s, i;
@@ -253,7 +254,7 @@ static void test_forged_init(void **state)
 			script("-");
 		}
 	}
-	/* where the peer's tag is unknown yet, the one of a forged INIT does not become it */
+	/* before the peer's tag is known, it is not taken from a forged INIT */
 	for (s = 0; s < 2; s++) {
 		teardown(NULL);
 		setup(NULL);
@@ -272,7 +273,7 @@ static void test_forged_init(void **state)
 	}
 }
 
-/* Guessing costs 2^32 packets, as tags and first TSNs are anything. */
+/* A guess takes 2^32 packets, as tags and initial TSNs are random. */
 static void test_tags_are_random(void **state)
 {
 	enum { N = 4096 };
@@ -281,7 +282,7 @@ static void test_tags_are_random(void **state)
 
 	ROWS("9260-5.3.1-01 5042-5.1.1-01");
 	for (i = 0; i < N; i++) {
-		f.now += MSEC; /* for a further answer */
+		f.now += MSEC; /* permits a further answer */
 		script(PEER_INIT);
 		keep_init_ack();
 		tags[i] = f.their_tag;
@@ -303,12 +304,12 @@ static void test_tags_are_random(void **state)
 
 /* ---- on the path ---- */
 
-/* Under the right tag, this must stay as it is whatever one chunk says. */
+/* With the right tag, a chunk of any content leaves this state unchanged. */
 static void test_right_tag(void **state)
 {
 	static const struct {
 		unsigned int type;
-		const char *state; /* afterwards, from ESTABLISHED */
+		const char *state; /* after ESTABLISHED */
 	} effects[] = {
 		{ WIRE_SCTP_ABORT, "CLOSED" },
 		{ WIRE_SCTP_SHUTDOWN, "SHUTDOWN-RECEIVED" },
@@ -349,7 +350,7 @@ static void test_right_tag(void **state)
 			assert_int_equal(f.a->path->cc.cwnd, cwnd);
 			assert_memory_equal(&f.a->path->rtt, &rtt, sizeof(rtt));
 		}
-		/* and the true peer goes on */
+		/* the true peer continues */
 		drop_all();
 		assert_int_equal(f.a->peer_tag, f.tag);
 		script("> Dtag / 03 00 0010 D+2 00100000 0000 0000", "drop");
@@ -360,7 +361,7 @@ static void test_right_tag(void **state)
 	}
 }
 
-/* The association beside it, of another peer at the same port, sees nothing of all that. */
+/* Another peer's association at the same port is not affected. */
 static void test_neighbour(void **state)
 {
 	struct path_addr first, second;
@@ -388,7 +389,7 @@ static void test_neighbour(void **state)
 		kept.timeout = sctp_next_timeout(f.s);
 		kept.events = f.events;
 		assert_true(is_as_kept(victim));
-		f.path = second; /* the right tag, but the other association's */
+		f.path = second; /* the tag of the other association */
 		keep_of(victim);
 		if (forged_type(i) != WIRE_SCTP_INIT)
 			forge(i, tag, 0);
@@ -397,9 +398,9 @@ static void test_neighbour(void **state)
 	}
 }
 
-/* ---- acknowledgements that lie ---- */
+/* ---- false acknowledgements ---- */
 
-/* Makes so many messages of a packet each outstanding. */
+/* Makes n messages of one packet each outstanding. */
 static void outstanding(unsigned int n)
 {
 	associate();
@@ -413,8 +414,8 @@ static void outstanding(unsigned int n)
 }
 
 /*
- * However the acknowledgement of a window is cut, cwnd grows by what was acknowledged and no more;
- * what is said twice counts once.
+ * However a peer divides its acknowledgements, cwnd grows only by the acknowledged bytes. Repeated
+ * acknowledgements count once.
  */
 static void test_sack_division(void **state)
 {
@@ -433,7 +434,7 @@ static void test_sack_division(void **state)
 			assert_true(f.a->path->cc.cwnd - cwnd <= (i + 1) * 1452);
 		}
 	assert_true(f.a->path->cc.cwnd > cwnd);
-	/* and one SACK of everything by no more than two batches have */
+	/* one SACK of everything adds at most two batches */
 	teardown(NULL);
 	setup(NULL);
 	outstanding(4 * n);
@@ -442,7 +443,7 @@ static void test_sack_division(void **state)
 	add_sack(f.their_tsn + 4 * n - 1, 10000000, NULL, 0);
 	sendp();
 	assert_int_equal(f.a->path->cc.cwnd - cwnd, 128 * f.a->path->cc.pmdcs);
-	/* what gap blocks say and take back again, for ever, is worth nothing */
+	/* gap blocks that are reported and revoked, for ever, add nothing */
 	teardown(NULL);
 	setup(NULL);
 	outstanding(n);
@@ -460,12 +461,12 @@ static void test_sack_division(void **state)
 }
 
 /*
- * A peer can acknowledge what has not arrived yet. If it was not even sent, the association ends.
+ * A peer can acknowledge DATA before its arrival. If the DATA was never sent, the association ends.
  */
 static void test_optimistic_ack(void **state)
 {
 	static const struct {
-		unsigned int ahead; /* of the last TSN sent */
+		unsigned int ahead; /* distance to the last TSN sent */
 		unsigned int gap;
 	} cases[] = {
 		{ 1, 0 },  { 2, 0 },  { 4095, 0 },  { 0x7fffffff - 40, 0 },
@@ -491,7 +492,7 @@ static void test_optimistic_ack(void **state)
 		script("-");
 		assert_int_equal(f.s->table.assoc_count, 0);
 	}
-	/* The last TSN that was sent is the most that it gets. */
+	/* At most the last TSN sent can be acknowledged. */
 	teardown(NULL);
 	setup(NULL);
 	outstanding(40);
@@ -503,8 +504,8 @@ static void test_optimistic_ack(void **state)
 }
 
 /*
- * Of a packet full of SACKs, each of which would have all that is outstanding looked at, a few
- * count. The others are treated as lost; the next packet says it all again.
+ * Each SACK of a full packet would need a look at all outstanding chunks. Only the first few count.
+ * The others are treated as lost; the next packet repeats their content.
  */
 static void test_packet_of_sacks(void **state)
 {
@@ -520,7 +521,7 @@ static void test_packet_of_sacks(void **state)
 	add_sack(f.their_tsn + 39, 1000000, NULL, 0);
 	sendp();
 	assert_true(sctp_assoc_is_drained(f.a));
-	/* nor do SHUTDOWNs acknowledge more often */
+	/* SHUTDOWNs are limited like SACKs */
 	teardown(NULL);
 	setup(NULL);
 	outstanding(40);
@@ -532,9 +533,7 @@ static void test_packet_of_sacks(void **state)
 	script("state SHUTDOWN-RECEIVED", "> Dtag / 07 00 0008 D+39", "state SHUTDOWN-ACK-SENT");
 }
 
-/*
- * Chunks of every type without a value, by the hundred: none means anything, and few are answered.
- */
+/* Hundreds of chunks without a value, of every type, have no effect. Few are answered. */
 static void test_tiny_chunks(void **state)
 {
 	unsigned int type, len, packets;
@@ -551,7 +550,7 @@ static void test_tiny_chunks(void **state)
 
 				wire_sctp_chunk_put(p - 4, (uint8_t)type, 0, len);
 				if (len <= 4)
-					f.len -= 4; /* the next header at once */
+					f.len -= 4; /* the next header follows immediately */
 			}
 			sendp();
 			assert_int_equal(f.rx.count, 0);
@@ -562,7 +561,7 @@ static void test_tiny_chunks(void **state)
 				assert_null(f.a);
 				continue;
 			}
-			if (type == WIRE_SCTP_DATA && len >= 4) { /* a header cut short */
+			if (type == WIRE_SCTP_DATA && len >= 4) { /* a truncated header */
 				script("error 71");
 				continue;
 			}

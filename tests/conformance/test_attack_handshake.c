@@ -3,15 +3,15 @@
 /* WRAP: malloc calloc realloc aligned_alloc */
 /*
  * Attacks on the handshake: floods from invented addresses, and cookies that are replayed, stolen,
- * old, or not ours (RFC 9260 5.1, 5.1.3, 5.1.5, 5.2.4, 12). Allocations are counted by wrappers
- * that the linker puts in.
+ * old, or made elsewhere (RFC 9260 5.1, 5.1.3, 5.1.5, 5.2.4, 12). Wrappers of the linker count
+ * allocations.
  */
 #include "fixture/sctp_script.h"
 
 #define FLOOD 100000u
 #define HOUR (3600 * SEC)
 
-/* ---- what the heap is asked for ---- */
+/* ---- allocations ---- */
 
 static unsigned long allocations, allocated;
 
@@ -53,7 +53,7 @@ void *__wrap_aligned_alloc(size_t align, size_t size)
 
 /* ---- floods ---- */
 
-/* Sends the packets of no association that wait, and returns their number. */
+/* Sends the waiting packets without an association. Returns their number. */
 static unsigned int answers(void)
 {
 	struct sctp_batch b;
@@ -66,7 +66,7 @@ static unsigned int answers(void)
 	return n;
 }
 
-/* Delivers what is in f.buf as if it came from this one of many addresses. */
+/* Delivers f.buf from address number `number`. */
 static void from_address(uint32_t number)
 {
 	struct path_addr from = f.path;
@@ -92,14 +92,14 @@ static void flood(void)
 		struct wire_sctp_init init = our_init();
 
 		if (i == 1)
-			allocations = 0; /* the first one makes the key and the queue of answers */
+			allocations = 0; /* the first INIT makes the key and the queue of answers */
 		init.tag = i + 1;
 		begin_tag(0);
 		add_init(WIRE_SCTP_INIT, &init);
 		from_address(i);
-		if (i % 100 < 70) /* now and then nobody sends, and the queue is full */
+		if (i % 100 < 70) /* at times no answer leaves, and the queue is full */
 			answered += answers();
-		f.now += SEC / 20; /* the key changes as well */
+		f.now += SEC / 20; /* changes the key, too */
 	}
 	answers();
 	assert_true(answered >= FLOOD / 10 * 7);
@@ -110,10 +110,7 @@ static void flood(void)
 	assert_true(sctp_next_timeout(f.s) == timeout);
 }
 
-/*
- * INITs from 100,000 addresses are answered, and nothing is kept of any. The real peer still gets
- * in.
- */
+/* INITs from 100,000 addresses are answered without any state. The real peer can still connect. */
 static void test_init_flood(void **state)
 {
 	ROWS("9260-5.1-02");
@@ -123,7 +120,7 @@ static void test_init_flood(void **state)
 	assert_non_null(take());
 }
 
-/* An association does not notice, neither by its state nor by its timers. */
+/* The flood does not change the state and timers of an association. */
 static void test_init_flood_while_up(void **state)
 {
 	static struct sctp_assoc before;
@@ -137,7 +134,7 @@ static void test_init_flood_while_up(void **state)
 	assert_memory_equal(f.a, &before, sizeof(before));
 }
 
-/* As many COOKIE ECHOes with invented cookies are not even answered. */
+/* As many COOKIE ECHOs with invented cookies get no answer. */
 static void test_cookie_flood(void **state)
 {
 	uint32_t i;
@@ -150,7 +147,7 @@ static void test_cookie_flood(void **state)
 		begin_tag(f.their_tag);
 		memcpy(add(WIRE_SCTP_COOKIE_ECHO, 0, conversation.cookie_len), conversation.cookie,
 		       conversation.cookie_len);
-		/* any bit of it, or another length, or from elsewhere */
+		/* changes a bit, the length, or the source address */
 		f.buf[16 + i / 8 % conversation.cookie_len] ^= (uint8_t)(1 << i % 8);
 		if (i % 50 == 49)
 			wire_sctp_chunk_put(f.buf + 12, WIRE_SCTP_COOKIE_ECHO, 0,
@@ -170,9 +167,9 @@ static void test_cookie_flood(void **state)
 }
 
 /*
- * A peer that opens associations without end, from port after port, and never says a word on them:
- * each costs its struct and a place in the tables, none a send block of its own; one that
- * answers no heartbeat is gone after the silent limit, and all of it is given back.
+ * A peer opens associations from many ports and never uses them. Each costs its struct and a place
+ * in the tables, but no send block. Without answers to HEARTBEATs they end after the silent limit,
+ * and all memory is freed.
  */
 static void test_associations_without_end(void **state)
 {
@@ -199,7 +196,7 @@ static void test_associations_without_end(void **state)
 		add_init(WIRE_SCTP_INIT, &init);
 		put_be16(f.buf, (uint16_t)(10000 + i));
 		wire_sctp_checksum_put(f.buf, f.len);
-		f.now += MSEC; /* the address has used up its answers */
+		f.now += MSEC; /* renews the address's ration of answers */
 		sctp_input(f.ep, &f.path, f.buf, f.len, f.now, &f.rx);
 		assert_int_equal(sctp_output_ootb(f.s, &b), 1);
 		q = b.data + WIRE_SCTP_COMMON_LEN;
@@ -217,7 +214,7 @@ static void test_associations_without_end(void **state)
 				sctp_batch_done(f.s, &b);
 	}
 	assert_int_equal(f.ep->assoc_count, N);
-	/* tables that double count twice what they hold in the end */
+	/* tables that double take at most twice their final contents */
 	assert_true(allocated <= N * (sizeof(struct sctp_assoc) + 256));
 	for (end = f.now + 45 * SEC; sctp_next_timeout(f.s) < end;) {
 		f.now = sctp_next_timeout(f.s);
@@ -232,7 +229,7 @@ static void test_associations_without_end(void **state)
 	assert_int_equal(f.s->table.assoc_count, 0);
 }
 
-/* Sends n INITs from that address, and returns the number of answers. */
+/* Sends n INITs from an address. Returns the number of answers. */
 static unsigned int ask_from(const struct ip_addr *from, unsigned int n)
 {
 	unsigned int answered = 0;
@@ -253,8 +250,8 @@ static unsigned int ask_from(const struct ip_addr *from, unsigned int n)
 }
 
 /*
- * Packets with the source address of one host, INITs and others, get 512 answers at once, and then
- * one a millisecond.
+ * INITs and other packets with one host's source address get 512 answers at once, and then one per
+ * millisecond.
  */
 static void test_reflection(void **state)
 {
@@ -275,8 +272,8 @@ static void test_reflection(void **state)
 }
 
 /*
- * Checks that this INIT is answered, and the length of the answer as an IP packet. The association
- * that it leads to knows those of our addresses that the answer lists.
+ * Checks that this INIT is answered, and checks the length of the answer's IP packet. The
+ * association uses only the local addresses that the answer lists.
  */
 static void answer_is_short(const struct path_addr *from, const struct wire_sctp_init *init)
 {
@@ -355,7 +352,7 @@ static size_t sent(size_t *longest)
 }
 
 /*
- * A stranger who completes a handshake and then is silent gets at most three times its own bytes,
+ * A stranger that completes a handshake and then is silent gets at most three times its own bytes,
  * in small packets.
  */
 static void test_silent_stranger(void **state)
@@ -396,7 +393,7 @@ static void test_silent_stranger(void **state)
 
 /* ---- cookies ---- */
 
-/* What an attacker has seen. */
+/* The attacker's copy of a cookie and its tag. */
 struct stolen {
 	uint32_t tag;
 	size_t len;
@@ -418,7 +415,7 @@ static void echo(const struct stolen *c, const struct path_addr *from)
 	send_from(from);
 }
 
-/* The peer's INIT, and its cookie. */
+/* Sends the peer's INIT, and keeps its cookie. */
 static void ask(struct stolen *c)
 {
 	script(PEER_INIT);
@@ -426,7 +423,7 @@ static void ask(struct stolen *c)
 	steal(c);
 }
 
-/* The same, and the association is up by it. */
+/* Sends the peer's INIT, and establishes the association with the cookie. */
 static void ask_and_enter(struct stolen *c)
 {
 	ask(c);
@@ -434,7 +431,10 @@ static void ask_and_enter(struct stolen *c)
 	assert_true(f.rx.up);
 }
 
-/* While the association is up its cookie is worth a COOKIE ACK; the DATA behind it is old. */
+/*
+ * While the association is up, its cookie gets only a COOKIE ACK. The DATA that follows the cookie
+ * is old.
+ */
 static void test_replay_while_up(void **state)
 {
 	static struct stolen c;
@@ -446,7 +446,7 @@ static void test_replay_while_up(void **state)
 	script_post(2, 100);
 	drop_all();
 	for (i = 0; i < 1000; i++) {
-		f.now += SEC / 10; /* stale in the end */
+		f.now += SEC / 10; /* makes the cookie stale in the end */
 		echo(&c, &f.path);
 		assert_false(f.rx.up || f.rx.restart);
 		script("got 0");
@@ -461,9 +461,9 @@ static void test_replay_while_up(void **state)
 }
 
 /*
- * When the association has ended, a cookie that still lives makes another one, as RFC 9260 5.1.5
- * has it. It is one at most, goes with the ABORT of the host that knows nothing of it, and without
- * one with the silence; and past its life the cookie makes none.
+ * After the association has ended, a cookie within its lifetime makes another association (RFC 9260
+ * 5.1.5), but only one at a time. This association ends with the ABORT of a host that does not know
+ * it, or with the silent limit. A stale cookie makes none.
  */
 static void test_replay_after_the_end(void **state)
 {
@@ -488,7 +488,7 @@ static void test_replay_after_the_end(void **state)
 		script("> Ptag / 06 01 0004", "error 104", "-");
 		assert_int_equal(f.ep->assoc_count, 0);
 	}
-	echo(&c, &f.path); /* with nobody to answer its heartbeats */
+	echo(&c, &f.path); /* nothing answers its HEARTBEATs */
 	script("wait 45000", "error 110");
 	drop_all();
 	script("wait 20000");
@@ -498,7 +498,7 @@ static void test_replay_after_the_end(void **state)
 	assert_int_equal(f.ep->assoc_count, 0);
 }
 
-/* The cookies from before a restart do not undo it, whether they live or not. */
+/* Cookies from before a restart do not undo the restart, even within their lifetime. */
 static void test_replay_after_a_restart(void **state)
 {
 	static struct stolen first, second;
@@ -516,7 +516,7 @@ static void test_replay_after_a_restart(void **state)
 		echo(&first, &f.path);
 		assert_false(f.rx.up || f.rx.restart);
 		script("got 0");
-		if (i) /* to the peer that there was then */
+		if (i) /* to the peer's former tag */
 			script("< 11223344 / 09 00 000c 0003 0008 00000000");
 		script("-");
 		f.their_tag = second.tag;
@@ -532,7 +532,7 @@ static void test_replay_after_a_restart(void **state)
 	script("> Dtag" PEER_DATA(1), "got 1", "state ESTABLISHED");
 }
 
-/* A host that presents another's cookie gets nothing at all. */
+/* A host with another host's cookie gets no answer. */
 static void test_theft(void **state)
 {
 	static struct stolen c;
@@ -549,20 +549,20 @@ static void test_theft(void **state)
 		echo(&c, &thief);
 		script("got 0", "-");
 	}
-	for (i = 0; i < 16; i++) { /* or a port of SCTP's */
+	for (i = 0; i < 16; i++) { /* from another SCTP port */
 		begin_tag(c.tag);
 		memcpy(add(WIRE_SCTP_COOKIE_ECHO, 0, c.len), c.cookie, c.len);
 		put_be16(f.buf, (uint16_t)(PEER_PORT ^ 1 << i));
 		sendp();
 		script("got 0", "-");
 	}
-	for (i = 0; i < 32; i++) { /* or under another tag */
+	for (i = 0; i < 32; i++) { /* with another tag */
 		c.tag ^= 1u << i;
 		echo(&c, &f.path);
 		script("got 0", "-");
 		c.tag ^= 1u << i;
 	}
-	begin_tag(c.tag); /* or at another listener of the same process */
+	begin_tag(c.tag); /* to another listener of the same process */
 	memcpy(add(WIRE_SCTP_COOKIE_ECHO, 0, c.len), c.cookie, c.len);
 	put_be16(f.buf + 2, LOCAL_PORT + 1);
 	wire_sctp_checksum_put(f.buf, f.len);
@@ -570,13 +570,13 @@ static void test_theft(void **state)
 	assert_null(f.rx.assoc);
 	script("-");
 	assert_int_equal(f.s->table.assoc_count, 0);
-	echo(&c, &f.path); /* the cookie was good all the time */
+	echo(&c, &f.path); /* the cookie itself is valid */
 	assert_true(f.rx.up);
 	drop_all();
 }
 
 /*
- * A host that lists the peer's address to take its association over is refused before a cookie is
+ * A host that lists the peer's address, to take over its association, is refused before a cookie is
  * made (RFC 9260 5.2.2).
  */
 static void test_takeover(void **state)
@@ -594,7 +594,7 @@ static void test_takeover(void **state)
 		   &thief);
 	assert_memory_equal(f.a, &before, sizeof(before));
 	script("< 99999999 / 06 00 ...", "-");
-	/* as it would be with the address of somebody who has none */
+	/* with an address that no association uses, the INIT gets an INIT ACK */
 	script_say("INIT",
 		   "00000000 / 01 00 0024 99999999 00100000 0014 001e P+0 c006 0008 00000001"
 		   " 0005 0008 0a000007",
@@ -602,7 +602,7 @@ static void test_takeover(void **state)
 	script("< 99999999 / 02 00 ...", "-");
 }
 
-/* A cookie works in the last moment of its life, and not in the next one. */
+/* A cookie works until the last nanosecond of its lifetime. */
 static void test_lifespan(void **state)
 {
 	static struct stolen c;
@@ -620,10 +620,7 @@ static void test_lifespan(void **state)
 	drop_all();
 }
 
-/*
- * A cookie outlives the secret that it was made with by one more secret, and is worthless after
- * that.
- */
+/* A cookie is valid until the second change of its secret. */
 static void test_former_secret(void **state)
 {
 	static struct stolen c, newer;
@@ -638,14 +635,14 @@ static void test_former_secret(void **state)
 	setup_config(&config);
 	ask(&c);
 	f.now += HOUR;
-	ask(&newer); /* under the next one */
+	ask(&newer); /* with the next secret */
 	f.now += HOUR - 1;
 	echo(&c, &f.path);
 	assert_true(f.rx.up);
 	drop_all();
 	script("> Ptag / 06 01 0004", "-");
 	f.now++;
-	script(PEER_INIT); /* under the one after that */
+	script(PEER_INIT); /* with the secret after that */
 	drop_all();
 	echo(&c, &f.path);
 	script("got 0", "-");

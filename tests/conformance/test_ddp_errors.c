@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* LINK: iwarp */
 /*
- * What DDP refuses (RFC 5041 7, 8.2): one bad segment a case, and the Terminate that comes of it.
- * In each of them no octet of memory changes, the application is told by an event and by its
- * flushed requests, one RDMAP Terminate goes out with what the error report has to contain, then a
- * session Terminate; and good segments behind the bad one are dropped in silence.
+ * Errors that DDP detects (RFC 5041 7, 8.2): one bad segment per case, and its Terminate. No memory
+ * changes. The application gets an event, and its work requests are flushed. One RDMAP Terminate
+ * with the required contents goes out, and then a session Terminate. Good segments after the bad
+ * one are dropped silently.
  */
 #include "fixture/iw_script.h"
 #include "iwarp/rc_rx.h"
 #include "iwarp/mr.h"
 #include "wire/ddp.h"
 
-/* The STags that a case may use, all over the same memory. */
+/* The STags of the cases, all for the same memory. */
 enum tag {
 	NONE,
 	ALL_RIGHTS,
@@ -33,7 +33,7 @@ struct bench {
 };
 
 #define RW (IW_ACCESS_LOCAL_WRITE | IW_ACCESS_REMOTE_WRITE | IW_ACCESS_REMOTE_READ)
-#define AT 1024 /* of the memory region in x.mem */
+#define AT 1024 /* offset of the cases' memory in x.mem */
 #define SIZE 0xf00u
 #define HIGH_TO 0xfffffffffffff000ull
 
@@ -44,8 +44,7 @@ static void add_mr(struct bench *b, enum tag tag, struct iw_pd *pd, uint64_t iov
 }
 
 /*
- * Posts two receives of 16 octets each; behind them is the memory of the cases, with guards all
- * around.
+ * Posts two receives of 16 octets each, before the memory of the cases. Everything else is a guard.
  */
 static void bench_open(struct bench *b)
 {
@@ -86,8 +85,8 @@ static void unchanged(struct fx *x)
 }
 
 /*
- * Expects the error as the RDMAP Terminate says it: layer, type and code; M and D; the segment's
- * length without the DDP-SSN; its header. Then the session ends, and nothing more comes.
+ * Checks the RDMAP Terminate: layer, type and code; M and D; the segment's length without the
+ * DDP-SSN; its header. Then the session ends, and nothing else follows.
  */
 static void refused(struct bench *b, uint16_t error, const uint8_t *m, size_t len,
 		    enum iw_event_type event)
@@ -106,7 +105,7 @@ static void refused(struct bench *b, uint16_t error, const uint8_t *m, size_t le
 	assert_ptr_equal(ev.qp, x->qp);
 	fx_no_event(x);
 	assert_int_equal(atomic_load(&x->qp->state), IW_QPS_ERR);
-	/* what is good behind it, and what is bad */
+	/* neither good nor bad segments have an effect now */
 	in(x, "c1 40 %w %q 'good'", b->stag[ALL_RIGHTS], x->base + AT);
 	in(x, "41 43 00000000  00000000 00000001 00000000 'good'");
 	in(x, "%b", m, len);
@@ -127,7 +126,7 @@ static void tagged_segments(void **state)
 	static const struct {
 		uint8_t control;
 		enum tag tag;
-		uint64_t to; /* from the start of the region, HIGH: absolute */
+		uint64_t to; /* relative to the region, but absolute with HIGH */
 		uint32_t len;
 		uint16_t error;
 	} cases[] = {
@@ -138,18 +137,18 @@ static void tagged_segments(void **state)
 		{ 0xc1, GONE, 0, 4, 0x1100 },
 		{ 0xc1, INVALIDATED, 0, 4, 0x1100 },
 		{ 0xc1, OTHER_PD, 0, 4, 0x1102 },
-		/* 2: a buffer that allows placement; there is no code for rights */
+		/* 2: a buffer that permits placement; no code exists for rights */
 		{ 0xc1, READ_ONLY, 0, 4, 0x1100 },
 		/* 3: TO in range */
 		{ 0xc1, ALL_RIGHTS, -1ull, 1, 0x1101 },
 		{ 0xc1, ALL_RIGHTS, SIZE, 1, 0x1101 },
 		{ 0xc1, ALL_RIGHTS, -1ull, 1024, 0x1101 },
 		{ 0x81, ALL_RIGHTS, SIZE, 1, 0x1101 },
-		/* 4: TO plus length, too */
+		/* 4: TO plus length in range */
 		{ 0xc1, ALL_RIGHTS, SIZE - 1, 2, 0x1101 },
 		{ 0xc1, ALL_RIGHTS, SIZE - 1023, 1024, 0x1101 },
 		{ 0xc1, HIGH, HIGH_TO + SIZE - 1, 2, 0x1101 },
-		/* 5: no wrap; told apart from 4 */
+		/* 5: no wrap, with a code that differs from 4 */
 		{ 0xc1, HIGH, 0xfffffffffffffe00ull, 1024, 0x1103 },
 		{ 0xc1, HIGH, UINT64_MAX, 2, 0x1103 },
 		/* the version */
@@ -217,7 +216,7 @@ static void untagged_segments(void **state)
 		{ "41 43 00000000  00000000 ffffffff 00000000", 4, 0x1203, FLUSH },
 		{ "41 43 00000000  00000000 00000005 00000000", 4, 0x1203, FLUSH },
 		{ "41 43 00000000  00000000 00100000 00000000", 4, 0x1203, FLUSH },
-		/* the version, also where there is no payload */
+		/* the version, also without payload */
 		{ "40 43 00000000  00000000 00000001 00000000", 4, 0x1206, FLUSH },
 		{ "42 43 00000000  00000000 00000001 00000000", 4, 0x1206, FLUSH },
 		{ "43 43 00000000  00000000 00000001 00000000", 4, 0x1206, FLUSH },
@@ -253,7 +252,7 @@ static void untagged_segments(void **state)
 	}
 }
 
-/* An MSN that was delivered already must not come again, and none may be skipped. */
+/* An MSN must not repeat after its delivery, and none may be skipped. */
 static void used_and_skipped_numbers(void **state)
 {
 	struct bench b;
@@ -272,7 +271,7 @@ static void used_and_skipped_numbers(void **state)
 	completions(&b.x, { 2, IW_WC_WR_FLUSH_ERR });
 	bench_close(&b);
 
-	bench_open(&b); /* 2 without 1: it has its receive, but it is not its turn */
+	bench_open(&b); /* MSN 2 without 1: a receive exists, but the Send is out of turn */
 	n = script_bytes(m, "41 43 00000000  00000000 00000002 00000000 'two'");
 	in(&b.x, "%b", m, n);
 	refused(&b, 0x1203, m, n, IW_EVENT_QP_REQUEST);
@@ -281,8 +280,8 @@ static void used_and_skipped_numbers(void **state)
 }
 
 /*
- * No buffer: the Send is kept for a while, a receive that comes in time takes it; then it is an
- * error.
+ * Without a receive, the Send is kept for a while, and uses a receive that is posted in time. After
+ * that it is an error.
  */
 static void no_buffer(void **state)
 {
@@ -311,13 +310,13 @@ static void no_buffer(void **state)
 	fx_event(&x, IW_EVENT_CLOSED);
 	fx_ack(&x, 1);
 	out_end(&x);
-	/* fatal once: it neither comes back nor keeps memory */
+	/* the error is final: the Send is dropped and its memory freed */
 	fx_post_recv(&x, 2, x.base + 100, 16, x.stag);
 	completions(&x, { 2, IW_WC_WR_FLUSH_ERR });
 	assert_int_equal(x.mem[100], 0);
 	fx_stop(&x);
 
-	/* patience 0: after a grace */
+	/* patience 0: the error follows a grace */
 	fx_passive(&x, 4, 4, 0);
 	script_out_ssn = 1;
 	m[13] = 1;
@@ -332,8 +331,7 @@ static void no_buffer(void **state)
 }
 
 /*
- * A receive that cannot be written is our own fault: local catastrophic, and no header of the
- * peer's.
+ * A receive without write access is a local error: local catastrophic, without the peer's header.
  */
 static void local_catastrophic(void **state)
 {
@@ -354,9 +352,7 @@ static void local_catastrophic(void **state)
 	fx_stop(&x);
 }
 
-/*
- * Segments whose header cannot be read: the session ends without an RDMAP Terminate (RFC 5043 6.1).
- */
+/* A truncated header ends the session without an RDMAP Terminate (RFC 5043 6.1). */
 static void cut_headers(void **state)
 {
 	uint8_t tagged[14], untagged[18];
@@ -367,7 +363,7 @@ static void cut_headers(void **state)
 	for (size_t n = 0; n < 32; n++) {
 		struct bench b;
 
-		if (n == 14) /* whole */
+		if (n == 14) /* a whole header */
 			continue;
 		bench_open(&b);
 		in(&b.x, "%b", n < 14 ? tagged : untagged, n < 14 ? n : n - 14);
@@ -381,8 +377,8 @@ static void cut_headers(void **state)
 }
 
 /*
- * The same segment twice, good and then with another version: the DDP version is one for all of a
- * stream.
+ * The same segment arrives twice, first good and then with another version. The DDP version never
+ * changes in a stream.
  */
 static void version_changes_in_mid_stream(void **state)
 {
@@ -410,7 +406,7 @@ static void version_changes_in_mid_stream(void **state)
 	}
 }
 
-/* One octet of a segment is out of bounds: all of it is refused, also what is in range. */
+/* One octet of a segment is out of bounds: the whole segment is refused. */
 static void nothing_of_a_bad_segment(void **state)
 {
 	struct bench b;
@@ -426,7 +422,7 @@ static void nothing_of_a_bad_segment(void **state)
 	refused(&b, 0x1101, m, n, IW_EVENT_QP_ACCESS);
 	bench_close(&b);
 
-	bench_open(&b); /* and one less is all right */
+	bench_open(&b); /* with one octet less it is placed */
 	n = script_bytes(m, "c1 40 %w %q %b", b.stag[ALL_RIGHTS], b.x.base + AT + SIZE - 1000,
 			 kilobyte, (size_t)1000);
 	in(&b.x, "%b", m, n);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* LINK: runtime */
 /*
- * What DDP demands of its LLP (RFC 5041 3, 5.3, appendix A): the RNIC on our SCTP, the peer is
- * packets.
+ * DDP's requirements on its LLP (RFC 5041 3, 5.3, appendix A): the RNIC runs on the local SCTP, and
+ * the peer is a script of packets.
  */
 #include "fixture/llp_script.h"
 
@@ -17,9 +17,7 @@ static void received(uint64_t wr_id, uint32_t len)
 
 /* ---- tests ---- */
 
-/*
- * CRC32c covers everything: with one bit changed, anywhere, it is as if there had been no packet.
- */
+/* CRC32c covers everything: a packet with any changed bit is ignored. */
 static void digest(void **state)
 {
 	size_t at;
@@ -39,7 +37,9 @@ static void digest(void **state)
 	put_be32(f.buf + 8, 0);
 	send_packet();
 	assert_memory_equal(x.mem, "data", 4);
-	/* collect() has checked the CRC of all that we send; a zero one (RFC 9653) is not offered
+	/*
+	 * collect() checked the CRCs of all sent packets. Zero checksums (RFC 9653) are not
+	 * offered.
 	 */
 	struct wire_sctp_init init = our_init();
 	struct sctp_batch b;
@@ -48,7 +48,7 @@ static void digest(void **state)
 	init.tag++;
 	begin_tag(0);
 	add_init(WIRE_SCTP_INIT, &init);
-	put_be16(f.buf, PEER_PORT + 1); /* somebody else */
+	put_be16(f.buf, PEER_PORT + 1); /* another peer */
 	wire_sctp_checksum_put(f.buf, f.len);
 	drop_all();
 	sctp_input(f.ep, &f.path, f.buf, f.len, f.now, &f.rx);
@@ -59,7 +59,7 @@ static void digest(void **state)
 	sctp_batch_done(f.s, &b);
 }
 
-/* Payloads of 0 to 7 octets: the padding of the chunk is not part of the segment. */
+/* Payloads of 0 to 7 octets: a segment does not contain the chunk's padding. */
 static void segment_length(void **state)
 {
 	ROWS("5041-3-08");
@@ -79,8 +79,8 @@ static void segment_length(void **state)
 }
 
 /*
- * The same three segments: a packet each, all in one, cut into fragments, ordered instead of
- * unordered.
+ * The same three segments arrive in one packet each, in one packet, in fragments, and ordered
+ * instead of unordered.
  */
 static void boundaries(void **state)
 {
@@ -102,7 +102,7 @@ static void boundaries(void **state)
 
 			n = i ? script_bytes(m, segments[i], how + 1) :
 				script_bytes(m, segments[0], x.stag, x.base + 20);
-			if (how == 2) { /* three fragments, the DDP header itself cut */
+			if (how == 2) { /* three fragments, which also divide the DDP header */
 				add_message(tsn++, U | B, 16, "%b %b", ssn, (size_t)2, m,
 					    (size_t)5);
 				add_message(tsn++, U, 16, "%b", m + 5, n - 10);
@@ -111,7 +111,7 @@ static void boundaries(void **state)
 				add_message(tsn++, how == 3 ? B | E : WHOLE, 16, "%b %b", ssn,
 					    (size_t)2, m, n);
 			}
-			if (how == 3) /* SSN of the stream */
+			if (how == 3) /* the stream's SSN */
 				put_be16(f.buf + f.len - round_up4(16 + 2 + n) + 10, (uint16_t)i);
 			if (how == 0) {
 				send_packet();
@@ -127,8 +127,8 @@ static void boundaries(void **state)
 }
 
 /*
- * Packets in the wrong order: segments are placed at once, and delivered in the order of the
- * DDP-SSNs.
+ * Packets arrive in the wrong order. Segments are placed immediately, and delivered in the order of
+ * their DDP-SSNs.
  */
 static void order(void **state)
 {
@@ -148,7 +148,7 @@ static void order(void **state)
 		received(i, 4);
 }
 
-/* The same TSN comes again when the application has used the buffer for something else. */
+/* A TSN repeats after the application has reused the buffer. */
 static void duplicates(void **state)
 {
 	ROWS("5041-3-14 5041-5.3-07");
@@ -171,8 +171,8 @@ static void duplicates(void **state)
 }
 
 /*
- * Nothing is ever given up: the same octets under the same TSN again and again, no FORWARD TSN; and
- * when the peer is not there any more, every request says so.
+ * DATA is never abandoned: the TSN repeats with the same octets, without a FORWARD TSN. If the peer
+ * has gone, every work request fails.
  */
 static void reliable_or_failed(void **state)
 {
@@ -190,8 +190,8 @@ static void reliable_or_failed(void **state)
 	first = next_chunk();
 	assert_int_equal(get_be32(first.raw + 4), f.their_tsn);
 	memcpy(image, first.raw, first.len);
-	completions(&x, { 1, IW_WC_SUCCESS }); /* SCTP has it (5.4) */
-	memset(x.mem, 0xff, FX_MEM);	       /* the application's again */
+	completions(&x, { 1, IW_WC_SUCCESS }); /* SCTP has the message (5.4) */
+	memset(x.mem, 0xff, FX_MEM);	       /* the buffer belongs to the application again */
 	while (f.a) {
 		struct packet *p;
 
@@ -221,8 +221,8 @@ static void reliable_or_failed(void **state)
 }
 
 /*
- * The path MTU shrinks: what SCTP has goes out again as it was, header by header, even where IP has
- * to fragment it; what DDP cuts from then on is smaller.
+ * The path MTU shrinks. SCTP sends its messages again with unchanged headers, even if IP must
+ * fragment them. Later DDP segments are smaller.
  */
 static void mulpdu_changes(void **state)
 {
@@ -268,8 +268,8 @@ static void mulpdu_changes(void **state)
 }
 
 /*
- * A window for many segments, which placement does not use up; what is kept back does, for a
- * while.
+ * The receive window has room for many segments. Placement does not use it up, but fragments do for
+ * a while.
  */
 static void receive_window(void **state)
 {
@@ -290,7 +290,7 @@ static void receive_window(void **state)
 		assert_int_equal(s.cum, tsn - 1);
 		assert_true(s.a_rwnd >= full - full / 10);
 	}
-	/* a gap before them makes no difference: they are in place */
+	/* segments after a gap are placed, too */
 	begin();
 	add_message(tsn + 1, WHOLE, 16, "00ca c1 40 %w %q %b", x.stag, x.base, data, sizeof(data));
 	send_packet();
@@ -300,7 +300,7 @@ static void receive_window(void **state)
 	send_packet();
 	tsn += 2;
 	drop_all();
-	/* a fragment has to wait for the others */
+	/* a fragment waits for the others */
 	begin();
 	add_message(tsn, U | B | WIRE_SCTP_DATA_I, 16, "00cb c1 40 %w %q %b", x.stag, x.base, data,
 		    sizeof(data));
@@ -313,7 +313,7 @@ static void receive_window(void **state)
 	assert_memory_equal(x.mem + 1000, "end", 3);
 }
 
-/* A chunk of one stream is missing: messages of another stream are delivered. */
+/* A chunk of one stream is missing. Messages of another stream are delivered. */
 static void streams_do_not_wait(void **state)
 {
 	struct iw_qp *first = x.qp, *second = fx_qp_sized(&x, x.pd, x.cq, 8);
@@ -337,13 +337,13 @@ static void streams_do_not_wait(void **state)
 	x.qp = first;
 }
 
-/* A peer that breaks SCTP's rules is an error of the LLP, and the end of every stream. */
+/* If a peer breaks SCTP's rules, the LLP reports an error, and every stream ends. */
 static void llp_errors_are_told(void **state)
 {
 	ROWS("5041-6.2.2-02 5041-7-01");
 	fx_post_recv(&x, 1, x.base, 16, x.stag);
 	begin();
-	add_sack(f.their_tsn + 1000, 1000000, NULL, 0); /* of what was never sent */
+	add_sack(f.their_tsn + 1000, 1000000, NULL, 0); /* of a TSN never sent */
 	send_packet();
 	assert_null(f.a);
 	assert_int_equal(f.error, -EPROTO);

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* LINK: runtime */
 /*
- * How the end of LLP streams and connections reaches the application (RFC 5041 3, 6.2), and what
- * becomes of associations that nobody uses: a listener of the real shard, and a peer on a UDP
- * socket.
+ * The end of LLP streams and connections, as the application sees it (RFC 5041 3, 6.2), and the end
+ * of unused associations. A listener of the real shard talks to a peer on a UDP socket.
  */
 #include <netinet/in.h>
 #include <poll.h>
@@ -49,7 +48,7 @@ static size_t from_listener(uint8_t *packet, size_t size)
 	return poll(&pfd, 1, WAIT_MS) == 1 ? (size_t)recv(b.socket, packet, size, 0) : 0;
 }
 
-/* The next chunk of this type; what comes until then is heartbeats, one a second, and SACKs. */
+/* Waits for a chunk of this type. Only HEARTBEATs, one a second, and SACKs may arrive before. */
 static struct wire_sctp_chunk awaits(uint8_t type)
 {
 	struct wire_sctp_chunk c = { 0 };
@@ -154,7 +153,7 @@ static int bench_close(void **state)
 	return 0;
 }
 
-/* Session i, on stream 2 i; one receive is posted. */
+/* Opens session i on stream 2 i, and posts one receive. */
 static void open_stream(unsigned int i)
 {
 	struct rnic_conn_param p = { .qp_num = b.qp[i]->num, .rnr_retry_count = 7 };
@@ -188,7 +187,7 @@ static void lives(unsigned int i, uint16_t ssn)
 }
 
 /*
- * One stream of two is ended by the peer: its id is told, the other stream and the association
+ * The peer ends one of two streams. The event names its id. The other stream and the association
  * stay.
  */
 static void stream_torn_down(void **state)
@@ -203,7 +202,7 @@ static void stream_torn_down(void **state)
 	lives(1, 1);
 }
 
-/* SHUTDOWN of the association: every id on it is told. */
+/* SHUTDOWN of the association: an event for each id. */
 static void connection_torn_down(void **state)
 {
 	uint64_t uids = 0;
@@ -224,7 +223,7 @@ static void connection_torn_down(void **state)
 	peer_send();
 }
 
-/* So it is with an ABORT. */
+/* ABORT: an event for each id, too. */
 static void connection_lost(void **state)
 {
 	uint64_t uids = 0;
@@ -241,10 +240,7 @@ static void connection_lost(void **state)
 	flushed(2);
 }
 
-/*
- * The last of its streams has ended, one gracefully and one by an error: the association ends,
- * too.
- */
+/* After the last stream, one ended gracefully and one by an error, the association ends. */
 static void last_stream_ends(void **state)
 {
 	ROWS("5041-3-13 5041-6.2-03");
@@ -263,7 +259,7 @@ static void last_stream_ends(void **state)
 	awaits(WIRE_SCTP_SHUTDOWN_COMPLETE);
 }
 
-/* A peer that sets up an association and never asks for a session does not keep it. */
+/* An association whose peer requests no session ends. */
 static void association_without_sessions(void **state)
 {
 	ROWS("5042-6.4.2-01");

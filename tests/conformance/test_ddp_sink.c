@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* LINK: iwarp */
-/* DDP at the Data Sink (RFC 5041 4, 5): segments in, memory and completions out. */
+/* DDP at the Data Sink (RFC 5041 4, 5): incoming segments, memory and completions. */
 #include "fixture/iw_script.h"
 #include "iwarp/ddp_rx.h"
 #include "iwarp/mr.h"
@@ -19,7 +19,7 @@ static void received(struct fx *x, uint64_t wr_id, uint32_t byte_len)
 	assert_int_equal(cqe.byte_len, byte_len);
 }
 
-/* Checks the memory at `at`, with a guard on either side that nothing may have touched. */
+/* Checks the memory at `at`, and that a guard on either side is unchanged. */
 static void holds(struct fx *x, size_t at, const char *text)
 {
 	size_t n = strlen(text);
@@ -39,7 +39,7 @@ static void tagged_and_untagged(void **state)
 	RECEIVE(&x, 1, 100, 4096);
 	in(&x, "c1 40 %w %q 'tagged'", x.stag, x.base + 20);
 	holds(&x, 20, "tagged");
-	no_completion(&x); /* it took no receive, and told nobody */
+	no_completion(&x); /* no receive was used, and nothing was reported */
 	in(&x, "41 43 00000000  00000000 00000001 00000000 'untagged'");
 	holds(&x, 100, "untagged");
 	received(&x, 1, 8);
@@ -47,7 +47,7 @@ static void tagged_and_untagged(void **state)
 	fx_stop(&x);
 }
 
-/* A TO names the octet, below and above 2^32, wherever the buffer really is. */
+/* A TO names an octet below and above 2^32, whatever the buffer's address. */
 static void tagged_offsets(void **state)
 {
 	static const uint64_t iovas[] = { 0, 0x10, 0xffffff80, 0x123456789abcdef0ull,
@@ -80,8 +80,8 @@ static void tagged_offsets(void **state)
 
 /*
  * Two Sends, of two segments and of one, with Writes before and between, in each of the 720 orders
- * of arrival. A Send is delivered when its segments and all that precedes it are there: not before,
- * and at once; what was placed lies in the receive that the MSN names.
+ * of arrival. A Send is delivered as soon as its segments and all earlier segments have arrived.
+ * Its data is in the receive that the MSN names.
  */
 static void every_order_of_arrival(void **state)
 {
@@ -110,13 +110,13 @@ static void every_order_of_arrival(void **state)
 		for (i = 0; i < N; i++) {
 			unsigned int s = order[i], before = prefix;
 
-			/* each one twice: the second is nothing */
+			/* each segment twice; the duplicate has no effect */
 			in_at(&x, (uint16_t)(s + 1), script[s], x.stag, x.base + at[s]);
 			in_at(&x, (uint16_t)(s + 1), script[s], x.stag, x.base + at[s]);
 			there |= 1u << s;
 			while (there & 1u << prefix)
 				prefix++;
-			/* in place at once, whatever is missing before it */
+			/* placed immediately, despite missing segments */
 			assert_int_not_equal(x.mem[at[s]], 0);
 			if (before < 4 && prefix >= 4)
 				received(&x, 1, 5);
@@ -150,10 +150,7 @@ static void every_order_of_arrival(void **state)
 	}
 }
 
-/*
- * Each of ten messages is missing in turn: the last segment of a Send, a middle one, a Write, a
- * Send before it.
- */
+/* Each of six segments is missing in turn: of a Send, of a Write, or of an earlier Send. */
 static void one_is_missing(void **state)
 {
 	static const char *const script[] = {
@@ -164,7 +161,7 @@ static void one_is_missing(void **state)
 		"41 43 00000000  00000000 00000002 00000002 'c'",
 		"41 43 00000000  00000000 00000003 00000000 '3'",
 	};
-	/* which Sends complete before the hole is filled, for each hole */
+	/* for each hole, the number of Sends that complete before the hole is filled */
 	static const unsigned int early[] = { 0, 0, 1, 1, 1, 2 };
 
 	ROWS("5041-4.1-09 5041-4.1-10 5041-5.4-03 5041-5.3-08");
@@ -188,7 +185,7 @@ static void one_is_missing(void **state)
 	}
 }
 
-/* Lengths are those that the segments say, whatever padding or buffers there are. */
+/* Lengths come from the segments, not from padding or buffers. */
 static void lengths(void **state)
 {
 	struct fx x;
@@ -203,7 +200,7 @@ static void lengths(void **state)
 		assert_memory_equal(x.mem + 100 * len, "1234567", len);
 		assert_int_equal(x.mem[100 * len + len], 0);
 	}
-	/* cut at odd places, and an empty end */
+	/* odd boundaries, and an empty last segment */
 	RECEIVE(&x, 8, 1000, 200);
 	in(&x, "01 43 00000000  00000000 00000009 00000000 'O'");
 	in(&x, "01 43 00000000  00000000 00000009 00000001 'neTwoT'");
@@ -218,10 +215,7 @@ static void lengths(void **state)
 	fx_stop(&x);
 }
 
-/*
- * Octets of a message may never come: that is allowed, and its length is that of the segment with
- * the L bit.
- */
+/* Some octets of a message may never arrive. Its length comes from the segment with the L bit. */
 static void hole_in_a_message(void **state)
 {
 	struct fx x;
@@ -269,10 +263,7 @@ static void reserved_for_the_ulp(void **state)
 	}
 }
 
-/*
- * Segments of one message that do not agree in a field: one of the values counts, and it counts
- * once.
- */
+/* Segments of one message differ in a field. Either value may count, but only once. */
 static void reserved_for_the_ulp_differs(void **state)
 {
 	struct fx x;
@@ -289,8 +280,7 @@ static void reserved_for_the_ulp_differs(void **state)
 }
 
 /*
- * From the work request of one RNIC to RDMAP of the other: octet, STag, QN and MSN arrive as they
- * were given.
+ * Octet, STag, QN and MSN pass unchanged from the work request of one RNIC to RDMAP of the other.
  */
 static void unmodified_on_the_way(void **state)
 {
@@ -336,7 +326,7 @@ static void unmodified_on_the_way(void **state)
 	fx_stop(&source);
 }
 
-/* A Read Response finds its read by the STag, and its end by L. */
+/* A Read Response matches its read by the STag, and ends with the L bit. */
 static void response_by_stag(void **state)
 {
 	struct iw_mr *other;
@@ -379,7 +369,7 @@ static void reserved_bits_do_not_matter(void **state)
 		c = control | 0xc1;
 		in(&x, "%b 40 %w %q %b", &c, (size_t)1, x.stag, x.base + 20 + bits, &c, (size_t)1);
 		assert_int_equal(x.mem[20 + bits], c);
-		c = control | 0x01; /* L=0: no end */
+		c = control | 0x01; /* L=0: not the last segment */
 		in(&x, "%b 43 00000000  00000000 00000001 %w 'x'", &c, (size_t)1, bits);
 		no_completion(&x);
 	}
@@ -413,8 +403,7 @@ static void empty_tagged_messages(void **state)
 }
 
 /*
- * The same octets as often as one likes; what was sent last stands when the Send behind it is
- * delivered.
+ * The same octets may be written repeatedly. The last Write stands when the next Send is delivered.
  */
 static void written_again_and_again(void **state)
 {
@@ -432,10 +421,7 @@ static void written_again_and_again(void **state)
 	fx_stop(&x);
 }
 
-/*
- * QN 0 without a buffer does not touch QN 1, whose MSN is the same; both queues count for
- * themselves.
- */
+/* QN 0 without a buffer does not affect QN 1 with the same MSN. Each queue has its own MSNs. */
 static void queues_are_independent(void **state)
 {
 	struct fx x;
@@ -448,7 +434,7 @@ static void queues_are_independent(void **state)
 	   x.stag, x.base + 300);
 	out(&x, "c1 42 00000009 0000000000000007 'source'");
 	RECEIVE(&x, 1, 100, 16);
-	/* halves of Send 1 and of Read Request 2, one in the other */
+	/* segments of Send 1 and Read Request 2 alternate */
 	in(&x, "01 43 00000000  00000000 00000001 00000000 'se'");
 	in(&x, "01 41 00000000  00000001 00000002 00000000  00000009 0000000000000007");
 	in(&x, "41 43 00000000  00000000 00000001 00000002 'nd'");
@@ -459,7 +445,7 @@ static void queues_are_independent(void **state)
 	fx_stop(&x);
 }
 
-/* Receives are used in the order of posting, and the range of valid MSNs moves along. */
+/* Receives are used in the order of posting. The range of valid MSNs moves with them. */
 static void the_sink_orders_its_buffers(void **state)
 {
 	struct fx x;
@@ -471,7 +457,7 @@ static void the_sink_orders_its_buffers(void **state)
 
 		for (uint32_t i = 0; i < 4; i++)
 			RECEIVE(&x, round * 4 + i, 100 * i, 16);
-		/* the last comes first */
+		/* in reverse order */
 		for (uint32_t i = 4; i-- > 0;) {
 			uint8_t data[2] = { (uint8_t)(round + 1), (uint8_t)(i + 1) };
 
@@ -488,7 +474,7 @@ static void the_sink_orders_its_buffers(void **state)
 	fx_stop(&x);
 }
 
-/* Streams of an association: none waits for another, errors are its own, and so are MSNs. */
+/* No stream of an association waits for another. Each has its own errors and MSNs. */
 static void streams_are_independent(void **state)
 {
 	struct iw_qp *first, *second;
@@ -515,7 +501,7 @@ static void streams_are_independent(void **state)
 	x.sid = 7;
 	in_at(&x, 1, "41 43 00000000  00000000 00000001 00000000 'go'");
 	received(&x, 2, 2);
-	/* and is wrong: the other has MSN 2 next, in and out */
+	/* its segment is invalid; the other stream continues with MSN 2 in both directions */
 	x.sid = FX_SID;
 	in_at(&x, 1, "c1 40 %w %q 'x'", x.stag ^ 1, x.base);
 	completions(&x, { 1, IW_WC_WR_FLUSH_ERR });
@@ -534,10 +520,7 @@ static void streams_are_independent(void **state)
 	fx_stop(&x);
 }
 
-/*
- * What has been handed up once is not again, whatever the application has made of the buffer
- * since.
- */
+/* A segment is never delivered twice, whatever the application has since written to the buffer. */
 static void old_segments_are_nothing(void **state)
 {
 	struct fx x;

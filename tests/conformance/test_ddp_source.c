@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* LINK: iwarp */
-/* DDP at the Data Source (RFC 5041 4, 5.2, 5.3): what is posted, and the bytes that go out. */
+/* DDP at the Data Source (RFC 5041 4, 5.2, 5.3): work requests, and the octets sent for them. */
 #include "fixture/iw_script.h"
 #include "iwarp/rc.h"
 #include "wire/session.h"
@@ -44,7 +44,7 @@ static void bytes_of_each_message(void **state)
 	fx_stop(&x);
 }
 
-/* The messages that RDMAP makes by itself: Read Request, Read Response, Terminate. */
+/* The messages that RDMAP itself makes: Read Request, Read Response, Terminate. */
 static void bytes_of_reads_and_terminate(void **state)
 {
 	struct fx x;
@@ -69,7 +69,7 @@ static void bytes_of_reads_and_terminate(void **state)
 }
 
 /*
- * RFC 5041 5.2's own example: MULPDU 1500, 2048 octets, TO 16384; we cut payload at multiples of
+ * The example of RFC 5041 5.2: MULPDU 1500, 2048 octets, TO 16384. Payload is cut at multiples of
  * 4.
  */
 static void segment_sizes(void **state)
@@ -81,7 +81,7 @@ static void segment_sizes(void **state)
 	iw_assoc_set_max_msg(x.assoc, 2 + 1500);
 	fx_post(&x, 1, IW_WR_SEND, x.base, 2048, 0, 0, 0);
 	fx_post(&x, 2, IW_WR_RDMA_WRITE, x.base, 2048, RKEY, 16384, 0);
-	/* a whole message may fill the MULPDU to the last octet, and no octet more */
+	/* a whole message may fill the MULPDU exactly */
 	fx_post(&x, 3, IW_WR_SEND, x.base, 1482, 0, 0, 0);
 	fx_post(&x, 4, IW_WR_SEND, x.base, 1483, 0, 0, 0);
 	fx_post(&x, 5, IW_WR_RDMA_WRITE, x.base, 1486, RKEY, 16384, 0);
@@ -109,8 +109,8 @@ static void segment_sizes(void **state)
 }
 
 /*
- * One message of len octets, whatever it is cut into: each segment a whole header, none larger than
- * the MULPDU, offsets without a gap, L on the last alone, and all else equal in all of them.
+ * Takes the segments of one message of len octets. Each has a whole header and fits the MULPDU.
+ * Their offsets have no gaps, only the last has L, and all other fields are equal.
  */
 static void take_message(struct fx *x, size_t mulpdu, const uint8_t *data, uint32_t len, uint8_t op,
 			 uint64_t to)
@@ -139,7 +139,7 @@ static void take_message(struct fx *x, size_t mulpdu, const uint8_t *data, uint3
 		last = at + part == len;
 		assert_int_equal(seg[0], (tagged ? 0x80 : 0) | (last ? 0x40 : 0) | 1);
 		assert_int_equal(seg[1], op);
-		/* RsvdULP and STag; RsvdULP, QN and MSN */
+		/* RsvdULP and STag, or RsvdULP, QN and MSN */
 		assert_memory_equal(seg + 1, first + 1, fixed - 1);
 		if (tagged)
 			assert_true(get_be64(seg + 6) == to + at);
@@ -196,8 +196,8 @@ static void segments_of_a_message(void **state)
 }
 
 /*
- * What is cut already keeps its headers when the MULPDU shrinks in mid-message; the rest is cut by
- * the new one.
+ * The MULPDU shrinks in mid-message. Segments already cut keep their headers; later segments obey
+ * the new MULPDU.
  */
 static void mulpdu_changes_in_mid_message(void **state)
 {
@@ -220,8 +220,8 @@ static void mulpdu_changes_in_mid_message(void **state)
 }
 
 /*
- * Messages go out as they were posted, none between the segments of another, not even a Read
- * Response.
+ * Messages are sent in the order of posting. No message, not even a Read Response, is sent between
+ * the segments of another.
  */
 static void messages_are_not_interleaved(void **state)
 {
@@ -256,7 +256,7 @@ static void messages_are_not_interleaved(void **state)
 			assert_true(fx_pull(&x));
 			assert_int_equal(x.out[3], op);
 		}
-		/* a Send or Write is complete once the LLP has it: nothing is acknowledged */
+		/* a Send or Write completes once the LLP has it, without an acknowledgement */
 		if (op != 0x42 && posted == 2) {
 			assert_int_equal(fx_cqe(&x).wr_id, 0);
 			assert_int_equal(fx_cqe(&x).wr_id, 1);
@@ -267,7 +267,7 @@ static void messages_are_not_interleaved(void **state)
 	fx_stop(&x);
 }
 
-/* Each queue counts its MSNs from 1, anew for each session. */
+/* Each queue counts its MSNs from 1, again for each session. */
 static void message_sequence_numbers(void **state)
 {
 	struct fx x;
@@ -277,7 +277,7 @@ static void message_sequence_numbers(void **state)
 	for (uint32_t session = 0; session < 2; session++) {
 		for (uint32_t msn = 1; msn <= 4; msn++) {
 			fx_post(&x, 1, IW_WR_SEND, x.base, 4, 0, 0, 0);
-			fx_post(&x, 2, IW_WR_RDMA_WRITE, x.base, 4, RKEY, TO, 0); /* has none */
+			fx_post(&x, 2, IW_WR_RDMA_WRITE, x.base, 4, RKEY, TO, 0); /* has no MSN */
 			fx_post(&x, 3, IW_WR_RDMA_READ, x.base, 4, RKEY, TO, 0);
 			assert_true(fx_pull(&x));
 			assert_int_equal(get_be32(x.out + 8), 0);
@@ -307,7 +307,7 @@ static void message_sequence_numbers(void **state)
 		assert_true(fx_pull(&x));
 		assert_memory_equal(x.out, "\0\0\0\2", 4);
 	}
-	/* and the peer's first Send has MSN 1 again, which takes the first receive */
+	/* the peer's first Send has MSN 1 again, and uses the first receive */
 	fx_post_recv(&x, 77, x.base, 16, x.stag);
 	while (iw_cq_poll(x.cq, 1, &(struct iw_cqe){ 0 }))
 		;
@@ -337,7 +337,7 @@ static void sequence_numbers_wrap(void **state)
 		in(&x, "c1 42 %w %q 'read'", x.stag, x.base);
 		completions(&x, { 1, IW_WC_SUCCESS }, { 2, IW_WC_SUCCESS });
 	}
-	/* and in, the last first */
+	/* received in reverse order */
 	for (uint32_t i = 0; i < 4; i++)
 		fx_post_recv(&x, 100 + i, x.base + 1000 + 16 * i, 16, x.stag);
 	for (uint32_t i = 4; i-- > 0;) {
@@ -356,9 +356,7 @@ static void sequence_numbers_wrap(void **state)
 	fx_stop(&x);
 }
 
-/*
- * The STag and TO on the wire are those of the work request, unaligned and above 32 bits as well.
- */
+/* STag and TO on the wire equal the work request's, even unaligned and above 32 bits. */
 static void any_offset(void **state)
 {
 	static const uint64_t offsets[] = {
@@ -377,7 +375,7 @@ static void any_offset(void **state)
 	fx_stop(&x);
 }
 
-/* Buffers are not announced: posting receives says nothing to the peer. */
+/* Buffers are not advertised: posting a receive sends nothing. */
 static void receives_make_no_message(void **state)
 {
 	struct fx x;
@@ -387,7 +385,7 @@ static void receives_make_no_message(void **state)
 	for (unsigned int i = 0; i < 10; i++)
 		fx_post_recv(&x, i, x.base, 16, x.stag);
 	silent(&x);
-	fx_send(&x, 1, "in", 2); /* nor does using one */
+	fx_send(&x, 1, "in", 2); /* nor does using a receive */
 	silent(&x);
 	fx_stop(&x);
 }

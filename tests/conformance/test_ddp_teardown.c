@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* LINK: iwarp */
-/* How DDP streams begin and end (RFC 5041 6): gracefully, abortively, with the LLP. */
+/* Begin and end of DDP streams (RFC 5041 6): graceful, abortive, and with the LLP. */
 #include "fixture/iw_script.h"
 
-/* The peer's session Terminate: the end of an LLP stream (RFC 5043 3.2). */
+/* Receives the peer's session Terminate, the end of an LLP stream (RFC 5043 3.2). */
 static void peer_ends(struct fx *x)
 {
 	fx_control(x, SESSION_TERMINATE, NULL, 0);
@@ -18,7 +18,7 @@ static void ended(struct fx *x, int error)
 	assert_int_equal(atomic_load(&x->qp->state), IW_QPS_ERR);
 }
 
-/* After the Accept both directions work, without another word. */
+/* After the Accept, both directions work immediately. */
 static void both_directions_at_once(void **state)
 {
 	struct fx x;
@@ -38,8 +38,7 @@ static void both_directions_at_once(void **state)
 	assert_memory_equal(x.mem, "at once", 7);
 	fx_stop(&x);
 
-	/* and for the side that opened: segments behind the Accept, before anybody was told of it
-	 */
+	/* active side: segments that follow the Accept, before its event is fetched */
 	fx_start(&x, true);
 	assert_int_equal(iw_session_initiate(x.assoc, x.qp, &(struct iw_session_param){ .ird = 1 },
 					     NULL, &x.session),
@@ -56,7 +55,7 @@ static void both_directions_at_once(void **state)
 	fx_stop(&x);
 }
 
-/* Before the session there is no DDP on the stream: a segment is not even looked at as one. */
+/* A stream has no DDP before the session: segments are not parsed. */
 static void no_segment_before_the_session(void **state)
 {
 	struct fx x;
@@ -68,20 +67,20 @@ static void no_segment_before_the_session(void **state)
 	assert_int_equal(x.mem[0], 0);
 	fx_no_event(&x);
 	fx_post(&x, 1, IW_WR_SEND, x.base, 0, 0, 0, 0);
-	assert_true(fx_pull(&x)); /* the stream's refusal, and nothing of the QP's */
+	assert_true(fx_pull(&x)); /* refuses the stream; nothing of the QP is sent */
 	assert_int_equal(x.msg.ppid, 17);
 	assert_memory_equal(x.out, "\0\0\0\4", 4);
 	silent(&x);
 	fx_stop(&x);
 
-	/* nor does one open it, whatever it looks like; PPID 16 */
+	/* no segment (PPID 16) opens a session, whatever its contents */
 	fx_start(&x, false);
 	x.sid = FX_SID;
 	in(&x, "0001");
 	fx_no_event(&x);
 	fx_stop(&x);
 
-	/* in place of the answer to our Initiate */
+	/* a segment instead of the answer to an Initiate */
 	fx_start(&x, true);
 	assert_int_equal(iw_session_initiate(x.assoc, x.qp, &(struct iw_session_param){ .ird = 1 },
 					     NULL, &x.session),
@@ -95,7 +94,7 @@ static void no_segment_before_the_session(void **state)
 	fx_stop(&x);
 }
 
-/* DDP ends no stream by itself: neither because nothing comes, nor for anything that is legal. */
+/* DDP itself ends no stream, neither after silence nor after legal segments. */
 static void nothing_ends_by_itself(void **state)
 {
 	struct fx x;
@@ -121,8 +120,8 @@ static void nothing_ends_by_itself(void **state)
 }
 
 /*
- * Messages that SCTP has taken go out, WRs that it has not taken are flushed; then comes the
- * Terminate.
+ * A graceful local end: messages that SCTP has are sent, and other WRs are flushed. Then the
+ * Terminate is sent.
  */
 static void graceful_end_by_us(void **state)
 {
@@ -147,7 +146,7 @@ static void graceful_end_by_us(void **state)
 	fx_post(&x, 8, IW_WR_RDMA_WRITE, x.base, 4, 9, 1, 0);
 	completions(&x, { 8, IW_WC_WR_FLUSH_ERR });
 	silent(&x);
-	/* what the peer still sends goes nowhere */
+	/* later segments of the peer are dropped */
 	in(&x, "c1 40 %w %q 'late'", x.stag, x.base);
 	assert_int_equal(x.mem[0], 0);
 	peer_ends(&x);
@@ -159,8 +158,8 @@ static void graceful_end_by_us(void **state)
 }
 
 /*
- * The peer ends: the application is told, the other half is closed behind our last segment, no
- * abort.
+ * The peer ends gracefully: the application gets an event. The local half closes after the last
+ * local segment, without an abort.
  */
 static void graceful_end_by_the_peer(void **state)
 {
@@ -178,15 +177,12 @@ static void graceful_end_by_the_peer(void **state)
 	completions(&x, { 2, IW_WC_SUCCESS }, { 3, IW_WC_WR_FLUSH_ERR }, { 1, IW_WC_WR_FLUSH_ERR });
 	fx_post(&x, 4, IW_WR_SEND, x.base, 4, 0, 0, 0);
 	completions(&x, { 4, IW_WC_WR_FLUSH_ERR });
-	out_end(&x); /* DDP-SSN 2, directly behind the Write's */
+	out_end(&x); /* DDP-SSN 2, next to the Write's */
 	fx_no_event(&x);
 	fx_stop(&x);
 }
 
-/*
- * Data behind the peer's graceful end is no data: the stream is over, nothing is placed or
- * delivered.
- */
+/* After the peer's graceful end, segments are neither placed nor delivered. */
 static void data_behind_the_end(void **state)
 {
 	struct fx x;
@@ -203,8 +199,7 @@ static void data_behind_the_end(void **state)
 	out_end(&x);
 	fx_stop(&x);
 
-	/* also where it overtakes the end on the way: only what comes before it in order is
-	 * delivered */
+	/* a segment may overtake the end; only segments with lower DDP-SSNs are delivered */
 	open_session(&x, 4, 4);
 	fx_post_recv(&x, 1, x.base, 16, x.stag);
 	fx_post_recv(&x, 2, x.base + 16, 16, x.stag);
@@ -217,10 +212,7 @@ static void data_behind_the_end(void **state)
 	fx_stop(&x);
 }
 
-/*
- * The LLP is lost, or breaks down: that is fatal for every stream, and the application is told the
- * cause.
- */
+/* The loss or failure of the LLP is fatal for every stream. The application gets the cause. */
 static void the_llp_fails(void **state)
 {
 	static const int errors[] = { -ECONNRESET, -ETIMEDOUT, -EPROTO };
@@ -236,7 +228,7 @@ static void the_llp_fails(void **state)
 		fx_post(&x, 2, IW_WR_RDMA_READ, x.base, 4, 9, 1, 0);
 		fx_post(&x, 3, IW_WR_SEND, x.base, 4000, 0, 0, 0);
 		fx_post(&x, 4, IW_WR_SEND, x.base, 4, 0, 0, 0);
-		assert_true(fx_pull(&x)); /* the read is out, half of the Send */
+		assert_true(fx_pull(&x)); /* the read and half of the Send have left */
 		assert_true(fx_pull(&x));
 		iw_assoc_lost(x.assoc, errors[i]);
 		completions(&x, { 2, IW_WC_RETRY_EXC_ERR }, { 3, IW_WC_WR_FLUSH_ERR },
@@ -249,7 +241,7 @@ static void the_llp_fails(void **state)
 		fx_stop(&x);
 	}
 
-	/* the adaptation's own rules: a second Initiate in mid-session */
+	/* a breach of the adaptation's rules: a second Initiate in mid-session */
 	struct fx x;
 
 	open_session(&x, 4, 4);
@@ -263,8 +255,8 @@ static void the_llp_fails(void **state)
 }
 
 /*
- * After an error the stream stays for one message more, RDMAP's Terminate with the numbers of 7.2,
- * and is not ended before it is out; SCTP may take its time.
+ * After an error, the stream stays until RDMAP's Terminate, with the numbers of 7.2, has been sent.
+ * SCTP may take its time.
  */
 static void the_error_is_told_before_the_end(void **state)
 {
@@ -275,7 +267,8 @@ static void the_error_is_told_before_the_end(void **state)
 	fx_post(&x, 1, IW_WR_RDMA_WRITE, x.base, 8000, 9, 0, 0);
 	out(&x, "81 40 00000009 0000000000000000 ..");
 	in(&x, "41 43 00000000  00000007 00000001 00000000");
-	assert_false(fx_pull_room(&x, 60)); /* no room for it now: nothing else goes before it */
+	assert_false(
+		fx_pull_room(&x, 60)); /* no room now; nothing else is sent before the Terminate */
 	out(&x, "41 47 00000000  00000002 00000001 00000000  12 01 c000 0012 "
 		"41 43 00000000  00000007 00000001 00000000");
 	out_end(&x);

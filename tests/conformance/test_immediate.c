@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* LINK: iwarp */
-/* Immediate Data (RFC 7306 6), both ways. */
+/* Immediate Data (RFC 7306 6), in both directions. */
 #include "fixture/iw_script.h"
 
 #include "iwarp/rc_rx.h"
@@ -18,7 +18,7 @@ static void post_imm(struct fx *x, uint64_t wr_id, uint8_t opcode, uint32_t len,
 	fx_publish(x);
 }
 
-/* The next completion is a receive with this immediate data. */
+/* Checks that the next completion is a receive with this immediate data. */
 static void received(struct fx *x, uint64_t wr_id, enum iw_wc_opcode opcode, uint32_t byte_len,
 		     const char imm[4])
 {
@@ -49,7 +49,7 @@ static void as_they_go_out(void **state)
 	out(&x, "41 43 00000000  00000000 00000001 00000000 'payload'");
 	completions(&x, { 1, IW_WC_SUCCESS });
 	out(&x, "C1 40 11223344 0102030405060708 'payload'");
-	no_completion(&x); /* a Write with half of what was asked for is no success */
+	no_completion(&x); /* a Write completes only with its Immediate Data */
 	out(&x, IMMEDIATE("48") "11223344 00000000", 2u);
 	completions(&x, { 2, IW_WC_SUCCESS });
 	out(&x, "C1 40 11223344 0102030405060708");
@@ -63,7 +63,10 @@ static void as_they_go_out(void **state)
 	fx_stop(&x);
 }
 
-/* Nothing comes between the Write and its data, even where a response is due and room is short. */
+/*
+ * No message is sent between a Write and its Immediate Data, even if a response is due and room is
+ * short.
+ */
 static void nothing_in_between(void **state)
 {
 	ROWS("7306-6.3-05 7306-6-01");
@@ -100,7 +103,7 @@ static void as_they_come_in(void **state)
 	struct fx x;
 
 	open_session(&x, 4, 4);
-	for (uint64_t i = 1; i <= 8; i++) /* of any length, none too */
+	for (uint64_t i = 1; i <= 8; i++) /* receives of any length, even 0 */
 		fx_post_recv(&x, i, x.base + 1000, i % 3 ? 16 : 0, x.stag);
 	in(&x, "81 40 %w %q 'some'", x.stag, x.base);
 	in(&x, "81 40 %w %q ' of '", x.stag, x.base + 4);
@@ -110,23 +113,23 @@ static void as_they_come_in(void **state)
 	no_completion(&x);
 	in(&x, IMMEDIATE("48") "11223344 00000000", 1u);
 	received(&x, 1, IW_WC_RECV_RDMA_WITH_IMM, 10, "\x11\x22\x33\x44");
-	/* of nothing */
+	/* an empty Write */
 	in(&x, "C1 40 00000000 0000000000000000");
 	in(&x, IMMEDIATE("48") "00000000 00000000", 2u);
 	received(&x, 2, IW_WC_RECV_RDMA_WITH_IMM, 0, "\0\0\0\0");
-	/* alone: also behind what was told already */
+	/* alone, even after completed immediate data */
 	in(&x, IMMEDIATE("48") "AABBCCDD 00000000", 3u);
 	received(&x, 3, IW_WC_RECV, 0, "\xaa\xbb\xcc\xdd");
-	/* a Send with immediate data behind a Write, which is another matter */
+	/* a Send with immediate data that follows a Write does not belong to the Write */
 	in(&x, "C1 40 %w %q 'some'", x.stag, x.base);
 	in(&x, IMMEDIATE("48") "AABBCCDD 'SEND'", 4u);
 	received(&x, 4, IW_WC_RECV, 0, "\xaa\xbb\xcc\xdd");
-	/* two Writes: it is the last one's */
+	/* of two Writes, the last has the immediate data */
 	in(&x, "C1 40 %w %q 'some'", x.stag, x.base);
 	in(&x, "C1 40 %w %q 'some of'", x.stag, x.base);
 	in(&x, IMMEDIATE("48") "00000005 00000000", 5u);
 	received(&x, 5, IW_WC_RECV_RDMA_WITH_IMM, 7, "\0\0\0\5");
-	/* a Send or a request in between ends that */
+	/* a Send or Read Request in between separates it from the Write */
 	in(&x, "C1 40 %w %q 'some'", x.stag, x.base);
 	in(&x, "41 43 00000000  00000000 00000006 00000000");
 	assert_int_equal(fx_cqe(&x).opcode, IW_WC_RECV);
@@ -142,7 +145,7 @@ static void as_they_come_in(void **state)
 	fx_stop(&x);
 }
 
-/* Responses to our reads do not count as messages between a Write and its Immediate Data. */
+/* Responses to local reads do not separate a Write from its Immediate Data. */
 static void responses_do_not_count(void **state)
 {
 	ROWS("7306-6-01");
@@ -179,8 +182,8 @@ static void solicited(void **state)
 }
 
 /*
- * Immediate Data is delivered in order, and behind its Write, whatever order packets come in; some
- * of it before there are receives.
+ * Immediate Data is delivered in order and after its Write, whatever order packets arrive in, and
+ * even if receives are posted later.
  */
 static void reordered(void **state)
 {
@@ -209,7 +212,7 @@ static void reordered(void **state)
 	}
 }
 
-/* Without a receive it waits, as a Send does; if rnr_retry_count is 0, it is refused. */
+/* Immediate Data waits for a receive like a Send. If rnr_retry_count is 0, it is refused. */
 static void without_a_receive(void **state)
 {
 	ROWS("7306-6.1-02");
@@ -279,10 +282,7 @@ static void wrong(void **state)
 	}
 }
 
-/*
- * A SEND_WITH_IMM with payload makes no message; a Write that fails has no Immediate Data behind
- * it.
- */
+/* A SEND_WITH_IMM with payload sends no message. A failed Write sends no Immediate Data. */
 static void faults_of_ours(void **state)
 {
 	ROWS("7306-8.1-01");
@@ -306,7 +306,7 @@ static void faults_of_ours(void **state)
 	fx_stop(&x);
 }
 
-/* A Terminate is about the Write, or about the data behind it, if they still are in the queue. */
+/* A Terminate refers to the Write or to its Immediate Data, if still in the queue. */
 static void refused_by_the_peer(void **state)
 {
 	ROWS("7306-6.1-02");

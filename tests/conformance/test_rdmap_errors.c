@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* LINK: iwarp */
 /*
- * What a peer gets for a segment that it should not have sent: the Terminate of RFC 5040 4.8 and
- * 7. Each line is one fresh session: the Terminate's control word, and the segment.
+ * The Terminates of RFC 5040 4.8 and 7, for segments that a peer should not send. Each line is a
+ * new session: the Terminate's control word, and the segment.
  */
 #include "fixture/iw_script.h"
 
@@ -13,18 +13,12 @@
 static struct fx x;
 static struct iw_pd *other_pd;
 static struct iw_mr *foreign, *read_only, *write_only, *high;
-/*
- * STags with something wrong, in the order of the checks: an unknown index, the right index with a
- * wrong key, ...
- */
+/* Wrong STags: an unknown index, and the right index with a wrong key. */
 static uint32_t unknown, wrong_key;
 
 #define END (x.base + FX_MEM)
 
-/*
- * Posts two receives of 16 bytes, with an IRD of 2, and makes STags that each have something wrong
- * with them.
- */
+/* Posts two receives of 16 bytes, with an IRD of 2, and makes the wrong STags. */
 static void begin(void)
 {
 	const uint32_t rw = IW_ACCESS_LOCAL_WRITE | IW_ACCESS_REMOTE_WRITE;
@@ -37,7 +31,7 @@ static void begin(void)
 	assert_int_equal(
 		iw_mr_new(x.pd, x.base, 100, x.base, IW_ACCESS_REMOTE_READ, NULL, &read_only), 0);
 	assert_int_equal(iw_mr_new(x.pd, x.base, 100, x.base, rw, NULL, &write_only), 0);
-	/* up to 256 bytes before the end of the space of TOs */
+	/* ends 256 bytes before the end of the TO space */
 	assert_int_equal(iw_mr_new(x.pd, x.base, 0xf00, UINT64_C(0xfffffffffffff000),
 				   rw | IW_ACCESS_REMOTE_READ, NULL, &high),
 			 0);
@@ -60,9 +54,9 @@ static void end(void)
 }
 
 /*
- * The next messages are a Terminate with this word about the segment m, made of as much of m as the
- * word's M, D and R bits say, and a session Terminate; the QP is in error and the application
- * knows.
+ * Expects a Terminate with this word for the segment m, and a session Terminate. The word's M, D
+ * and R bits select the parts of m in the Terminate. The QP is in error, and the application got an
+ * event.
  */
 static void terminated(uint32_t word, const uint8_t *m, size_t len)
 {
@@ -94,7 +88,7 @@ static void terminated(uint32_t word, const uint8_t *m, size_t len)
 	assert_int_equal(iw_qp_modify(x.qp, IW_QPS_RTS), -EINVAL);
 }
 
-/* Messages behind the wrong one are not looked at any more. */
+/* Checks that segments after the wrong segment are ignored. */
 static void dead(const uint8_t *memory)
 {
 	in(&x, "C1 40 %w %q 'zzzz'", x.stag, x.base);
@@ -120,7 +114,7 @@ static void refused(uint32_t word, const char *format, ...)
 	terminated(word, m, text.len);
 	if (!(m[0] & 0x80) && get_be32(m + 6) == 0 &&
 	    (word >> 16 == 0x1204 || word >> 16 == 0x1205))
-		first = IW_WC_LOC_LEN_ERR; /* the receive is known */
+		first = IW_WC_LOC_LEN_ERR; /* the error belongs to this receive */
 	completions(&x, { 77, first }, { 78, IW_WC_WR_FLUSH_ERR });
 	dead(before);
 }
@@ -159,7 +153,7 @@ static void read_requests_of_what_is_not_theirs(void **state)
 	REFUSED(0x0104e000, READ_SEGMENT("00000001", "00000010 %w FFFFFFFFFFFFFFF8"), x.stag);
 	REFUSED(0x0104e000, READ_SEGMENT("00000001", "00000400 %w FFFFFFFFFFFFFE00"),
 		iw_mr_stag(high));
-	/* in two segments: the header and the length are those of the last */
+	/* in two segments: the Terminate has the header and length of the last */
 	begin();
 	in(&x, "01 41 00000000  00000001 00000001 00000000  DEADBEEF 0123456789ABCDEF");
 	silent(&x);
@@ -193,7 +187,7 @@ static void read_requests_at_the_edges(void **state)
 		silent(&x);
 		end();
 	}
-	/* the last byte of the space of TOs, of a sink as of a source */
+	/* the last byte of the TO space, of a sink and of a source */
 	begin();
 	iw_mr_free(high);
 	assert_int_equal(iw_mr_new(x.pd, x.base, 0x100, UINT64_C(0xffffffffffffff00),
@@ -244,7 +238,7 @@ static void sends_as_they_should_not_be(void **state)
 	REFUSED(0x1206c000, "43 43 00000000  00000000 00000001 00000000 'data'");
 }
 
-/* The same faults in a Read Request; its RDMA header does not come back (figure 10). */
+/* The same faults in a Read Request. The Terminate has no RDMA header (figure 10). */
 static void read_requests_as_they_should_not_be(void **state)
 {
 	ROWS("5040-4.8-25 5040-4.8-31 5040-4.8-36 5040-4.8-37 5040-7.1-04 5040-7.2-06 5040-7.2-07");
@@ -253,7 +247,7 @@ static void read_requests_as_they_should_not_be(void **state)
 		" DEADBEEF 0123456789ABCDEF 00000001 %w %q",
 		x.stag, x.base);
 	REFUSED(0x1203c000, READ_SEGMENT("00000000", "00000001 %w %q"), x.stag, x.base);
-	/* before 1 came; behind what an IRD of 2 allows */
+	/* MSN 2 before 1, and an MSN beyond IRD 2 */
 	REFUSED(0x1203c000, READ_SEGMENT("00000002", "00000001 %w %q"), x.stag, x.base);
 	REFUSED(0x1202c000, READ_SEGMENT("00000003", "00000001 %w %q"), x.stag, x.base);
 	REFUSED(0x1204c000,
@@ -281,7 +275,7 @@ static void read_requests_as_they_should_not_be(void **state)
 		"41 43 00000000  00000001 00000001 00000000"
 		" DEADBEEF 0123456789ABCDEF 00000001 %w %q",
 		x.stag, x.base);
-	/* one that repeats an MSN which was answered */
+	/* repeats an answered MSN */
 	begin();
 	in(&x, READ_SEGMENT("00000001", "00000000 00000000 0000000000000000"));
 	out(&x, "C1 42 DEADBEEF 0123456789ABCDEF");
@@ -303,8 +297,8 @@ static void terminates_as_they_should_not_be(void **state)
 }
 
 /*
- * Every opcode in every place: where it does not belong it is unexpected, and unknown queues
- * come first.
+ * Every opcode with every queue. In the wrong queue it is unexpected. An unknown queue is the first
+ * error.
  */
 static void every_opcode_everywhere(void **state)
 {
@@ -375,14 +369,14 @@ static void invalidations(void **state)
 	REFUSED(0x0109c000, "41 44 00000000  00000000 00000001 00000000");
 	begin();
 	refused(0x0109c000, "41 44 %w  00000000 00000001 00000000", iw_mr_stag(foreign));
-	/* there it is as good as before */
+	/* the STag is still valid in its PD */
 	second = fx_qp_sized(&x, other_pd, x.cq, 1);
 	assert_int_equal(iw_mr_remote(second, iw_mr_stag(foreign), x.base, 100,
 				      IW_ACCESS_REMOTE_READ, &p),
 			 IW_REMOTE_OK);
 	iw_qp_free(second);
 	end();
-	/* of the right PD, but others of that PD may be using it */
+	/* of the right PD, but other QPs of the PD may use it */
 	begin();
 	second = fx_qp_sized(&x, x.pd, x.cq, 1);
 	refused(0x0109c000, "41 44 %w  00000000 00000001 00000000", x.stag);
@@ -393,8 +387,7 @@ static void invalidations(void **state)
 }
 
 /*
- * Read Responses that were not asked for; reads of 10 bytes at 2000, 4 at 3000 and 10 at 4000 are
- * outstanding.
+ * Unrequested Read Responses. Reads of 10 bytes at 2000, 4 at 3000 and 10 at 4000 are outstanding.
  */
 static void responses(void **state)
 {
@@ -410,13 +403,13 @@ static void responses(void **state)
 		{ 0x1101c000, 0, 1999, 1 },	 { 0x1101c000, 0, 2010, 1 },
 		{ 0x1101c000, 0, 2000, 11 },	 { 0x1101c000, 0, 2009, 2 },
 		{ 0x1101c000, 0, 2004, 1000 },	 { 0x1101c000, 0, 0, 4 },
-		{ 0x1101c000, 0, 2000, 9 }, /* the last segment, and a byte is missing */
-		{ 0x1101c000, 0, 2000, 0 },	 { 0x1101c000, 0, 3000, 4 }, /* not its turn */
+		{ 0x1101c000, 0, 2000, 9 }, /* the last segment, with a byte missing */
+		{ 0x1101c000, 0, 2000, 0 },	 { 0x1101c000, 0, 3000, 4 }, /* out of turn */
 		{ 0x1101c000, 0, 4000, 10 },
 	};
 	static const uint8_t data[1000] = { 1 };
 
-	/* none is outstanding */
+	/* no read is outstanding */
 	REFUSED(0x0206c000, "C1 42 %w %q 'data'", x.stag, x.base);
 	REFUSED(0x0206c000, "C1 42 00000000 0000000000000000");
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
@@ -455,7 +448,7 @@ static void responses(void **state)
 	end();
 }
 
-/* The source of a read goes away when 2 x 500 of its 1200 bytes are out. */
+/* The source of a read goes away after 2 x 500 of its 1200 bytes have left. */
 static void in_the_midst_of_a_read(void **state)
 {
 	ROWS("5040-4.8-30 5040-4.8-33 5040-7.1-05");
@@ -476,9 +469,7 @@ static void in_the_midst_of_a_read(void **state)
 	end();
 }
 
-/*
- * If an error of this side prevents the answer to a request, the peer is told so, without headers.
- */
+/* After a local error, the peer gets a Terminate without headers. */
 static void local_errors(void **state)
 {
 	ROWS("5040-4.2-03 5040-4.8-29 5040-4.8-34 5040-7.1-01 5040-7.1-02"
@@ -496,7 +487,7 @@ static void local_errors(void **state)
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		begin();
 		fx_post(&x, 1, IW_WR_SEND, x.base, 4, 0, 0, 0);
-		x.stag ^= 1; /* of the SGE */
+		x.stag ^= 1; /* the key of the SGE */
 		fx_post(&x, 2, (uint8_t)cases[i].op, x.base, 4, unknown, 0, 0);
 		x.stag ^= 1;
 		fx_post(&x, 3, IW_WR_SEND, x.base, 4, 0, 0, 0);
@@ -512,9 +503,9 @@ static void local_errors(void **state)
 }
 
 /*
- * Each bit of valid segments turned over, and each cut short: whatever is answered is a Terminate
- * of the tables of RFC 5040 4.8 and 5041 7.2, with what its M, D and R bits say, or nothing but the
- * end of the session.
+ * Each bit of valid segments is inverted, and each segment is truncated. The answer is a Terminate
+ * of the tables of RFC 5040 4.8 and 5041 7.2, with the parts that its M, D and R bits name.
+ * Otherwise only the session ends.
  */
 static bool known(uint16_t error)
 {
@@ -533,7 +524,7 @@ static bool known(uint16_t error)
 static void check_terminate(const uint8_t *m, size_t len)
 {
 	size_t header = m[0] & 0x80 ? 14 : 18, want = 20 + 4;
-	const uint8_t *t = x.out + 20; /* behind DDP-SSN and header */
+	const uint8_t *t = x.out + 20; /* after DDP-SSN and header */
 	unsigned int type = t[0];
 
 	assert_memory_equal(x.out + 2, "\x41\x47\0\0\0\0\0\0\0\2\0\0\0\1\0\0\0\0", 18);
@@ -613,7 +604,7 @@ static void one_bit_wrong(void **state)
 }
 
 /*
- * Three wrong segments arrive in every order: the peer is told once, of the first in the order of
+ * Three wrong segments arrive in every order. One Terminate reports the first in the order of
  * DDP-SSNs.
  */
 static void the_first_error_is_told(void **state)
@@ -643,8 +634,8 @@ static void the_first_error_is_told(void **state)
 		end();
 	}
 	/*
-	 * Sends that came early and wait for their receives as well: the first receive cannot be
-	 * written to, the second is too short.
+	 * The same for early Sends that wait for receives: the first receive is not writable, the
+	 * second is too short.
 	 */
 	begin();
 	in_at(&x, 3, "41 43 00000000  00000000 00000003 00000000 'third'");

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* LINK: iwarp */
-/* What a peer may send, and what follows from it (RFC 5040 5.1 to 5.3, 6.1). */
+/* Legal messages of a peer, and their effects (RFC 5040 5.1 to 5.3, 6.1). */
 #include "fixture/iw_script.h"
 
 #include "iwarp/mr.h"
 #include "iwarp/sq.h"
 #include "wire/terminate.h"
 
-/* Checks that there is no event, no completion and no message, and that no receive was taken. */
+/* Checks that no event, completion or message follows, and that no receive was used. */
 static void nobody_is_told(struct fx *x)
 {
 	fx_no_event(x);
@@ -41,7 +41,7 @@ static void the_ulp_does_not_hear_of_writes_and_reads(void **state)
 	fx_stop(&x);
 }
 
-/* Each Send takes one receive, completes with its length, and touches nothing behind that. */
+/* Each Send uses one receive, completes with its length, and changes nothing else. */
 static void sends(void **state)
 {
 	ROWS("5040-3.1-04 5040-3.2-02 5040-5.3-02 5040-5.3-03 5040-5.3-05 5040-5.3-06 5040-5.3-11"
@@ -98,7 +98,7 @@ static void sends(void **state)
 		assert_ptr_equal(iw_next_notify(x.iw), cases[i].event ? x.cq : NULL);
 		memcpy(before + 116, text, len);
 		assert_memory_equal(x.mem, before, FX_MEM);
-		/* the STag is dead, or alive */
+		/* checks whether the STag is still valid */
 		in(&x, READ_SEGMENT("00000001", "00000001 %w %q"), inv, x.base);
 		if (cases[i].invalidates)
 			out(&x, TERM_SEGMENT "..");
@@ -107,7 +107,10 @@ static void sends(void **state)
 	}
 }
 
-/* Writes that were sent before an invalidation and come after it are placed; later ones are not. */
+/*
+ * Writes sent before an invalidation are placed even if they arrive after it. Later Writes are not
+ * placed.
+ */
 static void invalidation_is_at_delivery(void **state)
 {
 	ROWS("5040-5.3-14 5040-5.3-16 5040-8.1.1-02");
@@ -147,7 +150,7 @@ static void bits_that_do_not_count(void **state)
 		assert_int_equal(cqe.status, IW_WC_SUCCESS);
 		assert_int_equal(cqe.flags, 0);
 	}
-	in(&x, "FD 70 %w %q 'wxyz'", x.stag, x.base + 100); /* the STag lives */
+	in(&x, "FD 70 %w %q 'wxyz'", x.stag, x.base + 100); /* the STag is valid */
 	assert_memory_equal(x.mem + 100, "wxyz", 4);
 	in(&x, "7D 71 %w  00000001 00000001 00000000  DEADBEEF 0000000000000000 00000004 %w %q",
 	   x.stag, x.stag, x.base + 100);
@@ -168,8 +171,8 @@ static void bits_that_do_not_count(void **state)
 }
 
 /*
- * As many requests as IRD says may wait; answered ones make room; one more ends the session without
- * an answer.
+ * IRD requests may wait, and an answer makes room. One more request ends the session without a
+ * response.
  */
 static void inbound_depth(void **state)
 {
@@ -206,7 +209,7 @@ static void inbound_depth(void **state)
 	}
 }
 
-/* Which rights an MR has, and which of its bytes: all combinations of who asks for what. */
+/* Rights, range and PD of an MR, with all combinations of requests. */
 static void rights_and_range(void **state)
 {
 	ROWS("5040-3.2-05 5040-5.1-04 5040-8.1.1-02");
@@ -251,10 +254,7 @@ static void rights_and_range(void **state)
 	}
 }
 
-/*
- * The peer may use a buffer from its registration until the end of that, in each of the ways there
- * are.
- */
+/* The peer may use a buffer from its registration until its rights end, in each possible way. */
 static void rights_taken_back(void **state)
 {
 	ROWS("5040-8.1.1-01 5040-8.1.1-02");

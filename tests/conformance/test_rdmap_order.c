@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* LINK: iwarp */
 /*
- * Ordering and completion (RFC 5040 5.5): programmes of the peer, their segments in every order of
- * arrival, and a model of what may have happened after each.
+ * Ordering and completion (RFC 5040 5.5): programmes of the peer, with their segments in every
+ * order of arrival. A model gives the permitted effects after each segment.
  */
 #include "fixture/iw_script.h"
 
@@ -22,7 +22,7 @@ struct programme {
 	enum kind kind[MESSAGES];
 	struct segment segment[SEGMENTS_MAX];
 	unsigned int n;
-	unsigned int sends, reads; /* completed, answered */
+	unsigned int sends, reads; /* completed Sends, answered reads */
 };
 
 static void make(struct programme *p, unsigned int number)
@@ -38,7 +38,7 @@ static void make(struct programme *p, unsigned int number)
 	}
 }
 
-/* The next permutation of n numbers; false: that was the last. */
+/* Makes the next permutation of n numbers. Returns false after the last. */
 static bool permute(uint8_t *order, unsigned int n)
 {
 	unsigned int i = n - 1, k = n - 1;
@@ -61,13 +61,13 @@ static bool permute(uint8_t *order, unsigned int n)
 	return true;
 }
 
-/* Two kinds each go to the same place: to memory, to QN 0, to QN 1. */
+/* True if both kinds have the same destination: memory, QN 0 or QN 1. */
 static bool alike(enum kind a, enum kind b)
 {
 	return a / 2 == b / 2;
 }
 
-/* MSN on its queue of message i: Sends or reads before it. */
+/* Returns the MSN of message i: 1 plus the earlier Sends or reads. */
 static uint32_t msn_of(const struct programme *p, unsigned int i)
 {
 	uint32_t msn = 1;
@@ -78,8 +78,8 @@ static uint32_t msn_of(const struct programme *p, unsigned int i)
 }
 
 /*
- * Message i is four times the letter 'A' + i: a Write to its piece of the area, which a read
- * takes whole.
+ * Delivers a segment of message i: four times the letter 'A' + i. A Write fills its piece of the
+ * area, and a read returns the whole area.
  */
 static void arrive(const struct programme *p, struct fx *x, unsigned int at)
 {
@@ -118,8 +118,8 @@ static void writes_are_there(const struct programme *p, const uint8_t *area, uns
 }
 
 /*
- * Checks what is complete: of the messages that are whole, as are all before them, each Send is
- * complete and each read answered; no other message is.
+ * Checks the completions: each Send is complete and each read is answered if this message and all
+ * before it are whole. No other message is.
  */
 static void check(struct programme *p, struct fx *x, unsigned int whole)
 {
@@ -188,7 +188,7 @@ static void arrivals_in_every_order(void **state)
 	}
 }
 
-/* A read between a Send without a receive and a Write: it waits until that Send is complete. */
+/* A read after a Send without a receive, and before a Write, waits until the Send completes. */
 static void reads_wait_for_sends_before_them(void **state)
 {
 	ROWS("5040-B-02 5040-5.5-17 7306-7-02");
@@ -203,14 +203,14 @@ static void reads_wait_for_sends_before_them(void **state)
 	completions(&x, { 1, IW_WC_SUCCESS });
 	out(&x, "C1 42 DEADBEEF 0123456789ABCDEF 'Send'");
 	silent(&x);
-	/* a Send behind a read that is not answered yet need not wait */
+	/* a Send need not wait for an earlier read's response */
 	in(&x, READ_SEGMENT("00000002", "00000004 %w %q"), x.stag, x.base);
 	fx_post_recv(&x, 2, x.base + 100, 4, x.stag);
 	completions(&x, { 2, IW_WC_SUCCESS });
 	fx_stop(&x);
 }
 
-/* A long response is not interrupted by a shorter one that was asked for later. */
+/* A shorter, later response does not interrupt a long response. */
 static void responses_follow_one_another(void **state)
 {
 	ROWS("5040-5.2.2-05 5040-5.5-19 5040-B-03");
@@ -234,8 +234,8 @@ static void responses_follow_one_another(void **state)
 }
 
 /*
- * A Send, a Write and a read of ours and two reads of the peer's, which come when so many messages are
- * out: each of the two sequences keeps its order, and no message is cut into by another.
+ * A local Send, Write and read, and two reads of the peer, which arrive after a varying number of
+ * messages. Each of the two sequences keeps its order, and no message interrupts another.
  */
 struct sequence {
 	const uint8_t *opcodes;
@@ -278,7 +278,7 @@ static void in_and_out(unsigned int post_at, const unsigned int *read_at)
 		}
 		if (x.out[3] == 0x42) {
 			expect_in_sequence(&theirs, &ours, x.out);
-			assert_true(theirs.n <= reads); /* not before it was asked for */
+			assert_true(theirs.n <= reads); /* not before its request */
 			assert_int_equal(get_be32(x.out + 4), theirs.n);
 		} else {
 			expect_in_sequence(&ours, &theirs, x.out);
@@ -302,9 +302,9 @@ static void both_directions(void **state)
 }
 
 /*
- * Our reads of 6, 0 and 4 bytes with a Write between; the six segments of the responses and of a
- * Send of the peer's in every order. A read is complete with its last byte and all before it, in
- * order of posting.
+ * Local reads of 6, 0 and 4 bytes with a Write between them. The segments of the responses and of a
+ * peer's Send arrive in all orders. A read completes once it and all earlier requests are complete,
+ * in the order of posting.
  */
 static void responses_in_every_order(void **state)
 {
@@ -314,7 +314,7 @@ static void responses_in_every_order(void **state)
 		"81 42 %w %q 'wx'",  "C1 42 %w %q 'yz'",
 	};
 	static const uint32_t at[] = { 0, 3, 0, 100, 102 };
-	/* completions on the SQ when so many segments are there without a gap */
+	/* completions on the SQ, by the number of segments without a gap */
 	static const unsigned int complete[] = { 0, 0, 2, 3, 3, 4, 4 };
 	uint8_t order[] = { 0, 1, 2, 3, 4, 5 };
 	unsigned int rounds = 0;
@@ -363,7 +363,7 @@ static void responses_in_every_order(void **state)
 	} while ((rounds++ & 1) == 0 || permute(order, 6));
 }
 
-/* A message that is missing on one stream holds up nothing on another; nor does an error there. */
+/* Neither a missing message nor an error on one stream affects another stream. */
 static void streams_do_not_wait_for_each_other(void **state)
 {
 	ROWS("5040-1.1-02 5040-5.5-01 5040-7-02 5040-7-03");

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* LINK: iwarp */
-/* What this side sends: the bytes of every RDMA Message, and their order (RFC 5040 4, 5, 5.5). */
+/* Local messages: the bytes of every RDMA Message, and their order (RFC 5040 4, 5, 5.5). */
 #include "fixture/iw_script.h"
 
 #define KEY 0x11223344
 #define TO UINT64_C(0x0123456789abcdef)
 
-/* Each work request is given an Invalidate STag; only two have a place for it. */
+/* Every work request has an Invalidate STag, but only two messages have a field for it. */
 static void every_opcode(void **state)
 {
 	ROWS("5040-3.1-01 5040-3.2-01 5040-4-01 5040-4.1-01 5040-4.1-02 5040-4.1-03"
@@ -47,7 +47,7 @@ static void every_opcode(void **state)
 	fx_stop(&x);
 }
 
-/* In packets of 518 bytes there are 496 bytes of payload untagged, 500 tagged. */
+/* A packet of 518 bytes has 496 bytes of payload untagged, and 500 tagged. */
 static void every_opcode_in_segments(void **state)
 {
 	ROWS("5040-3.1-03 5040-3.1-05 5040-4.4-03 5040-4.5-01 5040-4.7-01 5040-5.1-01 5040-5.1-08"
@@ -112,7 +112,7 @@ static void nothing_is_a_message_too(void **state)
 	fx_stop(&x);
 }
 
-/* Four SGEs, one message. */
+/* Four SGEs form one message. */
 static void gathered_write(void **state)
 {
 	ROWS("5040-5.1-05");
@@ -141,7 +141,7 @@ static void gathered_write(void **state)
 	fx_stop(&x);
 }
 
-/* Memory changes in the midst of a transfer: lengths and offsets stay what they were. */
+/* Memory changes during a transfer. Lengths and offsets do not change. */
 static void source_changes_under_way(void **state)
 {
 	ROWS("5040-5.5-05");
@@ -158,7 +158,7 @@ static void source_changes_under_way(void **state)
 	out(&x, "C1 40 11223344 %q %b", TO + 500, x.mem + 500, (size_t)100);
 	for (unsigned int i = 0; i < 500; i++)
 		assert_int_equal(first[i], 'a');
-	/* the sink of a Write that the application writes to as well */
+	/* a Write and the application write to the same sink */
 	memset(x.mem, 0, FX_MEM);
 	in(&x, "81 40 %w %q 'new'", x.stag, x.base + 100);
 	memset(x.mem + 100, 'z', 6);
@@ -169,8 +169,8 @@ static void source_changes_under_way(void **state)
 
 /*
  * All programmes of four Sends, Writes and Reads, one of which or none is fenced, with an ORD of 1
- * and 2; the peer answers a read whenever nothing else comes. A model says what may leave and what
- * is complete. Nothing is ever acknowledged.
+ * and 2. The peer answers a read whenever nothing else arrives. A model gives the messages and
+ * completions. Nothing is ever acknowledged.
  */
 enum { STEPS = 4 };
 

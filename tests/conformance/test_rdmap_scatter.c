@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* LINK: iwarp */
 /*
- * RDMA Reads into several buffers: one Read Request, whose sink is an STag of this read alone. What a
- * peer can do with that STag: answer the read, once, inside its bounds, and nothing else.
+ * RDMA Reads into several buffers: one Read Request, whose sink is an STag of this read only. With
+ * this STag, a peer can only answer the read, once, within its bounds.
  */
 #include "fixture/iw_script.h"
 
@@ -20,7 +20,7 @@ static struct fx x;
 static struct iw_mr *other;
 static uint32_t sink;
 
-/* Posts a read of TOTAL bytes into them. */
+/* Posts a read of TOTAL bytes into these pieces. */
 static void ask(void)
 {
 	struct iw_send_wqe *w = fx_sq_slot(x.qp);
@@ -63,7 +63,7 @@ static void end(void)
 	fx_stop(&x);
 }
 
-/* Checks the bytes of the sink where they lie, and that nothing else has been written. */
+/* Checks the bytes in each piece of the sink, and that nothing else has been written. */
 static void sink_holds(const char *want)
 {
 	uint8_t expected[FX_MEM] = { 0 };
@@ -74,8 +74,8 @@ static void sink_holds(const char *want)
 }
 
 /*
- * The response is cut anywhere, and its segments come in any order; the read completes when all are
- * there.
+ * The response is cut anywhere, and its segments arrive in any order. The read completes once all
+ * have arrived.
  */
 static void placed(void **state)
 {
@@ -97,7 +97,7 @@ static void placed(void **state)
 	end();
 }
 
-/* What the peer tries, and the Terminate that it gets; memory stays as it was. */
+/* Checks that a segment of the peer causes this Terminate and does not change memory. */
 static void refused(uint32_t word, const char *format, uint32_t stag, uint64_t to)
 {
 	uint8_t before[FX_MEM];
@@ -129,26 +129,26 @@ static void nothing_else(void **state)
 		refused(cases[i].word, cases[i].segment, sink, cases[i].to);
 		end();
 	}
-	/* It is no source of a Read either. */
+	/* A Read Request cannot use this STag as its source. */
 	begin();
 	in(&x, READ_SEGMENT("00000001", "00000004 %w %q"), sink, UINT64_C(0));
 	out(&x, TERM_SEGMENT "0100e000 ..");
 	out_end(&x);
 	end();
-	/* A Send cannot invalidate it. */
+	/* A Send cannot invalidate the STag. */
 	begin();
 	fx_post_recv(&x, 77, x.base + 2000, 16, x.stag);
 	in(&x, "41 44 %w  00000000 00000001 00000000", sink);
 	out(&x, TERM_SEGMENT "0109c000 ..");
 	out_end(&x);
 	end();
-	/* Nor can the buffers be reached by their own STag through this read. */
+	/* A response cannot reach the buffers by their own STag. */
 	begin();
 	refused(0x1100c000, "81 42 %w %q 'a'", x.stag, x.base + 1000);
 	end();
 }
 
-/* Once the read is complete its STag does not exist any more. */
+/* After the read's completion, its STag does not exist any more. */
 static void over(void **state)
 {
 	ROWS("5040-5.2.2-06");
@@ -159,7 +159,7 @@ static void over(void **state)
 	refused(0x0206c000, "81 42 %w %q 'abc'", sink, UINT64_C(0));
 	end();
 
-	/* Another read is outstanding meanwhile. */
+	/* The same with another read outstanding. */
 	begin();
 	fx_post(&x, 2, IW_WR_RDMA_READ, x.base + 100, 7, 1, 1, 0);
 	out(&x, "41 41 ..");
@@ -170,7 +170,7 @@ static void over(void **state)
 	end();
 }
 
-/* One of the buffers was taken away meanwhile: its part goes nowhere, and the read fails. */
+/* One of the buffers was taken away. Its part is not placed, and the read fails. */
 static void buffer_taken_away(void **state)
 {
 	ROWS("5040-5.2.2-04");
@@ -186,7 +186,7 @@ static void buffer_taken_away(void **state)
 	end();
 }
 
-/* The work request is checked before the peer is asked. */
+/* The work request is checked before the Read Request leaves. */
 static void wrong_request(void **state)
 {
 	ROWS("5040-5.2.1-09");
@@ -217,7 +217,7 @@ static void wrong_request(void **state)
 	}
 }
 
-/* However many STags are given out, the one of a read under way is not given to anything else. */
+/* The STag of a read in progress is not used again, however many STags are made. */
 static void its_alone(void **state)
 {
 	struct iw_mr *mr;
@@ -225,7 +225,7 @@ static void its_alone(void **state)
 
 	ROWS("5042-6.1.1-05");
 	begin();
-	x.rnic->stag_counter--; /* as if it had gone round since */
+	x.rnic->stag_counter--; /* as after a wrap of the counter */
 	assert_int_equal(iw_mr_new(x.pd, x.base, 1000, x.base, IW_ACCESS_REMOTE_READ, NULL, &mr),
 			 0);
 	assert_int_not_equal(iw_mr_stag(mr), sink);

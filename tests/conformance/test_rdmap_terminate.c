@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* LINK: iwarp */
-/* The end by Terminate, the peer's and ours (RFC 5040 4.8, 5.4, 6.2, 7). */
+/* Local and remote Terminates (RFC 5040 4.8, 5.4, 6.2, 7). */
 #include "fixture/iw_script.h"
 
 #include "iwarp/assoc.h"
@@ -12,8 +12,8 @@
 #include "wire/terminate.h"
 
 /*
- * Posts a read that waits for its response, a Write in the midst of its segments, and a Send behind
- * it.
+ * Posts a read that waits for its response, a Write whose segments are in transmission, and a Send
+ * after both.
  */
 static void busy(struct fx *x)
 {
@@ -33,7 +33,10 @@ static void all_flushed(struct fx *x)
 		    { 3, IW_WC_WR_FLUSH_ERR }, { 4, IW_WC_WR_FLUSH_ERR });
 }
 
-/* blamed: a work request has told the application already. */
+/*
+ * Checks the end by a peer's Terminate. Set blamed if a work request has already reported the
+ * error.
+ */
 static void the_peer_gave_up(struct fx *x, bool blamed)
 {
 	if (!blamed)
@@ -42,15 +45,15 @@ static void the_peer_gave_up(struct fx *x, bool blamed)
 	fx_no_event(x);
 	assert_int_equal(atomic_load(&x->qp->state), IW_QPS_ERR);
 	assert_int_equal(iw_qp_modify(x->qp, IW_QPS_RTS), -EINVAL);
-	/* no RDMAP message any more, and no answer but the end of the session */
+	/* only the end of the session is sent, no RDMAP message */
 	out_end(x);
-	/* what is posted now, too */
+	/* new work requests are flushed, too */
 	fx_post(x, 5, IW_WR_SEND, x->base, 1, 0, 0, 0);
 	completions(x, { 5, IW_WC_WR_FLUSH_ERR });
 	silent(x);
 }
 
-/* Whatever a Terminate says, it ends the stream; an error that names no message flushes all WRs. */
+/* Every Terminate ends the stream. An error without a message flushes all WRs. */
 static void every_terminate_ends_the_stream(void **state)
 {
 	ROWS("5040-4.8-07 5040-4.8-14 5040-4.8-18 5040-4.8-21 5040-4.8-29 5040-4.8-38"
@@ -71,7 +74,7 @@ static void every_terminate_ends_the_stream(void **state)
 		the_peer_gave_up(&x, false);
 		fx_stop(&x);
 	}
-	/* zeros in place of headers that are not there */
+	/* zeros instead of absent headers */
 	{
 		struct fx x;
 
@@ -85,7 +88,7 @@ static void every_terminate_ends_the_stream(void **state)
 	}
 }
 
-/* The request that the Terminate names completes with what was wrong. */
+/* The request that the Terminate names completes with the error. */
 static void the_request_at_fault_is_told(void **state)
 {
 	ROWS("5040-4.8-05 5040-5.4-04 5040-6.2.1-02");
@@ -109,7 +112,7 @@ static void the_request_at_fault_is_told(void **state)
 	the_peer_gave_up(&x, true);
 	fx_stop(&x);
 
-	/* in two segments, the first of which says nothing yet */
+	/* in two segments, of which the first has no effect yet */
 	busy(&x);
 	in(&x, "01 47 00000000  00000002 00000001 00000000  1100C000 0202 81 40");
 	fx_no_event(&x);
@@ -120,7 +123,7 @@ static void the_request_at_fault_is_told(void **state)
 	the_peer_gave_up(&x, true);
 	fx_stop(&x);
 
-	/* whatever the reserved bits are */
+	/* reserved bits have no effect */
 	busy(&x);
 	in(&x, TERM_SEGMENT "1101DFFF 0202 81 40 00000098 00000000000021F4");
 	completions(&x, { 1, IW_WC_WR_FLUSH_ERR }, { 2, IW_WC_REM_ACCESS_ERR },
@@ -128,7 +131,7 @@ static void the_request_at_fault_is_told(void **state)
 	the_peer_gave_up(&x, true);
 	fx_stop(&x);
 
-	/* a peer without an extension says so about the message it does not know */
+	/* a peer without an extension rejects a message of it */
 	busy(&x);
 	in(&x, TERM_SEGMENT "0206C000 002E"
 			    "  41 41 00000000  00000001 00000001 00000000");
@@ -139,8 +142,8 @@ static void the_request_at_fault_is_told(void **state)
 }
 
 /*
- * A Terminate too short for its control word, or for what its bits say it contains, is an error all
- * the same, and is not answered by one.
+ * A Terminate too short for its control word, or for the parts that its bits name, is an error, but
+ * causes no Terminate.
  */
 static void terminates_cut_short(void **state)
 {
@@ -163,7 +166,7 @@ static void terminates_cut_short(void **state)
 	}
 }
 
-/* The QP has no receive, and its CQ of one entry is full. */
+/* Opens a session whose QP has no receive, and whose CQ of one entry is full. */
 static struct iw_cq *full_cq(struct fx *x)
 {
 	const struct iw_session_param param = { .ord = 1 };
@@ -198,8 +201,8 @@ static void close_full_cq(struct fx *x, struct iw_cq *cq)
 }
 
 /*
- * One Terminate finds its buffer, whatever the application posted and polled; in two segments as
- * well.
+ * One Terminate always finds a buffer, even in two segments, whatever the application posted and
+ * polled.
  */
 static void there_is_always_room_for_one(void **state)
 {
@@ -208,7 +211,7 @@ static void there_is_always_room_for_one(void **state)
 	struct fx x;
 
 	full = full_cq(&x);
-	/* Sends that wait for a receive are in its way no more than that */
+	/* Sends that wait for a receive do not block the Terminate */
 	in_at(&x, 1, "41 43 00000000  00000000 00000001 00000000 'unexpected'");
 	in_at(&x, 3, "41 47 00000000  00000002 00000001 00000002  0000");
 	in_at(&x, 2, "01 47 00000000  00000002 00000001 00000000  0207");
@@ -220,7 +223,7 @@ static void there_is_always_room_for_one(void **state)
 	close_full_cq(&x, full);
 }
 
-/* A completion that finds no room is an error of this side, and concerns no message: no headers. */
+/* A completion without room in the CQ is a local error without a message: no headers. */
 static void a_full_cq_ends_the_stream(void **state)
 {
 	ROWS("5040-4.8-29 5040-4.8-34 5040-7.1-01 5040-7.1-02");
@@ -241,8 +244,8 @@ static void a_full_cq_ends_the_stream(void **state)
 }
 
 /*
- * The Terminate is the very next message, and the last one of RDMAP; the session stays until the
- * peer has it.
+ * A local Terminate is the next message, and the last of RDMAP. The session stays until the peer
+ * has the Terminate.
  */
 static void ours_is_next_and_last(void **state)
 {
@@ -260,7 +263,7 @@ static void ours_is_next_and_last(void **state)
 	fx_post(&x, 5, IW_WR_RDMA_WRITE, x.base, 1200, 0x98, 0x2000, 0);
 	completions(&x, { 5, IW_WC_WR_FLUSH_ERR });
 	silent(&x);
-	/* the association has work until all of it is acknowledged, also when the peer is done */
+	/* the session stays until all messages are acknowledged, even after the peer's Terminate */
 	fx_control(&x, SESSION_TERMINATE, NULL, 0);
 	iw_timers(x.iw, x.now += 100 * MSEC);
 	assert_non_null(iw_assoc_session(x.assoc, x.sid));
@@ -271,7 +274,8 @@ static void ours_is_next_and_last(void **state)
 }
 
 /*
- * A stream with an error does not keep the association open, also if the peer leaves it like that.
+ * A stream with an error does not keep the association open, even if the peer never ends the
+ * stream.
  */
 static void an_erroneous_stream_counts_no_more(void **state)
 {
@@ -286,8 +290,8 @@ static void an_erroneous_stream_counts_no_more(void **state)
 	assert_int_equal(iw_assoc_sessions(x.assoc), 1);
 	in(&x, "C1 40 %w %q 'data'", x.stag, x.base);
 	iw_timers(x.iw, x.now += 2000 * MSEC);
-	assert_int_equal(iw_assoc_sessions(x.assoc), 0); /* conn/ may shut it down */
-	/* nor is the stream fit for another session before the peer has ended this one */
+	assert_int_equal(iw_assoc_sessions(x.assoc), 0); /* conn/ may shut the association down */
+	/* the stream carries no new session before the peer ends this one */
 	in(&x, "C1 40 %w %q 'data'", x.stag, x.base);
 	fx_control(&x, SESSION_INITIATE, NULL, 0);
 	fx_event(&x, IW_EVENT_QP_ACCESS);
@@ -297,7 +301,7 @@ static void an_erroneous_stream_counts_no_more(void **state)
 	fx_stop(&x);
 }
 
-/* The association goes away during a read: the read does not succeed, and nothing is sent. */
+/* The association is lost during a read: the read fails, and nothing is sent. */
 static void the_association_is_lost(void **state)
 {
 	ROWS("5040-3.1-07 5040-6.2-01 5040-6.2.1-02");
@@ -317,7 +321,8 @@ static void the_association_is_lost(void **state)
 }
 
 /*
- * Ends that an application makes: requests that wait are flushed, and no RDMAP Terminate is sent.
+ * The application or the peer ends the session: waiting requests are flushed, and no RDMAP
+ * Terminate is sent.
  */
 static void orderly_ends(void **state)
 {
@@ -338,7 +343,7 @@ static void orderly_ends(void **state)
 	fx_stop(&x);
 }
 
-/* The Terminate waits for a packet with room for the longest one, and fits just that. */
+/* The Terminate waits for a packet with room for the longest Terminate. */
 static void ours_needs_room(void **state)
 {
 	ROWS("5040-7.1-05");
@@ -355,7 +360,7 @@ static void ours_needs_room(void **state)
 	fx_stop(&x);
 }
 
-/* A session that has ended, on the wire and for the application, leaves nothing behind. */
+/* A session that has ended, on the wire and for the application, leaves no state. */
 static void an_end_is_forgotten(void **state)
 {
 	ROWS("5040-6.2-01");
@@ -364,7 +369,7 @@ static void an_end_is_forgotten(void **state)
 	busy(&x);
 	fx_control(&x, SESSION_TERMINATE, NULL, 0);
 	out_end(&x);
-	/* nor does what the peer says behind its Terminate */
+	/* nor do segments after the peer's Terminate */
 	in_at(&x, (uint16_t)(x.ssn + 5), "C1 40 %w %q 'late'", x.stag, x.base);
 	fx_ack(&x, 3);
 	assert_null(iw_assoc_session(x.assoc, x.sid));

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* LINK: sctp */
 /*
- * Verification tags, packets out of the blue, shutdown and abort, and where packets go (RFC 9260
- * 3.3.7, 6, 8, 9, 10; RFC 6951).
+ * Verification tags, packets out of the blue, shutdown and abort, and the destination of packets
+ * (RFC 9260 3.3.7, 6, 8, 9, 10; RFC 6951).
  */
 #include "fixture/sctp_script.h"
 
@@ -12,7 +12,7 @@
 #define HEARTBEAT "> Dtag / 04 00 000c 0001 0008 12345678"
 #define HEARTBEAT_ACK " / 05 00 000c 0001 0008 12345678"
 
-/* Packets of no association (8.4). */
+/* Packets without an association (8.4). */
 static void test_out_of_the_blue(void **state)
 {
 	static const char *const lines[][2] = {
@@ -46,13 +46,13 @@ static void test_out_of_the_blue(void **state)
 			assert_memory_equal(&f.out[f.head % PACKETS].to, &f.path, sizeof(f.path));
 		script(lines[i][1], "-");
 	}
-	f.path.remote.b[12] = 239; /* what comes from a group is not answered */
+	f.path.remote.b[12] = 239; /* a packet from a multicast address gets no answer */
 	for (i = 8; i < 11; i++)
 		script(lines[i][0], "-");
 	assert_int_equal(f.s->table.assoc_count, 0);
 }
 
-/* Nobody has port 0. */
+/* Port 0 is never used. */
 static void test_port_zero(void **state)
 {
 	unsigned int i;
@@ -76,8 +76,8 @@ static void test_port_zero(void **state)
 }
 
 /*
- * Delivers the packet that was begun to a port beside ours, and checks the answer from there. type 0: there is
- * none.
+ * Delivers the packet in f.buf to a port next to the local port, and checks the answer from there.
+ * If type is 0, no answer may follow.
  */
 static void to_another_port(uint8_t type, uint8_t flags, uint32_t tag)
 {
@@ -105,8 +105,8 @@ static void to_another_port(uint8_t type, uint8_t flags, uint32_t tag)
 }
 
 /*
- * Our UDP port has one SCTP port. What comes for another is out of the blue, whether the peer has an association
- * with ours or not, and nobody else is there to say so.
+ * The UDP port has one SCTP port. Packets to another SCTP port are out of the blue, even if the
+ * peer has an association, because no other stack can answer.
  */
 static void test_another_port(void **state)
 {
@@ -121,7 +121,7 @@ static void test_another_port(void **state)
 		to_another_port(WIRE_SCTP_ABORT, 0, init.tag);
 		begin_tag(0);
 		add_init(WIRE_SCTP_INIT, &init);
-		add(WIRE_SCTP_COOKIE_ACK, 0, 0); /* it is not alone */
+		add(WIRE_SCTP_COOKIE_ACK, 0, 0); /* not the only chunk */
 		to_another_port(0, 0, 0);
 		begin_tag(77);
 		add_init(WIRE_SCTP_INIT, &init);
@@ -150,7 +150,10 @@ static void test_another_port(void **state)
 	script("state ESTABLISHED", "> Dtag" PEER_DATA(0), "got 1");
 }
 
-/* A peer that sends back what it gets hears no more of us for it: an ABORT would come back as if it were the peer's. */
+/*
+ * A peer that returns the local packets gets no answer. An ABORT would return, too, as if it were
+ * the peer's.
+ */
 static void test_echo(void **state)
 {
 	struct packet *p;
@@ -171,7 +174,7 @@ static void test_echo(void **state)
 	script("-", "state ESTABLISHED");
 }
 
-/* However many strangers ask, the answers that wait have an end. */
+/* However many strangers send packets, the number of waiting answers is limited. */
 static void test_many_strangers(void **state)
 {
 	struct wire_sctp_init init = our_init();
@@ -191,7 +194,7 @@ static void test_many_strangers(void **state)
 	assert_int_equal(answers, 64);
 }
 
-/* The verification tag is the only password (8.5, 8.5.1). */
+/* The verification tag is the only proof of the sender (8.5, 8.5.1). */
 static void test_tags(void **state)
 {
 	uint32_t good;
@@ -205,17 +208,17 @@ static void test_tags(void **state)
 	       "> 00000000" PEER_DATA(0), "got 0", "-", "> 00000000 / 06 00 0004",
 	       "state ESTABLISHED");
 	f.their_tag = good;
-	script(/* ABORT: our tag with T, the peer's without */
+	script(/* ABORT: the local tag with T, the peer's tag without */
 	       "> Dtag / 06 01 0004", "state ESTABLISHED", "> Ptag / 06 00 0004",
 	       "state ESTABLISHED",
-	       /* behind another chunk as well (PAD) */
+	       /* also after another chunk (PAD) */
 	       "> Dtag / 84 00 0004 / 06 01 0004", "state ESTABLISHED",
 	       /* malformed */
 	       "> Dtag / 06 00 0003", "state ESTABLISHED", "> Dtag / 06 00 0008",
 	       "state ESTABLISHED",
-	       /* SHUTDOWN COMPLETE in the wrong state, either way */
+	       /* SHUTDOWN COMPLETE in the wrong state, with either tag */
 	       "> Dtag / 0e 00 0004", "> Ptag / 0e 01 0004", "state ESTABLISHED", "-",
-	       /* a reflected tag vouches for one chunk */
+	       /* a reflected tag is valid for one chunk only */
 	       "> Ptag / 0e 01 0004" PEER_DATA(0), "got 0", "wait 200", "-", "> Dtag" PEER_DATA(0),
 	       "got 1", "drop", "> Dtag / 06 00 0004", "-", "error 104");
 	teardown(NULL);
@@ -239,7 +242,7 @@ static void test_shutdown_complete_tags(void **state)
 	       "state CLOSED");
 }
 
-/* The user's abort sends one ABORT with its cause, alone, whatever else was to be sent. */
+/* The user's abort sends one ABORT with its cause, and no other chunk. */
 static void test_abort(void **state)
 {
 	ROWS("9260-9.1-01 9260-3.3.7-01 9260-3.3.7-03 9260-3.3.10-01");
@@ -259,8 +262,8 @@ static void test_abort(void **state)
 }
 
 /*
- * If the user gives up before the association is up, there is nobody to tell yet, or an ABORT
- * (user-initiated) leaves.
+ * The user ends the attempt during the setup. Either no peer has answered yet, or an ABORT
+ * (user-initiated) is sent.
  */
 static void test_close_in_setup(void **state)
 {
@@ -276,7 +279,7 @@ static void test_close_in_setup(void **state)
 	assert_int_equal(f.s->table.assoc_count, 0);
 }
 
-/* Our shutdown waits for what is outstanding (9.2). */
+/* The local shutdown waits for outstanding DATA (9.2). */
 static void test_shutdown(void **state)
 {
 	ROWS("9260-9.2-01 9260-9.2-05 9260-8.5.1-03 9260-6-01 9260-3-01");
@@ -292,8 +295,8 @@ static void test_shutdown(void **state)
 }
 
 /*
- * In SHUTDOWN-SENT, DATA is taken and answered with SHUTDOWN, and with a SACK if SHUTDOWN cannot
- * tell all.
+ * In SHUTDOWN-SENT, DATA is accepted and answered with a SHUTDOWN, and with a SACK if the SHUTDOWN
+ * cannot acknowledge all.
  */
 static void test_data_after_shutdown(void **state)
 {
@@ -304,11 +307,11 @@ static void test_data_after_shutdown(void **state)
 	       "< Ptag / 07 00 0008 P+0 / 03 00 0014 P+0 ???????? 0001 0000 0002 0002", "-",
 	       "> Dtag" PEER_DATA(2), "got 0",
 	       "< Ptag / 07 00 0008 P+0 / 03 00 0018 P+0 ???????? 0001 0001 0002 0002 P+2", "-",
-	       "wait 999", "-", "wait 1", "< Ptag / 07 00 0008 P+0", "-", /* T2 began anew */
+	       "wait 999", "-", "wait 1", "< Ptag / 07 00 0008 P+0", "-", /* T2 was restarted */
 	       "> Dtag" PEER_DATA(1), "got 1", "< Ptag / 07 00 0008 P+2", "-");
 }
 
-/* T2 sends SHUTDOWN and SHUTDOWN ACK again, ever later, until the association is given up. */
+/* T2 repeats SHUTDOWN and SHUTDOWN ACK at growing intervals, until the association ends. */
 static void test_t2(void **state)
 {
 	static const char *const begin_shutdown[] = { "shutdown", "> Dtag / 07 00 0008 D-1" };
@@ -326,7 +329,7 @@ static void test_t2(void **state)
 	}
 }
 
-/* SHUTDOWN carries what has arrived meanwhile. */
+/* A repeated SHUTDOWN acknowledges the DATA that has arrived meanwhile. */
 static void test_t2_updated(void **state)
 {
 	ROWS("9260-9.2-02 9260-9.2-04");
@@ -336,8 +339,8 @@ static void test_t2_updated(void **state)
 }
 
 /*
- * The peer's shutdown waits for what is outstanding, and nothing new is sent; the SHUTDOWN may be
- * repeated.
+ * The peer's shutdown waits for outstanding DATA, and no new DATA is sent. The peer may repeat its
+ * SHUTDOWN.
  */
 static void test_shutdown_received(void **state)
 {
@@ -347,7 +350,7 @@ static void test_shutdown_received(void **state)
 	       "state SHUTDOWN-RECEIVED");
 	assert_int_equal(f.events, 1 << SCTP_EVENT_SHUTDOWN);
 	script("post 3 8", "-", "> Dtag" PEER_DATA(0), "got 0", "wait 200", "drop", ">>",
-	       "got 0", /* too late for DATA */
+	       "got 0", /* DATA comes too late */
 	       "> Dtag / 07 00 0008 D+0", "state SHUTDOWN-RECEIVED", "wait 5000",
 	       "< Ptag / 00 ?? 0018 D+1 ...", "drop", ACK(1), "state SHUTDOWN-ACK-SENT",
 	       "< Ptag / 08 00 0004", "-", "> Dtag" PEER_DATA(0), "got 0", "-", "post 1 8", "-",
@@ -356,7 +359,7 @@ static void test_shutdown_received(void **state)
 	assert_int_equal(f.messages, 1);
 }
 
-/* If both shut down at once, both go through SHUTDOWN-ACK-SENT. */
+/* If both sides shut down at once, both pass through SHUTDOWN-ACK-SENT. */
 static void test_crossed_shutdowns(void **state)
 {
 	ROWS("9260-9.2-05 9260-8.5.1-03");
@@ -366,7 +369,7 @@ static void test_crossed_shutdowns(void **state)
 	       "< Ptag / 0e 00 0004", "-", "state CLOSED");
 }
 
-/* Chunks of the shutdown in states where they do not belong. */
+/* Shutdown chunks in the wrong state. */
 static void test_shutdown_misplaced(void **state)
 {
 	ROWS("9260-9.2-06");
@@ -382,7 +385,7 @@ static void test_shutdown_misplaced(void **state)
 	       "< Ptag / 08 00 0004", "-", "state SHUTDOWN-ACK-SENT");
 }
 
-/* A SHUTDOWN has no gap blocks, but takes none back. */
+/* A SHUTDOWN has no gap blocks, but revokes none. */
 static void test_shutdown_reneges_nothing(void **state)
 {
 	struct packet *p;
@@ -390,7 +393,7 @@ static void test_shutdown_reneges_nothing(void **state)
 	ROWS("9260-3.3.8-01");
 	associate();
 	script("post 1 8", "post 1 8", "post 1 8", "drop",
-	       /* D+2 is there, D+1 is not */
+	       /* D+2 has arrived, D+1 is missing */
 	       "> Dtag / 03 00 0014 D+0 00100000 0001 0000 0002 0002", "> Dtag / 07 00 0008 D+0",
 	       "wait 5000");
 	while ((p = take())) {
@@ -400,7 +403,7 @@ static void test_shutdown_reneges_nothing(void **state)
 	script(ACK(2), "< Ptag / 08 00 0004");
 }
 
-/* HEARTBEATs are answered for as long as the association lasts. */
+/* HEARTBEATs are answered as long as the association lasts. */
 static void test_heartbeat_states(void **state)
 {
 	ROWS("9260-8.3-02");
@@ -420,7 +423,7 @@ static void test_heartbeat_states(void **state)
 	       "< Ptag" HEARTBEAT_ACK);
 }
 
-/* SACKs count where DATA may be outstanding, and nowhere else. */
+/* SACKs count only in states in which DATA may be outstanding. */
 static void test_sack_states(void **state)
 {
 	ROWS("9260-6-02");
@@ -438,7 +441,7 @@ static void test_sack_states(void **state)
 /* The INIT that keep_init() has taken. */
 #define INIT_AGAIN "< 00000000 / 01 00 00?? Dtag ..."
 
-/* An ICMP error counts only if it quotes a packet of ours (10; RFC 6951 5.5). */
+/* An ICMP error counts only if it quotes a local packet (10; RFC 6951 5.5). */
 static void test_icmp(void **state)
 {
 	static uint8_t quoted[20];
@@ -451,15 +454,18 @@ static void test_icmp(void **state)
 	put_be16(quoted, LOCAL_PORT);
 	put_be16(quoted + 2, PEER_PORT);
 	quoted[12] = WIRE_SCTP_INIT;
-	put_be32(quoted + 16, f.their_tag + 1); /* an INIT, but not ours */
+	put_be32(quoted + 16, f.their_tag + 1); /* another host's INIT */
 	for (i = 0; i < 10; i++)
 		sctp_unreachable(f.ep, &f.path, -ECONNREFUSED, quoted, sizeof(quoted), f.now);
-	/* Too little is quoted to know whose INIT it is, or whose packet at all. */
+	/* The quotation is too short to show the INIT's tag, or the packet's ports. */
 	for (i = 0; i < sizeof(quoted); i++)
 		sctp_unreachable(f.ep, &f.path, -ECONNREFUSED, quoted, i, f.now);
 	sctp_unreachable(f.ep, &f.path, -ECONNREFUSED, NULL, 0, f.now);
 	script("-", "state COOKIE-WAIT");
-	/* It quotes our INIT: we ask once more, a little later, and believe what is said behind that. */
+	/*
+	 * The quoted INIT is local: it is repeated once, a little later. An error after that ends
+	 * the attempt.
+	 */
 	put_be32(quoted + 16, f.their_tag);
 	for (i = 0; i < 10; i++)
 		sctp_unreachable(f.ep, &f.path, -ECONNREFUSED, quoted, sizeof(quoted), f.now);
@@ -467,7 +473,7 @@ static void test_icmp(void **state)
 	sctp_unreachable(f.ep, &f.path, -EHOSTUNREACH, quoted, sizeof(quoted), f.now);
 	collect();
 	script("-", "error 113"); /* EHOSTUNREACH */
-	/* If the INIT is answered meanwhile, the error means nothing any more. */
+	/* After an answer to the INIT, the error has no effect. */
 	teardown(NULL);
 	setup(NULL);
 	begin_connect();
@@ -480,8 +486,8 @@ static void test_icmp(void **state)
 		script("wait 30", "-", "state COOKIE-ECHOED");
 	}
 	/*
-	 * on an association: a wrong tag, a wrong port; the right ones are doubted, and a live peer
-	 * stays
+	 * with an association: wrong tag; wrong port; right ones, which cause a HEARTBEAT, and a
+	 * live peer keeps the association
 	 */
 	teardown(NULL);
 	setup(NULL);
@@ -494,7 +500,7 @@ static void test_icmp(void **state)
 	sctp_unreachable(f.ep, &f.path, -ECONNREFUSED, quoted, sizeof(quoted), f.now);
 	sctp_unreachable(f.ep, &f.path, -ECONNREFUSED, NULL, 0, f.now);
 	put_be16(quoted, LOCAL_PORT);
-	/* Routers and firewalls may change their minds. */
+	/* EHOSTUNREACH has no effect: routers and firewalls may reach the host later. */
 	for (i = 0; i < 10; i++)
 		sctp_unreachable(f.ep, &f.path, -EHOSTUNREACH, quoted, sizeof(quoted), f.now);
 	script("wait 5000", "-", "state ESTABLISHED");
@@ -506,7 +512,9 @@ static void test_icmp(void **state)
 	script("wait 1000", "drop", "error 104"); /* ECONNRESET */
 }
 
-/* Our packets go to where the peer's come from, if these are the peer's (RFC 6951 5.4). */
+/*
+ * After a valid packet of the peer from another UDP port, packets go to that port (RFC 6951 5.4).
+ */
 static void test_udp_ports(void **state)
 {
 	struct path_addr moved;
@@ -536,7 +544,7 @@ static void test_udp_ports(void **state)
 	assert_int_equal(p->to.udp_port, PEER_PORT);
 	script(ACK(0), "-");
 	script_say("a good one", "Dtag" PEER_DATA(1), &moved);
-	for (i = 0; i < 3; i++) { /* for good */
+	for (i = 0; i < 3; i++) { /* permanently */
 		script("post 1 8");
 		p = take();
 		assert_int_equal(p->to.udp_port, 20001);
@@ -546,8 +554,8 @@ static void test_udp_ports(void **state)
 }
 
 /*
- * If SCTP comes without UDP around it, so do the answers, and a packet may have 8 bytes more (RFC
- * 6951 5.4, 5.6).
+ * If SCTP arrives without UDP, the answers are sent without UDP, and a packet may have 8 bytes more
+ * (RFC 6951 5.4, 5.6).
  */
 static void test_without_udp(void **state)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* LINK: sctp */
-/* Fault handling, case by case as ETSI TS 102 369 tests it (sctp-fh). */
+/* Fault handling, in the cases of ETSI TS 102 369 (sctp-fh). */
 #include "fixture/sctp_script.h"
 
 static void one_path(void)
@@ -14,7 +14,7 @@ static void one_path(void)
 	associate();
 }
 
-/* Time passes, and the peer says nothing. Returns how often the DATA with this TSN has left. */
+/* Time passes, and the peer is silent. Returns the number of transmissions of this TSN. */
 static unsigned int wait_silent(uint64_t until, uint32_t tsn)
 {
 	unsigned int n = 0;
@@ -39,7 +39,7 @@ static void expect_given_up(void)
 	script("> Dtag / 04 00 000c 0001 0008 12345678", "< Dtag / 06 01 0004", "-");
 }
 
-/* DATA that nobody acknowledges is repeated, and then the association ends. */
+/* Unacknowledged DATA is repeated, and then the association ends. */
 static void test_retransmissions(void **state)
 {
 	unsigned int n;
@@ -48,12 +48,12 @@ static void test_retransmissions(void **state)
 	one_path();
 	script_post(1, 1000);
 	n = wait_silent(f.now + 100 * SEC, conversation.dut_tsn);
-	/* the first one, tail-loss probes, and T3 after 1, 2, 4, 8 and 16 s */
+	/* first transmission, tail-loss probes, and T3 after 1, 2, 4, 8 and 16 s */
 	assert_in_range(n, 6, 12);
 	expect_given_up();
 }
 
-/* What was acknowledged late has cost nothing: the next DATA has the same time again. */
+/* A late acknowledgement costs nothing: the next DATA has the full time again. */
 static void test_acknowledged_late(void **state)
 {
 	uint64_t start;
@@ -112,7 +112,10 @@ static void test_strange_shutdown_complete(void **state)
 	       "> 00000002 / 08 00 0004", "< 00000002 / 0e 01 0004", "-");
 }
 
-/* An INIT is not answered either (RFC 9260 8.4): its answer would go to all of them. */
+/*
+ * An INIT from a multicast or broadcast address gets no answer (RFC 9260 8.4): all hosts would
+ * receive the answer.
+ */
 static void test_init_from_a_group(void **state)
 {
 	static const uint8_t sources[][4] = { { 224, 0, 0, 1 }, { 255, 255, 255, 255 } };

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* LINK: sctp */
-/* DATA that arrives and the SACKs for it (RFC 9260 1.6, 3.3.4, 6.2, 6.5 to 6.10). */
+/* Incoming DATA and the SACKs for it (RFC 9260 1.6, 3.3.4, 6.2, 6.5 to 6.10). */
 #include "fixture/sctp_script.h"
 #include "util/crc32c.h"
 
-/* The window advertised when nothing is kept: four fifths of the fixture's 425984 bytes. */
+/* The window advertised while the buffer is empty: four fifths of the fixture's 425984 bytes. */
 #define WINDOW " 00053330 "
 #define SACK(cum) "< Ptag / 03 00 0010 P+" #cum WINDOW "0000 0000"
 
@@ -17,7 +17,7 @@ static void test_tsn_wrap(void **state)
 	conversation.peer_tsn = 0xfffffffe;
 	script("> Dtag" PEER_DATA(0) PEER_DATA(1) PEER_DATA(2) PEER_DATA(3) PEER_DATA(4), "got 5",
 	       "< Ptag / 03 00 0010 00000002" WINDOW "0000 0000");
-	/* and as a sender */
+	/* the same as the sender */
 	sctp_assoc_abort(f.a);
 	collect();
 	drop_all();
@@ -54,14 +54,14 @@ static void test_duplicates(void **state)
 	script("> Dtag" PEER_DATA(0) PEER_DATA(0) PEER_DATA(0), "got 1",
 	       "< Ptag / 03 00 0018 P+0" WINDOW "0000 0002 P+0 P+0", "-", "> Dtag" PEER_DATA(0),
 	       "got 0", "< Ptag / 03 00 0014 P+0" WINDOW "0000 0001 P+0", "-",
-	       /* one that is in a gap block, and one from long ago */
+	       /* duplicates: one in a gap block, and one from long ago */
 	       "> Dtag" PEER_DATA(5), "got 1", "drop", "> Dtag" PEER_DATA(5) PEER_DATA(0), "got 0",
 	       "< Ptag / 03 00 001c P+0" WINDOW "0001 0002 0005 0005 P+5 P+0", "-");
 }
 
 /*
- * Of alternate TSNs, far more than one SACK can list, it lists the lowest blocks, as many as the
- * packet holds.
+ * Alternate TSNs make more gap blocks than a SACK can hold. The SACK lists the lowest, as many as
+ * fit in the packet.
  */
 static void test_many_gaps(void **state)
 {
@@ -90,7 +90,7 @@ static void test_many_gaps(void **state)
 }
 
 /*
- * A SACK leaves for every second packet, after the delay, and for a gap, a duplicate or the I bit.
+ * A SACK is sent for every second packet, after the delay, and for a gap, a duplicate or the I bit.
  */
 static void test_sack_pace(void **state)
 {
@@ -98,19 +98,19 @@ static void test_sack_pace(void **state)
 
 	ROWS("9260-6.2-03 9260-6.2-07 9260-6.7-01 9260-6.2-04");
 	associate();
-	script("> Dtag" PEER_DATA(0), SACK(0), /* the first DATA of all */
+	script("> Dtag" PEER_DATA(0), SACK(0), /* the first DATA of the association */
 	       "> Dtag" PEER_DATA(1), "-", "> Dtag" PEER_DATA(2), SACK(2), "-", "wait 1000", "-",
 	       "> Dtag" PEER_DATA(3), "-", "> Dtag" PEER_DATA(4), SACK(4), "-",
 	       "> Dtag" PEER_DATA(5), "-", "wait 200", SACK(5), "-",
 	       "> Dtag / 00 0f 0011 P+6 0001 0000 00000010 77 000000", SACK(6), "-",
-	       /* while there is a gap, one for each packet */
+	       /* during a gap, one for each packet */
 	       "> Dtag" PEER_DATA(8), "< Ptag / 03 00 0014 P+6" WINDOW "0001 0000 0002 0002", "-",
 	       "> Dtag" PEER_DATA(9), "< Ptag / 03 00 0014 P+6" WINDOW "0001 0000 0002 0003", "-",
 	       "> Dtag" PEER_DATA(10), "< Ptag / 03 00 0014 P+6" WINDOW "0001 0000 0002 0004", "-",
 	       "> Dtag" PEER_DATA(11) PEER_DATA(13) PEER_DATA(11),
 	       "< Ptag / 03 00 001c P+6" WINDOW "0002 0001 0002 0005 0007 0007 P+11", "-",
 	       "> Dtag" PEER_DATA(7) PEER_DATA(12), "wait 200", SACK(13), "wait 60000", "-");
-	/* no delay above 500 ms can be had */
+	/* the delay is at most 500 ms */
 	teardown(NULL);
 	sctp_config_default(&config);
 	config.heartbeat_interval = 3600 * SEC;
@@ -122,7 +122,7 @@ static void test_sack_pace(void **state)
 	       SACK(1));
 }
 
-/* What is kept takes of the window, and gives it back when it is delivered. */
+/* Buffered DATA reduces the window until it is delivered. */
 static void test_window(void **state)
 {
 	ROWS("9260-6.2-09");
@@ -131,7 +131,7 @@ static void test_window(void **state)
 	       "< Ptag / 03 00 0014 P-1 000532cc 0001 0000 0002 0002",
 	       "> Dtag / 00 05 0074 P+2 0001 0000 00000010 aa*100", "got 0",
 	       "< Ptag / 03 00 0014 P-1 00053268 0001 0000 0002 0003",
-	       /* whole messages take nothing */
+	       /* whole messages take no window */
 	       "> Dtag / 00 07 0074 P+4 0001 0000 00000010 aa*100", "got 1",
 	       "< Ptag / 03 00 0018 P-1 00053268 0002 0000 0002 0003 0005 0005",
 	       "> Dtag / 00 06 0074 P+0 0001 0000 00000010 aa*100", "got 1",
@@ -140,7 +140,7 @@ static void test_window(void **state)
 }
 
 /*
- * Sends first fragments of messages without end on every second TSN: P+1, P+3, ... Returns the last
+ * Sends first fragments of endless messages on every second TSN: P+1, P+3, ... Returns the last
  * SACK.
  */
 static struct wire_sctp_sack fill(unsigned int n)
@@ -153,12 +153,15 @@ static struct wire_sctp_sack fill(unsigned int n)
 		add_data_flags(f.tsn + 1 + 2 * i, WIRE_SCTP_DATA_U | WIRE_SCTP_DATA_B, 1000, 1);
 		sendp();
 		s = sack_in(take(), 0);
-		script("-"); /* one SACK, and at once */
+		script("-"); /* one immediate SACK */
 	}
 	return s;
 }
 
-/* With the window at 0, what lies above the highest TSN is dropped, and a SACK says so at once. */
+/*
+ * With a window of 0, DATA above the highest TSN is dropped, and an immediate SACK reports the
+ * closed window.
+ */
 static void test_zero_window(void **state)
 {
 	struct wire_sctp_sack s;
@@ -171,16 +174,19 @@ static void test_zero_window(void **state)
 	assert_int_equal(s.gaps, 40);
 	script("> Dtag" PEER_DATA(81), "got 0", "< Ptag / 03 00 00b0 P-1 00000000 0028 0000 ...",
 	       "-",
-	       /* below it, a hole can still be filled */
+	       /* a lower hole can still be filled */
 	       "> Dtag" PEER_DATA(0), "got 1", "< Ptag / 03 00 00ac P+1 00000000 0027 0000 ...",
 	       "-",
-	       /* the window opens again with the last fragment of what fills it */
+	       /* the window opens with the last fragment of a message in the buffer */
 	       "> Dtag / 00 05 0011 P+2 0001 0000 00000010 77 000000", "got 1",
 	       "< Ptag / 03 00 00a8 P+3 000003e8 0026 0000 ...", "-", "> Dtag" PEER_DATA(81),
 	       "got 1");
 }
 
-/* The window opens again in steps of what was sent; no SACK tells of less, or leaves unasked. */
+/*
+ * The window opens in steps of at least a message. No SACK reports a smaller step, or is sent
+ * without incoming DATA.
+ */
 static void test_no_silly_window(void **state)
 {
 	struct wire_sctp_sack s;
@@ -208,8 +214,8 @@ static void test_no_silly_window(void **state)
 }
 
 /*
- * However full the buffer is, what a gap block said once, every SACK says until the ack point
- * passes it.
+ * However full the buffer is, every SACK repeats all gap blocks until the cumulative TSN passes
+ * them.
  */
 static void test_never_reneges(void **state)
 {
@@ -227,14 +233,15 @@ static void test_never_reneges(void **state)
 			       1000, 1);
 		sendp();
 		s = sack_in(take(), 0);
-		assert_true(s.gaps < 361); /* else the rest need not be listed */
+		assert_true(s.gaps < 361); /* otherwise, some gap blocks may be omitted */
 		for (k = 0; k < s.gaps; k++) {
 			struct wire_sctp_gap gap = wire_sctp_sack_gap(&s, k);
 
 			assert_int_equal(gap.start, gap.end);
 			told[gap.start] = true;
 		}
-		for (k = 0; k < sizeof(told); k++) /* none is missing: as many as were ever told */
+		for (k = 0; k < sizeof(told);
+		     k++) /* as many gap blocks as ever reported, so none is missing */
 			s.gaps -= told[k];
 		assert_int_equal(s.gaps, 0);
 	}
@@ -266,8 +273,8 @@ static void test_invalid_stream(void **state)
 }
 
 /*
- * Departure from RFC 9260 6.6: ordered messages do not wait for their turn either, since the order
- * of DDP segments is that of their DDP-SSNs (RFC 5043).
+ * Departure from RFC 9260 6.6: ordered messages are not delivered in order either. The DDP-SSNs
+ * give the order of DDP segments (RFC 5043).
  */
 static void test_ordered(void **state)
 {
@@ -290,14 +297,15 @@ static void test_fragments(void **state)
 	       "got 3");
 	assert_int_equal(f.rx.data[0].len, 9);
 	assert_memory_equal(f.rx.data[0].data, "\x01\x02\x03\x04\x05\x06\x07\x08\x09", 9);
-	/* two messages of one stream, backwards, in a packet each */
+	/* two messages of one stream, in reverse order, one packet each */
 	script("> Dtag / 00 05 0014 P+8 0001 0000 00000010 d1d2d3d4", "got 0",
 	       "> Dtag / 00 06 0014 P+7 0001 0000 00000010 c1c2c3c4", "got 1");
 	assert_memory_equal(f.rx.data[0].data, "\xc1\xc2\xc3\xc4\xd1\xd2\xd3\xd4", 8);
 	script("> Dtag / 00 05 0014 P+6 0001 0000 00000010 b1b2b3b4", "got 0",
 	       "> Dtag / 00 06 0014 P+5 0001 0000 00000010 a1a2a3a4", "got 1");
 	assert_memory_equal(f.rx.data[0].data, "\xa1\xa2\xa3\xa4\xb1\xb2\xb3\xb4", 8);
-	script("> Dtag / 00 05 0014 P+8 0001 0000 00000010 d1d2d3d4", "got 0"); /* once */
+	script("> Dtag / 00 05 0014 P+8 0001 0000 00000010 d1d2d3d4",
+	       "got 0"); /* delivered only once */
 }
 
 static void test_checksum(void **state)
@@ -325,7 +333,7 @@ static void test_checksum(void **state)
 	script("got 1", SACK(0));
 }
 
-/* Chunks are taken in their order, and one that runs past the packet's end is none. */
+/* Chunks are processed in their order. A chunk beyond the packet's end is ignored. */
 static void test_cut_chunks(void **state)
 {
 	ROWS("9260-6.10-02");
@@ -339,7 +347,7 @@ static void test_cut_chunks(void **state)
 	       "> Dtag" PEER_DATA(1) " / 00 07", "got 1");
 }
 
-/* However much one packet asks, it gets one answer. */
+/* Each packet gets at most one answer, whatever it contains. */
 static void test_one_answer(void **state)
 {
 	struct packet *p;

@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* LINK: sctp */
-/* What is sent, when, and when it is sent again (RFC 9260 6.1, 6.2.1, 6.3, 6.9, 6.10, 7, 8). */
+/* Transmissions and retransmissions (RFC 9260 6.1, 6.2.1, 6.3, 6.9, 6.10, 7, 8). */
 #include "fixture/sctp_paths.h"
 #include "fixture/sctp_script.h"
 
 #define PMDCS 1460u /* 1500 - 20 - 8 - 12 */
-/* DATA of 8 or 1444 bytes from the instance */
+/* local DATA of 8 or 1444 bytes */
 #define SMALL(n) " / 00 ?? 0018 D+" #n " 0003 0000 00000010 ??*8"
 #define FULL(n) " / 00 ?? 05b4 D+" #n " 0003 0000 00000010 ??*1444"
-/* SACK of the peer: nothing but the cumulative TSN, and with one gap block */
+/* SACK of the peer: only a cumulative TSN, or with one gap block */
 #define ACK(n) "> Dtag / 03 00 0010 D+" #n " 00100000 0000 0000"
 #define ACK_GAP(n, from, to) "> Dtag / 03 00 0014 D" #n " 00100000 0001 0000 " #from " " #to
 
 /*
- * Takes what was sent. Returns the bytes of DATA chunks in it, new or not; *packets: in how many
- * packets.
+ * Takes the sent packets. Returns the bytes of their DATA chunks, new or not, and the number of
+ * packets with DATA.
  */
 static uint32_t sent_bytes(unsigned int *packets)
 {
@@ -39,7 +39,7 @@ static void ack(uint32_t cum)
 	sendp();
 }
 
-/* The initial window, and how far a packet may go beyond it (6.1 B, 7.2.1). */
+/* The initial window, and the excess of the last packet (6.1 B, 7.2.1). */
 static void test_initial_window(void **state)
 {
 	static const struct {
@@ -74,8 +74,8 @@ static void test_initial_window(void **state)
 }
 
 /*
- * No new chunk leaves beyond the peer's window, and what was lost does not count. Less leaves than
- * RFC 9260 6.2.1 allows, since a packet costs the peer more than its bytes.
+ * No new chunk exceeds the peer's window, and lost chunks do not count. Fewer bytes leave than RFC
+ * 9260 6.2.1 permits, because a packet takes more of the peer's buffer than its bytes.
  */
 static void test_peer_window(void **state)
 {
@@ -89,18 +89,19 @@ static void test_peer_window(void **state)
 	       "post 100 1000");
 	bytes = sent_bytes(&packets);
 	assert_in_range(bytes, 1, 20000 - out);
-	script("wait 900", "drop", "wait 100"); /* T3: all is lost, and one packet of it leaves */
+	script("wait 900", "drop",
+	       "wait 100"); /* T3: all chunks are lost, and one packet is resent */
 	bytes = sent_bytes(&packets);
 	assert_in_range(bytes, 1016, PMDCS);
 	script("> Dtag / 03 00 0010 D+0 00004e20 0000 0000");
 	bytes = sent_bytes(&packets);
 	assert_true(bytes > 0);
-	/* All of it is acknowledged, and the window closed. */
+	/* All chunks are acknowledged, and the window is closed. */
 	begin();
 	add_sack(f.a->out.next - 1, 0, NULL, 0);
 	sendp();
 	script("drop", "wait 900", "-");
-	/* Nothing is outstanding, so nothing of what came and went may still take of the window. */
+	/* Nothing is outstanding, so earlier chunks must not reduce the window. */
 	begin();
 	add_sack(f.a->out.next - 1, 3000, NULL, 0);
 	sendp();
@@ -109,8 +110,8 @@ static void test_peer_window(void **state)
 }
 
 /*
- * A window that stays closed for minutes is probed at growing distance with one chunk each, and
- * does no harm.
+ * A window that stays closed for minutes is probed with one chunk at growing intervals. The
+ * association stays.
  */
 static void closed_window(bool takes_probes)
 {
@@ -169,7 +170,7 @@ static void test_silly_window(void **state)
 	       "> Dtag / 03 00 0010 D+0 00001000 0000 0000", "< Ptag / 00 ?? 0018 D+1 ...");
 }
 
-/* On T3, what was sent first leaves first, and before anything new. */
+/* After T3, the first lost chunk is sent first, before new DATA. */
 static void test_lost_before_new(void **state)
 {
 	ROWS("9260-6.1-05 9260-6.3.3-01 9260-7.2.1-03");
@@ -182,8 +183,8 @@ static void test_lost_before_new(void **state)
 }
 
 /*
- * The same with messages smaller than a packet: one packet is in flight until something is
- * acknowledged, and while the next lost chunk does not fit, nothing new takes its place.
+ * The same with messages smaller than a packet. One packet is in flight until something is
+ * acknowledged. While the next lost chunk does not fit, no new chunk takes its place.
  */
 static void test_small_lost_before_new(void **state)
 {
@@ -195,7 +196,7 @@ static void test_small_lost_before_new(void **state)
 	       "-");
 }
 
-/* On T3 as many chunks leave as fit one packet, the lowest first. */
+/* After T3, as many chunks leave as fit in one packet, the lowest first. */
 static void test_one_packet_of_many_chunks(void **state)
 {
 	ROWS("9260-6.3.3-01");
@@ -205,14 +206,14 @@ static void test_one_packet_of_many_chunks(void **state)
 	       " / 00 ?? 00d8 D+2 ...");
 }
 
-/* An acknowledgement that waits rides in front of DATA, if it fits. */
+/* A waiting SACK is sent with DATA, before it, if it fits. */
 static void test_sack_with_data(void **state)
 {
 	ROWS("9260-6.1-07 9260-6.9-02 9260-6.10-01");
 	associate();
 	script("> Dtag" PEER_DATA(0), "drop", "> Dtag" PEER_DATA(1), "-", "post 1 8",
 	       "< Ptag / 03 00 0010 P+1 ???????? 0000 0000" SMALL(0), "-", ACK(0), "wait 200", "-",
-	       /* The packet is full: by one byte the SACK fits, or does not. */
+	       /* the SACK just fits in the packet, or exceeds it by one byte */
 	       "> Dtag" PEER_DATA(2), "-", "post 1 1428",
 	       "< Ptag / 03 00 0010 P+2 ???????? 0000 0000 / 00 07 05a4 D+1 ???????? 00000010 ??*1428",
 	       "-", ACK(1), "> Dtag" PEER_DATA(3), "-", "post 1 1429",
@@ -220,7 +221,9 @@ static void test_sack_with_data(void **state)
 	       "< Ptag / 03 00 0010 P+3 ???????? 0000 0000");
 }
 
-/* A packet has control chunks, a SACK, old chunks and new ones in this order, TSNs ascending. */
+/*
+ * A packet has control chunks, a SACK, old chunks and new chunks in this order, with rising TSNs.
+ */
 static void test_order_in_packet(void **state)
 {
 	ROWS("9260-6.10-01 9260-6.1-05");
@@ -235,7 +238,7 @@ static void test_order_in_packet(void **state)
 	memset(add(WIRE_SCTP_HEARTBEAT, 0, 8), 0x5a, 8);
 	add_data(f.tsn + 1);
 	wire_sctp_checksum_put(f.buf, f.len);
-	f.now += MSEC; /* what is missing counts as lost now */
+	f.now += MSEC; /* missing chunks count as lost now */
 	sctp_input(f.ep, &f.path, f.buf, f.len, f.now, &f.rx);
 	sctp_timers(f.s, f.now);
 	collect();
@@ -245,7 +248,7 @@ static void test_order_in_packet(void **state)
 }
 
 /*
- * T3 runs from the first chunk, whatever is sent behind it; it goes on when that one is
+ * T3 runs from the first chunk, regardless of later chunks. It is restarted when the first chunk is
  * acknowledged.
  */
 static void test_t3(void **state)
@@ -257,7 +260,7 @@ static void test_t3(void **state)
 	associate();
 	start = f.now;
 	script("post 1 8", "< Ptag" SMALL(0));
-	/* D+0 comes again in one RTO, though others were sent meanwhile */
+	/* D+0 is repeated after one RTO, although other chunks were sent meanwhile */
 	for (i = 0; i < 40; i++) {
 		struct packet *p;
 
@@ -271,21 +274,21 @@ static void test_t3(void **state)
 	}
 	assert_int_equal(f.now - start, SEC);
 	script("< Ptag" SMALL(0) SMALL(1) " ...");
-	/* partly acknowledged at 600 ms: from then on */
+	/* a partial acknowledgement after 600 ms restarts T3 */
 	teardown(NULL);
 	setup(NULL);
 	associate();
 	script("post 1 8", "post 1 8", "post 1 8", "drop", "wait 600", "drop", ACK(0), "wait 999");
 	while (f.head != f.tail)
-		/* tail probes */
+		/* tail-loss probes */
 		assert_int_equal(get_be32(take()->data + 16), conversation.dut_tsn + 2);
 	script("wait 1", "< Ptag" SMALL(1) SMALL(2), "-",
-	       /* all acknowledged: it stops */
+	       /* all acknowledged: T3 stops */
 	       ACK(2), "wait 100000", "-");
 }
 
 /*
- * RTO is 1 s at first, then SRTT + 4 * RTTVAR, never below 1 s; an RTT of 400 ms gives 1 to 1.2 s.
+ * RTO is 1 s at first, then SRTT + 4 * RTTVAR, never below 1 s. An RTT of 400 ms gives 1 to 1.2 s.
  */
 static void test_rto(void **state)
 {
@@ -294,9 +297,7 @@ static void test_rto(void **state)
 	ROWS("9260-6.3.1-01 9260-6.3.1-03");
 	script(PEER_INIT);
 	keep_init_ack();
-	f.now +=
-		2 *
-		SEC; /* no sample: it took longer than an RTO, so the chunk may have been sent again */
+	f.now += 2 * SEC; /* no sample after more than an RTO: the chunk may be a retransmission */
 	script("> Dtag / cookie-echo", "drop");
 	f.a = f.rx.assoc;
 	assert_int_equal(sctp_rtt_rto(&primary()->rtt), SEC);
@@ -317,7 +318,7 @@ static void test_rto(void **state)
 	assert_int_equal(get_be32(take()->data + 16), f.a->out.next - 2);
 }
 
-/* Karn's rule: neither what was sent again nor what was under way then is measured. */
+/* Karn's rule: neither a repeated chunk nor a chunk outstanding at that time is measured. */
 static void test_karn(void **state)
 {
 	uint64_t rto, srtt;
@@ -331,7 +332,7 @@ static void test_karn(void **state)
 	script("wait 10", ACK(0));
 	assert_int_equal(primary()->rtt.srtt, srtt);
 	assert_int_equal(sctp_rtt_rto(&primary()->rtt), rto);
-	/* D+1 is the one that was measured, and is sent again */
+	/* D+1 is being measured, and is sent again */
 	script("post 1 8", "drop", "wait 1");
 	primary()->rtt.backoff = 0;
 	script("post 1 8", "drop", "wait 2", ACK_GAP(+0, 0002, 0002), "< Ptag" SMALL(1), "wait 2",
@@ -339,12 +340,12 @@ static void test_karn(void **state)
 	srtt = primary()->rtt.srtt;
 	script(ACK(2));
 	assert_int_equal(primary()->rtt.srtt, srtt);
-	/* A fresh chunk is measured again. */
+	/* A new chunk is measured again. */
 	script("post 1 8", "drop", "wait 20", ACK(3));
 	assert_int_not_equal(primary()->rtt.srtt, srtt);
 }
 
-/* What was reported in a gap block and is taken back is sent again, with the bytes that it had. */
+/* A chunk whose gap block is revoked is sent again with the same bytes. */
 static void test_renege(void **state)
 {
 	ROWS("9260-6.2.1-03 9260-7.1-01");
@@ -355,14 +356,15 @@ static void test_renege(void **state)
 	script("wait 1000", "drop", ACK(1), "wait 5000",
 	       "< Ptag / 00 0f 0018 D+3 0003 0000 00000010 01*8");
 	script("drop", ACK(3), "wait 60000", "-");
-	/* all that was outstanding was in the gap block: T3 is started for it */
+	/* all outstanding chunks were in the gap block: its revocation starts T3 */
 	script("post 1 8", "< Ptag / 00 07 0018 D+4 0003 0000 00000010 01*8", "post 1 8", "drop",
 	       ACK_GAP(+3, 0002, 0002), "wait 3000", "drop", ACK(4), "wait 5000",
 	       "< Ptag / 00 ?? 0018 D+5 0003 0000 00000010 01*8");
 }
 
 /*
- * What a cumulative TSN has passed never leaves again; what is missing does, after three reports.
+ * A chunk below the cumulative TSN is never sent again. A missing chunk is sent again after three
+ * reports.
  */
 static void test_three_reports(void **state)
 {
@@ -373,10 +375,7 @@ static void test_three_reports(void **state)
 	       "< Ptag" FULL(1), "-", ACK(5), "wait 60000", "-");
 }
 
-/*
- * Above the highest TSN that a SACK acknowledged for the first time, nothing counts as missing yet
- * (HTNA).
- */
+/* A chunk above the highest TSN newly acknowledged by a SACK does not count as missing (HTNA). */
 static void test_no_reports_above(void **state)
 {
 	ROWS("9260-7.2.4-01");
@@ -389,7 +388,7 @@ static void test_no_reports_above(void **state)
 	       "> Dtag / 03 00 0018 D+0 00100000 0002 0000 0002 0002 0004 0004", "-");
 }
 
-/* A user who sends little does not get a larger window. */
+/* A user who sends little does not enlarge the window. */
 static void test_limited_by_user(void **state)
 {
 	unsigned int i, packets;
@@ -405,8 +404,8 @@ static void test_limited_by_user(void **state)
 }
 
 /*
- * In slow start, at most what was acknowledged is added. Departure from RFC 9260 7.2.1: one SACK
- * may add more than a packet, as there is one SACK for many.
+ * In slow start, the window grows at most by the acknowledged bytes. Departure from RFC 9260 7.2.1:
+ * one SACK may add more than a packet, because a SACK acknowledges many packets.
  */
 static void test_slow_start(void **state)
 {
@@ -425,7 +424,7 @@ static void test_slow_start(void **state)
 	}
 }
 
-/* Congestion avoidance adds a packet in each round trip, and only while the window is used. */
+/* Congestion avoidance adds one packet per round trip, and only while the window is used. */
 static void test_congestion_avoidance(void **state)
 {
 	unsigned int packets, i;
@@ -456,7 +455,7 @@ static void test_congestion_avoidance(void **state)
 	assert_int_equal(primary()->cc.cwnd, i);
 }
 
-/* A loss halves the window once, however many were lost of it, and never below four packets. */
+/* Losses in one window halve the window once, but never below four packets. */
 static void test_fast_recovery(void **state)
 {
 	const struct wire_sctp_gap gap = { 2, 5 };
@@ -476,7 +475,7 @@ static void test_fast_recovery(void **state)
 	script("drop", "> Dtag / 03 00 0018 D+2 00100000 0002 0000 0002 0007 0009 000a", "wait 50",
 	       "drop", "> Dtag / 03 00 0018 D+2 00100000 0002 0000 0002 0007 0009 000c", "wait 50");
 	assert_int_equal(primary()->cc.cwnd, 10 * PMDCS);
-	/* past the exit point, another loss counts again */
+	/* after the exit point, another loss counts again */
 	ack(exit);
 	assert_false(f.a->path->recovery.now.recovering);
 	drop_all();
@@ -497,7 +496,7 @@ static void test_fast_recovery(void **state)
 	assert_int_equal(primary()->cc.cwnd, 4 * PMDCS);
 }
 
-/* If one SACK moves the ack point and shows a loss, the window grows first and is then halved. */
+/* A SACK moves the cumulative TSN and shows a loss: the window grows first, and is then halved. */
 static void test_growth_before_loss(void **state)
 {
 	ROWS("9260-7.2.4-02");
@@ -505,12 +504,12 @@ static void test_growth_before_loss(void **state)
 	primary()->cc.cwnd = 10 * PMDCS;
 	primary()->cc.pristine = false;
 	script("post 1000 1444", "drop", "wait 100", "drop",
-	       /* D+0 and D+1 arrived, D+2 did not, D+3 to D+9 did */
+	       /* D+0, D+1 and D+3 to D+9 arrived, D+2 did not */
 	       "> Dtag / 03 00 0014 D+1 00100000 0001 0000 0002 0008", "wait 100");
 	assert_int_equal(primary()->cc.ssthresh, (10 + 9) * PMDCS / 2);
 }
 
-/* There is no Max.Burst: one SACK for all lets all of the window go at once. */
+/* There is no Max.Burst: after a SACK for everything, the whole window leaves at once. */
 static void test_burst(void **state)
 {
 	unsigned int packets;
@@ -546,7 +545,7 @@ static void test_unsent_tsn(void **state)
 	}
 }
 
-/* Losses without number do no harm as long as something is acknowledged now and then. */
+/* Any number of losses is harmless if something is acknowledged from time to time. */
 static void test_errors_forgotten(void **state)
 {
 	unsigned int i;
@@ -561,7 +560,7 @@ static void test_errors_forgotten(void **state)
 	}
 }
 
-/* Silence is judged by time: the association is lost after 30 s and some HEARTBEATs. */
+/* Silence is measured in time: the association ends after 30 s and some HEARTBEATs. */
 static void test_silence(void **state)
 {
 	struct sctp_config config;
@@ -579,7 +578,7 @@ static void test_silence(void **state)
 		wait_ns(10 * MSEC);
 	assert_in_range(f.now - start, 30 * SEC, 32 * SEC);
 	assert_int_equal(f.error, -ETIMEDOUT);
-	/* A peer that lives, but acknowledges nothing, is given up as well. */
+	/* The association also ends if a live peer acknowledges nothing. */
 	teardown(NULL);
 	setup_config(&config);
 	associate();
@@ -591,7 +590,7 @@ static void test_silence(void **state)
 	assert_int_equal(f.error, -ETIMEDOUT);
 }
 
-/* HEARTBEATs leave once a second while nothing is heard, with a random nonce in each. */
+/* During silence, a HEARTBEAT leaves every second, each with a random nonce. */
 static void test_heartbeats(void **state)
 {
 	struct sctp_config config;
@@ -623,7 +622,7 @@ static void test_heartbeats(void **state)
 		memcpy(info, c.raw, 24);
 		script("-");
 	}
-	/* the answer, 2 s late: a measurement of this path, and a sign of life */
+	/* an answer after 2 s measures this path, and is a sign of life */
 	srtt = primary()->rtt.srtt;
 	script("wait 900", "-");
 	f.now += 1100 * MSEC;
@@ -634,7 +633,7 @@ static void test_heartbeats(void **state)
 	assert_true(sctp_rtt_rto(&primary()->rtt) > SEC);
 	for (i = 0; i < 25; i++)
 		script("wait 1000", "drop", "state ESTABLISHED");
-	/* A HEARTBEAT ACK that answers nothing counts for nothing. */
+	/* A HEARTBEAT ACK without a HEARTBEAT has no effect. */
 	srtt = primary()->rtt.srtt;
 	begin();
 	memcpy(add(WIRE_SCTP_HEARTBEAT_ACK, 0, 20), info + 4, 20);
@@ -652,7 +651,7 @@ static void test_defaults(void **state)
 	assert_int_equal(c.rto_min, 1 * SEC);
 	assert_int_equal(c.rto_max, 60 * SEC);
 	assert_int_equal(c.cookie_life, 60 * SEC);
-	/* ours */
+	/* defaults that RFC 9260 does not set */
 	assert_int_equal(c.sack_delay, 10 * MSEC);
 	assert_int_equal(c.heartbeat_interval, 1 * SEC);
 	assert_int_equal(c.silent_limit, 30 * SEC);

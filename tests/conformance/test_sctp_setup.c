@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* LINK: sctp */
 /*
- * How an association begins, and what becomes of INITs and cookies that meet one (RFC 9260 4, 5).
+ * The setup of an association, and INITs and cookies that arrive for an existing association (RFC
+ * 9260 4, 5).
  */
 #include "fixture/sctp_script.h"
 
@@ -25,7 +26,7 @@ static void test_one_association(void **state)
 	assert_int_equal(f.s->table.assoc_count, 1);
 }
 
-/* If the peer says nothing, INIT is sent again 8 times, always the same and ever later. */
+/* If the peer is silent, the same INIT is repeated 8 times at growing intervals. */
 static void silent_peer(uint8_t type)
 {
 	unsigned int sent = 0;
@@ -61,7 +62,7 @@ static void test_silence(void **state)
 	ROWS("9260-4-01");
 	begin_connect();
 	silent_peer(WIRE_SCTP_INIT);
-	/* and one that never sends a COOKIE ACK, though its INIT ACK came in time */
+	/* the peer sends an INIT ACK in time, but never a COOKIE ACK */
 	begin_connect();
 	keep_init();
 	script(PEER_INIT_ACK);
@@ -89,7 +90,7 @@ static void test_init_ack_goes_back(void **state)
 	}
 }
 
-/* Until the COOKIE ACK comes, no packet leaves without the COOKIE ECHO in front. */
+/* Until the COOKIE ACK arrives, every packet begins with the COOKIE ECHO. */
 static void test_only_cookie_echo(void **state)
 {
 	ROWS("9260-5.1-03 9260-6-01 9260-5.1.4-01");
@@ -109,7 +110,7 @@ static void test_only_cookie_echo(void **state)
 	       "-", "wait 1990", "-", "state COOKIE-ECHOED");
 }
 
-/* DATA behind the COOKIE ECHO is delivered, and acknowledged at once behind the COOKIE ACK. */
+/* DATA that follows the COOKIE ECHO is delivered. An immediate SACK follows the COOKIE ACK. */
 static void test_data_with_cookie_echo(void **state)
 {
 	ROWS("9260-5.1-04 9260-3.3.12-01 9260-5.1-07 9260-5.1.5-04");
@@ -125,10 +126,13 @@ static void test_first_data(void **state)
 	ROWS("9260-5.1-07");
 	associate();
 	script("> Dtag" PEER_DATA(0), "< Ptag / 03 00 0010 P+0 ???????? 0000 0000",
-	       "> Dtag" PEER_DATA(1), "-"); /* the second waits */
+	       "> Dtag" PEER_DATA(1), "-"); /* its SACK is delayed */
 }
 
-/* The ack point begins below the first TSN, so a SACK there counts, and one below it is old. */
+/*
+ * The first cumulative TSN is one below the first TSN. A SACK of this TSN counts, and a lower SACK
+ * is old.
+ */
 static void test_ack_point(void **state)
 {
 	ROWS("9260-5.1-08 9260-6.2.1-02");
@@ -148,7 +152,7 @@ static void test_too_many(void **state)
 	f.s->table.assoc_count = count;
 }
 
-/* The number of streams is what both directions have. */
+/* The number of streams is the minimum of both directions. */
 static void test_streams(void **state)
 {
 	static const struct {
@@ -165,7 +169,7 @@ static void test_streams(void **state)
 	ROWS("9260-5.1.1-01 9260-5.1.1-02");
 	for (i = 0; i < 2; i++) {
 		begin_connect();
-		keep_init(); /* 65535 each way, see test_init of the wire format */
+		keep_init(); /* 65535 in each direction, see test_init in test_sctp_wire_format.c */
 		script(cases[i].ack, "drop", "> Dtag / 0b 00 0004");
 		assert_int_equal(sctp_assoc_streams(f.a), cases[i].streams);
 		sctp_assoc_abort(f.a);
@@ -175,8 +179,8 @@ static void test_streams(void **state)
 }
 
 /*
- * Addresses of both families in one INIT: no error, and what stands behind the other family's
- * counts.
+ * Addresses of both families in one INIT cause no error. Parameters after the other family's
+ * address count.
  */
 static void test_address_families(void **state)
 {
@@ -209,7 +213,7 @@ static void test_cookies_differ(void **state)
 	keep_init_ack();
 	assert_true(conversation.cookie_len <= 512);
 	assert_memory_not_equal(first, conversation.cookie, len);
-	/* an instance that starts anew knows neither */
+	/* a new instance knows neither cookie */
 	teardown(NULL);
 	setup(NULL);
 	sim_random_init(&f.random, 43);
@@ -228,7 +232,7 @@ static void test_stale_cookie(void **state)
 	assert_int_equal(f.s->table.assoc_count, 0);
 }
 
-/* What the INIT said is known when its cookie comes back: window, streams, TSN. */
+/* The cookie restores the INIT's window, streams and TSN. */
 static void test_cookie_remembers(void **state)
 {
 	ROWS("9260-5.1.5-04 9260-5.1.1-01");
@@ -241,7 +245,7 @@ static void test_cookie_remembers(void **state)
 	assert_int_equal(sctp_assoc_streams(f.a), 2);
 }
 
-/* An INIT in COOKIE-WAIT is answered with what our own INIT said, and nothing else changes. */
+/* An INIT in COOKIE-WAIT is answered with the values of the local INIT, and changes nothing. */
 static void test_init_in_cookie_wait(void **state)
 {
 	struct packet first, answer;
@@ -257,7 +261,7 @@ static void test_init_in_cookie_wait(void **state)
 	assert_memory_equal(answer.data + 28, first.data + 28, 20); /* TSN, parameters */
 	script("-", "wait 999", "-", "wait 1");
 	assert_memory_equal(take()->data, first.data, first.len);
-	/* action B: the peer's tag is taken from its cookie */
+	/* action B: the cookie has the peer's tag */
 	script("-", "> Dtag / cookie-echo", "< Ptag / 0b 00 0004", "state ESTABLISHED",
 	       "wait 60000", "-", "post 1 8", "< Ptag / 00 07 0018 D+0 ...");
 	assert_int_equal(f.events, 1 << SCTP_EVENT_UP);
@@ -282,12 +286,12 @@ static void test_init_in_cookie_echoed(void **state)
 	keep_init_ack();
 	assert_memory_equal(answer.data + 16, first.data + 16, 8);
 	assert_memory_equal(answer.data + 28, first.data + 28, 20);
-	/* action B: from now on the tag is what the cookie says */
+	/* action B: the peer's tag is now the cookie's */
 	script("-", "> Dtag / cookie-echo", "< 55667788 / 0b 00 0004", "state ESTABLISHED",
 	       "post 1 8", "< 55667788 / 00 07 0018 D+0 ...");
 }
 
-/* If an INIT meets an association, a cookie is made for it, and nothing else happens. */
+/* For an INIT that meets an association, a cookie is made, and nothing else happens. */
 static void test_init_meets_association(void **state)
 {
 	uint32_t old_dut, old_peer;
@@ -306,7 +310,7 @@ static void test_init_meets_association(void **state)
 	script("-", "> Dtag / 03 00 0010 D+0 00100000 0000 0000", "> Dtag" PEER_DATA(0), "got 1",
 	       "< Ptag / 03 00 0010 P+0 ???????? 0000 0000", "post 1 8",
 	       "< Ptag / 00 07 0018 D+1 0003 0000 00000010 01*8",
-	       /* one that adds an address, of either family */
+	       /* an INIT that adds an address, of either family */
 	       "> 00000000 / 01 00 0024 99999999 00100000 0014 001e P+0 c006 0008 00000001 0005 0008 0a000003",
 	       "< 99999999 / 06 00 0010 000b 000c 0005 0008 0a000003", "-",
 	       "> 00000000 / 01 00 0030 99999999 00100000 0014 001e P+0 c006 0008 00000001"
@@ -315,7 +319,7 @@ static void test_init_meets_association(void **state)
 	       "> Dtag / 03 00 0010 D+1 00100000 0000 0000", "> Dtag" PEER_DATA(1), "got 1");
 }
 
-/* Action A: the peer has started anew. */
+/* Action A: the peer has restarted. */
 static void test_restart(void **state)
 {
 	unsigned int i, packets = 0;
@@ -323,7 +327,7 @@ static void test_restart(void **state)
 
 	ROWS("9260-5.2.4-01");
 	associate();
-	script("post 1000 1444"); /* until the window has grown far beyond its first size */
+	script("post 1000 1444"); /* until the window is much larger than at first */
 	for (i = 0; i < 6; i++) {
 		uint32_t last = take_data();
 
@@ -353,7 +357,7 @@ static void test_restart(void **state)
 		assert_int_equal(get_be32(p->data + 16), conversation.dut_tsn + packets++);
 	}
 	assert_int_equal(packets, 4); /* the initial window */
-	/* the old tag is no longer good for anything */
+	/* the old tag is invalid */
 	f.their_tag = old_tag;
 	script("> Dtag" PEER_DATA(1), "got 0", "-");
 }
@@ -375,12 +379,12 @@ static void test_restart_in_shutdown(void **state)
 	script("< 11223344 / 08 00 0004", "state SHUTDOWN-ACK-SENT", "> Dtag / cookie-echo",
 	       "< 11223344 / 09 00 0008 000a 0004 / 08 00 0004", "-", "state SHUTDOWN-ACK-SENT");
 	assert_false(f.rx.restart || f.rx.up);
-	/* an INIT is not even answered with a cookie */
+	/* an INIT does not get a cookie */
 	script("> 00000000 / 01 00 001c 99999999 00100000 0014 001e P+0 c006 0008 00000001",
 	       "< 11223344 / 08 00 0004", "-");
 }
 
-/* Action C and what is not in the table: cookies from before the association are dropped. */
+/* Action C, and a case missing in the table: cookies older than the association are dropped. */
 static void test_old_cookies(void **state)
 {
 	static uint8_t old[sizeof(conversation.cookie)];
@@ -389,7 +393,7 @@ static void test_old_cookies(void **state)
 	size_t len;
 
 	ROWS("9260-5.2.4-04");
-	for (i = 0; i < 2; i++) { /* the peer's tag is the same, or another */
+	for (i = 0; i < 2; i++) { /* with the same peer's tag, and with another */
 		teardown(NULL);
 		setup(NULL);
 		f.tag = i ? 0x99999999 : 0x11223344;
@@ -411,7 +415,7 @@ static void test_old_cookies(void **state)
 	}
 }
 
-/* Action D: the same cookie comes again, even if it is stale by then. */
+/* Action D: the same cookie arrives again, even when stale. */
 static void test_cookie_again(void **state)
 {
 	ROWS("9260-5.2.4-05");
@@ -423,7 +427,7 @@ static void test_cookie_again(void **state)
 	assert_int_equal(f.s->table.assoc_count, 1);
 }
 
-/* Parts of the handshake in the wrong state. */
+/* Handshake chunks in the wrong state. */
 static void test_out_of_place(void **state)
 {
 	ROWS("9260-5.2.3-01 9260-5.2.5-01 9260-5.2.6-01");
@@ -453,7 +457,7 @@ static void test_stale_cookie_error(void **state)
 	keep_init();
 	assert_int_not_equal(f.their_tag, first);
 	first = f.their_tag;
-	/* A second one is no accident, and the peer is asked no faster than one that is silent. */
+	/* After a second Stale Cookie error, the next INIT waits as long as for a silent peer. */
 	script("-", PEER_INIT_ACK, "< Ptag / 0a 00 000c c0*8",
 	       "> Dtag / 09 00 000c 0003 0008 00000000", "-", "state COOKIE-WAIT", "wait 1999", "-",
 	       "wait 1");
@@ -463,7 +467,7 @@ static void test_stale_cookie_error(void **state)
 	       "state ESTABLISHED");
 }
 
-/* An address that the peer lists and that nobody has confirmed sees no more than HEARTBEATs. */
+/* An unconfirmed address of the peer gets only HEARTBEATs. */
 static void test_unconfirmed_address(void **state)
 {
 	struct path_addr second = second_path();
@@ -480,7 +484,7 @@ static void test_unconfirmed_address(void **state)
 	script("> Dtag / 02 00 0030 Ptag 00100000 0014 001e P+0 c006 0008 00000001 0005 0008 0a000003"
 	       " 0007 000c c0*8",
 	       "< Ptag / 0a 00 000c c0*8", "> Dtag / 0b 00 0004", "post 100 1000");
-	/* Nothing is acknowledged, but the peer itself lives. */
+	/* The peer acknowledges nothing, but is alive. */
 	for (i = 0; i < 200 && f.a; i++) {
 		while ((p = take())) {
 			const uint8_t *q = p->data + WIRE_SCTP_COMMON_LEN;
@@ -494,7 +498,7 @@ static void test_unconfirmed_address(void **state)
 					    c.type == WIRE_SCTP_HEARTBEAT_ACK);
 		}
 		script("> Dtag / 04 00 000c 0001 0008 12345678", "wait 100");
-		/* an answer to a question that nobody asked confirms nothing */
+		/* a HEARTBEAT ACK without a HEARTBEAT confirms no address */
 		if (i == 50)
 			script_say("HEARTBEAT ACK", "Dtag / 05 00 0018 0001 0014 5a*16", &second);
 	}
@@ -510,7 +514,7 @@ static void test_init_not_alone(void **state)
 		script(PEER_INIT PEER_DATA(0), "-", PEER_INIT " / 0b 00 0004", "-",
 		       "> 00000005 / 01 00 001c Ptag 00100000 0014 001e P+0 c006 0008 00000001",
 		       "-");
-		if (i) /* nor behind another chunk, and what follows it is dropped */
+		if (i) /* an INIT after another chunk is dropped, with the chunks that follow */
 			script("> Dtag" PEER_DATA(0) " / 01 00 001c 99999999 00100000 0014 001e P+0 c006 0008 00000001" PEER_DATA(
 				       1),
 			       "got 1", "< Ptag / 03 00 0010 P+0 ???????? 0000 0000", "-");
@@ -519,7 +523,7 @@ static void test_init_not_alone(void **state)
 	}
 }
 
-/* Whatever an INIT holds, its answer is not much longer. */
+/* The answer to an INIT is not much longer than the INIT, whatever its contents. */
 static void test_many_unknown_parameters(void **state)
 {
 	static const char *const inits[] = {

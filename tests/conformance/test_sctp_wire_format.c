@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* LINK: sctp */
-/*
- * The format of chunks, and what becomes of those that have another one (RFC 9260 3; RFC 4820; RFC
- * 5061).
- */
+/* The format of chunks, and the handling of other formats (RFC 9260 3; RFC 4820; RFC 5061). */
 #include "fixture/sctp_script.h"
 
-/* What an INIT of the peer says; the rest of the packet follows. */
+/* The common part of the peer's INITs; further parameters follow. */
 #define INIT(len) "> 00000000 / 01 00 " len " Ptag 00100000 0014 001e P+0 c006 0008 00000001 "
 #define INIT_ACK(len) "> Dtag / 02 00 " len " Ptag 00100000 0014 001e P+0 c006 0008 00000001 "
 
@@ -29,7 +26,7 @@ static void test_unknown_chunks(void **state)
 	       "< Ptag / 03 00 0010 P+2 ???????? 0000 0000", "-");
 }
 
-/* Flags without a meaning may all be set in what comes, and none is set in what leaves. */
+/* Undefined flags are ignored in received chunks, and never set in sent chunks. */
 static void test_flags(void **state)
 {
 	ROWS("9260-3.2-05");
@@ -57,7 +54,7 @@ static void test_chunk_padding(void **state)
 	assert_int_equal(f.rx.data[1].len, 2);
 }
 
-/* The Chunk Length of an INIT may count the padding of its last parameter or not. */
+/* The Chunk Length of an INIT may or may not include the padding of its last parameter. */
 static void test_length_of_last_padding(void **state)
 {
 	ROWS("9260-3.2-07");
@@ -78,14 +75,17 @@ static void test_parameter_padding(void **state)
 	c = chunk_of(p, 0, WIRE_SCTP_INIT_ACK);
 	assert_memory_equal(p->data + p->len - sizeof(tail), tail, sizeof(tail));
 	assert_int_equal(12 + c.len, p->len - 3);
-	/* from a peer: the cookie of 5 bytes has its padding, behind it an unknown parameter */
+	/* an INIT ACK: a padded cookie of 5 bytes, and an unknown parameter */
 	begin_connect();
 	keep_init();
 	script(INIT_ACK("002d") "0007 0009 c0*5 ff*3 fffe 0005 aa ff*3",
 	       "< Ptag / 0a 00 0009 c0*5 00*3 / 09 00 0010 0008 000c fffe 0005 aa 00*3");
 }
 
-/* An address behind an unknown parameter counts only if that parameter lets parsing go on. */
+/*
+ * An address after an unknown parameter counts only if that parameter's type permits further
+ * parsing.
+ */
 static void test_unknown_parameters(void **state)
 {
 	static const struct {
@@ -148,7 +148,9 @@ static void test_cookie_echo(void **state)
 	       "< Ptag / 0a 00 0131 c0*301 000000 / 09 00 0010 0008 000c fffe 0005 61 000000", "-");
 }
 
-/* The longest INIT ACK that comes in IP fragments is taken, and its cookie comes back whole. */
+/*
+ * The longest INIT ACK, which arrives in IP fragments, is accepted, and its whole cookie returns.
+ */
 static void test_large_init_ack(void **state)
 {
 	ROWS("9260-3.3.3-04 9260-3.3.11-01");
@@ -174,7 +176,7 @@ static void test_data_layout(void **state)
 	assert_int_equal(f.rx.data[0].sid, 10);
 }
 
-/* Every length up to the path MTU leaves as one whole chunk; what is longer does not leave. */
+/* A message up to the path MTU leaves as one whole chunk. A longer message is not sent. */
 static void test_never_fragmented(void **state)
 {
 	uint32_t len;
@@ -198,7 +200,7 @@ static void test_never_fragmented(void **state)
 	assert_int_equal(f.messages, 1);
 }
 
-/* Messages are unordered: neither the SSN nor a missing TSN holds one back. */
+/* Messages are unordered: neither the SSN nor a missing TSN delays a message. */
 static void test_unordered(void **state)
 {
 	ROWS("9260-3.3.1-03 9260-3.3.1-04");
@@ -217,7 +219,7 @@ static void test_init(void **state)
 
 	ROWS("9260-3-01 9260-3.3.2-01 9260-3.3.2.1-01 5061-4.2.6-01 6951-3.2-01 6951-5.7-01");
 	begin_connect();
-	script_post(1, 8); /* what waits does not ride with it */
+	script_post(1, 8); /* waiting DATA is not sent with the INIT */
 	p = take();
 	check_packet("INIT",
 		     "00000000 / 01 00 0024 ???????? ???????? ffff ffff ????????"
@@ -227,7 +229,7 @@ static void test_init(void **state)
 	assert_int_not_equal(get_be32(c.raw + 4), 0);
 	assert_true(get_be32(c.raw + 8) >= 1500);
 	script("-");
-	/* and the answer to one, cookie apart */
+	/* an INIT ACK, except its cookie */
 	teardown(NULL);
 	setup(NULL);
 	script(PEER_INIT);
@@ -243,7 +245,7 @@ static void test_init(void **state)
 	assert_true(get_be32(c.raw + 8) >= 1500);
 }
 
-/* INITs that are refused, and whether there is an association or not makes no difference. */
+/* INITs that are refused, with and without an association. */
 static void test_init_refused(void **state)
 {
 	static const struct {
@@ -273,12 +275,12 @@ static void test_init_refused(void **state)
 	for (i = 0; i < 6; i++) {
 		script(cases[i].init, cases[i].answer, "-", "state ESTABLISHED",
 		       "> Dtag" PEER_DATA(0), "drop", "post 1 8", "< Ptag / ...");
-		/* what the association's own INIT said */
+		/* the window of the association's INIT is unchanged */
 		assert_int_equal(f.a->window.peer_rwnd, 1000000);
 	}
 }
 
-/* TSNs and tags of many associations with one peer. */
+/* Initial TSNs and tags of many associations with one peer are random. */
 static void test_random_numbers(void **state)
 {
 	uint32_t tsn[100], tag[100];
@@ -323,7 +325,7 @@ static void test_init_ack_refused(void **state)
 		/* no cookie */
 		{ "> Dtag / 02 00 001c Ptag 00100000 0014 001e P+0 c006 0008 00000001",
 		  "< Ptag / 06 00 000e 0002 000a 00000001 0007 0000" },
-		/* Initiate Tag 0: the tag of the packet comes back */
+		/* Initiate Tag 0: the ABORT has the tag of the packet */
 		{ "> Dtag / 02 00 0028 00000000 00100000 0014 001e P+0 c006 0008 00000001 0007 000c c0*8",
 		  "< Dtag / 06 01 0008 0007 0004" },
 		{ "> Dtag / 02 00 0028 Ptag 00100000 0000 001e P+0 c006 0008 00000001 0007 000c c0*8",
@@ -345,7 +347,7 @@ static void test_init_ack_refused(void **state)
 		script(cases[i].ack, cases[i].answer, "-", "error 71"); /* EPROTO */
 		assert_int_equal(f.s->table.assoc_count, 0);
 	}
-	/* 1500 will do */
+	/* 1500 is enough */
 	begin_connect();
 	keep_init();
 	script("> Dtag / 02 00 0028 Ptag 000005dc 0014 001e P+0 c006 0008 00000001 0007 000c c0*8",
@@ -359,12 +361,15 @@ static void test_streams_of_init_ack(void **state)
 	       "< Ptag / 02 00 ???? ???????? ???????? 0003 0003 ...");
 }
 
-/* The adaptation code point must be DDP's, or there is no association. */
+/* An association requires DDP's Adaptation Code Point. */
 static void test_adaptation(void **state)
 {
-	/* Departure from RFC 5061 4.2.6: SCTP itself refuses what its only user would refuse. */
+	/* Departure from RFC 5061 4.2.6: SCTP itself refuses, instead of its only user. */
 	static const char *const refused[] = {
-		/* missing, in an INIT and in an INIT ACK; sent back as unknown */
+		/*
+		 * missing, in an INIT and in an INIT ACK; the peer returned the local one as
+		 * unknown
+		 */
 		"< Ptag / 06 00 000e 0002 000a 00000001 c006 0000",
 		"> Dtag / 02 00 0020 Ptag 00100000 0014 001e P+0 0007 000c c0*8",
 		"> Dtag / 02 00 002c Ptag 00100000 0014 001e P+0 0007 000c c0*8 0008 000c c006 0008 00000001",
@@ -386,7 +391,7 @@ static void test_adaptation(void **state)
 	       "< Ptag / 06 00 0008 0007 0004", "-", "error 71");
 }
 
-/* In other chunks the indication means nothing. */
+/* In other chunks the indication has no effect. */
 static void test_adaptation_elsewhere(void **state)
 {
 	ROWS("5061-4.2.6-02");
@@ -415,7 +420,7 @@ static void test_pad_parameter(void **state)
 	ROWS("4820-4-01");
 	script(PEER_INIT);
 	cookie_len = keep_init_ack().cookie_len;
-	/* what stands behind it counts */
+	/* the parameter that follows counts */
 	script("> 00000000 / 01 00 0408 Ptag 00100000 0014 001e P+0 8005 03ec ab*1000 c006 0008 00000001");
 	p = &f.out[f.head % PACKETS];
 	ack = keep_init_ack();

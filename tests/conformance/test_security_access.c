@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* LINK: iwarp */
 /*
- * Who may touch which memory (RFC 5042 6, RFC 5041 8): an RNIC with two streams in one Protection
- * Domain and one in another, and a peer that tries what it should not.
+ * Access control for memory (RFC 5042 6, RFC 5041 8): an RNIC has two streams in one Protection
+ * Domain and one in another. A peer tries forbidden accesses.
  */
 #include "fixture/iw_script.h"
 #include "iwarp/mr.h"
@@ -13,7 +13,7 @@
 #define READ IW_ACCESS_REMOTE_READ
 #define WRITE (IW_ACCESS_LOCAL_WRITE | IW_ACCESS_REMOTE_WRITE)
 
-/* A memory region at an offset of x.mem; its TO is the address. */
+/* Returns a memory region at an offset of x.mem. Its TO is the address. */
 static struct iw_mr *mr_of(struct fx *x, struct iw_pd *pd, size_t at, size_t len, uint32_t access)
 {
 	struct iw_mr *mr;
@@ -22,7 +22,7 @@ static struct iw_mr *mr_of(struct fx *x, struct iw_pd *pd, size_t at, size_t len
 	return mr;
 }
 
-/* The three accesses that a peer can try, one octet or more; the DDP-SSN is the next. */
+/* The three accesses of a peer, with the next DDP-SSN. */
 static void try_write(struct fx *x, uint32_t stag, uint64_t to, uint32_t len)
 {
 	static const uint8_t data[2000] = { 0x66, 0x66 };
@@ -41,7 +41,10 @@ static void try_invalidate(struct fx *x, uint32_t stag)
 	in(x, "41 44 %w  00000000 00000001 00000000", stag);
 }
 
-/* The next message is a Terminate with this error, and no Read Response; the rest follows. */
+/*
+ * Checks that the next message is a Terminate with this error and no Read Response, and that the
+ * session ends.
+ */
 static void terminated(struct fx *x, uint16_t error)
 {
 	uint8_t number[2] = { (uint8_t)(error >> 8), (uint8_t)error };
@@ -62,7 +65,7 @@ static void untouched(struct fx *x)
 
 /* ---- Protection Domains ---- */
 
-/* Every message that can name an STag, with one of another domain. */
+/* Every message with an STag of another domain. */
 static void foreign_domain(void **state)
 {
 	enum { BY_WRITE, BY_READ, BY_RESPONSE, BY_INVALIDATE, WAYS };
@@ -79,7 +82,7 @@ static void foreign_domain(void **state)
 
 		open_session(&x, 4, 4);
 		other = iw_pd_new(x.rnic, NULL);
-		theirs = fx_qp_sized(&x, other, x.cq, 4); /* that the STag is good for */
+		theirs = fx_qp_sized(&x, other, x.cq, 4); /* the owner of the STag */
 		foreign = mr_of(&x, other, 0, 100, WRITE | READ);
 		stag = iw_mr_stag(foreign);
 		switch (way) {
@@ -89,7 +92,7 @@ static void foreign_domain(void **state)
 		case BY_READ:
 			try_read(&x, stag, x.base, 4);
 			break;
-		case BY_RESPONSE: /* while one to our own STag is outstanding */
+		case BY_RESPONSE: /* while a read with a local STag is outstanding */
 			fx_post(&x, 1, IW_WR_RDMA_READ, x.base, 4, 9, 0, 0);
 			assert_true(fx_pull(&x));
 			script_out_ssn++;
@@ -102,7 +105,7 @@ static void foreign_domain(void **state)
 		}
 		terminated(&x, errors[way]);
 		untouched(&x);
-		/* the owner has lost nothing */
+		/* the owner still has access */
 		uint8_t *p;
 
 		assert_int_equal(iw_mr_remote(theirs, stag, x.base, 100, READ, &p), IW_REMOTE_OK);
@@ -113,7 +116,7 @@ static void foreign_domain(void **state)
 	}
 }
 
-/* Two streams in two domains: each STag works on exactly one of them, the other stream lives on. */
+/* Two streams in two domains: each STag works on one of them only. The other stream continues. */
 static void each_domain_its_own(void **state)
 {
 	struct iw_qp *first, *second;
@@ -135,7 +138,7 @@ static void each_domain_its_own(void **state)
 					   &(struct iw_session_param){ .ird = 1 }),
 			 0);
 	assert_true(fx_pull(&x));
-	try_write(&x, iw_mr_stag(theirs), x.base + 200, 1); /* stream 2: its own */
+	try_write(&x, iw_mr_stag(theirs), x.base + 200, 1); /* stream 2: its own STag */
 	assert_int_equal(x.mem[200], 0x66);
 	x.sid = FX_SID;
 	in_at(&x, 1, "c1 40 %w %q '1'", iw_mr_stag(mine), x.base + 100);
@@ -159,7 +162,7 @@ static void each_domain_its_own(void **state)
 	fx_stop(&x);
 }
 
-/* Local requests are held to the domain as well: send, receive, sink of a read, invalidation. */
+/* The domain limits local requests, too: send, receive, sink of a read, invalidation. */
 static void local_keys_of_another_domain(void **state)
 {
 	ROWS("5042-2.2.4-01");
@@ -186,7 +189,7 @@ static void local_keys_of_another_domain(void **state)
 				x.base, 16, x.stag, 0, 0);
 			x.stag = own;
 		}
-		assert_true(fx_pull(&x)); /* no more than a Terminate */
+		assert_true(fx_pull(&x)); /* a Terminate only */
 		assert_int_equal(x.out[3], 0x47);
 		cqe = fx_cqe(&x);
 		assert_int_equal(cqe.status, way == 3 ? IW_WC_LOC_QP_OP_ERR : IW_WC_LOC_PROT_ERR);
@@ -201,8 +204,8 @@ static void local_keys_of_another_domain(void **state)
 /* ---- rights and bounds ---- */
 
 /*
- * Read, write, both, none: the rights of this STag count, not those of other STags for the same
- * memory.
+ * Read, write, both, none: an access needs the rights of its own STag, not those of another STag of
+ * the same memory.
  */
 static void rights(void **state)
 {
@@ -216,9 +219,9 @@ static void rights(void **state)
 			struct iw_mr *mr;
 			struct fx x;
 
-			open_session(&x, 4, 4); /* x.stag has all rights to it */
+			open_session(&x, 4, 4); /* x.stag has all rights */
 			mr = mr_of(&x, x.pd, 100, 10, rights[i]);
-			/* nothing of nothing is allowed, and shows nothing */
+			/* a read of 0 octets is permitted, and returns no data */
 			try_read(&x, iw_mr_stag(mr), x.base + 100, 0);
 			out(&x, "c1 42 00000009 0000000000000000");
 			if (read)
@@ -236,7 +239,7 @@ static void rights(void **state)
 	}
 }
 
-/* 101 octets at an odd address: each octet of it, and not one beside it. */
+/* 101 octets at an odd address: access to each of them, but to no octet next to them. */
 static void exact_bounds(void **state)
 {
 	static const struct {
@@ -279,7 +282,7 @@ static void exact_bounds(void **state)
 	}
 }
 
-/* A Size that would wrap around the end of the space. */
+/* A Size that would wrap around the end of the address space. */
 static void wrapping_reads(void **state)
 {
 	static const struct {
@@ -309,7 +312,10 @@ static void wrapping_reads(void **state)
 	}
 }
 
-/* Our own read opens its sink to the response, octet by octet, and to nobody afterwards. */
+/*
+ * A local read permits its response to write the sink, octet by octet. Nothing else may write there
+ * afterwards.
+ */
 static void sink_of_a_read(void **state)
 {
 	static const struct {
@@ -348,8 +354,8 @@ static void sink_of_a_read(void **state)
 /* ---- revocation ---- */
 
 /*
- * Deregistration, LOCAL_INV and the peer's own Send with Invalidate revoke access at once, and for
- * good.
+ * Deregistration, LOCAL_INV and the peer's own Send with Invalidate revoke access immediately and
+ * permanently.
  */
 static void revoked(void **state)
 {
@@ -387,7 +393,7 @@ static void revoked(void **state)
 				assert_int_equal(cqe.inv_stag, stag);
 				break;
 			}
-			x.mem[100] = 0; /* the application's again */
+			x.mem[100] = 0; /* the buffer belongs to the application again */
 			if (read)
 				try_read(&x, stag, x.base + 100, 1);
 			else
@@ -402,8 +408,8 @@ static void revoked(void **state)
 }
 
 /*
- * Once access is revoked, no more of a response that is under way goes out, and no more of a Write
- * in several segments comes in.
+ * After a revocation, no further segment of a response is sent, and no further segment of a Write
+ * is placed.
  */
 static void revoked_in_mid_message(void **state)
 {
@@ -430,8 +436,8 @@ static void revoked_in_mid_message(void **state)
 }
 
 /*
- * A peer cannot take away a region that streams of a domain share, nor one that it has no rights
- * to.
+ * A peer cannot invalidate a region without remote invalidation, which other streams of the domain
+ * may use.
  */
 static void shared_regions_stay(void **state)
 {
@@ -453,7 +459,7 @@ static void shared_regions_stay(void **state)
 
 /* ---- STags ---- */
 
-/* STags next to one that the peer knows do not exist; a wrong guess costs the peer its stream. */
+/* STags similar to a known STag do not exist. A wrong guess ends the peer's stream. */
 static void guesses(void **state)
 {
 	struct fx x;
@@ -477,9 +483,8 @@ static void guesses(void **state)
 }
 
 /*
- * No RNIC begins where another did, and none counts; what is given back is not given out again.
- * Where the counter behind them is known, as in the third and fourth, it tells nothing without the
- * keys.
+ * RNICs start with different STags, and do not count upwards. A freed STag is not used again. The
+ * third and fourth RNIC have a known counter: without the keys, it does not reveal the STags.
  */
 static void unpredictable_tags(void **state)
 {
@@ -507,7 +512,7 @@ static void unpredictable_tags(void **state)
 			assert_int_equal(iw_mr_new(pd, 4096, 10, 4096, 0, NULL, &mr), 0);
 			tags[r][i] = iw_mr_stag(mr);
 			iw_mr_free(mr);
-			if (i) /* neither by index nor by key */
+			if (i) /* neither index nor key count upwards */
 				assert_true(tags[r][i] - tags[r][i - 1] != 1 &&
 					    (tags[r][i] >> 8) - (tags[r][i - 1] >> 8) != 1);
 		}
@@ -521,10 +526,7 @@ static void unpredictable_tags(void **state)
 
 /* ---- fuzz ---- */
 
-/*
- * Writes and reads all over the place: what is not in the region stays, what is not in it is never
- * sent.
- */
+/* Random Writes and reads: memory outside the region is neither changed nor sent. */
 static void fuzz_bounds(void **state)
 {
 	uint64_t seed = 5;

@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* LINK: iwarp */
-/*
- * Scarce resources (RFC 5042 3, 6.4, RFC 5041 8.3.2): limits, and that one stream's use is not
- * another's want.
- */
+/* Scarce resources (RFC 5042 3, 6.4, RFC 5041 8.3.2): limits, and the independence of streams. */
 #include "fixture/iw_script.h"
 #include "iwarp/cq.h"
 #include "iwarp/mr.h"
@@ -12,7 +9,7 @@
 #include "iwarp/session.h"
 #include "wire/session.h"
 
-/* A second session on the association, on this stream, with a QP and depths of its own. */
+/* Opens a second session on this stream of the association, with its own QP and depths. */
 static struct iw_qp *second_session(struct fx *x, uint16_t sid, struct iw_cq *cq, uint32_t ird)
 {
 	struct iw_qp *qp = fx_qp_sized(x, x->pd, cq, 16);
@@ -33,7 +30,7 @@ static struct iw_qp *second_session(struct fx *x, uint16_t sid, struct iw_cq *cq
 }
 
 /*
- * One more than the limit fails cleanly; what exists works on; what is given back can be had
+ * Objects beyond the limit fail cleanly. Existing objects work, and freed objects can be made
  * again.
  */
 static void limits_of_objects(void **state)
@@ -61,14 +58,14 @@ static void limits_of_objects(void **state)
 	attr.send_cq = attr.recv_cq = x.cq;
 	for (n_qp = 0; n_qp < IW_MAX_QP && !iw_qp_new(x.iw, &attr, &qps[n_qp]); n_qp++)
 		;
-	/* one of each was there before */
+	/* one of each existed before */
 	assert_int_equal(n_pd, IW_MAX_PD - 1);
 	assert_int_equal(n_cq, IW_MAX_CQ - 1);
 	assert_int_equal(n_mr, IW_MAX_MR - 1);
 	assert_int_equal(n_qp, IW_MAX_QP - 1);
 	assert_int_equal(iw_mr_new(x.pd, 4096, 1, 0, 0, NULL, &mr), -ENOMEM);
 	assert_int_equal(iw_qp_new(x.iw, &attr, &qp), -ENOMEM);
-	/* the stream does not notice */
+	/* the stream still works */
 	fx_post_recv(&x, 1, x.base, 16, x.stag);
 	in(&x, "41 43 00000000  00000000 00000001 00000000 'on'");
 	completions(&x, { 1, IW_WC_SUCCESS });
@@ -118,7 +115,7 @@ static void limits_of_sizes(void **state)
 	fx_stop(&x);
 }
 
-/* A CQ of as many entries as there can be requests never overflows, whatever the peer does. */
+/* A CQ with an entry for each possible request never overflows, whatever the peer does. */
 static void cq_of_queue_depths(void **state)
 {
 	struct iw_qp_attr attr;
@@ -155,15 +152,14 @@ static void cq_of_queue_depths(void **state)
 			fx_post_recv(&x, i, x.base, 16, x.stag);
 			fx_post(&x, 100 + i, IW_WR_SEND, x.base, 4, 0, 0, 0);
 		}
-		assert_null(iw_sq_slot(qp)); /* a ninth cannot be posted */
+		assert_null(iw_sq_slot(qp)); /* a ninth request does not fit */
 		assert_null(iw_rq_slot(qp));
 		if (round != 1)
 			while (fx_pull(&x))
 				;
-		for (uint32_t msn = 1; round != 2 && msn <= 100;
-		     msn++) /* more than there are receives */
+		for (uint32_t msn = 1; round != 2 && msn <= 100; msn++) /* more than the receives */
 			in(&x, "41 43 00000000  00000000 %w 00000000 'flood'", msn);
-		in(&x, "41 43 00000000  00000009 00000001 00000000"); /* the end */
+		in(&x, "41 43 00000000  00000009 00000001 00000000"); /* ends the session */
 		while (iw_cq_poll(cq, 1, &cqe))
 			n++;
 		assert_int_equal(n, 16);
@@ -175,7 +171,7 @@ static void cq_of_queue_depths(void **state)
 	}
 }
 
-/* One CQ overflows: its QPs are in error, and the others work on as if nothing had happened. */
+/* One CQ overflows: its QPs are in error, and other QPs continue. */
 static void cq_overflow_stays_at_home(void **state)
 {
 	struct iw_qp *victim, *other;
@@ -213,7 +209,7 @@ static void cq_overflow_stays_at_home(void **state)
 	fx_stop(&x);
 }
 
-/* The peer fills the read queue of one stream; a read on the other is answered. */
+/* The peer fills the read queue of one stream. A read on the other stream is answered. */
 static void read_queues_are_not_shared(void **state)
 {
 	struct iw_qp *second;
@@ -222,7 +218,7 @@ static void read_queues_are_not_shared(void **state)
 	ROWS("5042-6.4.3.3-01 5042-3-03");
 	open_session(&x, 4, 4);
 	second = second_session(&x, 2, x.cq, 1);
-	/* a Send without a receive keeps the reads behind it waiting */
+	/* a Send without a receive delays later reads */
 	in(&x, "41 43 00000000  00000000 00000001 00000000 'unexpected'");
 	for (uint32_t msn = 1; msn <= 4; msn++)
 		in(&x,
@@ -241,7 +237,7 @@ static void read_queues_are_not_shared(void **state)
 	fx_stop(&x);
 }
 
-/* IRD 1: the second read at once is one too many, and ends that stream only. */
+/* IRD 1: a second outstanding read is an error, and ends this stream only. */
 static void read_queues_are_limited(void **state)
 {
 	struct iw_qp *second;
@@ -261,7 +257,7 @@ static void read_queues_are_limited(void **state)
 	fx_ack(&x, 1);
 	out_end(&x);
 	assert_int_equal(atomic_load(&second->state), IW_QPS_RTS);
-	/* one after the other is as it should be */
+	/* successive reads are permitted */
 	x.sid = 2;
 	script_out_ssn = 1;
 	for (uint32_t msn = 1; msn <= 100; msn++) {
@@ -275,7 +271,7 @@ static void read_queues_are_limited(void **state)
 	x.sid = FX_SID;
 	fx_stop(&x);
 
-	/* and where the requests overtake the Accept, which says what our depth becomes */
+	/* the same if requests overtake the Accept, whose ORD sets the local IRD */
 	for (unsigned int ord = 1; ord <= 2; ord++) {
 		fx_start(&x, true);
 		assert_int_equal(iw_session_initiate(x.assoc, x.qp,
@@ -305,17 +301,15 @@ static void read_queues_are_limited(void **state)
 	}
 }
 
-/*
- * No QP gets more read queue entries than there are, whatever the application and the peer ask for.
- */
+/* No QP gets more read queue entries than exist, whatever the application and the peer request. */
 static void read_depths_are_clamped(void **state)
 {
 	static const struct {
 		const char *offer; /* the peer's IRD and ORD */
-		uint32_t ird, ord; /* ours then */
+		uint32_t ird, ord; /* the resulting local values */
 	} cases[] = {
 		{ "\x3f\xfe\x3f\xfe", IW_MAX_IRD,
-		  IW_MAX_ORD }, /* 16383 would be "left to the ULP" */
+		  IW_MAX_ORD }, /* 16383 would mean "left to the ULP" */
 		{ "\0\1\0\1", IW_MAX_IRD, 1 },
 	};
 
@@ -342,8 +336,7 @@ static void read_depths_are_clamped(void **state)
 }
 
 /*
- * What a peer can make us keep is bounded: early segments, Sends without receives, by number and
- * by octets.
+ * The memory for early segments and for Sends without receives is limited, by number and by octets.
  */
 static void memory_is_bounded(void **state)
 {
@@ -353,9 +346,9 @@ static void memory_is_bounded(void **state)
 
 	ROWS("5042-6.4.1-01 5041-7.1-06");
 	open_session(&x, 4, 4);
-	for (n = 1; n < 60000; n++) /* DDP-SSN 1 never comes */
+	for (n = 1; n < 60000; n++) /* DDP-SSN 1 never arrives */
 		in_at(&x, (uint16_t)(n + 1), "c1 40 %w %q %b", x.stag, x.base, data, sizeof(data));
-	assert_true(x.session->rx.order.size <= 32768); /* of 16 octets */
+	assert_true(x.session->rx.order.size <= 32768); /* entries of 16 octets */
 	fx_no_event(&x);
 	fx_stop(&x);
 
@@ -363,7 +356,7 @@ static void memory_is_bounded(void **state)
 		open_session(&x, 4, 4);
 		for (n = 1; n < 10000 && atomic_load(&x.qp->state) == IW_QPS_RTS; n++) {
 			in(&x, "41 43 00000000  00000000 %w 00000000 %b", n, data, len);
-			if (iw_rc_of(x.qp)->session) /* the fixture allows 64 KiB */
+			if (iw_rc_of(x.qp)->session) /* the fixture's limit is 64 KiB */
 				assert_true(iw_rc_of(x.qp)->rx.unexpected.bytes <= 65536);
 		}
 		assert_true(n < 1000);
@@ -373,7 +366,7 @@ static void memory_is_bounded(void **state)
 	}
 }
 
-/* Thousands of wrong segments make one event of each kind, and not a queue of events. */
+/* Thousands of wrong segments cause one event of each kind. */
 static void events_do_not_pile_up(void **state)
 {
 	struct fx x;
@@ -387,8 +380,7 @@ static void events_do_not_pile_up(void **state)
 	fx_no_event(&x);
 	fx_stop(&x);
 
-	/* and sessions, opened and broken before anybody looks: an event each that is alive, no
-	 * more */
+	/* sessions that begin and end before their events are fetched cause no events */
 	fx_start(&x, false);
 	for (unsigned int i = 0; i < 10000; i++) {
 		x.ssn = 0;
@@ -403,7 +395,7 @@ static void events_do_not_pile_up(void **state)
 	fx_stop(&x);
 }
 
-/* As many sessions as there are streams, and not one more, however often the peer asks. */
+/* At most one session per stream, however many requests the peer sends. */
 static void sessions_are_limited(void **state)
 {
 	unsigned int n = 0;
@@ -423,7 +415,7 @@ static void sessions_are_limited(void **state)
 	assert_int_equal(iw_assoc_sessions(x.assoc), 64);
 	while (iw_next_event(x.iw, &ev)) {
 		assert_int_equal(ev.type, IW_EVENT_INITIATE);
-		if (n++ >= 10) /* a backlog's worth; the others are refused */
+		if (n++ >= 10) /* as with a backlog of 10 */
 			iw_session_refuse(ev.session);
 	}
 	assert_int_equal(n, 64);

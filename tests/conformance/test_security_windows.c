@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* LINK: iwarp */
 /*
- * STags of one stream (RFC 5041 8.2, RFC 5042 6.1.1): an RNIC with two streams in one Protection
- * Domain, a memory window that is bound on the first, and a peer on either that tries what it may
- * and what not.
+ * STags of one stream (RFC 5041 8.2, RFC 5042 6.1.1): an RNIC has two streams in one Protection
+ * Domain, and a memory window bound on the first. A peer on either stream tries permitted and
+ * forbidden accesses.
  */
 #include "fixture/iw_script.h"
 #include "iwarp/mr.h"
@@ -26,7 +26,7 @@ static struct two {
 	uint32_t stag;
 } t;
 
-/* From now on this session's peer speaks, and its messages are pulled. */
+/* Selects the session whose peer sends, and whose messages are pulled. */
 static void on(unsigned int sid)
 {
 	unsigned int old = t.x.sid == SECOND, now = sid == SECOND;
@@ -57,7 +57,7 @@ static void bound(uint32_t access)
 
 	t.stag = iw_mw_stag(t.mw) ^ 0x5a;
 	post_bind(77, t.stag, t.x.base + 1000, 100, access, 0);
-	silent(&t.x); /* the peer is not told */
+	silent(&t.x); /* nothing is sent to the peer */
 	cqe = fx_cqe(&t.x);
 	assert_int_equal(cqe.wr_id, 77);
 	assert_int_equal(cqe.status, IW_WC_SUCCESS);
@@ -137,7 +137,10 @@ static void succeeds(unsigned int way, uint64_t to, uint32_t len)
 	}
 }
 
-/* The stream ends with this error, and shows the application whose it is; nothing was touched. */
+/*
+ * Checks that an access fails: the stream ends with this error, the event names the stream's QP,
+ * and memory is unchanged.
+ */
 static void fails(unsigned int way, uint64_t to, uint32_t len, uint16_t error)
 {
 	uint8_t before[FX_MEM], number[2] = { (uint8_t)(error >> 8), (uint8_t)error };
@@ -155,7 +158,7 @@ static void fails(unsigned int way, uint64_t to, uint32_t len, uint16_t error)
 	out_end(&t.x);
 }
 
-/* Each access that names the STag: allowed on its own stream, never on the other one. */
+/* Each access with the STag is permitted on its own stream only. */
 static void one_stream(void **state)
 {
 	static const uint16_t errors[] = { 0x1102, 0x0103, 0x0109 };
@@ -169,7 +172,7 @@ static void one_stream(void **state)
 		fails(way, t.x.base + 1000, 4, errors[way]);
 		if (way == BY_INVALIDATE)
 			completions(&t.x, { 1, IW_WC_WR_FLUSH_ERR });
-		on(FIRST); /* lives on, and so does its window */
+		on(FIRST); /* the first stream and its window continue */
 		assert_int_equal(atomic_load(&t.first->state), IW_QPS_RTS);
 		succeeds(BY_READ, t.x.base + 1000, 100);
 		succeeds(BY_WRITE, t.x.base + 1099, 1);
@@ -179,7 +182,7 @@ static void one_stream(void **state)
 	}
 }
 
-/* Type 1 is for all streams of the domain, so none of their peers can take it away. */
+/* A type 1 window serves all streams of the domain, so no peer can invalidate it. */
 static void whole_domain(void **state)
 {
 	ROWS("5041-8.3-02 5042-2.2.5-01 5042-6.4.5-01");
@@ -200,7 +203,7 @@ static void whole_domain(void **state)
 	}
 }
 
-/* Rights and bounds are those of the bind, whatever the region below may. */
+/* The bind sets rights and bounds, whatever the rights of the region. */
 static void rights_and_bounds(void **state)
 {
 	static const struct {
@@ -234,8 +237,8 @@ static void rights_and_bounds(void **state)
 }
 
 /*
- * A window is revoked by LOCAL_INV, by the end of the stream, or by a bind to something else; from
- * the completion on there is no access.
+ * LOCAL_INV, the end of the stream, or a new bind revokes a window. After the completion, access
+ * fails.
  */
 static void revoked(void **state)
 {
@@ -265,7 +268,10 @@ static void revoked(void **state)
 			finish();
 		}
 	}
-	/* The stream is over: the window is free, and serves the other one under another key. */
+	/*
+	 * After the end of the stream the window is free, and the other stream can bind it with
+	 * another key.
+	 */
 	start(IW_MW_TYPE_2);
 	bound(READ | WRITE);
 	to = t.x.base + 1000;
@@ -279,7 +285,7 @@ static void revoked(void **state)
 	finish();
 }
 
-/* A response that is under way stops, and a Write in several segments, too. */
+/* A revocation stops a response in transmission, and a Write in several segments. */
 static void revoked_in_mid_message(void **state)
 {
 	uint8_t before[FX_MEM];
@@ -317,8 +323,8 @@ static void revoked_in_mid_message(void **state)
 }
 
 /*
- * The order of the send queue: a bind takes effect before the Send behind it is out, waits for
- * reads only where it is fenced, and LOCAL_INV always does.
+ * Order of the send queue: a bind takes effect before a later Send leaves. A bind waits for reads
+ * only if fenced. LOCAL_INV always waits.
  */
 static void order(void **state)
 {
@@ -331,7 +337,7 @@ static void order(void **state)
 	fx_post(&t.x, 3, IW_WR_SEND, t.x.base, 4, 0, 0, 0);
 	out(&t.x, "41 41 ..");
 	out(&t.x, "41 43 ..");
-	no_completion(&t.x); /* they come in order, behind the read's */
+	no_completion(&t.x); /* completions are in order, after the read's */
 	attempt(BY_READ, t.x.base + 1000, 10);
 	out(&t.x, "c1 42 00000009 0000000000000000 ..");
 
@@ -348,7 +354,7 @@ static void order(void **state)
 	attempt(BY_READ, t.x.base + 1010, 10);
 	out(&t.x, "c1 42 00000009 0000000000000000 ..");
 
-	/* Fenced it waits itself, and what is behind it. */
+	/* A fenced bind waits, and so do later requests. */
 	fx_post(&t.x, 6, IW_WR_LOCAL_INV, 0, 0, t.stag, 0, 0);
 	fx_post(&t.x, 7, IW_WR_RDMA_READ, t.x.base + 2000, 4, 9, 0, 0);
 	post_bind(8, stag, t.x.base + 1000, 10, READ, IW_SEND_FENCE);
@@ -364,11 +370,11 @@ static void order(void **state)
 	finish();
 }
 
-/* A bind that fails ends the stream as any local error does, and what is behind it is flushed. */
+/* A failed bind ends the stream like any local error, and later requests are flushed. */
 static void bad_bind(void **state)
 {
 	start(IW_MW_TYPE_2);
-	post_bind(1, iw_mw_stag(t.mw), t.x.base + 1000, 10, READ, 0); /* the key it had */
+	post_bind(1, iw_mw_stag(t.mw), t.x.base + 1000, 10, READ, 0); /* the old key */
 	fx_post(&t.x, 2, IW_WR_SEND, t.x.base, 4, 0, 0, 0);
 	out(&t.x, "41 47 00000000  00000002 00000001 00000000  0000 ..");
 	completions(&t.x, { 1, IW_WC_MW_BIND_ERR }, { 2, IW_WC_WR_FLUSH_ERR });

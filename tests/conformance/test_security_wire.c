@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* LINK: runtime */
 /*
- * What somebody who is not the peer can do, and what the peer gets to see besides the data (RFC
+ * Attacks of a host that is not the peer, and data that the peer may see besides the payload (RFC
  * 5042 5, 6.3.2).
  */
 #include "fixture/llp_script.h"
 
-/* A packet with the right ports, the right TSN and STag, and a tag that had to be guessed. */
+/* A packet with the right ports, TSN and STag, but with a guessed tag. */
 static void blind_injection(void **state)
 {
 	uint64_t seed = 3;
@@ -20,20 +20,20 @@ static void blind_injection(void **state)
 		send_packet();
 		assert_int_equal(f.rx.count, 0);
 		assert_int_equal(x.mem[0], 0);
-		nothing(); /* not even an answer */
+		nothing(); /* no answer either */
 	}
 	begin();
 	add_message(tsn, WHOLE, 16, "0001 c1 40 %w %q 'good'", x.stag, x.base);
 	send_packet();
 	assert_memory_equal(x.mem, "good", 4);
-	/* who knows the tag, and not an STag, ends one stream: the association stays */
+	/* with the tag, but without an STag, an attacker ends one stream; the association stays */
 	begin();
 	add_message(tsn + 1, WHOLE, 16, "0002 c1 40 %w %q 'evil'", x.stag ^ 0x100, x.base);
 	send_packet();
 	fx_event(&x, IW_EVENT_QP_ACCESS);
 	assert_memory_equal(x.mem, "good", 4);
 	assert_non_null(f.a);
-	assert_memory_equal(next_chunk().raw + 16 + 20, "\x11\0", 2); /* of the Terminate */
+	assert_memory_equal(next_chunk().raw + 16 + 20, "\x11\0", 2); /* in the Terminate */
 }
 
 static int by_value(const void *a, const void *b)
@@ -44,7 +44,8 @@ static int by_value(const void *a, const void *b)
 }
 
 /*
- * Tags and first TSNs of 2000 associations: none twice, spread over 32 bits, not one from another.
+ * Tags and initial TSNs of 2000 associations are unique, spread over 32 bits, and not derived from
+ * each other.
  */
 static void unpredictable_numbers(void **state)
 {
@@ -59,11 +60,11 @@ static void unpredictable_numbers(void **state)
 		struct sctp_batch b;
 		const uint8_t *q;
 
-		f.now += NSEC_PER_MSEC; /* for a further answer */
+		f.now += NSEC_PER_MSEC; /* permits a further answer */
 		init.tag = 0x1000 + i;
 		begin_tag(0);
 		add_init(WIRE_SCTP_INIT, &init);
-		put_be16(f.buf, (uint16_t)(10000 + i)); /* a port of its own */
+		put_be16(f.buf, (uint16_t)(10000 + i)); /* another source port */
 		wire_sctp_checksum_put(f.buf, f.len);
 		sctp_input(f.ep, &f.path, f.buf, f.len, f.now, &f.rx);
 		assert_int_equal(sctp_output_ootb(f.s, &b), 1);
@@ -91,8 +92,8 @@ static void unpredictable_numbers(void **state)
 }
 
 /*
- * Blocks are used again: what went out before does not show in the padding of chunks, in the
- * reserved fields of a Terminate, or in anything else that is not payload.
+ * Blocks are reused. Earlier contents do not appear in the padding of chunks, in the reserved
+ * fields of a Terminate, or elsewhere outside the payload.
  */
 static void nothing_stale(void **state)
 {
@@ -125,7 +126,7 @@ static void nothing_stale(void **state)
 			;
 	}
 	assert_true(padded > 100);
-	/* a Terminate: every octet of it is known */
+	/* a Terminate: every octet is checked */
 	begin();
 	add_message(tsn++, WHOLE, 16, "0001 41 43 00000000  00000009 00000001 00000000");
 	send_packet();

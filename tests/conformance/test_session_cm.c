@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* LINK: runtime */
 /*
- * The connection manager, through the table of rnic_api.h, against a peer that speaks SCTP by hand
- * on a UDP socket of 127.0.0.1: what the application asks for, and what becomes of it on the wire
- * (RFC 5043 5.2.3, 6, 11).
+ * The connection manager, through the table of rnic_api.h: requests of the application, and their
+ * effect on the wire (RFC 5043 5.2.3, 6, 11). The peer is a script with its own SCTP on a UDP
+ * socket of 127.0.0.1.
  */
 #include "fixture/peer_script.h"
 
@@ -16,7 +16,7 @@
 #include "rnic_api.h"
 #include "fixture/session_cm.h"
 
-/* ---- we listen ---- */
+/* ---- local listener ---- */
 
 static void requests_and_their_data(void **state)
 {
@@ -49,7 +49,7 @@ static void requests_and_their_data(void **state)
 				assert_int_equal(ev.param.initiator_depth, 7);
 				assert_int_equal(ev.param.responder_resources, 9);
 			}
-			/* The QP was made before or after the request: no difference. */
+			/* The QP may be made before or after the request. */
 			if (i)
 				app_qp_open(&late);
 			p = conn_param(i ? &late : &early, data, lengths[i]);
@@ -77,7 +77,7 @@ static void requests_and_their_data(void **state)
 	app_qp_close(&early);
 }
 
-/* rdma_cm would show a part of it, as if that were all. */
+/* rdma_cm would silently truncate longer private data. */
 static void more_private_data_than_rdma_cm_shows(void **state)
 {
 	ROWS("5043-5.2.3-14 6581-7-14 5043-6.4-04");
@@ -101,7 +101,7 @@ static void more_private_data_than_rdma_cm_shows(void **state)
 	app_done();
 }
 
-/* As long as nobody decides nothing is said. */
+/* Before the application decides, nothing is sent. */
 static void undecided(void **state)
 {
 	ROWS("5043-6.4-01 5043-6.3-05");
@@ -139,7 +139,7 @@ static void a_full_backlog(void **state)
 	app_done();
 }
 
-/* Without a backlog of the application's own there is a limit all the same. */
+/* Without a backlog of the application, a limit exists, too. */
 static void thousands_of_requests(void **state)
 {
 	ROWS("5043-6.4-03 5043-6.4-04 5043-5.2.3-16");
@@ -167,8 +167,8 @@ static void thousands_of_requests(void **state)
 }
 
 /*
- * That the application has read a request does not make it decide: those that it leaves undecided have a limit
- * of their own, which the decision alone makes room in.
+ * Reading a request is not a decision. Undecided requests have their own limit, and only a decision
+ * makes room.
  */
 static void thousands_that_were_read(void **state)
 {
@@ -188,12 +188,12 @@ static void thousands_that_were_read(void **state)
 		hears_soon(sid, CONTROL, "0000 0004");
 	}
 	no_event();
-	/* One that the peer withdraws is still the application's. */
+	/* A request that the peer withdraws stays until the application decides. */
 	peer_says(7, CONTROL, "0001 0004");
 	hears_soon(7, CONTROL, "0000 0004");
 	peer_says(sid, CONTROL, "0000 0001");
 	hears_soon(sid++, CONTROL, "0000 0004");
-	/* Each decision makes room for one. */
+	/* Each decision makes room for one request. */
 	accept_with(id[0], &end, "");
 	hears_soon(0, CONTROL, "0000 0002");
 	assert_int_equal(app_api->cm_reject(id[1], 0, NULL, 0), 0);
@@ -220,7 +220,7 @@ static void only_the_application_rejects(void **state)
 	struct end other;
 
 	listening(0);
-	/* One that lives on: the association is there for it, when nobody listens any more. */
+	/* This session keeps the association when the listener is gone. */
 	app_qp_open(&other);
 	peer_says(0, CONTROL, "0000 0001");
 	accept_with(app_event(CONNECT_REQUEST, 0).id, &other, "");
@@ -233,19 +233,19 @@ static void only_the_application_rejects(void **state)
 	ev = app_event(CONNECT_REQUEST, 0);
 	assert_int_equal(app_api->cm_reject(ev.id, 0, "go away", 7), 0);
 	hears_soon(2, CONTROL, "0000 0007 0001 0000 'go away'");
-	/* by letting go of what it has read */
+	/* by destroying the id of a request */
 	peer_says(3, CONTROL, "0000 0001");
 	ev = app_event(CONNECT_REQUEST, 0);
 	app_destroy_id(ev.id);
 	hears_soon(3, CONTROL, "0000 0003");
-	/* What it wanted to accept, and could not. */
+	/* An accept that fails rejects the request. */
 	peer_says(4, CONTROL, "0000 0001");
 	ev = app_event(CONNECT_REQUEST, 0);
 	assert_int_equal(app_api->cm_accept(ev.id, &p, false, 0), -EINVAL);
 	hears_soon(4, CONTROL, "0000 0003");
 	assert_int_equal(app_api->cm_accept(ev.id, &p, false, 0), -EINVAL);
 	assert_int_equal(app_api->cm_reject(ev.id, 0, NULL, 0), -EINVAL);
-	/* What it has never seen. */
+	/* Requests that the application has not read. */
 	peer_says(5, CONTROL, "0000 0001");
 	peer_says(6, CONTROL, "0000 0005 0001 0001");
 	app_silence();
@@ -253,7 +253,7 @@ static void only_the_application_rejects(void **state)
 	hears_soon(5, CONTROL, "0000 0004");
 	hears_soon(6, CONTROL, "0000 0004");
 	no_event();
-	/* And what comes when nobody listens, and nobody does for a while. */
+	/* Requests without a listener, and none follows for a while. */
 	peer_says(7, CONTROL, "0000 0001");
 	peer_says(8, CONTROL, "0000 0005 0001 0001");
 	app_silence();
@@ -264,7 +264,7 @@ static void only_the_application_rejects(void **state)
 	app_qp_close(&other);
 }
 
-/* The application listens at the same port again. */
+/* Makes the application listen on the same port again. */
 static void listen_again(void)
 {
 	struct sockaddr_in any = { .sin_family = AF_INET, .sin_port = htons(app.port) };
@@ -274,7 +274,7 @@ static void listen_again(void)
 	assert_int_equal(app_api->cm_listen(app.listener, 8), 0);
 }
 
-/* Takes a request that came to the second listener, and rejects it on this stream. */
+/* Takes a request from the second listener, and rejects it on this stream. */
 static void request_on(uint16_t sid, char data)
 {
 	struct rnic_cm_event ev = app_event(CONNECT_REQUEST, 0);
@@ -287,8 +287,8 @@ static void request_on(uint16_t sid, char data)
 }
 
 /*
- * What comes while the application has no listener is for the one that it makes next, in the order in which it
- * came: perftest listens once for the first connection, and once more for those that the peer then asks for.
+ * Requests without a listener wait for the next listener, in the order of arrival. Perftest listens
+ * for the first connection, and again for the peer's further connections.
  */
 static void a_listener_that_changes(void **state)
 {
@@ -305,7 +305,7 @@ static void a_listener_that_changes(void **state)
 	peer_says(1, CONTROL, "0000 0001 'b'");
 	peer_says(3, CONTROL, "0000 0001 'c'");
 	peer_says(2, CONTROL, "0000 0005 0001 0001 'd'");
-	/* One that the peer takes back meanwhile is nobody's. */
+	/* The peer withdraws a request meanwhile: no event. */
 	peer_says(3, CONTROL, "0001 0004");
 	hears_soon(3, CONTROL, "0000 0004");
 	app_silence();

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* LINK: runtime */
 /*
- * The connection manager, through the table of rnic_api.h, against a peer that speaks SCTP by hand
- * on a UDP socket of 127.0.0.1: what the application asks for, and what becomes of it on the wire
- * (RFC 5043 5.2.3, 6, 11).
+ * The connection manager, through the table of rnic_api.h: requests of the application, and their
+ * effect on the wire (RFC 5043 5.2.3, 6, 11). The peer is a script with its own SCTP on a UDP
+ * socket of 127.0.0.1.
  */
 #include "fixture/peer_script.h"
 
@@ -67,7 +67,7 @@ static void errors_end_the_session(void **state)
 	app_qp_close(&other);
 }
 
-/* By whatever call: a Terminate. */
+/* Every call that ends a session sends a Terminate. */
 static void ends_of_every_kind(void **state)
 {
 	ROWS("5043-6.2-06 5043-5.2.3-05 5043-5.2.3-12 5043-6.1-03 6581-7-12 6581-7-16");
@@ -118,7 +118,7 @@ static void the_association_ends(void **state)
 			hears_soon(i, CONTROL, "0000 0002");
 		}
 		app_silence();
-		if (how) { /* DATA without data: our SCTP ends it */
+		if (how) { /* DATA without data: the local SCTP ends the association */
 			peer_begin();
 			peer_data(peer.tsn++, WHOLE, 1, SEGMENT, "");
 			peer_send();
@@ -140,7 +140,7 @@ static void the_association_ends(void **state)
 	}
 }
 
-/* ---- we call ---- */
+/* ---- local caller ---- */
 
 static void answers_to_our_initiate(void **state)
 {
@@ -156,7 +156,7 @@ static void answers_to_our_initiate(void **state)
 		id = call_peer(&end, "20 bytes of private!");
 		assert_int_equal(peer_is_called(&usual).os, 65535);
 		hears_soon(0, CONTROL, "0000 0005 0003 0002 '20 bytes of private!'");
-		assert_int_equal(peer.cum, peer.first); /* it is the first DATA chunk of all */
+		assert_int_equal(peer.cum, peer.first); /* the first DATA chunk */
 		app_silence();
 		switch (answer) {
 		case 0:
@@ -179,18 +179,18 @@ static void answers_to_our_initiate(void **state)
 			assert_int_equal(ev.param.private_data_len, 2);
 			assert_memory_equal(ev.param.private_data, "no", 2);
 			break;
-		case 2: /* too many, or not enhanced: once more, plainly */
+		case 2: /* too many sessions, or not enhanced: a plain Initiate follows */
 			peer_says(0, CONTROL, "0000 0004");
 			hears_soon(2, CONTROL, "0000 0001 '20 bytes of private!'");
 			peer_says(2, CONTROL, "0000 0004");
 			app_event(REJECTED, -ECONNREFUSED);
 			break;
-		case 3: /* an Accept that is none */
+		case 3: /* a wrong Accept */
 			peer_says(0, CONTROL, "0000 0002 'plain'");
 			hears_soon(0, CONTROL, "0001 0004");
 			app_event(CONNECT_ERROR, -EPROTO);
 			break;
-		case 4: /* a plain Reject says as much as an enhanced one, but for the depths */
+		case 4: /* a plain Reject lacks only the depths */
 			peer_says(0, CONTROL, "0000 0003 'no'");
 			ev = app_event(REJECTED, -ECONNREFUSED);
 			assert_int_equal(ev.param.private_data_len, 2);
@@ -205,8 +205,8 @@ static void answers_to_our_initiate(void **state)
 }
 
 /*
- * A callee that calls on the stream where we do: neither session can be (6.1), so ours is tried once more where the
- * callee does not call: it says more. If that is crossed, too, the application hears of it.
+ * Caller and callee both call on one stream: both sessions are illegal (6.1). The local call is
+ * repeated on a stream of the other parity. If that crosses, too, the application gets an event.
  */
 static void calls_that_cross(void **state)
 {
@@ -237,7 +237,7 @@ static void calls_that_cross(void **state)
 	}
 }
 
-/* No indication, or another one: not a word of DDP, and the application hears of it. */
+/* No indication, or another one: no DDP is sent, and the application gets an event. */
 static void a_callee_that_is_not_ddp(void **state)
 {
 	ROWS("5043-7.1-03 5043-11.1-03 5043-11.1-04 5043-11.1-06 5043-5.1-02");
@@ -276,7 +276,7 @@ static void a_caller_that_is_not_ddp(void **state)
 		no_event();
 		close(app_sock);
 	}
-	/* and one that is */
+	/* a caller with DDP */
 	peer_open(app.port);
 	peer_calls(&usual);
 	peer_says(0, CONTROL, "0000 0001");

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* LINK: iwarp */
-/* The messages of a session, their DDP-SSNs, and what these mean (RFC 5043 5.2, 6, 10). */
+/* The messages of a session, and their DDP-SSNs (RFC 5043 5.2, 6, 10). */
 #include "fixture/session_script.h"
 
 #include <malloc.h>
 
 #define READ_REQUEST "41 41 00000000  00000001 00000001 00000000"
 
-/* ---- what we send ---- */
+/* ---- local messages ---- */
 
 static void one_series_of_control_and_segments(void **state)
 {
@@ -42,7 +42,7 @@ static void one_series_of_control_and_segments(void **state)
 	fx_stop(&x);
 }
 
-/* A message that is given up half way leaves no gap in the DDP-SSNs. */
+/* An aborted message leaves no gap in the DDP-SSNs. */
 static void no_gap_where_work_is_aborted(void **state)
 {
 	ROWS("5043-6-02 5043-5.2.1-02 5043-6.2-06 5043-6.2-07");
@@ -61,7 +61,7 @@ static void no_gap_where_work_is_aborted(void **state)
 	fx_stop(&x);
 }
 
-/* Nothing goes out from a QP without a session; with one, only once it is accepted. */
+/* A QP sends nothing before its session is accepted. */
 static void no_segment_before_the_accept(void **state)
 {
 	ROWS("5043-2-01 5043-6.2-01 5043-6.2-03 5043-6.6-02 5043-11.1-05");
@@ -74,7 +74,7 @@ static void no_segment_before_the_accept(void **state)
 	call(&x, &p);
 	hears(&x, CONTROL, "0000 0005 0001 0001");
 	assert_false(fx_pull(&x));
-	fx_ack(&x, 1); /* that the Initiate arrived is not enough */
+	fx_ack(&x, 1); /* the Initiate's acknowledgement is not enough */
 	assert_false(fx_pull(&x));
 	says(&x, CONTROL, "0000 0006 0001 0001");
 	fx_event(&x, IW_EVENT_ACCEPT);
@@ -125,12 +125,14 @@ static void a_terminate_overtakes_neither_initiate_nor_accept(void **state)
 	iw_session_close(x.session);
 	fx_ack(&x, 0);
 	assert_false(fx_pull(&x));
-	fx_ack(&x, 1); /* the Accept alone */
+	fx_ack(&x, 1); /* the Accept only */
 	hears(&x, CONTROL, "0002 0004");
 	fx_stop(&x);
 }
 
-/* The RDMAP Terminate goes first, the session Terminate behind it; the other session goes on. */
+/*
+ * The RDMAP Terminate is sent first, and then the session Terminate. The other session continues.
+ */
 static void rdmap_terminate_then_session_terminate(void **state)
 {
 	ROWS("5043-6.2-08 5043-6.2-06 5043-11.3-04 5043-11.3-05 5043-2-05 5043-6-06");
@@ -180,7 +182,7 @@ static void rdmap_terminate_then_session_terminate(void **state)
 	}
 }
 
-/* A segment is no longer than what SCTP takes, however much room is offered. */
+/* A segment is never longer than SCTP's maximum, however much room is available. */
 static void no_segment_above_the_maximum(void **state)
 {
 	ROWS("5043-9-08 5043-9-02 5043-2-06 5043-9-03");
@@ -204,7 +206,7 @@ static void no_segment_above_the_maximum(void **state)
 	}
 }
 
-/* ---- what the peer sends ---- */
+/* ---- the peer's messages ---- */
 
 static void lengths_come_from_the_user_message(void **state)
 {
@@ -269,7 +271,7 @@ static void private_data_of_every_answer(void **state)
 	ROWS("5043-5.2.3-06 5043-5.2.3-07 5043-5.2.3-08 5043-5.2.3-10 5043-5.2.3-14 6581-7-04 "
 	     "6581-7-08 6581-7-09 6581-7-11 6581-7-14 6581-9-04 6581-10-01 6581-10-02");
 	static const uint16_t lengths[] = { 0, 1, 10, 255, 256, 508 };
-	/* Accept, Reject, and the same enhanced: function code and establishment data */
+	/* Accept, Reject, and their enhanced forms: function code and establishment data */
 	static const char *const answer[] = { "0002", "0003", "0006 0001 0001", "0007 0001 0001" };
 	struct iw_session_param p = session_param(1, 1, "");
 	struct iw_event ev;
@@ -293,7 +295,7 @@ static void private_data_of_every_answer(void **state)
 			assert_int_equal(iw_session_accept(ev.session, x.qp, &p), 0);
 		hears(&x, CONTROL, "0000 %b %b", head, head_len, data, n);
 		fx_stop(&x);
-		/* we do, and once more plainly */
+		/* the local side calls, with a plain Initiate if refused */
 		fx_start(&x, true);
 		call(&x, &p);
 		hears(&x, CONTROL, "0000 0005 0001 0001 %b", data, n);
@@ -308,7 +310,7 @@ static void private_data_of_every_answer(void **state)
 		assert_memory_equal(ev.param.private_data, data, n);
 		fx_stop(&x);
 	}
-	/* one byte more is too much */
+	/* one byte too many */
 	p.private_data_len = 509;
 	fx_start(&x, true);
 	assert_int_equal(iw_session_initiate(x.assoc, x.qp, &p, NULL, &x.session), -EINVAL);

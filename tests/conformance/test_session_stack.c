@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* LINK: runtime */
 /*
- * Sessions on SCTP: an RNIC and an SCTP instance, joined as conn/user_sctp.c joins them, against a peer
- * that speaks both by hand; on a virtual clock (RFC 5043 5.1, 5.2, 8 to 11).
+ * Sessions on SCTP: an RNIC and an SCTP instance, connected as in conn/user_sctp.c, on a virtual
+ * clock (RFC 5043 5.1, 5.2, 8 to 11). The peer is a script for both protocols.
  */
 #include "fixture/peer_script.h"
 
@@ -51,7 +51,7 @@ static void the_stack_asks(void **state)
 
 	stack_start();
 	open_out();
-	assert_int_equal(peer_is_called(&few).os, 65535); /* all that there are */
+	assert_int_equal(peer_is_called(&few).os, 65535); /* the maximum */
 	assert_true(stack_st.up);
 	for (unsigned int i = 0; i < 3; i++) {
 		qp[i] = fx_qp_sized(stack_x, stack_x->pd, stack_x->cq, 1);
@@ -84,7 +84,7 @@ static void a_caller_that_is_not_ddp(void **state)
 
 	for (size_t i = 0; i < STRANGERS; i++) {
 		stack_start();
-		if (i & 1) { /* with and without an association that is there */
+		if (i & 1) { /* with and without an existing association */
 			peer_calls(&usual);
 			stack_st.path.udp_port = peer.port = 7001;
 			peer.at = NULL;
@@ -119,7 +119,7 @@ static void a_callee_that_is_not_ddp(void **state)
 	}
 }
 
-/* The user of an SCTP instance says which adaptation indication it sends and accepts. */
+/* The user of an SCTP instance sets the adaptation indication that it sends and accepts. */
 static void another_indication(void **state)
 {
 	ROWS("5043-7.1-01 5043-7.1-03");
@@ -146,7 +146,7 @@ static void another_indication(void **state)
 
 /* ---- messages and chunks ---- */
 
-/* From the INIT to the end of the association. peer_takes() looks at each chunk. */
+/* From the INIT to the end of the association. peer_takes() checks each chunk. */
 static void a_whole_life(void **state)
 {
 	ROWS("5043-1-01 5043-4-01 5043-4-02 5043-5.1-01 5043-5.2-02 5043-5.2-03 5043-5.2.1-02 "
@@ -215,7 +215,7 @@ static bool all_true(const bool *b, unsigned int n)
 	return true;
 }
 
-/* A lost message is sent again as it was, whatever became of the memory that it was taken from. */
+/* A lost message is sent again with the same contents, even if its source memory has changed. */
 static void retransmissions_are_the_same(void **state)
 {
 	ROWS("5043-2-02 5043-10-01 5043-9-01");
@@ -291,7 +291,7 @@ static void fragments_are_put_together(void **state)
 
 			assert_true(iw_cq_is_empty(stack_x->cq));
 			peer_begin();
-			if (i == 0) /* even inside the header */
+			if (i == 0) /* also inside the header */
 				peer_data(peer.tsn, 6, 3, SEGMENT, "0001 41 43 000000");
 			else if (i == 1)
 				peer_data(peer.tsn + 1, 4, 3, SEGMENT,
@@ -344,7 +344,10 @@ static void many_chunks_in_a_packet(void **state)
 	stack_stop();
 }
 
-/* TSNs against the order of the DDP-SSNs: the last message is acknowledged long before the others. */
+/*
+ * The order of TSNs differs from the DDP-SSNs: the last message is acknowledged long before the
+ * others.
+ */
 static void tsns_say_nothing_of_order(void **state)
 {
 	ROWS("5043-5.2.1-05 5043-5.2.1-06 5043-10-02 5043-10-03 5043-10-04");
@@ -360,7 +363,7 @@ static void tsns_say_nothing_of_order(void **state)
 	peer_data(tsn + 1, WHOLE, 3, SEGMENT,
 		  "0003 01 43 00000000  00000000 00000001 00000000 'the '");
 	peer_send();
-	peer_begin(); /* TSN + 2 is on its way */
+	peer_begin(); /* TSN + 2 is in transit */
 	peer_data(tsn + 3, WHOLE, 3, SEGMENT, "0001 C1 40 %w %q 'one'", stack_x->stag,
 		  stack_x->base + 32);
 	peer_send();
@@ -377,7 +380,7 @@ static void tsns_say_nothing_of_order(void **state)
 	stack_stop();
 }
 
-/* A peer that sends ordered: the DDP-SSN counts all the same. */
+/* A peer sends ordered messages: the DDP-SSN still sets the order. */
 static void ordered_chunks(void **state)
 {
 	ROWS("5043-8-05");

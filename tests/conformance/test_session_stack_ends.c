@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* LINK: runtime */
 /*
- * Sessions on SCTP: an RNIC and an SCTP instance, joined as conn/user_sctp.c joins them, against a peer
- * that speaks both by hand; on a virtual clock (RFC 5043 5.1, 5.2, 8 to 11).
+ * Sessions on SCTP: an RNIC and an SCTP instance, connected as in conn/user_sctp.c, on a virtual
+ * clock (RFC 5043 5.1, 5.2, 8 to 11). The peer is a script for both protocols.
  */
 #include "fixture/peer_script.h"
 
@@ -10,7 +10,7 @@
 #include "sim/simnet.h"
 #include "fixture/session_stack.h"
 
-/* A chunk of a session that is over comes once more when the next session is on the stream. */
+/* A chunk of an ended session arrives again while the stream has the next session. */
 static void late_duplicates_are_no_part_of_the_next_session(void **state)
 {
 	ROWS("5043-6-01 5043-2-04 5043-6.1-01");
@@ -41,7 +41,7 @@ static void late_duplicates_are_no_part_of_the_next_session(void **state)
 	stack_stop();
 }
 
-/* ---- what waits for acknowledgements, and what does not ---- */
+/* ---- messages that wait for acknowledgements, or do not ---- */
 
 static void a_terminate_waits_for_the_sack(void **state)
 {
@@ -76,7 +76,7 @@ static void a_terminate_waits_for_the_sack(void **state)
 	}
 }
 
-/* We have only one stream. */
+/* The association has only one stream. */
 static void a_new_initiate_waits_for_the_sack(void **state)
 {
 	ROWS("5043-6.6-04");
@@ -106,10 +106,7 @@ static void a_new_initiate_waits_for_the_sack(void **state)
 	stack_stop();
 }
 
-/*
- * There is no Nagle algorithm: a small Send goes out although messages before it are not
- * acknowledged.
- */
+/* There is no Nagle algorithm: a small Send leaves before earlier messages are acknowledged. */
 static void small_sends_go_at_once(void **state)
 {
 	ROWS("5043-11.2-02 5043-11.2-03");
@@ -147,8 +144,8 @@ static void never_more_than_the_window(void **state)
 }
 
 /*
- * One chunk is lost again and again, all others arrive: the sender stops before its DDP-SSNs could be
- * mistaken. There are Writes only, which need no credit of any application.
+ * One chunk is lost again and again, all others arrive. The sender stops before its DDP-SSNs become
+ * ambiguous. All messages are Writes, which need no receives.
  */
 static void too_far_ahead(uint32_t distance)
 {
@@ -186,7 +183,7 @@ static void too_far_ahead(uint32_t distance)
 				highest = d.tsn;
 				idle = 0;
 			}
-			/* the lost one has DDP-SSN 1 */
+			/* the lost chunk has DDP-SSN 1 */
 			assert_in_range((uint16_t)(get_be16(d.data) - 1), 0, 32767);
 			assert_in_range(highest - lost, 0, 32767);
 		}
@@ -199,7 +196,7 @@ static void too_far_ahead(uint32_t distance)
 		peer_send();
 	}
 	assert_in_range(highest - lost, distance ? 32000 : 4000, 32767);
-	iw_qp_free(stack_x->qp); /* the Write is given up */
+	iw_qp_free(stack_x->qp); /* aborts the Write */
 	stack_x->qp = NULL;
 	iw_mr_free(mr);
 	stack_stop();
@@ -211,12 +208,12 @@ static void never_too_far_ahead(void **state)
 	ROWS("5043-10-06 5043-10-07");
 
 	too_far_ahead(0);
-	too_far_ahead(UINT32_MAX); /* whatever the configuration says */
+	too_far_ahead(UINT32_MAX); /* whatever the configuration */
 }
 
 /* ---- sizes ---- */
 
-/* A Write of 8000 bytes on paths of these MTUs (IPv4, UDP): whole chunks, as large as fits. */
+/* A Write of 8000 bytes on paths of these MTUs (IPv4, UDP): whole chunks of maximum size. */
 static void segments_follow_the_mtu(void **state)
 {
 	ROWS("5043-2-06 5043-9-01 5043-9-02 5043-9-03 5043-9-05 5043-4-01");
@@ -242,7 +239,7 @@ static void segments_follow_the_mtu(void **state)
 	}
 }
 
-/* What was sent before the MTU shrank goes out again in one piece: IP may cut it. */
+/* Chunks sent before the MTU shrank are repeated in one piece. IP may fragment them. */
 static void a_shrunken_mtu(void **state)
 {
 	ROWS("5043-9-05 5043-9-01");
@@ -261,11 +258,11 @@ static void a_shrunken_mtu(void **state)
 		assert_true(n++ < 100);
 		stack_wait_ns(SECOND);
 	}
-	assert_int_equal(d.len, 1444); /* flags and DDP-SSN are looked at by peer_takes() */
+	assert_int_equal(d.len, 1444); /* peer_takes() checks flags and DDP-SSN */
 	stack_stop();
 }
 
-/* The floor of 516 bytes: all private data that there may be, where nothing larger goes through. */
+/* The floor of 516 bytes: maximum private data on the smallest path. */
 static void largest_control_message_on_the_smallest_path(void **state)
 {
 	ROWS("5043-9-04 5043-9-03");
@@ -289,7 +286,10 @@ static void largest_control_message_on_the_smallest_path(void **state)
 	stack_stop();
 }
 
-/* Bulk both ways: SACKs ride with segments, which are cut to what room they leave. */
+/*
+ * Bulk data in both directions: packets have a SACK and segments, which are cut to the remaining
+ * room.
+ */
 static void sacks_share_packets_with_segments(void **state)
 {
 	ROWS("5043-9-07");
@@ -330,7 +330,9 @@ static void sacks_share_packets_with_segments(void **state)
 
 /* ---- the end of associations ---- */
 
-/* The peer breaks SCTP's rules: SCTP ends it, RDMAP says nothing on any stream. */
+/*
+ * The peer breaks SCTP's rules: SCTP ends the association, and RDMAP sends nothing on any stream.
+ */
 static void errors_of_the_association(void **state)
 {
 	ROWS("5043-11.3-01 5043-11.3-02 5043-11.3-03 6581-8-06");
@@ -355,13 +357,13 @@ static void errors_of_the_association(void **state)
 			peer_begin();
 			peer_data(peer.tsn++, WHOLE, 1, SEGMENT, "");
 			peer_send();
-		} else if (how == 1) { /* acknowledges what was not sent */
+		} else if (how == 1) { /* acknowledges a TSN never sent */
 			peer_sack(peer.cum + 1000);
 		} else if (how == 2) {
 			peer_begin();
 			peer_chunk(WIRE_SCTP_ABORT, 0, "");
 			peer_send();
-		} else { /* says nothing any more */
+		} else { /* becomes silent */
 			for (unsigned int i = 0; i < 3; i++) {
 				struct iw_qp *first = stack_x->qp;
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* LINK: iwarp */
 /*
- * Every state of a stream against every message that a peer can send there (RFC 5043 6, RFC 6581 7):
- * what comes out, and what the application hears.
+ * Every message of a peer in every state of a stream (RFC 5043 6, RFC 6581 7): the messages sent,
+ * and the application's events.
  */
 #include "conformance/rows.h"
 #include "fixture/iw_fixture.h"
@@ -11,7 +11,7 @@
 #define TAGGED "\xc1\x40STAGTOTOTOTO" /* an RDMA Write: STag and TO are filled in */
 #define UNTAGGED "\x41\x43\0\0\0\0\0\0\0\0\0\0\0\1\0\0\0\0" /* a Send, MSN 1 */
 
-/* Behind the DDP-SSN. */
+/* Messages after the DDP-SSN. */
 static const struct message {
 	const char *name;
 	uint32_t ppid;
@@ -46,24 +46,24 @@ static const struct message {
 #define WRITE_AT 100
 
 /*
- * What follows, one letter a message:
- *	i  the application hears of a request; nothing is sent
- *	a  it hears of the Accept; nothing is sent
- *	r  it hears of the Reject; nothing is sent, and the stream is free
- *	f  a plain Initiate goes out on another stream
- *	u  it hears that the Initiate was refused; nothing is sent, and the stream is free
- *	e  the orderly end: it hears of it, a session Terminate goes out
- *	c  illegal, as both have called: a session Terminate goes out at once, the application hears of it,
- *	   and may try once more with the same QP
- *	T  illegal: a session Terminate goes out at once, and the application, if it knows
- *	   of the session, hears of a protocol error
- *	w  the segment is placed and delivered
- *	-  nothing at all
- *	x  nothing at all, but the stream is free now
+ * Reactions, one letter for each message:
+ *	i	event: a request; nothing is sent
+ *	a	event: the Accept; nothing is sent
+ *	r	event: the Reject; nothing is sent, and the stream is free
+ *	f	a plain Initiate is sent on another stream
+ *	u	event: the Initiate was refused; nothing is sent, and the stream is free
+ *	e	the orderly end: an event, and a session Terminate is sent
+ *	c	illegal, as both sides have called: a session Terminate is sent immediately;
+ *		an event, and the same QP may call once more
+ *	T	illegal: a session Terminate is sent immediately; event: a protocol error, if the
+ *		application knows of the session
+ *	w	the segment is placed and delivered
+ *	-	no reaction
+ *	x	no reaction, but the stream is free
  */
 struct state {
 	void (*enter)(struct fx *x);
-	uint16_t our_ssn; /* of our next message */
+	uint16_t our_ssn; /* of the next local message */
 	bool known;	  /* to the application */
 	/*                      0 I A R T EI EA ER 8 256 ffff T+ EI- half none W S W- S- none P0 P18 */
 	const char *reactions;
@@ -89,12 +89,12 @@ static void expect_closed(struct fx *x, int error)
 	assert_int_equal(fx_cqe(x).status, IW_WC_WR_FLUSH_ERR);
 }
 
-/* The message must be dealt with as soon as it is there. */
+/* A wrong message must be handled as soon as it arrives. */
 static void expect_protocol_error(struct fx *x, const struct state *st)
 {
 	struct iw_event ev;
 
-	fx_ack(x, 1); /* what was sent so far has arrived */
+	fx_ack(x, 1); /* all messages sent before have arrived */
 	expect_session_terminate(x, st->our_ssn);
 	if (!st->known)
 		return;
@@ -193,7 +193,7 @@ static void react(struct fx *x, const struct state *st, const struct message *m,
 	}
 	assert_false(fx_pull(x));
 	fx_no_event(x);
-	/* Nothing of what was not legal reached memory. */
+	/* No illegal message has reached memory. */
 	for (size_t i = 0; i < FX_MEM; i++)
 		assert_int_equal(x->mem[i], 0);
 }
@@ -241,7 +241,7 @@ static void stream_without_session(void **state)
 	check_state(&idle);
 }
 
-/* The peer's Initiate waits for the application. */
+/* The peer's Initiate waits for the application's decision. */
 static void enter_requested(struct fx *x)
 {
 	enter_idle(x);
@@ -270,7 +270,7 @@ static void initiate_undecided(void **state)
 	check_state(&enhanced);
 }
 
-/* Our Initiate is on its way. */
+/* The local Initiate waits for its answer. */
 static void enter_initiating(struct fx *x)
 {
 	struct iw_session_param p = { .ird = 1, .ord = 1, .rnr_retry_count = 7 };
@@ -300,7 +300,7 @@ static void enhanced_initiate_unanswered(void **state)
 static void enter_initiating_plain(struct fx *x)
 {
 	enter_initiating(x);
-	fx_control(x, SESSION_TERMINATE, NULL, 0); /* not enhanced, then */
+	fx_control(x, SESSION_TERMINATE, NULL, 0); /* so send a plain Initiate */
 	x->acked++;
 	expect_plain_initiate(x);
 	x->sid = 2;
@@ -349,7 +349,7 @@ static void established(void **state)
 	check_state(&active);
 }
 
-/* We have sent our Terminate, and the peer has not. */
+/* The local Terminate has been sent, the peer's has not arrived. */
 static void enter_closing(struct fx *x)
 {
 	fx_passive(x, 1, 1, 7);
@@ -391,7 +391,7 @@ static void behind_the_end(void **state)
 	check_state(&over);
 }
 
-/* The peer's Terminate has come, and ours is not acknowledged yet. */
+/* The peer's Terminate has arrived, the local one is not acknowledged yet. */
 static void enter_ended_by_peer(struct fx *x)
 {
 	enter_established_passive(x);

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* LINK: iwarp */
-/* The messages of a session, their DDP-SSNs, and what these mean (RFC 5043 5.2, 6, 10). */
+/* The messages of a session, and their DDP-SSNs (RFC 5043 5.2, 6, 10). */
 #include "fixture/session_script.h"
 
 #include <malloc.h>
 
-/* ---- order is that of the DDP-SSNs ---- */
+/* ---- the DDP-SSNs give the order ---- */
 
-/* The n-th permutation of 0 to count - 1. */
+/* Makes the n-th permutation of 0 to count - 1. */
 static void permute(unsigned int n, unsigned int count, unsigned int *order)
 {
 	for (unsigned int i = 0; i < count; i++)
@@ -93,7 +93,7 @@ static void any_order_of_arrival(void **state)
 	}
 }
 
-/* More than 65536 messages in one session, each way. */
+/* More than 65536 messages in one session, in both directions. */
 static void ssns_wrap(void **state)
 {
 	ROWS("5043-5.2.1-03 5043-5.2.1-02 5043-10-05");
@@ -107,7 +107,7 @@ static void ssns_wrap(void **state)
 		hears(&x, SEGMENT, "%b C1 40 00001234 0000000000000000 ..",
 		      (uint8_t[]){ (uint8_t)(i >> 8), (uint8_t)i }, (size_t)2);
 		assert_int_equal(fx_cqe(&x).wr_id, i);
-		/* in pairs, the second one first */
+		/* in pairs, the second message first */
 		x.ssn = (uint16_t)(i % 2 ? i + 1 : i - 1);
 		fx_write(&x, x.stag, x.base + 8 + i % 2, &v, 1);
 		assert_int_equal(x.mem[8 + i % 2], v);
@@ -127,7 +127,7 @@ static void window_of_32767(void **state)
 
 	for (size_t i = 0; i < sizeof(bases) / sizeof(bases[0]); i++) {
 		open_session(&x, 1, 1);
-		while (x.ssn != bases[i]) /* the next in turn */
+		while (x.ssn != bases[i]) /* the next in order */
 			fx_write(&x, x.stag, x.base, "", 1);
 		x.ssn = (uint16_t)(bases[i] + 32767);
 		fx_write(&x, x.stag, x.base + 1, "later", 5);
@@ -144,7 +144,7 @@ static void window_of_32767(void **state)
 	}
 }
 
-/* A DDP-SSN comes a second time, delivered or waiting: nothing happens. */
+/* A repeated DDP-SSN has no effect, whether the first message is delivered or waits. */
 static void nothing_is_taken_twice(void **state)
 {
 	ROWS("5043-10-10 5043-6.1-02");
@@ -166,7 +166,7 @@ static void nothing_is_taken_twice(void **state)
 	fx_stop(&x);
 }
 
-/* Isolated DDP-SSNs cost a table of a record a message, once. */
+/* Isolated DDP-SSNs take only one table, with a record per message. */
 static void far_ssns_cost_little(void **state)
 {
 	ROWS("5043-10-09");
@@ -181,7 +181,7 @@ static void far_ssns_cost_little(void **state)
 	}
 	after = mallinfo2();
 	assert_true(after.uordblks + after.hblkhd <= before.uordblks + before.hblkhd + 520 * 1024);
-	/* on a stream without a session, nothing */
+	/* no memory on a stream without a session */
 	x.sid = 3;
 	before = mallinfo2();
 	for (x.ssn = 1; x.ssn < 32767; x.ssn += 31)
@@ -215,7 +215,7 @@ static void streams_have_their_own_series(void **state)
 	x.sid = 0;
 	says(&x, CONTROL, "0000 0006 0001 0001");
 	fx_event(&x, IW_EVENT_ACCEPT);
-	/* the first waits for its DDP-SSN 1, the second does not */
+	/* the first stream waits for its DDP-SSN 1, the second does not */
 	x.qp = first;
 	fx_post_recv(&x, 1, x.base, 8, x.stag);
 	x.qp = second;
@@ -234,7 +234,7 @@ static void streams_have_their_own_series(void **state)
 	fx_stop(&x);
 }
 
-/* Sessions one after the other on the same stream; the peer calls. */
+/* Successive sessions on the same stream; the peer calls. */
 static void every_session_begins_at_zero(void **state)
 {
 	ROWS("5043-6.1-01 5043-2-04 5043-6-01 5043-6-03");
@@ -253,7 +253,7 @@ static void every_session_begins_at_zero(void **state)
 		iw_session_close(x.session);
 		hears(&x, CONTROL, "0002 0004");
 		says(&x, CONTROL, "0001 0004");
-		/* late ones of the same session; the stream is idle */
+		/* late segments of the same session; the stream is idle */
 		says(&x, SEGMENT, "0002 C1 40 %w %q 'x'", x.stag, x.base);
 		fx_ack(&x, 1);
 		says(&x, SEGMENT, "0003 C1 40 %w %q 'x'", x.stag, x.base);
@@ -265,7 +265,8 @@ static void every_session_begins_at_zero(void **state)
 }
 
 /*
- * We have only one stream: it is not used again before both sides are known to be through with it.
+ * The association has only one stream. It is not used again before both sides have finished with
+ * it.
  */
 static void a_stream_rests_before_it_is_used_again(void **state)
 {
@@ -289,7 +290,7 @@ static void a_stream_rests_before_it_is_used_again(void **state)
 		assert_int_equal(iw_session_initiate(x.assoc, x.qp, &p, NULL, &s), -EAGAIN);
 		hears(&x, CONTROL, "0001 0004");
 		assert_int_equal(iw_session_initiate(x.assoc, x.qp, &p, NULL, &s), -EAGAIN);
-		/* in each order: acknowledged, and ended by the peer */
+		/* acknowledgement and the peer's Terminate, in each order */
 		if (i % 2)
 			fx_ack(&x, 2);
 		else
@@ -298,13 +299,13 @@ static void a_stream_rests_before_it_is_used_again(void **state)
 		if (i % 2)
 			says(&x, CONTROL, "0001 0004");
 		else
-			fx_ack(&x, 1); /* the Initiate alone is not all of it */
+			fx_ack(&x, 1); /* only the Initiate, so more is outstanding */
 		if (i % 2 == 0) {
 			assert_int_equal(iw_session_initiate(x.assoc, x.qp, &p, NULL, &s), -EAGAIN);
 			fx_ack(&x, 1);
 		}
 	}
-	/* A Reject ends it, too, when the Initiate is acknowledged. */
+	/* After a Reject, too, the stream is free once the Initiate is acknowledged. */
 	call(&x, &p);
 	hears(&x, CONTROL, "0000 0005 0001 0001");
 	says(&x, CONTROL, "0000 0007 0000 0000");
@@ -316,7 +317,7 @@ static void a_stream_rests_before_it_is_used_again(void **state)
 	fx_stop(&x);
 }
 
-/* A Reject is not answered; neither is ours. */
+/* Neither the peer's Reject nor the local one is answered. */
 static void rejected_and_no_more(void **state)
 {
 	ROWS("5043-6.3-04 5043-6.1-03 5043-5.2.3-04 5043-6.3-03 5043-5.2.3-13 6581-7-19 "
@@ -350,7 +351,7 @@ static void rejected_and_no_more(void **state)
 	fx_stop(&x);
 }
 
-/* The peer's RDMAP Terminate alone ends the work, but does not end the session on the wire. */
+/* The peer's RDMAP Terminate ends the work, but not the session on the wire. */
 static void an_rdmap_terminate_is_a_segment(void **state)
 {
 	ROWS("5043-6.2-09 5043-6.2-06");
@@ -370,7 +371,7 @@ static void an_rdmap_terminate_is_a_segment(void **state)
 	fx_stop(&x);
 }
 
-/* The association ends: nothing is sent on its streams, every application hears of it. */
+/* The association ends: nothing is sent on its streams, and every application gets an event. */
 static void all_sessions_end_with_the_association(void **state)
 {
 	ROWS("5043-11.3-02 5043-11.3-03");
@@ -390,7 +391,7 @@ static void all_sessions_end_with_the_association(void **state)
 	}
 	x.doorbells = 0;
 	iw_assoc_lost(x.assoc, -ECONNRESET);
-	assert_int_equal(x.doorbells, 0); /* and nothing can be pulled of what is gone */
+	assert_int_equal(x.doorbells, 0); /* nothing can be sent any more */
 	for (unsigned int i = 0; i < 5; i++) {
 		struct iw_event ev = fx_event(&x, IW_EVENT_CLOSED);
 

@@ -8,7 +8,7 @@
 #define RTR_SEND "0001 41 43 00000000  00000000 00000001 00000000"
 #define RTR_WRITE "0001 C1 40 00000000 0000000000000000"
 
-/* Of the next allocations one fails (linked with --wrap). */
+/* Makes one of the next allocations fail (linked with --wrap). */
 static bool out_of_memory;
 
 void *__real_calloc(size_t n, size_t size);
@@ -42,9 +42,7 @@ static void peer_reads(struct fx *x, uint32_t msn, uint32_t len)
 	fx_feed(x, 16, x->ssn++, m, fx_make_untagged(m, 0x41, 0x41, 0, 1, msn, 0, body, 28));
 }
 
-/*
- * Checks that so many reads of the peer are served at once, and that the next one is one too many.
- */
+/* Checks that the peer may have exactly ird outstanding reads, and that one more is an error. */
 static void expect_ird(struct fx *x, uint32_t ird)
 {
 	for (uint32_t msn = 1; msn <= ird; msn++)
@@ -56,17 +54,14 @@ static void expect_ird(struct fx *x, uint32_t ird)
 	hears(x, SEGMENT, "0001 " TERMINATE "1202 C000 002E 41 41 ..");
 }
 
-/*
- * Checks that so many reads of ours are outstanding at once, and that the next goes out when one is
- * answered.
- */
+/* Checks that exactly ord local reads are outstanding, and that an answer permits the next. */
 static void expect_ord(struct fx *x, uint32_t ord)
 {
 	uint8_t m[32];
 
 	for (uint32_t i = 0; i < ord + 2; i++)
 		fx_post(x, i, IW_WR_RDMA_READ, x->base, 1, 1, 1, 0);
-	if (!ord) { /* no read at all: the session fails */
+	if (!ord) { /* a read makes the session fail */
 		while (fx_pull(x))
 			assert_int_not_equal(x->out[3], 0x41);
 		assert_int_equal(fx_cqe(x).status, IW_WC_LOC_QP_OP_ERR);
@@ -103,7 +98,7 @@ static void what_the_initiator_says(void **state)
 		{ 4, 8, IW_RTR_SEND, "0000 0005 C004 0008 'ulp'" },
 		{ 4, 8, IW_RTR_WRITE, "0000 0005 8004 8008 'ulp'" },
 		{ 4, 8, IW_RTR_READ, "0000 0005 8004 4008 'ulp'" },
-		/* nothing spills into the flags */
+		/* no overflow into the flags */
 		{ 0x3fff, 0x10001, 0, "0000 0005 0080 0080 'ulp'" },
 		{ 0xffffffff, 0x8000, IW_RTR_ANY, "0000 0005 C080 C080 'ulp'" },
 	};
@@ -120,7 +115,7 @@ static void what_the_initiator_says(void **state)
 	}
 }
 
-/* We offer IRD 4 and ORD 4. */
+/* The local offer is IRD 4 and ORD 4. */
 static void the_initiator_adapts_to_the_accept(void **state)
 {
 	ROWS("6581-9.1-06 6581-9.1-12 6581-9.1-13 6581-9.1-18 6581-9.1-20 6581-9.1-22 "
@@ -172,7 +167,7 @@ static void accepts_that_cannot_be(void **state)
 		{ "0000 0006 0001 0081", "0001 " TERMINATE "2006 0000" },
 		{ "0000 0006 0001 3FFE", "0001 " TERMINATE "2006 0000" },
 		{ "0000 0006 8001 0001", "0001 " TERMINATE "2007 0000" },
-		/* both: the depths come first */
+		/* both errors: the depths are checked first */
 		{ "0000 0006 8001 0081", "0001 " TERMINATE "2006 0000" },
 	};
 	struct fx x;
@@ -216,8 +211,8 @@ static void no_memory_for_the_ird(void **state)
 }
 
 /*
- * Memory for requests is taken as they come. Without any, our requests wait, but one goes on; the
- * peer is told that there is none for its requests.
+ * Requests take memory as they arise. Without memory, all local requests but one wait. A request of
+ * the peer ends the session.
  */
 static void no_memory_for_requests(void **state)
 {
@@ -261,7 +256,7 @@ static void what_a_reject_says_is_shown(void **state)
 	} cases[] = {
 		{ "0000 0007 0003 0004 'sorry'", 3, 4, 5 },
 		{ "0000 0007 C003 C004", 3, 4, 0 },
-		{ "0000 0007", 0, 0, 0 }, /* as the figure has it */
+		{ "0000 0007", 0, 0, 0 }, /* as in the figure */
 		{ "0000 0007 3FFF 3FFF", 128, 128, 0 },
 	};
 	struct iw_session_param p = session_param(1, 1, ""), again = session_param(3, 4, "again");
@@ -287,9 +282,7 @@ static void what_a_reject_says_is_shown(void **state)
 	}
 }
 
-/*
- * An RTR indication of each kind; if there is a choice, the one that costs the peer least is made.
- */
+/* RTR indications of each kind. Given a choice, the initiator uses the cheapest for the peer. */
 static void the_rtr_comes_first(void **state)
 {
 	ROWS("6581-5-02 6581-9.2-02 6581-9.2-03 6581-9.2-04 6581-9.2-12 6581-9.2-14 "
@@ -297,7 +290,7 @@ static void the_rtr_comes_first(void **state)
 	static const struct {
 		const char *accept, *rtr;
 		bool is_read;
-		uint32_t first_msn; /* of our Sends behind it */
+		uint32_t first_msn; /* of the Sends that follow */
 	} cases[] = {
 		{ "0000 0006 C001 0001", "0001 41 43 00000000  00000000 00000001 00000000", false,
 		  2 },
@@ -330,7 +323,7 @@ static void the_rtr_comes_first(void **state)
 								      16);
 		hears(&x, SEGMENT, "0002 41 43 00000000  00000000 %w 00000000 ..",
 		      cases[i].first_msn);
-		/* IRD 1: one read at a time, the RTR being one */
+		/* IRD 1: one read at a time, the RTR included */
 		if (!cases[i].is_read) {
 			hears(&x, SEGMENT, "0003 41 41 00000000  00000001 00000001 ..");
 		} else {
@@ -357,20 +350,20 @@ static void what_the_responder_says(void **state)
 	static const struct {
 		const char *initiate;
 		uint32_t shown_ird, shown_ord;
-		uint32_t ird, ord; /* what the application wants */
+		uint32_t ird, ord; /* the application's values */
 		const char *accept;
-		uint32_t served, open; /* what comes of it */
+		uint32_t served, open; /* the resulting values */
 	} cases[] = {
 		{ "0000 0005 0004 0003", 4, 3, 8, 8, "0000 0006 0008 0004", 8, 4 },
 		{ "0000 0005 0000 0000", 0, 0, 8, 8, "0000 0006 0008 0000", 8, 0 },
 		{ "0000 0005 0001 0003", 1, 3, 8, 8, "0000 0006 0008 0001", 8, 1 },
 		{ "0000 0005 0009 0009", 9, 9, 2, 2, "0000 0006 0009 0002", 9, 2 },
 		{ "0000 0005 3FFE 3FFE", 0x3ffe, 0x3ffe, 1, 1, "0000 0006 0080 0001", 128, 1 },
-		/* left to the applications: ours stay what they are */
+		/* left to the applications: the local values do not change */
 		{ "0000 0005 0009 3FFF", 9, 128, 4, 4, "0000 0006 3FFF 0004", 4, 4 },
 		{ "0000 0005 3FFF 0001", 128, 1, 4, 4, "0000 0006 0004 3FFF", 4, 4 },
 		{ "0000 0005 3FFF 3FFF", 128, 128, 4, 4, "0000 0006 3FFF 3FFF", 4, 4 },
-		/* A, and each of B, C and D, and together */
+		/* A, with each of B, C and D, and with several */
 		{ "0000 0005 C002 0002", 2, 2, 2, 2, "0000 0006 C002 0002", 2, 2 },
 		{ "0000 0005 8002 8002", 2, 2, 2, 2, "0000 0006 8002 8002", 2, 2 },
 		{ "0000 0005 8002 4002", 2, 2, 2, 2, "0000 0006 8002 4002", 2, 2 },
@@ -380,7 +373,7 @@ static void what_the_responder_says(void **state)
 		{ "0000 0005 8002 0002", 2, 2, 2, 2, "0000 0006 8002 C002", 2, 2 },
 		/* a read as RTR needs an IRD */
 		{ "0000 0005 8002 4000", 2, 0, 0, 2, "0000 0006 8001 4002", 1, 2 },
-		/* B, C and D mean nothing without A */
+		/* B, C and D have no effect without A */
 		{ "0000 0005 4002 C002", 2, 2, 2, 2, "0000 0006 0002 0002", 2, 2 },
 	};
 	struct iw_event ev;
@@ -412,7 +405,7 @@ static void what_the_responder_says(void **state)
 	}
 }
 
-/* The peer's RTR is a message like any other. */
+/* The peer's RTR is handled like any message. */
 static void an_rtr_of_the_peer(void **state)
 {
 	ROWS("6581-9.1-09 6581-9.2-03 6581-9.2-04");
@@ -436,8 +429,8 @@ static void an_rtr_of_the_peer(void **state)
 }
 
 /*
- * But the RTR indication is not a Write of the peer's application: Immediate Data behind it stands
- * alone, while behind an empty RDMA Write it would belong to that Write.
+ * But the RTR indication is not a Write of the peer's application. Immediate Data that follows it
+ * does not belong to it. After an empty RDMA Write, Immediate Data belongs to that Write.
  */
 static void immediate_data_behind_an_rtr(void **state)
 {
@@ -470,9 +463,7 @@ static void immediate_data_behind_an_rtr(void **state)
 	}
 }
 
-/*
- * Without the A flag either side may begin: here the responder does, before it has heard a segment.
- */
+/* Without the A flag either side may begin. Here the responder sends before a segment arrives. */
 static void the_responder_may_send_first(void **state)
 {
 	ROWS("6581-7-17 6581-7-12 6581-7-16 6581-7-18 6581-7-03");
@@ -525,7 +516,7 @@ static void a_reject_says_that_it_is_enhanced(void **state)
 
 /* ---- old and new ---- */
 
-/* A session of each kind: the Initiate and Accept differ, nothing behind them does. */
+/* A session of each kind: only the Initiate and Accept differ. */
 static void only_control_messages_differ(void **state)
 {
 	ROWS("6581-1.2-01 6581-7-16 6581-10-02 6581-10-04 6581-9-05");
@@ -556,7 +547,7 @@ static void only_control_messages_differ(void **state)
 	}
 }
 
-/* To a Terminate the initiator answers with a plain Initiate on another stream, once. */
+/* After a Terminate, the initiator sends a plain Initiate on another stream, once. */
 static void a_peer_that_is_not_enhanced(void **state)
 {
 	ROWS("6581-10-06 5043-5.2.3-02 5043-6.2-01 6581-7-20");
@@ -586,7 +577,7 @@ static void a_peer_that_is_not_enhanced(void **state)
 	}
 }
 
-/* A peer that has said something enhanced knows what it refuses: it is not asked again. */
+/* A peer that has sent an enhanced message refuses deliberately: no plain Initiate follows. */
 static void a_peer_that_is_enhanced(void **state)
 {
 	ROWS("6581-10-06 5043-5.2.3-02");

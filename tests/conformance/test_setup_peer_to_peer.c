@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* LINK: iwarp */
 /*
- * The peer-to-peer model (RFC 6581 9.2, 9.3): which side asks for which RTR indication, and which
+ * The peer-to-peer model (RFC 6581 9.2, 9.3): which side requests which RTR indication, and which
  * side waits for it.
  */
 #include "fixture/session_script.h"
@@ -15,7 +15,7 @@
 	"00000000 0000000000000000 00000000 00000000 0000000000000000"
 #define READ_RESPONSE "C1 42 00000000 0000000000000000"
 
-/* Flags of the establishment data, with IRD and ORD 1. */
+/* Returns the establishment data with these flags, and IRD and ORD 1. */
 static uint32_t word(bool peer_to_peer, unsigned int kinds)
 {
 	return 0x00010001 | (peer_to_peer ? 1u << 31 : 0) | (kinds & IW_RTR_SEND ? 1u << 30 : 0) |
@@ -24,7 +24,7 @@ static uint32_t word(bool peer_to_peer, unsigned int kinds)
 
 /* ---- the initiator ---- */
 
-/* Each request for an RTR indication (0: none) against each Accept. */
+/* Each request for an RTR indication (0: none), with each Accept. */
 static void what_comes_of_an_accept(void **state)
 {
 	ROWS("6581-5-01 6581-5-02 6581-8-04 6581-8-05 6581-9.2-01 6581-9.2-05 6581-9.2-06 "
@@ -59,7 +59,7 @@ static void what_comes_of_an_accept(void **state)
 				      common & IW_RTR_READ  ? "0001 " RTR_READ :
 							      "0001 " RTR_SEND);
 			send_msn += a && common == IW_RTR_SEND;
-			fx_post(&x, 2, IW_WR_SEND, x.base, 1, 0, 0, 0); /* right behind it */
+			fx_post(&x, 2, IW_WR_SEND, x.base, 1, 0, 0, 0); /* directly after it */
 			hears(&x, SEGMENT,
 			      a ? "0002 41 43 00000000  00000000 %w 00000000 .." :
 				  "0001 41 43 00000000  00000000 %w 00000000 ..",
@@ -76,7 +76,7 @@ static void what_comes_of_an_accept(void **state)
 	}
 }
 
-/* A peer that knows only the plain Initiate: over SCTP either side may begin, so that will do. */
+/* A peer without enhanced messages gets a plain Initiate: over SCTP either side may begin. */
 static void a_peer_without_it(void **state)
 {
 	ROWS("6581-10-06");
@@ -100,7 +100,7 @@ static void a_peer_without_it(void **state)
 
 /* ---- the responder ---- */
 
-/* The peer asks for an indication of these kinds, and our application accepts. */
+/* The peer requests an indication of these kinds, and the local application accepts. */
 static void called(struct fx *x, unsigned int kinds)
 {
 	struct iw_session_param p = session_param(1, 1, "");
@@ -114,7 +114,7 @@ static void called(struct fx *x, unsigned int kinds)
 	assert_true(iw_session_awaits_rtr(x->session));
 }
 
-/* The QP takes what the application posts, and keeps it until the RTR indication is there. */
+/* The QP keeps the posted requests until the RTR indication arrives. */
 static void the_responder_waits(void **state)
 {
 	ROWS("6581-7-18 6581-9.1-09 6581-9.2-02 6581-9.2-03 6581-9.2-04 6581-9.2-07 6581-9.2-08 "
@@ -141,7 +141,7 @@ static void the_responder_waits(void **state)
 		fx_post(&x, 1, IW_WR_SEND, x.base + 8, 1, 0, 0, 0);
 		fx_post(&x, 2, IW_WR_RDMA_WRITE, x.base + 8, 1, 1, 1, 0);
 		assert_false(fx_pull(&x));
-		fx_ack(&x, 0); /* time alone changes nothing */
+		fx_ack(&x, 0); /* time has no effect */
 		assert_false(fx_pull(&x));
 		fx_no_event(&x);
 		no_completion(&x);
@@ -157,7 +157,7 @@ static void the_responder_waits(void **state)
 		hears(&x, SEGMENT, is_read ? "0003 C1 40 00000001 .." : "0002 C1 40 00000001 ..");
 		assert_false(fx_pull(&x));
 		completions(&x, { 1, IW_WC_SUCCESS }, { 2, IW_WC_SUCCESS });
-		/* It has taken no receive. */
+		/* The indication has used no receive. */
 		says(&x, SEGMENT, "0002 41 43 00000000  00000000 %w 00000000 'first'", msn);
 		completions(&x, { 7, IW_WC_SUCCESS });
 		assert_memory_equal(x.mem, "first", 5);
@@ -166,7 +166,7 @@ static void the_responder_waits(void **state)
 	}
 }
 
-/* Messages that overtake the indication are placed and wait for their turn. */
+/* Messages that overtake the indication are placed and wait. */
 static void the_rtr_comes_late(void **state)
 {
 	ROWS("6581-9.2-02 6581-9.2-03");
@@ -180,7 +180,7 @@ static void the_rtr_comes_late(void **state)
 		x.rnic->config.in_order = i & 2;
 		fx_post_recv(&x, 7, x.base, 8, x.stag);
 		says(&x, SEGMENT, "0003 41 43 00000000  00000000 %w 00000000 'two'",
-		     msn + 1); /* held */
+		     msn + 1); /* waits for a receive */
 		says(&x, SEGMENT, "0002 41 43 00000000  00000000 %w 00000000 'one'", msn);
 		fx_no_event(&x);
 		no_completion(&x);
@@ -202,8 +202,8 @@ static void the_rtr_comes_late(void **state)
 }
 
 /*
- * The indication shows that the Accept has arrived, whatever SCTP knows of that: so a Terminate may
- * follow.
+ * The indication shows that the Accept has arrived, even if unacknowledged by SCTP. So a Terminate
+ * may follow.
  */
 static void the_rtr_is_an_answer(void **state)
 {
@@ -228,7 +228,7 @@ static void the_rtr_is_an_answer(void **state)
 	}
 }
 
-/* If the indication is not a Send, any first message serves as one, besides what it is. */
+/* If the indication is not a Send, any first message also serves as the indication. */
 static void another_message_first(void **state)
 {
 	ROWS("6581-9.2-09 6581-12-01");
@@ -247,10 +247,7 @@ static void another_message_first(void **state)
 	fx_stop(&x);
 }
 
-/*
- * MSN 1 was to be an empty Send, and nothing but that, since no receive is set aside for another
- * message.
- */
+/* MSN 1 must be an empty Send. No receive is set aside for another message. */
 static void no_rtr_where_it_is_a_send(void **state)
 {
 	ROWS("6581-8-01 6581-8-04 6581-8-05 6581-9.2-02 6581-12-01");
@@ -274,7 +271,7 @@ static void no_rtr_where_it_is_a_send(void **state)
 		called(&x, IW_RTR_SEND);
 		fx_post_recv(&x, 7, x.base, 8, x.stag);
 		fx_post(&x, 1, IW_WR_SEND, x.base + 8, 1, 0, 0, 0);
-		if (i & 1) /* something else has overtaken it */
+		if (i & 1) /* a later message overtakes it */
 			says(&x, SEGMENT, "0002 41 43 00000000  00000000 00000002 00000000 'next'");
 		fx_no_event(&x);
 		says(&x, SEGMENT, wrong[i / 2]);
@@ -288,7 +285,7 @@ static void no_rtr_where_it_is_a_send(void **state)
 	}
 }
 
-/* With an SRQ, receives go to the messages behind the indication. */
+/* With an SRQ, the messages after the indication get the receives. */
 static void the_rtr_takes_none_of_an_srq(void **state)
 {
 	ROWS("6581-9.2-02");
@@ -329,7 +326,7 @@ static void the_rtr_takes_none_of_an_srq(void **state)
 	fx_stop(&x);
 }
 
-/* An initiator that cannot accept what the Accept asks for, or has changed its mind. */
+/* The initiator cannot accept the Accept's request, or ends the session. */
 static void the_initiator_gives_up(void **state)
 {
 	ROWS("6581-8-04 6581-8-05 6581-9.2-15");
@@ -344,7 +341,7 @@ static void the_initiator_gives_up(void **state)
 		else
 			says(&x, CONTROL, "0001 0004");
 		assert_int_equal(fx_event(&x, IW_EVENT_CLOSED).error, i & 1 ? -ECONNRESET : 0);
-		fx_no_event(&x); /* nothing of a QP: there was no connection */
+		fx_no_event(&x); /* no event of the QP, which was not connected */
 		completions(&x, { 1, IW_WC_WR_FLUSH_ERR });
 		hears(&x, CONTROL, "0001 0004");
 		assert_false(fx_pull(&x));
@@ -352,7 +349,7 @@ static void the_initiator_gives_up(void **state)
 	}
 }
 
-/* The application gives up, before and behind the answer. */
+/* The application abandons the session after or before the Accept. */
 static void nobody_answers(void **state)
 {
 	ROWS("6581-8-02 6581-8-05 6581-9.3-02");
