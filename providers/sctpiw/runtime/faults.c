@@ -18,10 +18,10 @@
 #include "util/time.h"
 #include "util/trace.h"
 
-#define SEED_MAX 999999999u /* of one that is chosen here, so that it is easily typed */
+#define SEED_MAX 999999999u /* of a random seed, so that it is easily typed */
 #define LINE_MAX 400
 
-/* All that are known, in a list that only grows. The shard lock guards it. */
+/* All registered injectors. The list only grows. The shard lock guards it. */
 static struct fault_injector *injectors;
 
 static struct faults *faults_of(const struct conn *c)
@@ -29,7 +29,7 @@ static struct faults *faults_of(const struct conn *c)
 	return &list_entry(c, struct shard, conn)->rnic->faults;
 }
 
-/* ---- what is said of a fault ---- */
+/* ---- messages about faults ---- */
 
 struct note {
 	uint32_t rule;
@@ -38,7 +38,7 @@ struct note {
 	char text[FAULT_TEXT_MAX];
 };
 
-/* Copies what there is to say. The set's lock. */
+/* Copies all that publish() needs. Needs the set's lock. */
 static void take_note(const struct faults *f, const struct fault_entry *e, struct note *note)
 {
 	note->rule = e->number;
@@ -49,7 +49,7 @@ static void take_note(const struct faults *f, const struct fault_entry *e, struc
 	fault_describe(&f->set, e, note->line, sizeof(note->line));
 }
 
-/* A rule that watches all sites of a class does not say which of them it was. */
+/* Appends the site, if the rule watches all sites of a class. */
 static void name_site(const struct fault_entry *e, enum fault_site site, struct note *note)
 {
 	size_t len = strlen(note->line);
@@ -59,8 +59,8 @@ static void name_site(const struct fault_entry *e, enum fault_site site, struct 
 }
 
 /*
- * Everybody is told of the first fault of a rule, so that none is taken for the device's own; the others are for those
- * who ask for the log.
+ * Logs the first fault of a rule at level error, so that no user suspects the device. Logs later
+ * faults at level info.
  */
 static void publish(const struct note *note, uint64_t now)
 {
@@ -72,7 +72,7 @@ static void publish(const struct note *note, uint64_t now)
 	      .seed = note->seed, .text = note->text);
 }
 
-/* ---- asking ---- */
+/* ---- questions of injectors ---- */
 
 bool faults_ask(struct faults *f, enum fault_site site, const struct fault_attrs *attrs,
 		struct fault_action *out)
@@ -81,7 +81,7 @@ bool faults_ask(struct faults *f, enum fault_site site, const struct fault_attrs
 	struct note note;
 	uint64_t now;
 
-	/* The clock is read under the lock, so that it does not go back for the set. */
+	/* Reads the clock under the lock, so that time never goes back for the set. */
 	pthread_mutex_lock(&f->lock);
 	now = sys_now();
 	e = fault_set_ask(&f->set, site, attrs, now, out);
@@ -115,7 +115,7 @@ bool faults_has(struct faults *f, uint32_t rule)
 	return has;
 }
 
-/* The rule that sets this limit the lowest, or NULL. The set's lock. */
+/* Returns the rule with the lowest value of this limit, or NULL. Needs the set's lock. */
 static struct fault_entry *find_limit(struct faults *f, uint32_t limit)
 {
 	struct fault_entry *lowest = NULL;
@@ -178,13 +178,13 @@ static uint64_t set_due(struct faults *f)
 	return due;
 }
 
-/* The timer that fires next, or NULL. */
+/* Returns the timer that fires first, or NULL. */
 static struct fault_timer *first_timer(const struct faults *f)
 {
 	return list_empty(&f->timers) ? NULL : list_entry(f->timers.next, struct fault_timer, node);
 }
 
-/* In place of the transport's function. */
+/* Replaces the transport's function. */
 static uint64_t next_timeout(const struct conn *c)
 {
 	struct faults *f = faults_of(c);
@@ -219,7 +219,7 @@ void faults_perform(struct faults *f, const struct fault_action *a, uint64_t now
 	}
 }
 
-/* In place of the transport's function. */
+/* Replaces the transport's function. */
 static void run_timers(struct conn *c)
 {
 	struct faults *f = faults_of(c);
@@ -241,7 +241,7 @@ void faults_timer_set(struct faults *f, struct fault_timer *t, uint64_t when)
 
 	faults_timer_cancel(t);
 	before = f->timers.prev;
-	/* Those of the same time fire in the order in which they were set. */
+	/* Timers of the same time fire in the order in which they were set. */
 	while (before != &f->timers && list_entry(before, struct fault_timer, node)->when > when)
 		before = before->prev;
 	t->when = when;
@@ -254,7 +254,7 @@ void faults_timer_cancel(struct fault_timer *t)
 		list_del(&t->node);
 }
 
-/* Has the shard serve our timers. Shard lock. */
+/* Makes the shard serve the timers of faults. Needs the shard lock. */
 static void hook(struct faults *f)
 {
 	struct conn *c = &f->shard->conn;
@@ -271,7 +271,7 @@ static void hook(struct faults *f)
 
 /* ---- injectors ---- */
 
-/* Whether it asks at sites of these classes, or performs some of these actions. */
+/* True if the injector handles sites of these classes, or performs some of these actions. */
 static bool is_needed(const struct fault_injector *i, uint32_t classes, uint64_t actions)
 {
 	bool needed = i->does[FAULT_CLASS_NUMBER_TIMER] & actions;
@@ -282,7 +282,7 @@ static bool is_needed(const struct fault_injector *i, uint32_t classes, uint64_t
 	return needed;
 }
 
-/* Installs those that are needed now. Shard lock. */
+/* Installs the injectors that are needed now. Needs the shard lock. */
 static void install(struct faults *f)
 {
 	uint32_t classes;
@@ -325,7 +325,7 @@ static uint64_t choose_seed(void)
 {
 	uint32_t random = 0;
 
-	/* Any number will do if there is none. */
+	/* Without random numbers, any number will do. */
 	if (sys_random(&random, sizeof(random)))
 		random = (uint32_t)sys_now();
 	return random % SEED_MAX + 1;
@@ -334,7 +334,7 @@ static uint64_t choose_seed(void)
 #define KERNEL_HAS                                                                                 \
 	"with llp = kernel the packets are the kernel's, and no fault happens to them: use llp = udp or ip"
 
-/* Whether the rule is about packets, or has its effect by them. */
+/* True if the rule concerns packets, or its action needs them. */
 static bool needs_packets(const struct fault_rule *rule)
 {
 	return fault_class_of(rule->site) == FAULT_CLASS_PACKET ||
@@ -342,11 +342,12 @@ static bool needs_packets(const struct fault_rule *rule)
 	       rule->action.id == FAULT_DO_lose_session;
 }
 
-/* Rules of the settings while they are read. */
+/* State while the rules of the settings are read. */
 struct reading {
 	struct faults *f;
 	bool has_packets;
-	unsigned int refused; /* the line of a rule that is about packets, and there are none; or 0 */
+	unsigned int
+		refused; /* line of the first rule that needs packets, without has_packets; or 0 */
 };
 
 static bool take_rule(void *ctx, const struct fault_rule *rule)
@@ -401,9 +402,12 @@ void faults_forget(struct faults *f)
 	pthread_mutex_unlock(&f->lock);
 }
 
-/* ---- while it runs ---- */
+/* ---- changes at run time ---- */
 
-/* Reads all rules of a text, and puts them into force if s is given. False: err says why not. */
+/*
+ * Reads all rules of a text, and puts them into force if s is not NULL. Returns false, with the
+ * reason in result->err, for an invalid text.
+ */
 static bool read_all(const char *text, bool has_packets, struct fault_set *s, uint64_t now,
 		     struct faults_result *result)
 {
@@ -437,7 +441,7 @@ static bool refuse(struct faults_result *result, const char *why)
 	return false;
 }
 
-/* The set's lock. */
+/* Needs the set's lock. */
 static bool add(struct faults *f, const char *text, struct faults_result *result)
 {
 	bool has_packets = f->shard->conn.carrier;

@@ -12,19 +12,20 @@
 #include "runtime/rnic.h"
 #include "util/sockaddr.h"
 
-/* An event that comes later. */
+/* A delayed event. */
 struct held_event {
 	struct fault_timer timer; /* first */
 	struct list_node node;	  /* of `held`, in the order in which they were posted */
 	struct event_source *src;
-	uint32_t rule; /* that holds it back; 0: it waits for those in front of it alone */
-	uint64_t due;  /* by the rule; 0: none, or it is removed */
+	uint32_t rule; /* the rule that delays it; 0: it only waits for earlier events */
+	uint64_t due;  /* time by the rule; 0: no rule, or a removed one */
 	struct rnic_cm_event event;
 };
 
 /*
- * An id whose connection is over for the program: its session ends once nobody is busy with it, and what was on its way
- * to the peer has left. The id of a request that was rejected in front of the program goes as well.
+ * An id whose connection has ended for the program. Its session ends later, once no function uses
+ * it and all its packets have left. The id of a request that was rejected before the program
+ * received it is freed, too.
  */
 struct dead_id {
 	struct fault_timer timer; /* first */
@@ -32,10 +33,10 @@ struct dead_id {
 	bool goes;
 };
 
-/* The shard lock guards it. */
+/* Guarded by the shard lock. */
 static struct {
 	struct shard *shard;
-	struct conn_ops ops; /* with functions of this file among them */
+	struct conn_ops ops; /* contains functions of this file */
 	struct list_node held;
 } cm = { .held = { &cm.held, &cm.held } };
 
@@ -58,7 +59,7 @@ struct fault_attrs faults_cm_attrs(const struct cm_id *id)
 	return attrs;
 }
 
-/* FAULT_SITE_NONE: no rule watches events of that type. */
+/* Returns FAULT_SITE_NONE if no rule watches events of that type. */
 static enum fault_site site_of(uint32_t event)
 {
 	switch (event) {
@@ -91,7 +92,7 @@ static enum fault_site site_of(uint32_t event)
 	}
 }
 
-/* ---- later ---- */
+/* ---- delayed events ---- */
 
 static void fire_held(struct fault_timer *t, struct shard *s, uint64_t now)
 {
@@ -102,7 +103,7 @@ static void fire_held(struct fault_timer *t, struct shard *s, uint64_t now)
 	free(h);
 }
 
-/* When the last event that is held back of this source, in front of that one, comes; 0: none is. */
+/* Returns the time of the last delayed event of this source before `end`, or 0. */
 static uint64_t last_held(const struct event_source *src, const struct list_node *end)
 {
 	for (const struct list_node *node = end->prev; node != &cm.held; node = node->prev) {
@@ -114,7 +115,7 @@ static uint64_t last_held(const struct event_source *src, const struct list_node
 	return 0;
 }
 
-/* No event of a source overtakes another one, whatever their delays are. */
+/* Sets the timer so that no event of a source overtakes another one, whatever their delays are. */
 static void set_timer(struct held_event *h)
 {
 	uint64_t last = last_held(h->src, &h->node);
@@ -145,7 +146,10 @@ static int post_now(struct event_source *src, const struct rnic_cm_event *ev)
 					  channel_post(src, ev, sizeof(*ev));
 }
 
-/* The rule is gone, or all are: what it holds back waits for those in front of it alone. */
+/*
+ * Releases the events of a removed rule, or of all rules. Each still waits for earlier events of
+ * its source.
+ */
 static void removed(struct fault_injector *self, struct shard *s, uint32_t rule)
 {
 	list_for_each_safe(node, &cm.held) {
@@ -161,7 +165,7 @@ static void removed(struct fault_injector *self, struct shard *s, uint32_t rule)
 	}
 }
 
-/* In place of channel_purge(). */
+/* Replaces channel_purge(). */
 static uint32_t purge(struct event_source *src)
 {
 	list_for_each_safe(node, &cm.held) {
@@ -188,7 +192,7 @@ static void fire_dead(struct fault_timer *t, struct shard *s, uint64_t now)
 	free(dead);
 }
 
-/* False: there is no memory. */
+/* Returns false if out of memory. */
 static bool bury(const struct cm_id *id, bool goes)
 {
 	struct dead_id *dead = calloc(1, sizeof(*dead));
@@ -202,9 +206,9 @@ static bool bury(const struct cm_id *id, bool goes)
 	return true;
 }
 
-/* ---- what becomes of an event ---- */
+/* ---- actions on an event ---- */
 
-/* A connection that stands, or is about to, is none for the program: it ends for the peer, too. */
+/* Ends a connection that is up, or is being set up, for the peer, too. */
 static void give_up(struct cm_id *id)
 {
 	if (id->state == CM_ESTABLISHED || id->state == CM_ACCEPTED || id->state == CM_CONNECTING) {
@@ -240,7 +244,7 @@ static bool ends_connection(uint32_t event)
 	       event == CM_EVENT_REJECTED || event == CM_EVENT_DISCONNECTED;
 }
 
-/* Another event in place of this one; the id is in the state that it leaves. */
+/* Posts another event in place of this one, and sets the state of the id accordingly. */
 static int report(struct event_source *src, struct rnic_cm_event *ev, struct cm_id *id,
 		  const struct fault_action *a)
 {
@@ -258,7 +262,7 @@ static int report(struct event_source *src, struct rnic_cm_event *ev, struct cm_
 	return post_now(src, ev);
 }
 
-/* A request comes again, as one more of a peer that has gone by the time that it is accepted. */
+/* Repeats a request, as if from another peer. That peer is gone when the request is accepted. */
 static int repeat_request(struct event_source *src, const struct rnic_cm_event *ev,
 			  const struct cm_id *id)
 {
@@ -291,7 +295,7 @@ static int duplicate(struct event_source *src, const struct rnic_cm_event *ev,
 	uint64_t times = fault_given(a, fault_duplicate_times) ? a->arg[fault_duplicate_times] : 1;
 	int ret = post_now(src, ev);
 
-	/* Events of a connection that there is come once from any device. */
+	/* An event of an existing connection comes only once from any device. */
 	for (; !ret && times && ev->event == CM_EVENT_CONNECT_REQUEST; times--)
 		ret = repeat_request(src, ev, id);
 	return ret;
@@ -321,12 +325,12 @@ static int perform_on(struct event_source *src, const struct rnic_cm_event *give
 	}
 }
 
-/* In place of channel_post(). */
+/* Replaces channel_post(). */
 static int post(struct event_source *src, const void *event, size_t len)
 {
 	const struct rnic_cm_event *ev = event;
 	enum fault_site site = site_of(ev->event);
-	/* The event of a group that an id has joined names no id. */
+	/* The event of a multicast group that an id joined names no id. */
 	struct cm_id *id = cm_id_get(&cm.shard->conn, ev->id);
 	struct fault_attrs attrs;
 	struct fault_action a;
@@ -341,7 +345,7 @@ static int post(struct event_source *src, const void *event, size_t len)
 
 /* ---- time alone ---- */
 
-/* Whether the event may come on this id, out of the blue. */
+/* True if this event may come on the id at any time. */
 static bool may_come(const struct cm_id *id, uint32_t event)
 {
 	switch (event) {
@@ -401,7 +405,7 @@ static void perform(struct fault_injector *self, struct shard *s, const struct f
 static void install(struct fault_injector *self, struct shard *s)
 {
 	cm.shard = s;
-	list_init(&cm.held); /* what a parent of this process has held is its own */
+	list_init(&cm.held); /* the delayed events of a parent process belong to that process */
 	cm.ops = *s->conn.ops;
 	cm.ops.events.post = post;
 	cm.ops.events.purge = purge;

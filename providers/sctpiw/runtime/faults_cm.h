@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Faults of rdma_cm (docs/faults.md): functions in front of those of the table of rnic_api.h, by which librdmacm's
- * commands come (faults_cm_calls.c), and of conn_ops.events, by which its events go (faults_cm.c).
+ * Faults of rdma_cm (docs/faults.md). faults_cm_calls.c replaces functions of the table of
+ * rnic_api.h, which receive the commands of librdmacm. faults_cm.c replaces conn_ops.events, which
+ * sends its events.
  */
 #ifndef SCTPIW_RUNTIME_FAULTS_CM_H
 #define SCTPIW_RUNTIME_FAULTS_CM_H
@@ -13,9 +14,12 @@ struct cm_id;
 /* For faults_start(). */
 extern struct fault_injector faults_cm;
 
-/* What a rule may select a call or an event of this id by. Shard lock. */
+/*
+ * Returns the attributes by which a rule may select a call or an event of this id. Needs the shard
+ * lock.
+ */
 struct fault_attrs faults_cm_attrs(const struct cm_id *id);
-/* Puts the functions into the table. */
+/* Puts the functions of faults_cm_calls.c into the table. */
 void faults_cm_calls_install(void);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Calls of rdma_cm that fail. One that does has done nothing. */
+/* Failing calls of rdma_cm. A call that fails has no effect. */
 #include <errno.h>
 
 #include "runtime/api.h"
@@ -8,7 +8,10 @@
 
 static struct sctpiw_rnic_api plain; /* the table without faults */
 
-/* -errno with which the call fails; or 0. handle 0: there is no id yet; it need not be one. */
+/*
+ * Returns the -errno of a call that must fail, or 0. handle 0: no id yet. Another handle may be
+ * invalid.
+ */
 static int ask(enum fault_site site, uint32_t handle)
 {
 	struct rnic *r = rnic_get();
@@ -19,7 +22,7 @@ static int ask(enum fault_site site, uint32_t handle)
 
 	if (!r || !faults_watch(&r->faults, site))
 		return 0;
-	shard_lock(&r->shard); /* so that the id and its association stay until the answer */
+	shard_lock(&r->shard); /* keeps the id and its association until the answer */
 	id = handle ? cm_id_get(&r->shard.conn, handle) : NULL;
 	if (id)
 		attrs = faults_cm_attrs(id);
@@ -74,12 +77,15 @@ MAY_FAIL(cm_leave_mcast, rdma_leave_multicast, 0,
 	 (struct rnic_channel * chan, uint32_t handle, uint32_t *events_reported),
 	 (chan, handle, events_reported))
 
-/* Readers of the table need no lock: each function is replaced as a whole, and either of the two does. */
+/*
+ * Readers of the table need no lock: each pointer changes atomically, and both its values are
+ * valid.
+ */
 #define REPLACE(name) __atomic_store_n(&sctpiw_rnic_api.name, may_fail_##name, __ATOMIC_RELEASE)
 
 void faults_cm_calls_install(void)
 {
-	if (plain.version) /* by the parent of this process */
+	if (plain.version) /* installed by the parent process */
 		return;
 	plain = sctpiw_rnic_api;
 	REPLACE(cm_create_id);

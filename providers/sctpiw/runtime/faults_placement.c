@@ -13,10 +13,10 @@
 #define MOMENT 1000u /* ns */
 #define WORD sizeof(uint64_t)
 
-/* struct iw_rnic_ops has no room for it, and a process has one RNIC. */
+/* struct iw_rnic_ops has no context argument, and a process has one RNIC. */
 static struct faults *faults;
 
-/* The pieces of a placement become visible in this order, whatever the processor would do. */
+/* Places a piece. On any processor, the pieces become visible in the order of the calls. */
 static int place_piece(uint8_t *dst, const uint8_t *src, size_t from, size_t to)
 {
 	int ret = memory_copy(dst + from, src + from, to - from);
@@ -25,7 +25,7 @@ static int place_piece(uint8_t *dst, const uint8_t *src, size_t from, size_t to)
 	return ret;
 }
 
-/* A sleep would take longer than most of these moments, and the shard waits either way. */
+/* Spins: a sleep would take longer than most of these times, and the shard waits either way. */
 static void wait_moment(uint64_t ns)
 {
 	uint64_t until = sys_now() + ns;
@@ -53,7 +53,7 @@ static int last_first(uint8_t *dst, const uint8_t *src, size_t len, uint64_t ns)
 	return place_piece(dst, src, 0, len - 1);
 }
 
-/* Tears the first aligned word that is in it. */
+/* Tears the first aligned word of the placement. */
 static int tear(uint8_t *dst, const uint8_t *src, size_t len, uint64_t ns)
 {
 	size_t at = (WORD - (uintptr_t)dst % WORD) % WORD;
@@ -73,7 +73,7 @@ static uint64_t moment(const struct fault_action *a, unsigned int arg)
 	return fault_given(a, arg) ? a->arg[arg] : MOMENT;
 }
 
-/* In place of memory_copy(). */
+/* Replaces memory_copy(). */
 static int place(void *dst, const void *src, size_t len)
 {
 	const struct fault_attrs attrs = { .bytes = len };

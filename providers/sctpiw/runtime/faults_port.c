@@ -7,7 +7,7 @@
 #include "runtime/rnic.h"
 #include "runtime/shard.h"
 
-/* The end of `port down`. */
+/* Ends `port down`. */
 static struct fault_timer up;
 
 static void go_up(struct fault_timer *t, struct shard *s, uint64_t now)
@@ -24,7 +24,10 @@ static void install(struct fault_injector *self, struct shard *s)
 static void perform(struct fault_injector *self, struct shard *s, const struct fault_action *a,
 		    uint64_t now)
 {
-	/* It belongs to no rule, since the port stays down when the rule is removed. With the kernel's SCTP there is none. */
+	/*
+	 * The cut belongs to no rule: the port stays down when the rule is removed. With the
+	 * kernel's SCTP nothing is cut.
+	 */
 	const struct faults_net_cut all = {
 		.kind = FAULTS_NET_LOSE,
 		.until = now + a->arg[fault_port_down_time],
@@ -32,7 +35,7 @@ static void perform(struct fault_injector *self, struct shard *s, const struct f
 
 	faults_net_cut(&s->conn, &all);
 	port_force_down(true);
-	/* The end of a longer one that goes on is the end of both. */
+	/* Of two overlapping actions, the later end counts. */
 	if (!faults_timer_is_set(&up) || up.when < all.until)
 		faults_timer_set(&s->rnic->faults, &up, all.until);
 }

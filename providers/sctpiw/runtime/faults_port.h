@@ -5,7 +5,7 @@
 
 #include "runtime/faults.h"
 
-/* For faults_register(). */
+/* For faults_start(). */
 extern struct fault_injector faults_port;
 
 #endif

@@ -20,7 +20,10 @@
 	(1ull << FAULT_DO_fail_qp | 1ull << FAULT_DO_terminate | 1ull << FAULT_DO_rnr |            \
 	 1ull << FAULT_DO_freeze_qp | 1ull << FAULT_DO_lose_session)
 #define PEER_ACTIONS (1ull << FAULT_DO_freeze_peer | 1ull << FAULT_DO_kill_peer)
-/* How long the peer of a session that was lost hears nothing, ns; then an ABORT answers it. */
+/*
+ * ns. Time for which packets of the peer of a lost session are dropped. After that, an ABORT
+ * answers them.
+ */
 #define LOST_SILENCE NSEC_PER_SEC
 
 static struct faults *faults; /* of the process */
@@ -32,7 +35,7 @@ static bool selects(const struct fault_attrs *rule, enum fault_selector which)
 
 /* ---- associations ---- */
 
-/* The packets of an association, until then. */
+/* Holds or drops the packets of an association until that time. */
 static bool cut_assoc(struct conn *c, const struct conn_assoc *a, enum faults_net_cut_kind kind,
 		      uint32_t rule, uint64_t until)
 {
@@ -53,7 +56,7 @@ static bool cut_assoc(struct conn *c, const struct conn_assoc *a, enum faults_ne
 
 static void lose(struct conn *c, struct conn_assoc *a, uint32_t rule)
 {
-	/* A thread that polls may be ahead of c->now. */
+	/* c->now may be older: a polling thread may be ahead. */
 	if (cut_assoc(c, a, FAULTS_NET_LOSE_ABORT, rule, sys_now() + LOST_SILENCE))
 		conn_assoc_abort(a, -ETIMEDOUT);
 }
@@ -95,7 +98,7 @@ bool faults_qp_do(struct shard *s, struct iw_qp *qp, const struct fault_action *
 	}
 }
 
-/* ---- which ones ---- */
+/* ---- selection ---- */
 
 static bool has_peer(const struct conn *c, const struct conn_assoc *a, const struct ip_addr *peer)
 {
@@ -121,7 +124,10 @@ bool faults_qp_is_meant(const struct shard *s, const struct iw_qp *qp,
 	       (a && !a->gone && c->transport->remote_port(a) == attrs->peer_port);
 }
 
-/* The next queue pair that is meant, behind the first `nth` that the program has made. */
+/*
+ * Returns the selected QP with the lowest nth above this one, or NULL. nth counts the QPs that the
+ * program made.
+ */
 static struct iw_qp *find_qp(const struct shard *s, const struct fault_attrs *attrs, uint32_t nth)
 {
 	struct iw_qp *found = NULL;
@@ -134,7 +140,7 @@ static struct iw_qp *find_qp(const struct shard *s, const struct fault_attrs *at
 	return found;
 }
 
-/* What happens to one of them may take others away. */
+/* An action on one QP may end others. */
 static void do_to_qps(struct shard *s, const struct fault_action *a)
 {
 	struct iw_qp *qp = find_qp(s, &a->select, 0);
@@ -147,7 +153,10 @@ static void do_to_qps(struct shard *s, const struct fault_action *a)
 	}
 }
 
-/* The next association with the peer of the rule, or of the packet; without one, with any. */
+/*
+ * Returns an association with the peer and the ports of the rule or packet, or NULL. Without a peer
+ * and ports, returns any.
+ */
 static struct conn_assoc *find_assoc(const struct conn *c, const struct fault_attrs *attrs)
 {
 	list_for_each(node, &c->assocs) {
@@ -183,9 +192,9 @@ static void do_to_peer(struct conn *c, const struct fault_action *a)
 		conn_assoc_abort(assoc, -ECONNRESET);
 }
 
-/* ---- packets that have an effect on more than themselves ---- */
+/* ---- packets that trigger other actions ---- */
 
-/* What a packet has set off: it happens when the packet has been seen to. */
+/* An action that a packet triggers. It is performed after the packet was processed. */
 struct later {
 	struct fault_timer timer; /* first */
 	struct fault_action action;
@@ -199,7 +208,10 @@ static void fire(struct fault_timer *t, struct shard *s, uint64_t now)
 	free(later);
 }
 
-/* The asker of net/: it is told of what becomes of packets, and what else is to happen is done here. Shard lock. */
+/*
+ * The asker of net/, which performs the actions on packets. Other actions are performed here,
+ * later. Needs the shard lock.
+ */
 static bool ask(struct fault_asker *self, enum fault_site site, const struct fault_attrs *attrs,
 		struct fault_action *out)
 {
@@ -217,7 +229,7 @@ static bool ask(struct fault_asker *self, enum fault_site site, const struct fau
 	*later = (struct later){ .timer.fire = fire, .action = *out };
 	later->action.select = *attrs;
 	later->action.select.known &= known;
-	later->action.select.has_peer = NULL; /* the association may be gone by then */
+	later->action.select.has_peer = NULL; /* the association may have ended by then */
 	later->action.select.assoc = NULL;
 	faults_timer_set(faults, &later->timer, faults->shard->conn.now);
 	return false;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Faults of queue pairs and of their peers (docs/faults.md): `fail qp`, `terminate`, `rnr`, `freeze qp`,
- * `lose session`, `freeze peer`, `kill peer`. They happen at a time or at a packet.
+ * Faults of queue pairs and of their peers (docs/faults.md): `fail qp`, `terminate`, `rnr`, `freeze
+ * qp`, `lose session`, `freeze peer`, `kill peer`. A time or a packet triggers them.
  */
 #ifndef SCTPIW_RUNTIME_FAULTS_QP_H
 #define SCTPIW_RUNTIME_FAULTS_QP_H
@@ -10,17 +10,23 @@
 
 struct iw_qp;
 
-/* For faults.c; also that of packets, which are in front of the carrier of net/faults_net.h. */
+/* For faults.c. It also installs net/faults_net.h, which performs faults of packets. */
 extern struct fault_injector faults_qp;
 
-/* Stands in front of the carrier from now on, for what acts by packets. Another call does nothing more. Shard lock. */
+/*
+ * Makes packets pass through net/faults_net.h, for actions that use packets. Further calls have no
+ * effect. Needs the shard lock.
+ */
 void faults_qp_install_net(struct shard *s);
 
-/* Whether a rule of time, or what is known of a packet or a completion, is about this queue pair. Shard lock. */
+/*
+ * True if the attributes of a timed rule, a packet or a completion select this QP. Needs the shard
+ * lock.
+ */
 bool faults_qp_is_meant(const struct shard *s, const struct iw_qp *qp,
 			const struct fault_attrs *attrs);
 
-/* Does what the action says to this queue pair. False: it is no action of queue pairs. Shard lock. */
+/* Performs the action on this QP. Returns false if it is no action on QPs. Needs the shard lock. */
 bool faults_qp_do(struct shard *s, struct iw_qp *qp, const struct fault_action *a);
 
 #endif

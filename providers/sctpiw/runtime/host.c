@@ -24,7 +24,7 @@ static int start_progress(struct conn *c)
 	return progress_start(shard_of(c));
 }
 
-/* Ids are mostly bound to no address yet. */
+/* Most ids are not bound to an address yet. */
 static int route(struct conn *c, const struct sockaddr *src, const struct sockaddr *dst,
 		 struct sockaddr_storage *source)
 {
@@ -43,7 +43,7 @@ static bool is_own_address(struct conn *c, const struct ip_addr *ip)
 	return port_gid_find(ip->b, 0) >= 0;
 }
 
-/* Whether an address means something on one link alone: fe80::/10, or 169.254.0.0/16 (RFC 3927). */
+/* True for an address that is valid on one link alone: fe80::/10, or 169.254.0.0/16 (RFC 3927). */
 static bool is_of_one_link(const struct ip_addr *ip)
 {
 	return ip_addr_is_link_local(ip) ||
@@ -68,8 +68,9 @@ static bool may_tell(struct conn *c, const struct ip_addr *ip)
 }
 
 /*
- * Whoever is on this host needs no second way to it. To others a loopback address, or one of the link alone, would
- * mean something else or nothing, and one of the other family cannot be used with the address that is in use.
+ * A peer on this host needs no second path. For other hosts, a loopback or link-local address has
+ * another meaning, or none. An address of the other family cannot be used together with the current
+ * address.
  */
 static unsigned int addresses(struct conn *c, const struct path_addr *to, struct ip_addr *addr,
 			      unsigned int max)
@@ -88,7 +89,7 @@ static unsigned int addresses(struct conn *c, const struct path_addr *to, struct
 	return n;
 }
 
-/* Whether the host says by this error that there is no way; what else may fail here says nothing of that. */
+/* True if the error means that there is no route. Other errors prove nothing. */
 static bool is_no_way(int error)
 {
 	return error == -ENETUNREACH || error == -EHOSTUNREACH || error == -ENETDOWN ||
@@ -111,7 +112,7 @@ static bool source(struct conn *c, const struct ip_addr *remote, struct ip_addr 
 	for (unsigned int i = 0; i < ways; i++)
 		if (ip_addr_equal(&way[i].ip, local))
 			return way[i].running;
-	/* There are addresses that are no ways, such as deprecated ones, and hosts with more of them than fit here. */
+	/* Not listed are, for example, deprecated addresses, and addresses beyond PORT_WAYS_MAX. */
 	return true;
 }
 
@@ -135,7 +136,10 @@ static bool checksum(uint32_t *crc, const uint8_t *from, size_t len)
 	return memory_crc32c(crc, from, len) == 0;
 }
 
-/* If the memory cannot be read any more, the message becomes one that the peer must refuse. */
+/*
+ * If the memory cannot be read any more, makes the message invalid, so that the peer must refuse
+ * it.
+ */
 static void copy_out(uint8_t *msg, uint8_t *to, const uint8_t *from, size_t len)
 {
 	if (!memory_copy(to, from, len))

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * What conn/ asks of its host (struct conn_ops in conn/conn.h), answered by the progress thread,
- * the kernel's routing, the port, the event channels and guarded memory. The conn must be that of a
- * struct shard.
+ * Implements struct conn_ops (conn/conn.h) with the progress thread, the kernel's routing, the
+ * port, the event channels and guarded memory. The conn must belong to a struct shard.
  */
 #ifndef SCTPIW_RUNTIME_HOST_H
 #define SCTPIW_RUNTIME_HOST_H

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define TAIL 4 /* bytes that line_end() needs: both braces, the newline, a final zero */
+#define TAIL 4 /* bytes for line_end(): two braces, the newline, a final zero */
 
 static void put(struct line *l, const char *text, size_t len)
 {
@@ -12,7 +12,7 @@ static void put(struct line *l, const char *text, size_t len)
 	l->len += len;
 }
 
-/* Adds a member whose value is written already. */
+/* Adds a member with a value that is already formatted. */
 static void put_member(struct line *l, const char *name, const char *value, size_t value_len)
 {
 	char head[64];

@@ -11,7 +11,7 @@
 
 struct line {
 	bool json;
-	bool first; /* no member stands there yet */
+	bool first; /* it has no member yet */
 	size_t len;
 	char text[CONTROL_LINE_MAX];
 };
@@ -19,13 +19,13 @@ struct line {
 /* Begins a line of this kind. Names and kinds are plain words. */
 void line_begin(struct line *l, bool json, const char *kind);
 /*
- * Add a member. What would make the line too long is left out. Of a text, control characters and
- * bytes beyond ASCII, which need not be UTF-8, become question marks.
+ * Add a member, unless the line would become too long. In a text, control characters and bytes
+ * beyond ASCII, which need not be UTF-8, become question marks.
  */
 void line_number(struct line *l, const char *name, uint64_t value);
 void line_flag(struct line *l, const char *name, bool value);
 void line_text(struct line *l, const char *name, const char *value);
-/* Ends it, with a newline; text has len bytes then. */
+/* Ends the line with a newline. Its text then has len bytes. */
 void line_end(struct line *l);
 
 #endif

@@ -12,7 +12,7 @@
 
 /* ---- events ---- */
 
-/* Posts the completion events of CQs that were armed. */
+/* Posts the completion events of armed CQs. */
 static void notify(struct shard *s)
 {
 	struct iw_cq *cq;
@@ -35,7 +35,7 @@ static void post_async(void *ctx, enum object_async_type type)
 	}
 }
 
-/* Rings the doorbells of the shards but this one in which QPs wait for receives of the SRQ. */
+/* Rings the doorbells of all other shards in which QPs wait for receives of the SRQ. */
 static void ring_others(struct shard *s, struct iw_srq *srq)
 {
 	uint32_t awaited = iw_srq_awaited(srq) & ~(1u << s->index);
@@ -47,7 +47,7 @@ static void ring_others(struct shard *s, struct iw_srq *srq)
 	}
 }
 
-/* Makes an event of a QP, CQ or SRQ an async event of the application. ctx: the shard. */
+/* Turns an event of a QP, CQ or SRQ into an async event of the application. ctx: the shard. */
 static void raise_async(void *ctx, const struct iw_event *ev)
 {
 	switch (ev->type) {
@@ -98,7 +98,7 @@ static void run_events(struct shard *s)
 
 void loop_settle(struct shard *s)
 {
-	/* What was posted before a disconnect, for one, must go out before it. */
+	/* Work requests posted before a disconnect, for example, must leave before it. */
 	if (doorbell_serve(&s->doorbells, &s->conn))
 		conn_output(&s->conn);
 	run_events(s);
@@ -109,7 +109,7 @@ static bool is_anything_left(struct shard *s)
 	return doorbell_is_rung(&s->doorbells) || conn_is_pending(&s->conn);
 }
 
-/* All of loop_finish() that somebody may wait for. */
+/* Does the urgent part of loop_finish(). */
 static bool serve(struct shard *s)
 {
 	unsigned int rounds = 0;
@@ -118,7 +118,7 @@ static bool serve(struct shard *s)
 	do {
 		doorbell_serve(&s->doorbells, &s->conn);
 		run_events(s);
-		/* Sending completes work requests, and may find that an association is lost. */
+		/* Sending completes work requests, and may reveal that an association is lost. */
 		if (conn_output(&s->conn))
 			run_events(s);
 		left = is_anything_left(s);
@@ -129,7 +129,7 @@ static bool serve(struct shard *s)
 	return left;
 }
 
-/* What looks ahead, and what may be late: the other half of loop_finish(). */
+/* Does the other part of loop_finish(), which prepares the next turn or may be late. */
 static void conclude(struct shard *s)
 {
 	s->unconcluded = false;
@@ -152,9 +152,11 @@ bool loop_finish(struct shard *s)
 }
 
 /*
- * Whether the next turn may conclude this one as well, which takes a poller a tenth of the way to its completion. The
- * application answers what came in, or polls again; or else the parked thread comes at the end of its nap. No two turns in
- * a row are left so. A capture has the last packets of a program that crashes.
+ * True if the next turn may call conclude() for this one as well. conclude() takes a tenth of a
+ * poller's time until its completion. The application answers the received messages, or polls
+ * again; otherwise the parked thread concludes after its nap. Two turns in a row are never left.
+ * With a capture or a trace each turn concludes, so that the file has the last packets of a program
+ * that crashes.
  */
 static bool may_conclude_later(const struct shard *s, enum conn_depth depth)
 {
@@ -164,14 +166,15 @@ static bool may_conclude_later(const struct shard *s, enum conn_depth depth)
 
 bool loop_pass(struct shard *s, enum conn_depth depth)
 {
-	/* Whoever makes a pass has nothing to post that answers what came in earlier ones. */
+	/* The caller has nothing more to post in answer to earlier messages. */
 	bool owed = conn_flush_sacks(&s->conn);
 	enum conn_received got;
 
 	/*
-	 * The peer waits for them, so they leave before the sockets are asked. What was posted and waits for
-	 * the rest of its burst goes along: a SACK that leaves alone in front of it completes a work request
-	 * of the peer's, which may then look at its memory instead of polling for what follows.
+	 * The peer waits for these SACKs, so they leave before the receive call. The waiting work
+	 * requests of a burst go along. A SACK that leaves before them would complete a work
+	 * request of the peer. The peer might then look at its memory instead of polling for the
+	 * next message.
 	 */
 	if (owed) {
 		doorbell_serve(&s->doorbells, &s->conn);
@@ -184,7 +187,7 @@ bool loop_pass(struct shard *s, enum conn_depth depth)
 		return false;
 	s->progress.received += got >= CONN_SOME;
 	for (int i = 1; i < TUNING_PASS_RECEIVES && got == CONN_MORE; i++) {
-		/* Acknowledgements should not wait until all that came is taken. */
+		/* Acknowledgements should not wait until all packets are received. */
 		doorbell_serve(&s->doorbells, &s->conn);
 		run_events(s);
 		conn_output(&s->conn);
@@ -192,9 +195,9 @@ bool loop_pass(struct shard *s, enum conn_depth depth)
 			break;
 		got = conn_receive(&s->conn, depth);
 	}
-	if (s->unconcluded) /* what came in then has started timers, some of which may be due */
+	if (s->unconcluded) /* that turn started timers, some of which may have expired */
 		s->next_due = conn_next_timeout(&s->conn);
-	/* The old next_due will do: what came in now may start timers, but none that is due already. */
+	/* The old next_due will do: new messages may start timers, but none that has expired. */
 	if (s->conn.now >= s->next_due)
 		conn_timers(&s->conn);
 	serve(s);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * One turn of a shard: what came in, what is due, what goes out. All of it needs the shard's lock,
- * and leaves the shard's own clock, conn.now, as it is.
+ * One turn of a shard: receiving, timers and sending. All functions need the shard's lock, and do
+ * not change conn.now, the shard's clock.
  */
 #ifndef SCTPIW_RUNTIME_LOOP_H
 #define SCTPIW_RUNTIME_LOOP_H
@@ -14,23 +14,20 @@
 struct shard;
 
 /*
- * One pass: receives, runs the timers that are due, and does what loop_finish() does, unless there
- * is nothing to do. It ends early if another thread waits for the lock. A poller's leaves what only looks ahead, to
- * the next deadline for one, to the next turn, if the progress thread is parked and so sees to it that there is one.
- * Returns whether there may be more to receive at once.
+ * Makes one pass: receives, runs the expired timers, and does the work of loop_finish(), unless
+ * nothing happened. The pass ends early if another thread waits for the lock. A poller's pass
+ * leaves preparations, such as the next deadline, to the next turn if the progress thread is
+ * parked, which guarantees that turn. Returns true if more may be received at once.
  */
 bool loop_pass(struct shard *s, enum conn_depth depth);
 /*
- * What every holder of the lock does before it lets go: serves the doorbells, reports events,
- * sends, frees what is unused, and sets the timer to the next deadline. Other threads may post as
- * fast as this one sends; what is left after TUNING_ROUNDS is the progress thread's. Returns whether
- * it was woken for that.
+ * Call this before each release of the lock: serves the doorbells, reports events, sends, frees
+ * unused objects, and sets the timer to the next deadline. Other threads may post as fast as this
+ * one sends. After TUNING_ROUNDS, the rest is left to the progress thread. Returns true if that
+ * thread was woken.
  */
 bool loop_finish(struct shard *s);
-/*
- * Makes the state that a control operation starts from: what was posted before is sent, and what
- * happened before is reported.
- */
+/* Prepares a control operation: sends all earlier work requests, and reports all earlier events. */
 void loop_settle(struct shard *s);
 
 #endif

@@ -8,7 +8,7 @@ void object_lock(struct object *obj)
 	struct shard *s = object_shard(obj);
 
 	shard_lock(s);
-	/* It may have moved before the lock was there. */
+	/* The object may have moved before this thread had the lock. */
 	while (s != object_shard(obj)) {
 		shard_unlock(s);
 		s = object_shard(obj);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * What verbs/ hangs on a CQ, SRQ or QP (iw_cq.ctx and its like) begins with a struct object, so
- * that loop.c finds the event channels without knowing the objects of verbs/.
+ * The context of a CQ, SRQ or QP (iw_cq.ctx and so on) begins with a struct object, so that loop.c
+ * finds the event channels without the headers of verbs/.
  *
- * The owner fills the struct before it makes the object of iwarp/, and takes a reference on each
- * channel. To destroy an object, the owner frees that of iwarp/ under the shard's lock, then calls
- * channel_purge() for both sources, whose results are the counts of events that libibverbs waits to
- * be acknowledged, and then channel_put() for both channels.
+ * The owner fills the struct before it makes the object of iwarp/, and takes a reference to each
+ * channel. To destroy an object, the owner first frees the object of iwarp/ under the shard's lock.
+ * It then calls channel_purge() for both sources, which returns the numbers of acknowledgements
+ * that libibverbs must wait for. Finally it calls channel_put() for both channels.
  */
 #ifndef SCTPIW_RUNTIME_OBJECT_H
 #define SCTPIW_RUNTIME_OBJECT_H
@@ -20,16 +20,19 @@ struct shard;
 
 struct object {
 	/*
-	 * Whose lock guards it. A CQ has that of its first queue; an SRQ is no shard's, and has any. That of a QP changes before it is connected, under the locks of all shards; who rings its
-	 * doorbell may read an old one.
+	 * The shard whose lock guards the object. A CQ has the shard of its first queue. An SRQ
+	 * belongs to no shard, and has any. A QP may change shards before it is connected, under
+	 * the locks of all shards. A thread that rings its doorbell may read an old shard.
 	 */
 	struct shard *_Atomic shard;
-	/* Of a CQ: bits of further shards (struct shard.index) whose queues complete on it. */
+	/* Of a CQ: the other shards whose queues complete on it, as bits of struct shard.index. */
 	_Atomic uint32_t others;
-	struct event_source comp;  /* a CQ's completion channel; of other objects, none */
+	struct event_source comp;  /* of a CQ: its completion channel; otherwise none */
 	struct event_source async; /* the context's async channel */
-	uint64_t user_handle;	   /* what events name the object by: cq_handle, or element */
-	/* A further handle of the same QP, to which its async events go as well; NULL: none. Shard lock. */
+	uint64_t user_handle;	   /* the object's name in events: cq_handle, or element */
+	/*
+	 * Another handle of the same QP, which also receives its async events, or NULL. Shard lock.
+	 */
 	struct object *next;
 };
 
@@ -38,20 +41,20 @@ static inline struct shard *object_shard(const struct object *obj)
 	return atomic_load_explicit(&obj->shard, memory_order_relaxed);
 }
 
-/* Locks of all shards, or nobody knows of the object yet. */
+/* Needs the locks of all shards, unless no other thread knows the object yet. */
 static inline void object_set_shard(struct object *obj, struct shard *s)
 {
 	atomic_store_explicit(&obj->shard, s, memory_order_relaxed);
 }
 
-/* shard_lock() and shard_unlock() of the object's shard. */
+/* Call shard_lock() and shard_unlock() for the object's shard. */
 void object_lock(struct object *obj);
 void object_unlock(struct object *obj);
-/* The same with rnic_lock() and rnic_unlock(). */
+/* Call rnic_lock() and rnic_unlock(). */
 void object_lock_all(const struct object *obj);
 void object_unlock_all(const struct object *obj);
 
-/* The numbers of enum ibv_event_type. */
+/* Values of enum ibv_event_type. */
 enum object_async_type {
 	OBJECT_ASYNC_CQ_ERR = 0,
 	OBJECT_ASYNC_QP_FATAL = 1,
@@ -68,8 +71,8 @@ enum object_async_type {
 };
 
 /*
- * An async event, as the kernel's struct ib_uverbs_async_event_desc. A completion event is the
- * user_handle alone.
+ * An async event, as the kernel's struct ib_uverbs_async_event_desc. A completion event is only the
+ * user_handle.
  */
 struct object_async_event {
 	uint64_t element;

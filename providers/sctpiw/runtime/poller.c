@@ -24,8 +24,8 @@ uint64_t poller_last_active(const struct shard *s)
 }
 
 /*
- * Has the progress thread park if polling has begun and the thread cannot know. polls: this one and
- * those before.
+ * Makes the progress thread park if polling has begun and the thread cannot notice. polls: number
+ * of polls, with this one.
  */
 static void tell_thread(struct shard *s, uint32_t polls)
 {
@@ -39,8 +39,8 @@ static void tell_thread(struct shard *s, uint32_t polls)
 }
 
 /*
- * On the only processor a poller would keep whoever is to answer from running: the poller waits for
- * a socket instead.
+ * On the only processor, a poller would keep the answering program from running. So it waits for a
+ * socket instead.
  */
 static void nap(struct shard *s)
 {
@@ -53,7 +53,7 @@ static void nap(struct shard *s)
 	atomic_store_explicit(&s->poller.inside, false, memory_order_relaxed);
 }
 
-/* Another thread has the lock, or waits for it. */
+/* Another thread holds the lock, or waits for it. */
 static void give_way(struct shard *s)
 {
 	atomic_store_explicit(&s->poller.last_poll, sys_now(), memory_order_relaxed);
@@ -61,7 +61,7 @@ static void give_way(struct shard *s)
 		sched_yield();
 }
 
-/* One pass, which sends what a burst has left waiting. Shard lock. */
+/* Makes one pass, which also sends the waiting work requests of a burst. Needs the shard lock. */
 static void run(struct shard *s)
 {
 	bool burst = burst_is_gathering(&s->burst);
@@ -97,13 +97,13 @@ void poller_armed(struct shard *s)
 	atomic_store_explicit(&s->poller.active_at_arm, poller_activity(s), memory_order_relaxed);
 	atomic_fetch_add_explicit(&s->poller.arms, 1, memory_order_relaxed);
 	/*
-	 * Pairs with the fence of park(): either the thread sees the count, or this thread sees
-	 * that it is parked.
+	 * Pairs with the fence in park(): either the thread sees the count, or this thread sees
+	 * parked.
 	 */
 	atomic_thread_fence(memory_order_seq_cst);
 	if (atomic_load_explicit(&s->progress.parked, memory_order_relaxed))
 		progress_wake(s);
-	/* A burst may have left work requests behind, and the application will not poll. */
+	/* A burst may have left work requests, and the application will not poll. */
 	if (doorbell_is_rung(&s->doorbells) && shard_try_enter(s)) {
 		loop_finish(s);
 		shard_leave(s);

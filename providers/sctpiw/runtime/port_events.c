@@ -21,7 +21,10 @@ int port_events_start(struct shard *s, struct port_events *pe)
 {
 	int ret = 0;
 
-	/* Those of the other shards start as well: before there is a CQ, whose pollers look at what they set. */
+	/*
+	 * Starts the threads of all shards before the first CQ exists: its pollers read fields that
+	 * the start sets.
+	 */
 	rnic_lock(s->rnic);
 	for (unsigned int i = 0; !ret && i < s->rnic->n_shards; i++)
 		ret = progress_start(rnic_shard(s->rnic, i));
@@ -30,10 +33,7 @@ int port_events_start(struct shard *s, struct port_events *pe)
 		return ret;
 	pe->watcher.changed = changed;
 	port_watch(&pe->watcher);
-	/*
-	 * If the thread sleeps already, it does so without the port's descriptor, which is there
-	 * only now.
-	 */
+	/* A sleeping thread does not wait for the port's descriptor yet, which is new. */
 	progress_wake(s);
 	return 0;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Changes of the port become async events of a device context. */
+/* Reports changes of the port as async events of a device context. */
 #ifndef SCTPIW_RUNTIME_PORT_EVENTS_H
 #define SCTPIW_RUNTIME_PORT_EVENTS_H
 
@@ -10,18 +10,18 @@ struct shard;
 
 struct port_events {
 	struct port_watcher watcher;
-	struct event_source source; /* the async channel; the caller fills it before the start */
+	struct event_source source; /* the async channel; the caller sets it before the start */
 };
 
 /*
- * From now on the source's channel gets an event (struct object_async_event, element 1, the port's
- * number) when the port becomes active or inactive, and when the GID table changes. A program that
- * does not read its events has one of each kind waiting. pe must stay where it is until
- * port_events_stop(). -errno as of progress_start(): without the thread nobody would see changes.
- * Takes the shard's lock.
+ * From now on, posts an event to the source's channel (struct object_async_event, element 1, the
+ * port's number) when the port becomes active or inactive, or the GID table changes. A program that
+ * does not read has at most one event of each kind waiting. pe must not move until
+ * port_events_stop(). Returns 0, or -errno of progress_start(): without the thread, no change would
+ * be noticed. Takes the shard's lock.
  */
 int port_events_start(struct shard *s, struct port_events *pe);
-/* No event comes any more. Those that were not read are the caller's to purge (channel_purge()). */
+/* Stops the events. The caller purges unread ones (channel_purge()). */
 void port_events_stop(struct port_events *pe);
 
 #endif

@@ -25,7 +25,7 @@
 #define STACK_SIZE (1u << 20)
 #define EVENTS 16
 
-/* struct sched_attr of the kernel, which C libraries before glibc 2.41 do not have. */
+/* struct sched_attr of the kernel, which C libraries older than glibc 2.41 lack. */
 struct slice_attr {
 	uint32_t size;
 	uint32_t sched_policy;
@@ -117,7 +117,7 @@ static struct tuning_app observe(const struct shard *s, uint32_t since, uint64_t
 	};
 }
 
-/* Whether acknowledgements wait for what the application posts. */
+/* True if acknowledgements wait for the application's posts. */
 static bool sacks_wait(const struct shard *s)
 {
 	return atomic_load_explicit(&s->conn.sacks_asked, memory_order_relaxed);
@@ -136,8 +136,8 @@ static int watch_control(struct shard *s)
 }
 
 /*
- * Serves who asks at the control socket, or gives up who does not go on. The set gets the descriptor
- * that is waited for then.
+ * Serves the client at the control socket, or drops an idle one. Then adds the next descriptor to
+ * wait for to the set.
  */
 static void serve_control(struct shard *s, bool ready)
 {
@@ -163,7 +163,7 @@ void progress_put_nap_off(struct shard *s, uint64_t now)
 	if (!tuning_puts_nap_off(atomic_load_explicit(&p->nap_until, memory_order_relaxed), now))
 		return;
 	parked = now - atomic_load_explicit(&p->parked_since, memory_order_relaxed);
-	/* What waits for its burst begins with a look at the clock. */
+	/* A work request that waits for its burst begins with a look at the clock. */
 	end_nap_at(p, now + tuning_put_off(parked, looks != p->looks_before));
 	p->looks_before = looks;
 }
@@ -176,7 +176,10 @@ void progress_shorten_nap(struct shard *s, uint64_t now)
 		end_nap_at(p, now + TUNING_PARK_LONG);
 }
 
-/* Looks what has become of our addresses. The threads of the other shards find nothing to read any more. */
+/*
+ * Reads changes of the local addresses. The threads of the other shards then find nothing to read,
+ * so this thread wakes them.
+ */
 static void refresh_port(struct shard *s)
 {
 	uint32_t before = port_ways_changes();
@@ -190,8 +193,8 @@ static void refresh_port(struct shard *s)
 }
 
 /*
- * One nap of a parked thread, of `length` ns from now or longer. false: the thread was woken, or our addresses have
- * changed.
+ * Makes one nap of a parked thread, of `length` ns or longer. Returns false if the thread was
+ * woken, or the local addresses changed.
  */
 static bool nap(struct shard *s, uint64_t length)
 {
@@ -203,7 +206,7 @@ static bool nap(struct shard *s, uint64_t length)
 	};
 	uint64_t until = sys_now() + length;
 
-	/* It is set before pollers may put it off, or theirs would be lost. */
+	/* Sets the timer before pollers may put the nap off, so that their time stays. */
 	sys_timerfd_set(s->progress.nap_fd, until);
 	if (length == TUNING_PARK_LONG)
 		atomic_store_explicit(&s->progress.nap_until, until, memory_order_relaxed);
@@ -215,15 +218,18 @@ static bool nap(struct shard *s, uint64_t length)
 		serve_control(s, pfd[2].revents);
 	if (pfd[0].revents)
 		drain(s->progress.wake_fd);
-	/* Without a timer there is no nap: whoever closed it has most likely closed more (are_closed()). */
+	/*
+	 * A closed timer ends the nap at once. Most likely, more descriptors were closed
+	 * (are_closed()).
+	 */
 	return !pfd[0].revents && !(pfd[3].revents & POLLNVAL) &&
 	       s->progress.ways_changes == port_ways_changes();
 }
 
 /*
- * The thread sleeps on its eventfd alone, and looks now and then whether polling has stopped, since
- * an application may go on to spin on memory without saying so. One that arms a CQ says so. Returns
- * when polling has stopped, or when the thread was woken.
+ * The thread sleeps without the sockets, and sometimes checks if polling has stopped: an
+ * application may go on to spin on memory without notice. An application that arms a CQ wakes the
+ * thread. Returns once polling has stopped, or the thread was woken.
  */
 static void park(struct shard *s)
 {
@@ -231,7 +237,7 @@ static void park(struct shard *s)
 	uint64_t length = TUNING_PARK_FIRST;
 	struct tuning_app app;
 
-	/* Who saw the last nap may have put that off when it was over. */
+	/* A poller that read nap_until during the previous nap may have set it after that nap. */
 	atomic_store_explicit(&s->progress.nap_until, 0, memory_order_relaxed);
 	atomic_store_explicit(&s->progress.parked_since, sys_now(), memory_order_relaxed);
 	atomic_store_explicit(&s->progress.parked, true, memory_order_relaxed);
@@ -247,8 +253,8 @@ static void park(struct shard *s)
 	} while (length);
 	atomic_store_explicit(&s->progress.parked, false, memory_order_relaxed);
 	/*
-	 * Pairs with the fence of burst.c: the next serve() sees what a poster rang who still saw
-	 * parked.
+	 * Pairs with the fence of burst.c: the next serve() sees the ring of a poster that still
+	 * read parked.
 	 */
 	atomic_thread_fence(memory_order_seq_cst);
 }
@@ -256,9 +262,9 @@ static void park(struct shard *s)
 /* ---- serving and lingering ---- */
 
 /*
- * Most deadlines move away with each packet. The timer is left as it is until it is too late, or
- * has gone off too early: that saves a system call for each packet. A pass that did nothing has left
- * next_due as it was.
+ * Most deadlines move later with each packet. To save a system call per packet, the timer stays
+ * until its time is too late, or it has expired too early. A pass that did nothing left next_due
+ * unchanged.
  */
 static void reset_timer(struct shard *s)
 {
@@ -271,7 +277,10 @@ static void reset_timer(struct shard *s)
 	}
 }
 
-/* Tells the associations when our addresses have changed, or what runs behind them. Shard lock. */
+/*
+ * Notifies the associations of changes of the local addresses, or of the state of their interfaces.
+ * Needs the shard lock.
+ */
 static void readdress(struct shard *s)
 {
 	uint32_t changes = port_ways_changes();
@@ -280,21 +289,21 @@ static void readdress(struct shard *s)
 		return;
 	s->progress.ways_changes = changes;
 	conn_readdress(&s->conn);
-	/* What the peers are to be told leaves now, though nothing came in and no timer is due. */
+	/* Announcements to peers leave now, although nothing was received and no timer expired. */
 	loop_finish(s);
 }
 
 /*
- * Runs the shard until nothing more comes in. *received: progress.received. false: the shard is
- * dead.
+ * Runs the shard until nothing more is received. Sets *received to progress.received. Returns false
+ * if the shard is dead.
  */
 static bool serve(struct shard *s, uint64_t *received)
 {
 	bool more, dead;
 
-	/* Whoever rings from now on finds this cleared, and wakes the thread again. */
+	/* A thread that rings after this reads false, and wakes the thread again. */
 	atomic_store_explicit(&s->progress.doorbell_wake, false, memory_order_seq_cst);
-	/* Pairs with the fence of burst.c: the list is looked at afterwards. */
+	/* Pairs with the fence of burst.c: the list is read after this. */
 	atomic_thread_fence(memory_order_seq_cst);
 	shard_enter(s);
 	dead = shard_is_dead(s);
@@ -314,8 +323,8 @@ static bool serve(struct shard *s, uint64_t *received)
 }
 
 /*
- * One look for more. *now: when, ns; *received: progress.received. false: another thread has the
- * lock.
+ * Makes one look for more. Sets *now to its time, ns, and *received to progress.received. Returns
+ * false if another thread has the lock.
  */
 static bool look(struct shard *s, uint64_t *now, uint64_t *received)
 {
@@ -331,8 +340,8 @@ static bool look(struct shard *s, uint64_t *now, uint64_t *received)
 }
 
 /*
- * Lets others have the processor, between two looks. *since: when that was done last, or when the thread began to linger, ns.
- * false: the thread does not linger for some time.
+ * Yields the processor between two looks. *since: time of the last yield, or of the start of
+ * lingering, ns. Returns false if the thread must not linger for some time.
  */
 static bool yield(struct progress *p, uint64_t *since)
 {
@@ -357,9 +366,8 @@ static bool yield(struct progress *p, uint64_t *since)
 }
 
 /*
- * Looks for more until tuning_lingered() says that it is enough, the processor is lost, the
- * application polls, or another thread wants the lock. since: poller_activity() before the thread
- * ran.
+ * Looks for more until tuning_lingered() ends it, the processor is lost, the application polls, or
+ * another thread needs the lock. since: poller_activity() before the thread's run.
  */
 static void linger(struct shard *s, uint32_t since, uint64_t received, uint64_t start)
 {
@@ -367,10 +375,10 @@ static void linger(struct shard *s, uint32_t since, uint64_t received, uint64_t 
 	bool goes_on = true;
 
 	/*
-	 * The application may have polled while this thread gave way: then another look would only
-	 * keep it from the lock. Without this RDMA Write with events moves a quarter less.
-	 * In front of the yield there is nothing to ask: during the look this thread has the lock,
-	 * and polls that find the lock taken do not count.
+	 * The application may have polled during the yield. Another look would then only keep it
+	 * from the lock: without this check, RDMA Write with events moves a quarter less. A check
+	 * before the yield would find nothing: during its look this thread holds the lock, and
+	 * polls that find the lock taken do not count.
 	 */
 	while (tuning_looks_once_more(poller_activity(s) - since) && look(s, &now, &received)) {
 		if (received != before)
@@ -384,7 +392,9 @@ static void linger(struct shard *s, uint32_t since, uint64_t received, uint64_t 
 	}
 }
 
-/* Before the thread sleeps: acknowledgements wait no longer for what the application posts. */
+/*
+ * Before the thread sleeps: sends the acknowledgements that still wait for the application's posts.
+ */
 static void flush_sacks(struct shard *s)
 {
 	if (!sacks_wait(s))
@@ -398,11 +408,11 @@ static void flush_sacks(struct shard *s)
 /* ---- the scheduler ---- */
 
 /*
- * A program may spin on memory, waiting for what only this thread can place there: then the thread
- * must get the processor at once, for a moment. Since Linux 6.12 the scheduler prefers a thread
- * that asks for short slices to one that computes on and on, as long as the former has had less
- * than its share. A lower nice value, if the process may set it, makes the share larger:
- * wait_for_events() sets it. If neither is granted, everything works all the same.
+ * A program may spin on memory that only this thread can change. The thread then needs the
+ * processor at once, for a moment. Since Linux 6.12, the scheduler prefers a thread with short
+ * slices to a computing thread, while the former has had less than its share. A lower nice value
+ * increases the share, if the process may set it: see wait_for_events(). Correct operation needs
+ * neither.
  */
 static void ask_for_slices(struct progress *p)
 {
@@ -424,15 +434,15 @@ static void set_nice(struct progress *p, int nice)
 		return;
 	if (!setpriority(PRIO_PROCESS, (id_t)syscall(SYS_gettid), nice))
 		p->nice = nice;
-	else /* the process may not lower it, and is not asked to again */
+	else /* the process may not lower it: do not try again */
 		p->first_nice = p->nice;
 }
 
 /* ---- descriptors ---- */
 
 /*
- * The application closed our descriptors by a way that the preload library does not see. Their
- * numbers are, or will be, those of something else, so that none of them may be used any more.
+ * The application closed internal descriptors, unseen by the preload library. Other files have
+ * these numbers now, or will have them. So no descriptor may be used any more.
  */
 static void give_up(struct shard *s)
 {
@@ -455,7 +465,9 @@ static int watch_all(struct shard *s)
 	int ret = 0;
 
 	s->progress.wait_fd = s->net.epoll_fd;
-	/* Pollers ask net.epoll_fd for edges, or nap on it: it must hold the sockets alone. */
+	/*
+	 * Pollers read edges from net.epoll_fd, or nap on it. So it must contain only the sockets.
+	 */
 	if (s->conn.transport->edges || s->progress.one_cpu) {
 		s->progress.wait_fd = sys_keep(sys_epoll_create());
 		ret = s->progress.wait_fd < 0 ? s->progress.wait_fd :
@@ -477,7 +489,7 @@ void progress_unwatch(struct shard *s)
 		sys_epoll_ctl(s->progress.wait_fd, EPOLL_CTL_DEL, s->control.sock.fd, NULL);
 }
 
-/* The thread was not started. The next caller that needs it tries again. */
+/* The thread did not start. The next caller of progress_start() tries again. */
 static void unwatch_all(struct shard *s)
 {
 	progress_unwatch(s);
@@ -487,8 +499,8 @@ static void unwatch_all(struct shard *s)
 }
 
 /*
- * Whether a descriptor of the thread is closed. epoll does not say: it forgets closed descriptors
- * silently.
+ * True if a descriptor of the thread is closed. epoll does not report this: it silently drops
+ * closed descriptors.
  */
 static bool are_closed(const struct shard *s)
 {
@@ -506,12 +518,14 @@ static bool are_closed(const struct shard *s)
 }
 
 /*
- * While connections are made the thread has its own nice value. The application has more to do for each packet then, and if
- * each interrupted it, neither would ever have several things to do at once.
+ * While connections are made, the thread has its original nice value. The application has more work
+ * for each packet then. If each packet interrupted it, neither thread would ever have several
+ * things to do at once.
  *
- * now: ns. received: the passes since the last sleep have brought something. Returns the number of events, or -errno;
- * -EINTR: nothing is known, but something may have happened. ppoll() does not say what is ready in the set. Mostly it is
- * a socket, which the next pass reads: the set is asked only if that has brought nothing.
+ * now is in ns. received: the passes since the last sleep received something. Returns the number of
+ * events, or -errno. -EINTR means that something unknown may have happened: ppoll() does not report
+ * the ready descriptors in the set. Mostly a socket is ready, which the next pass reads. So the set
+ * is queried only after passes that received nothing.
  */
 static int wait_for_events(struct shard *s, struct epoll_event *ev, uint64_t now, bool received)
 {
@@ -539,8 +553,8 @@ static int wait_for_events(struct shard *s, struct epoll_event *ev, uint64_t now
 }
 
 /*
- * Acknowledgements are held for the application, which takes them along if it answers. The next run of the shard sends
- * what is left of them. Returns what wait_for_events() does if nothing is known.
+ * Waits for the application's answer, which carries the held acknowledgements. The next run of the
+ * shard sends the others. Returns -EINTR, as wait_for_events().
  */
 static int wait_for_answer(struct shard *s)
 {
@@ -552,8 +566,9 @@ static int wait_for_answer(struct shard *s)
 }
 
 /*
- * Sleeps until something happens, or may have happened. now, received: as for wait_for_events(). hold: acknowledgements
- * wait for the application's answer, and the sleep is a short one. false: the descriptors are gone.
+ * Sleeps until something happens, or may have happened. now and received: as in wait_for_events().
+ * hold: acknowledgements wait for the application's answer, so the sleep is short. Returns false if
+ * the descriptors were closed.
  */
 static bool sleep_on_all(struct shard *s, uint64_t now, bool received, bool hold)
 {
@@ -574,7 +589,7 @@ static bool sleep_on_all(struct shard *s, uint64_t now, bool received, bool hold
 	for (int i = 0; i < n; i++) {
 		if (ev[i].data.ptr == &s->progress.wake)
 			drain(s->progress.wake_fd);
-		/* It is read, or it would end every sleep from now on; serve() sets it anew. */
+		/* An unread timer would end every later sleep. serve() sets it again. */
 		else if (ev[i].data.ptr == &s->progress.timer)
 			drain(s->progress.timer_fd);
 		else if (ev[i].data.ptr == &s->progress.port)
@@ -616,7 +631,7 @@ static void *progress_main(void *arg)
 		}
 		if (!hold)
 			flush_sacks(s);
-		/* What waits in the sockets would end the sleep at once. */
+		/* Unread data in the sockets would end the sleep at once. */
 		if (s->progress.low) {
 			park(s);
 			continue;
@@ -626,7 +641,7 @@ static void *progress_main(void *arg)
 		awake = sys_now();
 		served.short_sleep = awake - asleep < TUNING_LINGER;
 		app = observe(s, since, awake);
-		/* What a poller has written to wake the thread would end each nap at once. */
+		/* The wake-up that a poller wrote would end each nap at once. */
 		if (tuning_woken(&app) == TUNING_WOKEN_PARK && s->progress.unasked) {
 			drain(s->progress.wake_fd);
 			app = observe(s, since, awake);
@@ -645,8 +660,8 @@ static int start_thread(struct shard *s)
 	int ret;
 
 	/*
-	 * Signals are the application's, but a fault in a guarded copy must reach its handler
-	 * (net/memory.h).
+	 * Signals are for the application's threads. But a fault in a guarded copy must reach its
+	 * handler (net/memory.h).
 	 */
 	sigfillset(&all);
 	sigdelset(&all, SIGSEGV);
@@ -668,7 +683,9 @@ int progress_start(struct shard *s)
 
 	if (s->progress.started)
 		return 0;
-	/* Both threads are asked: a thread that pinned itself says nothing about the others. */
+	/*
+	 * Checks two threads: a thread that pinned itself does not show that the others are pinned.
+	 */
 	s->progress.one_cpu = !sched_getaffinity(0, sizeof(cpus), &cpus) && CPU_COUNT(&cpus) == 1 &&
 			      !sched_getaffinity(getpid(), sizeof(cpus), &cpus) &&
 			      CPU_COUNT(&cpus) == 1;

@@ -18,16 +18,16 @@
 
 #define AT_ONCE (REPORT_ROOM / CONTROL_LINE_MAX) /* lines */
 
-/* What there is to say of the process. */
+/* Data about the process. */
 struct process {
 	struct iw_counts objects;
 	struct counters_sum sum;
-	uint64_t sent, received; /* messages, datagrams among them */
-	bool has_sctp;		 /* the transport counts */
+	uint64_t sent, received; /* messages, with datagrams */
+	bool has_sctp;		 /* the transport has these counters */
 	uint64_t now;		 /* ns */
 };
 
-/* A copy of what one line is about. */
+/* A copy of the subject of one line. */
 union subject {
 	struct process process;
 	struct iw_qp_info qp;
@@ -43,7 +43,9 @@ union subject {
 };
 
 struct report_part {
-	/* Copies the next object under the lock. false: there are no more. NULL: the end. */
+	/*
+	 * Copies the next object under the lock. Returns false after the last one. NULL: the end.
+	 */
 	bool (*next)(struct report *r, struct shard *s, union subject *o);
 	void (*write)(const struct shard *s, const union subject *o, struct line *l);
 	const char *kind;
@@ -303,7 +305,7 @@ static void write_mr(const struct shard *s, const union subject *o, struct line 
 
 /* ---- faults ---- */
 
-/* Whether text begins with this word and a blank; then *text is behind it. */
+/* True if text begins with this word and a blank. Moves *text after them. */
 static bool take_word(const char **text, const char *word)
 {
 	size_t n = strlen(word);
@@ -350,7 +352,10 @@ static const struct report_part refused_parts[] = {
 	{ NULL, NULL, "end" },
 };
 
-/* Does what the request "fault ..." asks for; which answer it gets, or NULL: it is not understood. */
+/*
+ * Performs the request "fault ...". Returns the parts of the answer, or NULL for an unknown
+ * request.
+ */
 static const struct report_part *change_faults(struct report *r, struct shard *s, const char *what)
 {
 	struct faults *f = &s->rnic->faults;
@@ -389,7 +394,7 @@ static const struct report_part stat_parts[] = {
 
 /* ---- counters ---- */
 
-/* The lines of all counters: they are made at once, behind the line of the process. */
+/* The lines of all counters. All are made at once, after the line of the process. */
 struct counter_lines {
 	bool json;
 	char *buf;
@@ -458,7 +463,7 @@ static size_t put_line(struct line *l, char *buf)
 	return l->len;
 }
 
-/* A line about the whole request: what became of it. */
+/* Writes a line about the result of the whole request. */
 static size_t write_result(struct report *r, char *buf)
 {
 	struct line l;
@@ -472,7 +477,7 @@ static size_t write_result(struct report *r, char *buf)
 	return put_line(&l, buf);
 }
 
-/* The last line of an answer. */
+/* Writes the last line of an answer. */
 static size_t write_last(struct report *r, char *buf)
 {
 	struct line l;
@@ -499,7 +504,7 @@ static size_t write_counters(struct report *r, struct shard *s, char *buf)
 	return c.len;
 }
 
-/* Copies up to AT_ONCE objects of a part; fewer: there are no more. */
+/* Copies up to AT_ONCE objects of a part. Fewer mean that no more are left. */
 static unsigned int copy_objects(struct report *r, struct shard *s, union subject *objects)
 {
 	unsigned int n = 0;
@@ -569,7 +574,7 @@ void report_summary(struct shard *s, char text[REPORT_SUMMARY_MAX])
 	double seconds;
 
 	copy_process(s, &p);
-	/* Without a session that is there still, the time ends with the last one. */
+	/* If no session is left, the time ended with the last session. */
 	end = p.objects.sessions || !p.sum.iw.last_use ? p.now : p.sum.iw.last_use;
 	seconds = p.sum.iw.first_use ? (double)(end - p.sum.iw.first_use) / NSEC_PER_SEC : 0;
 	if (p.has_sctp)

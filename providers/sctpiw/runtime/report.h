@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * What the process says of its device: the answers at the control socket (sys/control.h), and the
- * line of the setting summary.
+ * Reports about the device: the answers at the control socket (sys/control.h), and the line of the
+ * setting summary.
  */
 #ifndef SCTPIW_RUNTIME_REPORT_H
 #define SCTPIW_RUNTIME_REPORT_H
@@ -18,41 +18,45 @@
 
 struct shard;
 
-/* An answer that is being written. */
+/* An unfinished answer. */
 struct report {
 	bool json;
-	/* The parts that are still to come, one behind the other; NULL: the answer is whole. */
+	/* The remaining parts, one after the other; NULL: the answer is complete. */
 	const struct report_part *part;
-	unsigned int step;     /* lines of the part that were written */
-	unsigned int shard;    /* of the RNIC, whose QPs, associations or paths are being written */
-	struct list_node mark; /* where a walk through objects has come to. Locks of all shards */
+	unsigned int step; /* number of written lines of the part */
+	unsigned int
+		shard; /* index of the shard whose QPs, associations or paths are being written */
+	struct list_node mark;	      /* position of a walk through objects; locks of all shards */
 	struct conn_paths_info paths; /* of the association whose paths are being written */
-	unsigned int path;	      /* the next of them */
-	uint32_t fault;		      /* the rule that was written last; those up to it are not */
+	unsigned int path;	      /* index of the next path */
+	uint32_t fault;		      /* number of the last rule that was written, or is skipped */
 	struct faults_result result;  /* of a request that changes the rules */
 };
 
-/* How many bytes report_more() needs. */
+/* Bytes that report_more() needs. */
 #define REPORT_ROOM (16 * CONTROL_LINE_MAX)
 
-/* To be called once, before anything else. */
+/* Call this once, before all other functions. */
 void report_init(struct report *r);
 /*
- * Does what a request asks for, which is a line without its newline, and begins the answer. Takes the shard's lock if
- * it changes something.
+ * Performs a request, which is a line without its newline, and begins the answer. Takes the shard's
+ * lock if the request changes anything.
  */
 void report_begin(struct report *r, struct shard *s, const char *request);
 /*
- * Writes the next lines of the answer to buf, of REPORT_ROOM bytes; returns their length; 0: it is
- * whole. Takes the shard's lock itself, for a moment: what is told of 16 objects is copied under it, and
- * written without it.
+ * Writes the next lines of the answer to buf, of REPORT_ROOM bytes. Returns their length in bytes,
+ * or 0 at the end. Takes the shard's lock itself, for a moment: it copies 16 objects under the
+ * lock, and formats them without it.
  */
 size_t report_more(struct report *r, struct shard *s, char *buf);
-/* Nobody wants the rest any more. Locks of all shards. */
+/* Drops the rest of the answer. Needs the locks of all shards. */
 void report_drop(struct report *r);
 
 #define REPORT_SUMMARY_MAX 400 /* bytes */
-/* Writes what was sent, lost, resent, and how fast, as a line without a newline. Locks of all shards. */
+/*
+ * Writes a line without a newline: data sent, lost and resent, and the rates. Needs the locks of
+ * all shards.
+ */
 void report_summary(struct shard *s, char text[REPORT_SUMMARY_MAX]);
 
 #endif

@@ -30,32 +30,28 @@
 #include "util/alloc.h"
 
 /*
- * bytes. Shorter payload is faster copied than referenced ("Zero-copy payloads" in
+ * bytes. Copying a shorter payload is faster than referencing it ("Zero-copy payloads" in
  * docs/experiments.md).
  */
 #define ZCOPY_MIN 8192
-/* bytes. A QP keeps Sends without a receive up to this (decision 9 in docs/decisions). */
-#define UNEXPECTED_BYTES (1u << 20)
 /*
- * ns. At exit, unacknowledged data may hold up the process for so long; it is looked at in these
- * steps.
+ * bytes. A QP keeps at most these bytes of Sends without a receive (decision 9 in docs/decisions).
  */
+#define UNEXPECTED_BYTES (1u << 20)
+/* ns. At exit, unacknowledged data may delay the process for LIMIT, in steps of STEP. */
 #define LINGER_LIMIT (2 * NSEC_PER_SEC)
 #define LINGER_STEP NSEC_PER_MSEC
-/*
- * ns. At exit, a thread that keeps the lock may hold up the process for so long; it is tried in these
- * steps.
- */
+/* ns. At exit, another holder of the lock may delay the process for LIMIT, in steps of STEP. */
 #define EXIT_LOCK_LIMIT NSEC_PER_SEC
 #define EXIT_LOCK_STEP (NSEC_PER_MSEC / 4)
 
-/* ns. An offset of the clocks that is measured within this is exact enough. */
+/* ns. An offset of the clocks is exact if it was measured within this time. */
 #define OFFSET_SLACK 1000u
-#define OFFSET_TRIES 5 /* as the measuring thread may be preempted */
+#define OFFSET_TRIES 5 /* the measuring thread may be preempted */
 
 static pthread_mutex_t create_lock = PTHREAD_MUTEX_INITIALIZER;
 static _Atomic(struct rnic *) current;
-static atomic_bool ending; /* exit() has come to this library */
+static atomic_bool ending; /* exit() has reached this library */
 
 static void fill_random(struct random_source *r, void *buf, size_t len)
 {
@@ -108,10 +104,10 @@ uint64_t rnic_clock(void)
 	return sys_now();
 }
 
-/* How much later the time of day is than the clock, as measured in a moment. */
+/* The time of day minus the clock, measured once. */
 struct clock_offset {
 	uint64_t least; /* ns */
-	uint64_t width; /* ns between the two looks at the clock; the truth is within */
+	uint64_t width; /* ns of the measurement; the true offset is at most this larger */
 };
 
 static struct clock_offset measure_offset(void)
@@ -126,9 +122,9 @@ static struct clock_offset measure_offset(void)
 }
 
 /*
- * NTP slews both clocks alike, so the offset changes only when the time of day is set. One that
- * agrees with a measurement is therefore kept: measured anew each time, it would let the later of
- * two completions have the earlier time.
+ * NTP slews both clocks alike, so the offset changes only when the time of day is set. Keeps an
+ * offset that agrees with a measurement: with a new one each time, the later of two completions
+ * could have the earlier time.
  */
 uint64_t rnic_wallclock_offset(void)
 {
@@ -161,7 +157,7 @@ int rnic_processors(void)
 
 /* ---- settings ---- */
 
-/* Logs the first refusal only, since programs ask for the device again and again. */
+/* Logs only the first refusal: programs try to open the device again and again. */
 static void complain(const char *why)
 {
 	static atomic_flag said = ATOMIC_FLAG_INIT;
@@ -171,8 +167,8 @@ static void complain(const char *why)
 }
 
 /*
- * Names the variables that are nearly ours. The launcher has warned of them already; a program that
- * was started without it is told at level info.
+ * Logs variables whose names are nearly those of settings. The launcher has warned of them already.
+ * This line at level info is for programs that were started without it.
  */
 static void name_mistyped(void)
 {
@@ -217,8 +213,9 @@ void rnic_lock(struct rnic *r)
 	for (unsigned int i = 0; i < r->n_shards; i++)
 		shard_lock(rnic_shard(r, i));
 	/*
-	 * Serving a shard may ring at one that was served already: a doorbell is passed on behind a QP that has moved, and the
-	 * receives of an SRQ come back for others. None is left at what the caller frees.
+	 * Serving a shard may ring at a shard that was served before: a doorbell follows a QP that
+	 * has moved, and receives of an SRQ return for other shards. Objects that the caller frees
+	 * must have no doorbell on a list.
 	 */
 	for (unsigned int round = 0; round < TUNING_ROUNDS && is_rung_anywhere(r); round++)
 		for (unsigned int i = 0; i < r->n_shards; i++)
@@ -243,7 +240,7 @@ void rnic_enter(struct rnic *r)
 	}
 }
 
-/* Lets go of all locks. Whether something waits for all of them. */
+/* Releases all locks. Returns true if something waits for all of them. */
 static bool leave_all(struct rnic *r)
 {
 	bool wanted = false;
@@ -263,7 +260,7 @@ void rnic_serve_all(struct rnic *r)
 {
 	do {
 		rnic_enter(r);
-		/* First, since what follows from it may be another shard's to do. */
+		/* This comes first, since it may cause work for another shard. */
 		for (unsigned int i = 0; i < r->n_shards; i++) {
 			struct conn *c = r->conns[i];
 
@@ -284,7 +281,7 @@ void rnic_serve_all(struct rnic *r)
 
 /* ---- making one ---- */
 
-/* Makes what all shards share. */
+/* Makes the objects that all shards share. */
 static int make_rnic(struct rnic *r)
 {
 	struct iw_config ic = {
@@ -339,7 +336,7 @@ static int start_conn(struct shard *s, struct config_error *why)
 	return ret;
 }
 
-/* -errno, and nothing is left of it; why is set if a user can do something about it. */
+/* Returns 0, or -errno with everything undone. Sets *why if the user can mend the error. */
 static int start_shard(struct rnic *r, struct shard *s, struct config_error *why)
 {
 	int ret;
@@ -350,7 +347,7 @@ static int start_shard(struct rnic *r, struct shard *s, struct config_error *why
 	s->post_notification = channel_post;
 	s->random.fill = fill_random;
 	s->random.used = sizeof(s->random.pool);
-	/* As processes do, shards append to one file, each what it has gathered. */
+	/* As processes do, shards append to one file, each the packets it has gathered. */
 	if (*r->config.capture) {
 		s->net.capture = capture_open(&r->config, why);
 		if (!s->net.capture)
@@ -401,7 +398,7 @@ static int start_shards(struct rnic *r, struct config_error *why)
 	return ret;
 }
 
-/* -errno; why is set if a user can do something about it. */
+/* Returns 0 or -errno. Sets *why if the user can mend the error. */
 static int rnic_new(struct rnic **out, struct config_error *why)
 {
 	struct rnic *r = alloc_lines(sizeof(*r));
@@ -466,16 +463,15 @@ static void after_fork_parent(void)
 	if (!r)
 		return;
 	faults_fork_parent(&r->faults);
-	/* If other threads have posted meanwhile, they rely on the holder of the lock. */
+	/* Other threads that posted meanwhile rely on the holder of the lock. */
 	for (unsigned int i = 0; i < r->n_shards; i++)
 		shard_entered(rnic_shard(r, i));
 	rnic_leave(r);
 }
 
 /*
- * In the child. The sockets are shared with the parent, and the epoll set with the parent's thread:
- * all that the child may do is to close its descriptors of them. The memory stays, since objects of
- * verbs/ point into it.
+ * In the child, which shares the sockets with the parent, and the epoll set with the parent's
+ * thread. So it may only close its descriptors. The memory stays: objects of verbs/ point into it.
  */
 static void forget_shard(struct shard *s)
 {
@@ -516,7 +512,10 @@ static void after_fork_child(void)
 	channel_fork_done();
 	if (r)
 		forget(r);
-	/* Before this, hooks on free() do not wait for the locks of the shards, which this thread has: GnuTLS may call them. */
+	/*
+	 * Until this call, hooks on free() do not wait for the shards' locks, which this thread
+	 * has. GnuTLS may call such hooks.
+	 */
 	regions_fork_done();
 	pthread_mutex_unlock(&create_lock);
 }
@@ -534,16 +533,13 @@ static bool is_drained(struct rnic *r)
 	return true;
 }
 
-/*
- * Waits until what was handed over before exit() is acknowledged, or the peer does not take it in
- * time.
- */
+/* Waits until all data posted before exit() is acknowledged, or the time is over. */
 static void linger(struct rnic *r)
 {
 	uint64_t end = sys_now() + LINGER_LIMIT;
 
 	/*
-	 * The threads wait for the locks and do not read their descriptors, which would end each
+	 * The threads wait for the locks, and do not read their descriptors, which would end each
 	 * ppoll() at once.
 	 */
 	for (unsigned int i = 0; i < r->n_shards; i++) {
@@ -583,9 +579,9 @@ static void summarize(struct shard *s)
 }
 
 /*
- * Enters the shard, unless another thread keeps it too long, and stays counted as a waiter. It asks again and again, for which
- * pollers make way: ThreadSanitizer does not know the function that waits by CLOCK_MONOTONIC, and
- * would take the lock for one that nobody holds.
+ * Enters the shard, and stays counted as a waiter. Returns false if another thread keeps the lock
+ * too long. Tries again and again: pollers make way for waiters. ThreadSanitizer does not know the
+ * function that waits by CLOCK_MONOTONIC, and would report that no thread holds the lock.
  */
 static bool enter_to_exit(struct shard *s)
 {
@@ -606,7 +602,7 @@ static void end_shard(struct shard *s)
 {
 	if (shard_is_dead(s))
 		return;
-	/* Peers learn first what has arrived here. */
+	/* First acknowledge all received data to the peers. */
 	if (conn_flush_sacks(&s->conn))
 		conn_output(&s->conn);
 	conn_abort_all(&s->conn);
@@ -616,8 +612,8 @@ static void end_shard(struct shard *s)
 }
 
 /*
- * Tells all peers, by an ABORT, that this process is gone. Other threads may still run; if one has
- * stopped with a lock in its hands, exit() is not held up for long.
+ * Notifies all peers of the end of this process by an ABORT. Other threads may still run. A thread
+ * that stopped with a lock held does not delay exit() for long.
  */
 static __attribute__((destructor)) void rnic_exit(void)
 {

@@ -10,7 +10,7 @@
 #include "runtime/tuning.h"
 #include "sys/sys.h"
 
-/* The model is initial-exec because a call of the program in the midst of malloc() may come here (unmap.c). */
+/* initial-exec, since a program's call in the middle of malloc() may lead here (unmap.c). */
 static __thread __attribute__((tls_model("initial-exec"))) int thread_id;
 
 static int self(void)
@@ -61,7 +61,7 @@ bool shard_try_enter_at(struct shard *s, uint64_t now)
 	if (pthread_mutex_trylock(&s->lock.mutex))
 		return false;
 	set_owner(s);
-	/* Who had the lock meanwhile may have read the clock later. */
+	/* The previous holder of the lock may have read the clock later. */
 	if (now > s->conn.now)
 		set_clock(s, now);
 	return true;
@@ -75,7 +75,7 @@ bool shard_leave_alone(struct shard *s)
 	do {
 		if (doorbell_is_rung(&s->doorbells))
 			handed_on = loop_finish(s);
-		/* Another thread posts without pause, and this one has its own things to do. */
+		/* Another thread posts without pause, but this thread has other work. */
 		if (!handed_on && ++rounds > TUNING_ROUNDS && progress_is_started(&s->progress)) {
 			progress_wake(s);
 			handed_on = true;
@@ -85,9 +85,9 @@ bool shard_leave_alone(struct shard *s)
 		atomic_store_explicit(&s->lock.owner, 0, memory_order_relaxed);
 		pthread_mutex_unlock(&s->lock.mutex);
 		/*
-		 * A poster rings the doorbell and then tries the lock; the holder releases the lock
-		 * and then looks at the list. With a full fence between the two steps of each, one
-		 * of them sees the other.
+		 * A poster rings the doorbell, and then tries the lock. The holder releases the
+		 * lock, and then reads the list. With a full fence between the two steps of each,
+		 * at least one sees the other.
 		 */
 		atomic_thread_fence(memory_order_seq_cst);
 	} while (!handed_on && doorbell_is_rung(&s->doorbells) && shard_try_enter(s));

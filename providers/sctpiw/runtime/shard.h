@@ -1,65 +1,67 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * A shard: one lock, and under it the sockets, SCTP, the sessions and their timers, with the
- * threads that move them on. A shard owns everything of conn/ and net/; what belongs to the RNIC as
- * a whole (MRs, PDs, settings, the table of rdma_cm ids) is in struct rnic (rnic.h). A process has
- * as many shards as the setting engines says.
+ * A shard: one lock, which guards the sockets, SCTP, the sessions and their timers; and the threads
+ * that run them. A shard owns all objects of conn/ and net/. Objects of the whole RNIC (MRs, PDs,
+ * settings, the table of rdma_cm ids) are in struct rnic (rnic.h). The setting `engines` is the
+ * number of shards of a process.
  *
- * A thread that polls a CQ and finds it empty runs the shard itself if the lock is free (poller.h).
- * The progress thread does when nobody polls (progress.h). A poster that finds the lock taken
- * leaves its QP on the list of doorbells (doorbell.h), and the holder of the lock serves the list
- * before it lets go.
+ * A thread that polls an empty CQ runs the shard itself if the lock is free (poller.h). The
+ * progress thread runs the shard when no thread polls (progress.h). A poster that finds the lock
+ * taken leaves its QP on the list of doorbells (doorbell.h). The holder of the lock serves the list
+ * before it releases the lock.
  *
- * What is read and written without the lock. All of it is atomic, and relaxed unless a fence is
- * named (A to D below). Each line says who writes, who reads, and why an old or lost value is
- * harmless:
+ * Fields that are read and written without the lock. All are atomic, and relaxed unless a fence is
+ * named (A to D below). Each line names the writers, then the readers, then why an old or lost
+ * value is harmless:
  *
- *	lock.owner		holder; anyone: a thread looks for its own id only
- *	lock.waiters		waiters; pollers, holder: one pass more before the waiter's turn
- *	dead			holder; anyone: exact under the lock, else a wake-up for nobody
- *	doorbells.head [A B C]	posters, holder; anyone: the fences see to it
+ *	lock.owner		holder; anyone: a thread only compares its own id
+ *	lock.waiters		waiters; pollers, holder: one more pass before the waiter's turn
+ *	dead			holder; anyone: exact under the lock, else a needless wake-up
+ *	doorbells.head [A B C]	posters, holder; anyone: made safe by the fences
  *	burst.gathered, gathered_bytes, gap_shift, last_served
  *				posters, pollers; posters: a burst leaves a little earlier or later
- *	burst.in_flight		holder; posters: a batch leaves at once, or waits for the rest of its burst
+ *	burst.in_flight		holder; posters: a batch leaves at once, or waits for its burst
  *	burst.looks, last_look	posters; pollers, thread: as poller.polls
  *	poller.polls, last_poll	pollers; pollers, thread: the thread parks, or looks again, a nap or
  *				64 polls later
  *	poller.busy_polls	pollers; pollers: a yield earlier or later
- *	poller.inside		pollers, posters; thread: as poller.polls. If there are two, one of
- *				which naps, the first to leave clears it
- *	poller.arms [D]		threads that arm; thread: the fence sees to it
+ *	poller.inside		pollers, posters; thread: as poller.polls. Of two threads inside,
+ *				one of which naps, the first to leave clears it
+ *	poller.arms [D]		threads that arm; thread: made safe by the fence
  *	poller.active_at_arm	threads that arm; pollers, thread: the thread parks for one nap
  *				too early
- *	progress.parked [C D]	thread; anyone: the fences see to it
+ *	progress.parked [C D]	thread; anyone: made safe by the fences
  *	progress.nap_until, parked_since
- *				thread, pollers, posters; pollers, posters: the thread looks once more, or the
- *				timer is set for nothing, or a nap ends later than it should, 6.4 ms at most
+ *				thread, pollers, posters; pollers, posters: a needless look or
+ *				setting of the timer, or a nap that ends at most 6.4 ms too late
  *	progress.doorbell_wake [B]
- *				posters, thread; posters: the fence sees to it
+ *				posters, thread; posters: made safe by the fence
  *	progress.started	holder; posters: a poster sends at once
  *	progress.last_cm_event	holder; thread: it sleeps in the other way once
- *	object.shard		whoever has the locks of all shards; posters: the doorbell is passed on (doorbell.c);
- *				pollers, threads that arm: as of object.others
- *	object.others		whoever has the locks of all shards; pollers, threads that arm: a shard of the CQ is
- *				looked at by the next poll, or by its thread
+ *	object.shard		holder of all shards' locks; posters: the doorbell is passed on
+ *				(doorbell.c); pollers, threads that arm: as object.others
+ *	object.others		holder of all shards' locks; pollers, threads that arm: the next
+ *				poll, or the progress thread, runs a shard of the CQ
  *
- * What two threads count without the lock may lose a count: such counters only have to move.
+ * A counter that two threads increment without the lock may lose a count: such counters only have
+ * to change.
  *
- * Fences. Each pair is of the same kind: one side writes X and then reads Y, the other writes Y and
- * then reads X, both with a sequentially consistent fence in between, so that at least one of them
- * sees the other.
+ * Fences. Each pair has the same form. One side writes X and then reads Y; the other side writes Y
+ * and then reads X. Both have a sequentially consistent fence between the two steps, so that at
+ * least one sees the other.
  *
  *	A  burst.c send_all()    rings, then tries the lock
- *	   shard_leave()         releases the lock, then looks for rings
- *	B  burst.c tell_thread() rings, then sets doorbell_wake; whoever sets it wakes the thread
+ *	   shard_leave()         releases the lock, then reads the list of rings
+ *	B  burst.c tell_thread() rings, then sets doorbell_wake; the thread that sets it wakes the
+ *	                         progress thread
  *	   progress.c serve()    clears doorbell_wake, then serves the rings
- *	C  burst.c tell_thread() rings, then reads parked; if it is set, the thread comes by itself
+ *	C  burst.c tell_thread() rings, then reads parked; if it is set, the thread will serve
  *	   progress.c park()     clears parked, then serve() serves the rings
  *	D  poller_armed()        counts the arm, then reads parked; if it is set, wakes the thread
  *	   progress.c park()     sets parked, then reads the count of arms before each nap
  *
- * No fence publishes data. What a ring publishes goes by the exchange of iw_doorbell.pending
- * (doorbell.c), and completions by the head and tail of their ring (iwarp/iw_cq.h).
+ * No fence publishes data. The exchange of iw_doorbell.pending publishes a ring's work requests
+ * (doorbell.c). The head and tail of their ring publish completions (iwarp/iw_cq.h).
  */
 #ifndef SCTPIW_RUNTIME_SHARD_H
 #define SCTPIW_RUNTIME_SHARD_H
@@ -80,11 +82,12 @@
 
 struct rnic;
 
-/* The lock, and who has it. */
+/* The lock and its holder. */
 struct shard_lock {
 	pthread_mutex_t mutex;
-	_Atomic int owner; /* thread id of the holder, for shard_assert_locked(); 0: nobody */
-	_Atomic unsigned int waiters; /* threads that wait for it and are preferred to pollers */
+	_Atomic int owner; /* thread id of the holder, for shard_assert_locked(); 0: none */
+	_Atomic unsigned int
+		waiters; /* threads that wait for the lock, and are preferred to pollers */
 };
 
 struct shard {
@@ -94,41 +97,43 @@ struct shard {
 	struct shard_lock lock;
 	/*
 	 * The sockets are gone. Set once, under the lock: in the child of a fork(), at exit, or by
-	 * the thread.
+	 * the progress thread.
 	 */
 	_Atomic bool dead;
 	/*
-	 * conn_next_timeout() of the last turn that was concluded: no deadline is earlier, but for what has been set since
-	 * then. unconcluded: one turn has passed since then, of a poller (loop.c).
+	 * conn_next_timeout() of the last concluded turn: no deadline is earlier, except for those
+	 * set since then. unconcluded: a poller's turn has passed since then (loop.c).
 	 */
 	uint64_t next_due;
 	bool unconcluded;
 	struct conn conn;
 	struct net net;
-	/* How the event of a CQ that was armed goes to its channel: channel_post(), unless faults stand in front. */
+	/*
+	 * Posts the event of an armed CQ to its channel: channel_post(), unless faults replace it.
+	 */
 	int (*post_notification)(struct event_source *src, const void *event, size_t len);
-	/* Posters write these without the lock: on a line of their own. */
+	/* Posters write these without the lock, so they have their own cache line. */
 	_Alignas(64) struct doorbell_list doorbells;
 	struct burst burst;
 	struct poller poller;
 	struct progress progress;
-	struct control control; /* the progress thread's alone */
+	struct control control; /* for the progress thread alone */
 };
 
 /*
- * Takes and releases the lock for control operations: everything of iwarp.h and conn/ that is not a
- * producer's or consumer's end of a queue. Waiters are preferred to pollers. shard_lock() serves
- * the doorbells that were rung before, so that what was posted first goes out first, and reports
- * events. shard_unlock() sends what became ready. conn.now is the time at which the lock was taken.
+ * Takes and releases the lock for control operations: all functions of iwarp.h and conn/ but the
+ * producer's and consumer's ends of queues. Waiters are preferred to pollers. shard_lock() serves
+ * the earlier doorbells, so that earlier posts leave first, and reports events. shard_unlock()
+ * sends everything that is ready. conn.now is the time at which the lock was taken.
  */
 void shard_lock(struct shard *s);
 void shard_unlock(struct shard *s);
-/* Whether the calling thread holds the lock. */
+/* True if the calling thread holds the lock. */
 bool shard_is_mine(const struct shard *s);
 /* Traps unless the calling thread holds the lock. */
 void shard_assert_locked(const struct shard *s);
 
-/* Whether the sockets are gone. Exact under the lock; without it, the answer may be old. */
+/* True if the sockets are gone. Exact under the lock; otherwise it may be stale. */
 static inline bool shard_is_dead(const struct shard *s)
 {
 	return atomic_load_explicit(&s->dead, memory_order_relaxed);
@@ -137,30 +142,36 @@ static inline bool shard_is_dead(const struct shard *s)
 /* ---- for runtime/ ---- */
 
 /*
- * Takes the lock and reads the clock. The caller is not counted as a waiter, so that pollers
- * compete with it.
+ * Takes the lock and reads the clock. The caller does not count as a waiter, so pollers compete
+ * with it.
  */
 void shard_enter(struct shard *s);
-/* The same if the lock is free; false: it is not. Never waits. */
+/* The same if the lock is free. Otherwise returns false. Never waits. */
 bool shard_try_enter(struct shard *s);
-/* The same, for a caller that has just read the clock: now, ns. conn.now becomes that, unless it is later already. */
+/*
+ * The same, for a caller that has just read the clock. Sets conn.now to now, ns, unless conn.now is
+ * later.
+ */
 bool shard_try_enter_at(struct shard *s, uint64_t now);
-/* What shard_enter() does behind taking the lock, for a caller that has taken lock.mutex itself. */
+/* Does the rest of shard_enter(), for a caller that has locked lock.mutex itself. */
 void shard_entered(struct shard *s);
-/* Sets conn.now anew, for a caller that holds the lock for long. */
+/* Reads the clock again into conn.now, for a caller that holds the lock for long. */
 void shard_read_clock(struct shard *s);
 /*
- * Releases the lock, and serves every doorbell that was rung meanwhile, or wakes the progress thread
- * for it: none is left behind. What waits for the locks of all shards is served then (rnic_serve_all()), so the caller
- * has none of them.
+ * Releases the lock. Serves each doorbell that was rung meanwhile, or wakes the progress thread for
+ * it. Then does the work that needs the locks of all shards (rnic_serve_all()), so the caller must
+ * hold none of them.
  */
 void shard_leave(struct shard *s);
-/* The same for a caller that has further shards, and sees to the latter itself: whether there is anything of the kind. */
+/*
+ * The same for a caller that holds locks of other shards, and does that work itself. Returns true
+ * if there is any.
+ */
 bool shard_leave_alone(struct shard *s);
-/* Counts the caller as a waiter; takes nothing. */
+/* Counts the caller as a waiter, or no longer. Takes no lock. */
 void shard_wait_begin(struct shard *s);
 void shard_wait_end(struct shard *s);
-/* Whether somebody waits for the lock. */
+/* True if a thread waits for the lock. */
 static inline bool shard_is_awaited(struct shard *s)
 {
 	return atomic_load_explicit(&s->lock.waiters, memory_order_relaxed);

@@ -9,7 +9,10 @@
 #include "net/regions.h"
 #include "runtime/rnic.h"
 
-/* The thread is between unmap_begin() and unmap_end(), and has the locks of all shards of this RNIC. */
+/*
+ * Set between unmap_begin() and unmap_end(), while the thread has the locks of all shards of this
+ * RNIC.
+ */
 static __thread __attribute__((tls_model("initial-exec"))) struct rnic *volatile locked;
 
 static uint64_t end_of(uint64_t addr, uint64_t len)

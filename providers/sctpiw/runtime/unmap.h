@@ -16,8 +16,7 @@
  */
 bool unmap_begin(uint64_t addr, uint64_t len);
 /*
- * Regions lose [addr, addr + len), in whole pages; or its unmapped pages alone. Neither changes
- * errno.
+ * Make regions lose [addr, addr + len) in whole pages, or only its unmapped pages. Both keep errno.
  */
 void unmap_lose(uint64_t addr, uint64_t len);
 void unmap_lose_unmapped(uint64_t addr, uint64_t len);
