@@ -1,9 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The launcher. "sctpiw run -- CMD" sets the environment in which stock libibverbs and librdmacm
- * find the device, and executes CMD; "sctpiw env" prints that environment; "sctpiw list" prints
- * what programs find there, and "sctpiw stat" and "sctpiw counters" what they do; "sctpiw fault" has
- * their device fail; "sctpiw keygen" makes keys for them; "sctpiw doctor" says why they find nothing, or why it is slow.
+ * The launcher.
+ * - "sctpiw run -- CMD" sets the environment in which stock libibverbs and librdmacm find the
+ *   device, and executes CMD.
+ * - "sctpiw env" prints that environment.
+ * - "sctpiw list" prints the devices that programs find.
+ * - "sctpiw stat" and "sctpiw counters" print the activity of programs.
+ * - "sctpiw fault" injects faults into their device; "sctpiw torture" runs a program repeatedly
+ *   with such faults.
+ * - "sctpiw keygen" makes keys.
+ * - "sctpiw doctor" reports causes of an absent or slow device.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -31,11 +37,11 @@
 #include "launcher/unused.h"
 #include "util/printable.h"
 
-#define MISTYPED 2 /* letters of a command that may be wrong for another to be meant */
+#define MISTYPED 2 /* wrong letters of a command for which another is suggested */
 
 #define COMPLAINT_LEN 4096
 
-static const char *command; /* the one that speaks, or NULL */
+static const char *command; /* the current command, or NULL */
 static void (*complaints)(const char *text);
 
 void complain_to(void (*take)(const char *text))
@@ -89,8 +95,8 @@ static void usage(FILE *out)
 }
 
 /*
- * Takes the options of a command, and sets the environment. Returns the exit status, or -1 to go
- * on, with optind behind the options.
+ * Parses the options of a command, and sets the environment. Returns the exit status, or -1 to
+ * continue at optind, after the options.
  */
 static int prepare(const struct options_of *of, int argc, char **argv, struct options *options)
 {
@@ -114,7 +120,7 @@ static int prepare(const struct options_of *of, int argc, char **argv, struct op
 	return -1;
 }
 
-/* Says why CMD was not run, and what to do. Returns the exit status. */
+/* Prints the reason why CMD was not run, and a remedy. Returns the exit status. */
 static int complain_not_run(const char *cmd, int error)
 {
 	const char *more = "";
@@ -197,7 +203,7 @@ static int doctor(int argc, char **argv)
 	return status >= 0 ? status : doctor_run(&options, argc, argv);
 }
 
-/* Takes the options of a command that asks processes. As prepare(). */
+/* Parses the options of a command that queries processes. Returns as prepare(). */
 static int prepare_to_ask(const struct options_of *of, int argc, char **argv,
 			  struct options *options)
 {
@@ -261,7 +267,7 @@ static int version(int argc, char **argv)
 static const struct {
 	const char *name;
 	int (*main)(int argc, char **argv);
-	const struct options_of *of; /* NULL: it has no help of its own */
+	const struct options_of *of; /* NULL: the command has no help of its own */
 } commands[] = {
 	{ "run", run, &options_of_run },
 	{ "env", print_environment, &options_of_env },
@@ -281,7 +287,7 @@ static const struct {
 };
 enum { N_COMMANDS = sizeof(commands) / sizeof(commands[0]) };
 
-/* The index of the command, or -1 after a line on standard error. */
+/* Returns the index of the command. On error, prints a line on standard error and returns -1. */
 static int find_command(const char *word)
 {
 	const char *names[N_COMMANDS], *nearest;
@@ -324,7 +330,7 @@ static int help(int argc, char **argv)
 	return EXIT_SUCCESS;
 }
 
-/* The exit status of what has printed: what could not be written is an error. */
+/* Returns the exit status after output: a failed write is an error. */
 static int finish(int status)
 {
 	if (fflush(stdout) || ferror(stdout)) {

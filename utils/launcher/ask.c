@@ -18,28 +18,28 @@
 #include "sys/control.h"
 #include "sys/sys.h"
 
-#define PATIENCE 5 /* seconds that a process may be silent */
+#define PATIENCE 5 /* seconds without a byte from a process */
 #define PATIENCE_IN_ALL 10
-#define ANSWER_MAX (64u << 20) /* bytes; a queue pair takes some 400 */
+#define ANSWER_MAX (64u << 20) /* bytes; a queue pair takes about 400 */
 
-/* What came of asking a process. */
+/* Result of a request to a process. */
 enum outcome {
 	ASK_ANSWERED,
-	ASK_NOT_THERE, /* there is no socket, or one that a process has left behind */
-	ASK_FOREIGN,   /* it is another user's */
+	ASK_NOT_THERE, /* no socket, or the socket of a process that has ended */
+	ASK_FOREIGN,   /* the process belongs to another user */
 	ASK_SILENT,
-	ASK_REFUSED,  /* the process does not know the request */
-	ASK_NONSENSE, /* no answer of the device, or an answer without an end */
+	ASK_REFUSED,  /* the process does not support the request */
+	ASK_NONSENSE, /* invalid answer, or answer without an end */
 };
 
-/* An answer that is being read. */
+/* An answer that is being received. */
 struct incoming {
 	int fd;
 	pid_t pid;
-	bool json; /* the form */
+	bool json; /* the format */
 	char *text;
-	size_t len, size; /* bytes of text read, and room for text */
-	size_t at;	  /* where the next line to check begins */
+	size_t len, size; /* bytes of text read, and bytes allocated */
+	size_t at;	  /* start of the next line to check */
 };
 
 /* ---- one connection ---- */
@@ -64,7 +64,7 @@ static bool is_of(int fd, uid_t uid)
 	return !getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &len) && peer.uid == uid;
 }
 
-/* Reads more text. Returns false if no text came, or without memory. */
+/* Reads more text. Returns false if none came, or when out of memory. */
 static bool read_more(struct incoming *in)
 {
 	char *bigger;
@@ -87,7 +87,7 @@ static bool read_more(struct incoming *in)
 
 /*
  * Checks the complete lines. The answer goes to a terminal and to programs, perhaps with root's
- * privileges, so a line that the device would not write ends the answer. Returns true when *outcome
+ * privileges. So a line that the device would not write ends the answer. Returns true when *outcome
  * is final.
  */
 static bool judge_lines(struct incoming *in, enum outcome *outcome)
@@ -115,7 +115,7 @@ static bool judge_lines(struct incoming *in, enum outcome *outcome)
 	return in->len - in->at > CONTROL_LINE_MAX || in->len > ANSWER_MAX;
 }
 
-/* Reads up to the line that ends the answer, and removes that line. */
+/* Reads up to the line that ends the answer, and removes this line. */
 static enum outcome receive(int fd, pid_t pid, bool json, char **out)
 {
 	struct incoming in = { .fd = fd, .pid = pid, .json = json };
@@ -144,7 +144,7 @@ static enum outcome converse(int fd, pid_t pid, const char *request, char **out)
 	return receive(fd, pid, *request == 'j', out);
 }
 
-/* Sends the request to the listener at the process's socket in dir, which belongs to the user. */
+/* Sends the request to the process's socket in dir, a directory of the user uid. */
 static enum outcome ask_at(const char *dir, pid_t pid, uid_t uid, const char *request, char **out)
 {
 	struct sockaddr_un addr;
@@ -162,7 +162,7 @@ static enum outcome ask_at(const char *dir, pid_t pid, uid_t uid, const char *re
 		outcome = is_of(fd, uid) ? converse(fd, pid, request, out) : ASK_FOREIGN;
 	} else if (errno == ECONNREFUSED) {
 		/*
-		 * The socket's process ended without removing it. In another user's directory root
+		 * The socket's process ended without removing it. In another user's directory, root
 		 * removes nothing: that user might put a link in its place.
 		 */
 		if (uid == geteuid())
@@ -177,9 +177,12 @@ static enum outcome ask_at(const char *dir, pid_t pid, uid_t uid, const char *re
 	return outcome;
 }
 
-/* ---- which ones ---- */
+/* ---- processes and their directories ---- */
 
-/* The i-th directory of sockets, if it is the user's and was not there before under its name. */
+/*
+ * Writes the i-th directory of sockets. Returns false if it is not private to the user, or repeats
+ * an earlier one.
+ */
 static bool find_dir(unsigned int i, uid_t uid, char dir[CONTROL_PATH_MAX])
 {
 	char earlier[CONTROL_PATH_MAX];
@@ -221,7 +224,7 @@ bool ask_has_place(uid_t uid)
 	return false;
 }
 
-/* Whether the process sees other files than this one, as in a container. */
+/* True if the process has another mount namespace, as in a container. */
 static bool is_in_container(pid_t pid)
 {
 	char path[64], theirs[64], ours[64];
@@ -232,7 +235,7 @@ static bool is_in_container(pid_t pid)
 	       memcmp(ours, theirs, (size_t)n) != 0;
 }
 
-/* Says why there is no socket of a process. */
+/* Prints the reason why a process has no socket. */
 static void complain_of_absence(pid_t pid, uid_t uid)
 {
 	if (is_in_container(pid))
@@ -247,7 +250,7 @@ static void complain_of_absence(pid_t pid, uid_t uid)
 			(int)pid);
 }
 
-/* Says why a process of the user has not answered. */
+/* Prints the reason why a process of the user has not answered. */
 static void complain_of(pid_t pid, uid_t uid, enum outcome outcome)
 {
 	switch (outcome) {
@@ -271,7 +274,7 @@ static void complain_of(pid_t pid, uid_t uid, enum outcome outcome)
 	}
 }
 
-/* The effective user of a process. False: there is no such process. */
+/* Writes the effective user of a process. Returns false if the process does not exist. */
 static bool find_user(pid_t pid, uid_t *uid)
 {
 	char path[64], line[256];
@@ -320,7 +323,7 @@ bool ask_process(pid_t pid, const char *request, struct answers *out, bool quiet
 	return false;
 }
 
-/* The number of the process that a socket is named after; 0: the name is none of ours. */
+/* Returns the process number in a socket's name, or 0 for any other name. */
 static pid_t name_to_pid(const char *name, bool *fresh)
 {
 	char *end;
@@ -346,7 +349,7 @@ static void ask_dir(const char *dir, const char *request, struct answers *out)
 		pid = name_to_pid(entry->d_name, &fresh);
 		if (!pid)
 			continue;
-		if (fresh) { /* not listening yet, or never (kernel-abi/unused.h) */
+		if (fresh) { /* not listening yet, or no socket (kernel-abi/unused.h) */
 			if (kill(pid, 0) && errno == ESRCH &&
 			    control_address(dir, entry->d_name, &addr))
 				unlink(addr.sun_path);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* "sctpiw counters": in lines in the manner of ethtool -S, or in JSON. */
+/* "sctpiw counters": prints lines as ethtool -S does, or JSON. */
 #define _GNU_SOURCE
 #include <stdio.h>
 #include <string.h>
@@ -21,7 +21,7 @@ static void print_lines(char *text)
 	}
 }
 
-/* The members of the process's line, and its counters as members of an object. */
+/* Prints the members of the line "process", and its counters as members of an object. */
 static void print_json(char *text)
 {
 	const char *separator = ",\"counters\":{";

@@ -9,7 +9,7 @@
 #include "launcher/doctor_report.h"
 #include "launcher/launcher.h"
 
-/* When a check has something to look at. */
+/* The condition of a check. */
 enum needs { ALWAYS, IF_PARTS, IF_CMD, IF_HOST, IF_PEER, IF_SEALED, IF_PROBE, IF_LISTEN };
 
 static const struct {
@@ -17,7 +17,7 @@ static const struct {
 	enum needs needs;
 	void (*look)(struct doctor *d);
 } checks[] = {
-	/* what is installed, and set */
+	/* files and settings */
 	{ "settings", ALWAYS, doctor_settings },
 	{ "keys", ALWAYS, doctor_keys },
 	{ "variables", ALWAYS, doctor_variables },
@@ -25,19 +25,19 @@ static const struct {
 	{ "libibverbs", ALWAYS, doctor_libibverbs },
 	{ "librdmacm", ALWAYS, doctor_librdmacm },
 	{ "program", IF_CMD, doctor_program },
-	/* what the process may do */
+	/* permissions and limits of the process */
 	{ "system calls", ALWAYS, doctor_syscalls },
 	{ "open files", ALWAYS, doctor_open_files },
 	{ "file size", ALWAYS, doctor_file_size },
 	{ "locked memory", ALWAYS, doctor_memlock },
 	{ "shared memory", ALWAYS, doctor_shm },
-	/* what makes it slow */
+	/* speed */
 	{ "processors", ALWAYS, doctor_cores },
 	{ "clock", ALWAYS, doctor_clock },
 	{ "receive buffer", ALWAYS, doctor_receive_buffer },
 	{ "send buffer", ALWAYS, doctor_send_buffer },
 	{ "offload", ALWAYS, doctor_offload },
-	/* the device, and the network */
+	/* device and network */
 	{ "interfaces", ALWAYS, doctor_interfaces },
 	{ "device", IF_PARTS, doctor_device },
 	{ "name", IF_HOST, doctor_name },
@@ -90,8 +90,8 @@ static bool take_port(const char *text, uint16_t *port)
 }
 
 /*
- * Takes HOST, HOST:PORT, [HOST] or [HOST]:PORT. A word with several colons and no brackets is an IPv6 address. The
- * word is cut where the host ends.
+ * Parses HOST, HOST:PORT, [HOST] or [HOST]:PORT. A word with several colons and no brackets is an
+ * IPv6 address. The word is cut at the end of the host.
  */
 static bool take_host(struct doctor *d, char *word)
 {
@@ -114,7 +114,10 @@ static bool take_host(struct doctor *d, char *word)
 	return *word;
 }
 
-/* Takes [HOST[:PORT]] [-- CMD ARG...], or PORT with --listen. False after a line on standard error. */
+/*
+ * Parses [HOST[:PORT]] [-- CMD ARG...], or PORT with --listen. On error, prints a line on standard
+ * error and returns false.
+ */
 static bool take_words(struct doctor *d, int argc, char **argv)
 {
 	bool cmd = optind > 1 && !strcmp(argv[optind - 1], "--");
@@ -147,7 +150,7 @@ static bool take_words(struct doctor *d, int argc, char **argv)
 
 int doctor_run(const struct options *options, int argc, char **argv)
 {
-	static struct doctor d; /* it is large, and there is one */
+	static struct doctor d; /* static because it is large */
 
 	d.provider = options->provider;
 	d.listen = options->listen;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * "sctpiw doctor" looks at what makes the device absent, unreachable or slow. A check is a function in
- * the table of doctor.c; it looks at one thing, and says what it has found by one line or more
- * (doctor_report.h). What a check learns that those behind it need stands in struct doctor.
+ * "sctpiw doctor" finds causes of an absent, unreachable or slow device. A check is a function in
+ * the table of doctor.c. Each check examines one subject, and reports one or more lines
+ * (doctor_report.h). struct doctor has the results that later checks need.
  *
- * To add a check: write a function of the type below into the doctor_*.c that has its subject, declare
- * it at the end of this file, and give it a row in the table.
+ * To add a check, write a function of the type below into the doctor_*.c of its subject. Declare it
+ * at the end of this file, and add a row to the table.
  */
 #ifndef UTILS_LAUNCHER_DOCTOR_H
 #define UTILS_LAUNCHER_DOCTOR_H
@@ -20,9 +20,9 @@
 #include "launcher/parts.h"
 #include "util/addr.h"
 
-#define DOCTOR_PORT 7471 /* UDP, if the command line names none: that of librdmacm's examples */
+#define DOCTOR_PORT 7471 /* UDP, if the command line has none: port of librdmacm's examples */
 #define DOCTOR_GIDS 128
-#define DOCTOR_NETDEV 16 /* bytes of an interface's name and its final zero */
+#define DOCTOR_NETDEV 16 /* bytes of an interface's name with its final zero */
 
 /* An entry of the device's GID table. */
 struct doctor_gid {
@@ -34,11 +34,11 @@ struct doctor_gid {
 struct doctor {
 	/* From the command line. */
 	const char *provider; /* of --provider, or NULL */
-	char **cmd;	      /* behind --, or NULL */
-	const char *host;     /* the name or address of the other host, or NULL */
-	uint16_t port;	      /* UDP: HOST's, or with --listen our own */
+	char **cmd;	      /* the words after --, or NULL */
+	const char *host;     /* name or address of the other host, or NULL */
+	uint16_t port;	      /* UDP port of HOST, or with --listen of this host */
 	bool listen;
-	bool verbose; /* settings with their defaults get lines, too */
+	bool verbose; /* settings with default values get lines, too */
 
 	/* From checks. */
 	struct config_builder settings;
@@ -47,15 +47,15 @@ struct doctor {
 	bool has_parts;
 	struct doctor_gid gids[DOCTOR_GIDS];
 	unsigned int n_gids;
-	struct sockaddr_storage peer; /* HOST's address, with port */
+	struct sockaddr_storage peer; /* HOST's address and port */
 	bool has_peer;
-	bool has_process; /* a program, or the owner of its port, has answered from HOST */
-	uint32_t mtu;	  /* bytes that the interface towards HOST takes */
-	struct doctor_probe *probe;  /* the listener on HOST, which answers; NULL: it does not */
-	struct doctor_listener *own; /* our listener; NULL: there is none */
+	bool has_process;	     /* a program at HOST, or the owner of its port, has answered */
+	uint32_t mtu;		     /* MTU of the interface towards HOST, bytes */
+	struct doctor_probe *probe;  /* the listener on HOST, if it answers, or NULL */
+	struct doctor_listener *own; /* this host's listener, or NULL */
 };
 
-/* Takes what stands behind the options, and does all of it. Returns the exit status. */
+/* Parses the words after the options, and runs the checks. Returns the exit status. */
 int doctor_run(const struct options *options, int argc, char **argv);
 
 /* ---- the checks ---- */

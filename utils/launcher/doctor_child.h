@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* What a check does in a process of its own, because it needs another environment or may die of it. */
+/* Runs a check in a child process, because the check needs another environment or may crash. */
 #ifndef UTILS_LAUNCHER_DOCTOR_CHILD_H
 #define UTILS_LAUNCHER_DOCTOR_CHILD_H
 
 #include <stddef.h>
 
-#define DOCTOR_CHILD_SECONDS 30 /* after so many a child is ended by SIGALRM */
+#define DOCTOR_CHILD_SECONDS 30 /* SIGALRM then ends the child */
 
 /*
- * Calls work(arg) in a child process, whose exit status is what that returns, unless it executes another program.
- * Writes what the child prints on its two outputs to out, with a final zero; what does not fit is lost. Returns the
- * status as waitpid() gives it, or -errno if there was no child.
+ * Calls work(arg) in a child process. The child exits with the return value, unless work() executes
+ * another program. Writes the child's standard output and error to out, cut to fit, with a final
+ * zero. Returns the status as from waitpid(), or -errno if no child was made.
  */
 int doctor_child(int (*work)(void *arg), void *arg, char *out, size_t size);
 

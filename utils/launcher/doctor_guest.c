@@ -13,12 +13,12 @@
 #include "util/sockaddr.h"
 
 #define TRIES 5
-#define TCP_PATIENCE NSEC_PER_SEC	 /* ns that a handshake may take */
-#define LINE_PATIENCE (3 * NSEC_PER_SEC) /* ns that the listener's line may take */
+#define TCP_PATIENCE NSEC_PER_SEC	 /* maximum time of a handshake, ns */
+#define LINE_PATIENCE (3 * NSEC_PER_SEC) /* maximum wait for the listener's line, ns */
 
-static uint8_t buf[65536]; /* for what is sent, and for what comes */
+static uint8_t buf[65536]; /* for sent and received messages */
 
-/* Waits until there is something to be done on a descriptor. False if there is not in time. */
+/* Waits until a descriptor is ready for the events. Returns false after a timeout. */
 static bool wait_for(int fd, short events, uint64_t until)
 {
 	struct pollfd fds = { .fd = fd, .events = events };
@@ -52,7 +52,7 @@ static int send_message(struct doctor_probe *p, enum doctor_type type, size_t le
 		memcpy(CMSG_DATA(c), &segment, sizeof(segment));
 	}
 	ret = sys_sendmsg(p->fd, &msg, MSG_NOSIGNAL);
-	/* A call reports ICMP errors of earlier datagrams; then this one has not been tried yet. */
+	/* A call reports ICMP errors of earlier datagrams. This datagram is then not sent yet. */
 	if (ret < 0 && ret != -EAGAIN)
 		ret = sys_sendmsg(p->fd, &msg, MSG_NOSIGNAL);
 	return ret < 0 && ret != -EAGAIN ? (int)ret : 0;
@@ -81,7 +81,10 @@ int doctor_guest_wait(struct doctor_probe *p, enum doctor_type type, uint64_t un
 	return 0;
 }
 
-/* Sends a message until it is answered. The answer's length, 0, or -errno. */
+/*
+ * Sends a message until the answer arrives. Returns the answer's length, 0 without an answer, or
+ * -errno.
+ */
 static int ask(struct doctor_probe *p, enum doctor_type type, enum doctor_type answer,
 	       struct doctor_message *m)
 {

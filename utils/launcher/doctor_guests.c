@@ -9,8 +9,8 @@
 #include "util/time.h"
 
 #define VERSION 1
-#define COOKIE_LIFE (30 * NSEC_PER_SEC) /* a cookie is good for one to two of these */
-#define IDLE (10 * NSEC_PER_SEC) /* the place of a guest that was silent for so long may be taken */
+#define COOKIE_LIFE (30 * NSEC_PER_SEC) /* a cookie is valid for one to two of these */
+#define IDLE (10 * NSEC_PER_SEC)	/* after this silence, another guest may take the entry */
 
 static const uint8_t magic[4] = { 's', 'p', 'w', 'D' };
 
@@ -42,7 +42,10 @@ bool doctor_message_read(struct doctor_message *m, const uint8_t *buf, size_t le
 
 /* ---- cookies ---- */
 
-/* What only the listener can compute of an address, a port, a nonce and the time, in spans of COOKIE_LIFE. */
+/*
+ * Makes a cookie from an address, a port, a nonce and a span of COOKIE_LIFE. Only the listener has
+ * the secret.
+ */
 static void make_cookie(const struct doctor_guests *g, const struct ip_addr *ip, uint16_t port,
 			uint64_t nonce, uint64_t span, uint8_t cookie[DOCTOR_COOKIE_LEN])
 {
@@ -72,9 +75,9 @@ static bool cookie_is_good(const struct doctor_guests *g, const struct ip_addr *
 	return false;
 }
 
-/* ---- who has come ---- */
+/* ---- entries ---- */
 
-/* The entry of an address; a new one takes the place of that which was silent longest. */
+/* Returns the entry of an address. A new address replaces the one that was silent longest. */
 static struct doctor_caller *find_caller(struct doctor_guests *g, const struct ip_addr *ip,
 					 uint64_t now)
 {
@@ -94,7 +97,7 @@ static struct doctor_caller *find_caller(struct doctor_guests *g, const struct i
 	return oldest;
 }
 
-/* The entry of a guest; NULL if there is none, and no place for a new one. */
+/* Returns the entry of a guest, or NULL if a new guest finds no free entry. */
 static struct doctor_guest *find_guest(struct doctor_guests *g, const struct ip_addr *ip,
 				       uint16_t port, uint64_t nonce, uint64_t now)
 {

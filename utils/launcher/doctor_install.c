@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* What is installed: the files of sctpiw, the libraries of rdma-core, and whether the device appears. */
+/*
+ * Checks of the installation: the files of sctpiw, the libraries of rdma-core, and the presence of
+ * the device.
+ */
 #define _GNU_SOURCE
 #include "launcher/doctor_install.h"
 
@@ -22,8 +25,7 @@
 #include "launcher/launcher.h"
 #include "launcher/list.h"
 
-#define PRIVATE_ABI                                                                                \
-	"IBVERBS_PRIVATE_" /* the symbol version of libibverbs that has its number behind it */
+#define PRIVATE_ABI "IBVERBS_PRIVATE_" /* symbol version of libibverbs; its number follows */
 #define ABI_MAX 1000
 
 void doctor_parts(struct doctor *d)
@@ -35,7 +37,10 @@ void doctor_parts(struct doctor *d)
 
 /* ---- libibverbs ---- */
 
-/* The number of the private ABI in the file of a library; -1 if it has none, or cannot be read. */
+/*
+ * Returns the number of the private ABI in the file of a library, or -1 if the file has none or
+ * cannot be read.
+ */
 static int private_abi(const char *file)
 {
 	int fd = open(file, O_RDONLY | O_CLOEXEC), abi = -1;
@@ -50,7 +55,7 @@ static int private_abi(const char *file)
 			const char *at =
 				memmem(text, (size_t)st.st_size, PRIVATE_ABI, strlen(PRIVATE_ABI));
 
-			/* A table of names ends with a zero, before the file does. */
+			/* A table of names ends with a zero before the end of the file. */
 			if (at)
 				abi = atoi(at + strlen(PRIVATE_ABI));
 			munmap(text, (size_t)st.st_size);
@@ -60,7 +65,7 @@ static int private_abi(const char *file)
 	return abi;
 }
 
-/* Whether the provider is there by the name that a libibverbs of this private ABI looks for. */
+/* True if the provider exists under the name for a libibverbs of this private ABI. */
 static bool provider_has(const struct doctor *d, int abi)
 {
 	int len = (int)(strlen(d->parts.provider) - strlen(PROVIDER_SUFFIX));
@@ -71,7 +76,7 @@ static bool provider_has(const struct doctor *d, int abi)
 	       !access(path, R_OK);
 }
 
-/* Writes the numbers of all private ABIs that the provider has. */
+/* Writes the numbers of all private ABIs of the provider. */
 static void provider_abis(const struct doctor *d, char *out, size_t size)
 {
 	size_t used = 0;
@@ -106,7 +111,10 @@ void doctor_judge_libibverbs(const struct doctor *d, const char *file, const cha
 	}
 }
 
-/* Finds a library as programs do, and writes its path. False if it cannot be loaded. */
+/*
+ * Finds a library as programs do, and writes its path. Returns false if the library cannot be
+ * loaded.
+ */
 static bool find_library(const char *name, char path[PATH_MAX])
 {
 	void *lib = dlopen(name, RTLD_LAZY | RTLD_LOCAL);
@@ -148,8 +156,8 @@ void doctor_librdmacm(struct doctor *d)
 #define WARNING "sctpiw: warning: "
 
 /*
- * Does the work of "sctpiw list", but without the lines that the setting log may ask for. The
- * doctor's own environment stays without the device.
+ * Runs "sctpiw list", but without the lines of the setting log. The doctor's own environment stays
+ * without the device.
  */
 static int list_device(void *arg)
 {
@@ -159,7 +167,7 @@ static int list_device(void *arg)
 										 EXIT_BROKEN;
 }
 
-/* Takes a line of "sctpiw list" about a GID. */
+/* Parses a line of "sctpiw list" about a GID. */
 static void take_gid(struct doctor *d, const char *line)
 {
 	struct doctor_gid *gid = &d->gids[d->n_gids];
@@ -177,7 +185,7 @@ static void take_gid(struct doctor *d, const char *line)
 	doctor_ok("GID %u is %s, of %s", gid->index, text, gid->netdev);
 }
 
-/* Says what "sctpiw list" has written. Returns whether there is a device. */
+/* Reports the output of "sctpiw list". Returns true if it shows a device. */
 static bool take_list(struct doctor *d, char *text)
 {
 	bool found = false;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Limits of the process, and the shared memory that programs beside the device want. */
+/* Limits of the process, and shared memory for programs that use it besides the device. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <stdio.h>
@@ -12,7 +12,7 @@
 #include "launcher/doctor_report.h"
 
 #define SHM "/dev/shm"
-#define FILES_NEEDED 32	 /* some ten of the device, and a few of the program */
+#define FILES_NEEDED 32	 /* about ten for the device, a few for the program */
 #define FILES_ENOUGH 128 /* for some connections with channels of their own */
 #define SHM_LITTLE (16ull << 20)
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* The other side of a probe: doctor --listen. */
+/* The listener's side of a probe: doctor --listen. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <netinet/in.h>
@@ -15,11 +15,11 @@
 #include "sys/sys.h"
 #include "util/sockaddr.h"
 
-#define BATCH 64   /* datagrams between two looks at the other socket */
+#define BATCH 64   /* datagrams before the TCP socket is checked */
 #define BACKLOG 16 /* of TCP */
 
 struct doctor_listener {
-	int udp, tcp; /* tcp: -1 without it */
+	int udp, tcp; /* tcp: -1 without TCP */
 	int family;
 	struct doctor_guests guests;
 };
@@ -33,7 +33,9 @@ static void end(int signal)
 
 /* ---- opening ---- */
 
-/* A socket of this type that is bound to the port at all addresses; or -errno. */
+/*
+ * Opens a socket of this type, bound to the port at all addresses. Returns a descriptor or -errno.
+ */
 static int open_at(int family, int type, uint16_t port)
 {
 	int fd = sys_socket(family, type, 0), ret;
@@ -86,7 +88,7 @@ void doctor_listen(struct doctor *d)
 		sys_setsockopt_int(l.udp, IPPROTO_IPV6, IPV6_RECVPKTINFO, 1);
 	else
 		sys_setsockopt_int(l.udp, IPPROTO_IP, IP_PKTINFO, 1);
-	/* An echo that is too long for the way back must not get there in pieces. */
+	/* An echo that is too long for the return path must not be fragmented. */
 	sys_setsockopt_int(l.udp, IPPROTO_IP, IP_MTU_DISCOVER, IP_PMTUDISC_PROBE);
 	sys_setsockopt_int(l.udp, IPPROTO_IPV6, IPV6_MTU_DISCOVER, IPV6_PMTUDISC_PROBE);
 	d->own = &l;
@@ -98,7 +100,7 @@ void doctor_listen(struct doctor *d)
 
 static void tell(enum doctor_event event, const struct ip_addr *ip, uint16_t port)
 {
-	static unsigned int deaf; /* an address that asks in vain may be a forged one */
+	static unsigned int deaf; /* limits the warnings, as such addresses may be forged */
 	char text[SOCKADDR_TEXT];
 
 	if (event == DOCTOR_WELCOME)
@@ -110,7 +112,7 @@ static void tell(enum doctor_event event, const struct ip_addr *ip, uint16_t por
 			       sockaddr_text_ip(ip, port, text));
 }
 
-/* Has the answer leave from the address that the probe came to, by whatever interface leads back. */
+/* Makes the answer leave from the destination address of the probe, by any interface. */
 static void answer_from_there(struct msghdr *msg)
 {
 	for (struct cmsghdr *c = CMSG_FIRSTHDR(msg); c; c = CMSG_NXTHDR(msg, c)) {
@@ -131,7 +133,7 @@ static void answer_from_there(struct msghdr *msg)
 	}
 }
 
-/* Answers one datagram. False if there is none. */
+/* Answers one datagram. Returns false if none is waiting. */
 static bool answer(struct doctor_listener *l)
 {
 	static uint8_t buf[65536];
@@ -158,8 +160,8 @@ static bool answer(struct doctor_listener *l)
 }
 
 /*
- * Tells one that comes by TCP how many datagrams have come from its address: if that is none, or if it has seen no
- * answer, then it knows which way is closed. A line is all that it gets, and nothing that it says is read.
+ * Sends a TCP client, in one line, the number of datagrams from its address, and reads nothing. A
+ * client without an answer by UDP learns from the number which direction is blocked.
  */
 static void answer_tcp(struct doctor_listener *l)
 {
@@ -192,7 +194,7 @@ void doctor_serve(struct doctor *d)
 	fds[0] = (struct pollfd){ .fd = l->udp, .events = POLLIN };
 	fds[1] = (struct pollfd){ .fd = l->tcp, .events = POLLIN };
 	while (!told_to_end) {
-		/* A signal that comes just before the call is seen a second later. */
+		/* A signal just before the call takes effect a second later. */
 		sys_ppoll(fds, l->tcp < 0 ? 1 : 2, NSEC_PER_SEC);
 		for (unsigned int i = 0; i < BATCH && answer(l); i++)
 			;

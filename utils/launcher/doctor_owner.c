@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* The inode of a socket with this port in a table of /proc/net; 0: there is none. */
+/* Returns the inode of the socket with this port in a table of /proc/net, or 0. */
 static unsigned long inode_in(const char *table, uint16_t port)
 {
 	unsigned int found_port;
@@ -28,7 +28,7 @@ static unsigned long inode_in(const char *table, uint16_t port)
 	return found;
 }
 
-/* Whether a descriptor of the process is this socket. */
+/* True if the process has a descriptor of this socket. */
 static bool has_socket(const char *pid, const char *socket)
 {
 	char path[300], link[64];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* What UDP to HOST and back does: whether it passes, what is lost, how long packets may be, how fast it goes. */
+/* Measures UDP to HOST and back: reachability, losses, path MTU and rate. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <netinet/in.h>
@@ -16,20 +16,20 @@
 #define PROBES 200
 #define PROBE_LEN 200 /* bytes */
 #define PROBE_SPACE NSEC_PER_MSEC
-#define LAST_PATIENCE NSEC_PER_SEC /* ns of silence after which no echo comes any more */
+#define LAST_PATIENCE NSEC_PER_SEC /* ns of silence after which no more echoes are expected */
 #define MTU_TRIES 3
 #define MTU_GRACE (20 * NSEC_PER_MSEC)
-#define MTU_STEP 8	 /* bytes between what passes and what does not, when the search ends */
+#define MTU_STEP 8	 /* bytes by which the MTU search may be wrong */
 #define PACKET_MAX 65535 /* bytes of an IP packet */
-#define IPV4_OVERHEAD 28 /* bytes of the headers of IP and UDP */
+#define IPV4_OVERHEAD 28 /* bytes of the IP and UDP headers */
 #define IPV6_OVERHEAD 48
 #define RATE_TIME (300 * NSEC_PER_MSEC)
-#define RATE_FLIGHT 65536 /* bytes that are under way at once; they fit into any socket's buffer */
+#define RATE_FLIGHT 65536 /* bytes in flight at once; they fit into any socket's buffer */
 #define RATE_PACKETS 32
 
-/* ---- whether it passes ---- */
+/* ---- reachability ---- */
 
-/* Says what an error of the network means. */
+/* Reports the meaning of a network error. */
 static void explain_error(const struct doctor *d, int error)
 {
 	char remedy[128];
@@ -51,7 +51,7 @@ static void explain_error(const struct doctor *d, int error)
 	}
 }
 
-/* Says why nothing comes back. TCP to the same port may tell. */
+/* Reports the cause of missing answers. TCP to the same port may show it. */
 static void explain_silence(const struct doctor *d)
 {
 	int heard = doctor_guest_ask_tcp((const struct sockaddr *)&d->peer);
@@ -90,7 +90,7 @@ static void explain_silence(const struct doctor *d)
 
 struct tally {
 	unsigned int sent, echoed;
-	unsigned int overtaken;	 /* echoes behind that of a later probe */
+	unsigned int overtaken;	 /* echoes after the echo of a later probe */
 	uint32_t first, highest; /* sequence numbers */
 	uint64_t sent_at[PROBES], round_trip[PROBES];
 };
@@ -115,7 +115,9 @@ static int by_size(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* Sends all probes, one each millisecond, and takes what comes back until nothing does any more. */
+/*
+ * Sends all probes, one each millisecond, and receives echoes until none arrives for LAST_PATIENCE.
+ */
 static void send_probes(struct doctor_probe *p, struct tally *t)
 {
 	struct doctor_message m;
@@ -134,7 +136,7 @@ static void send_probes(struct doctor_probe *p, struct tally *t)
 		take_echo(t, &m);
 }
 
-/* Returns whether something has come back. */
+/* Reports losses. Returns true if any echo arrived. */
 static bool say_lost(struct tally *t, const struct doctor_message *count)
 {
 	unsigned int lost_there = count->received < t->sent ? t->sent - count->received : 0;
@@ -209,7 +211,7 @@ void doctor_probe(struct doctor *d)
 		d->probe = &p;
 }
 
-/* ---- how long packets may be ---- */
+/* ---- path MTU ---- */
 
 static unsigned int overhead(const struct doctor *d)
 {
@@ -219,8 +221,8 @@ static unsigned int overhead(const struct doctor *d)
 }
 
 /*
- * Whether an IP packet of this size gets there and back. A short probe follows it: if that is back, and soon after that
- * the long one is not, then it is lost.
+ * True if an IP packet of this size gets there and back. A short probe follows the packet. If the
+ * short probe returns, and the long packet does not return soon after, the long packet is lost.
  */
 static bool passes(const struct doctor *d, unsigned int size)
 {
@@ -247,7 +249,7 @@ static bool passes(const struct doctor *d, unsigned int size)
 void doctor_path_mtu(struct doctor *d)
 {
 	unsigned int whole = d->mtu < PACKET_MAX ? d->mtu : PACKET_MAX, bad = whole;
-	unsigned int good = overhead(d) + PROBE_LEN; /* as the probes before these */
+	unsigned int good = overhead(d) + PROBE_LEN; /* the length of the earlier probes */
 
 	if (whole <= good || passes(d, whole)) {
 		doctor_number("bytes", whole);
@@ -271,7 +273,7 @@ void doctor_path_mtu(struct doctor *d)
 	d->mtu = good;
 }
 
-/* ---- how fast it goes ---- */
+/* ---- rate ---- */
 
 void doctor_rate(struct doctor *d)
 {
@@ -285,7 +287,7 @@ void doctor_rate(struct doctor *d)
 	while (now - begin < RATE_TIME) {
 		while (under_way < flight && !doctor_guest_probe(d->probe, len))
 			under_way++;
-		/* What does not come back in time was lost. */
+		/* Echoes that are not back in time count as lost. */
 		if (doctor_guest_wait(d->probe, DOCTOR_ECHO, now + DOCTOR_PATIENCE, &m) > 0) {
 			bytes += len;
 			under_way -= under_way > 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* What the preload library meets in a program: doctor -- CMD. */
+/* Checks of a program that the preload library must be loaded into: doctor -- CMD. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <stdio.h>
@@ -16,7 +16,7 @@
 #include "launcher/launcher.h"
 #include "launcher/reach.h"
 
-/* What to do about an obstacle of reach.c; each is known by a word of it. */
+/* Returns the remedy for an obstacle of reach.c, which is recognized by a word. */
 static const char *remedy_of(const char *obstacle)
 {
 	static const struct {
@@ -37,20 +37,20 @@ static const char *remedy_of(const char *obstacle)
 	return remedies[i].remedy;
 }
 
-/* Has the dynamic loader say what it would load. */
+/* Makes the dynamic loader list the libraries that it would load. */
 static int list_libraries(void *arg)
 {
 	struct reach *r = arg;
 
-	/* As ldd does; its option --list would end at the first library that is missing. */
+	/* As ldd does. The loader's option --list would stop at the first missing library. */
 	setenv("LD_TRACE_LOADED_OBJECTS", "1", 1);
 	execl(r->loader, r->loader, r->path, NULL);
 	return EXIT_NOT_FOUND;
 }
 
 /*
- * Looks at the lines "NAME => PATH (ADDRESS)" of the loader. Returns whether libibverbs is among them, and says what is
- * missing.
+ * Parses the loader's lines "NAME => PATH (ADDRESS)", and reports missing libraries. Returns true
+ * if libibverbs is listed.
  */
 static bool look_at_libraries(const struct doctor *d, const char *program, char *text)
 {
@@ -80,7 +80,7 @@ static bool look_at_libraries(const struct doctor *d, const char *program, char 
 	return found;
 }
 
-/* A program that the device can be brought into. */
+/* Checks a program that can load the preload library. */
 static void look_inside(const struct doctor *d, struct reach *r)
 {
 	static char text[65536];

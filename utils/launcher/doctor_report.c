@@ -12,7 +12,7 @@
 #include "util/printable.h"
 
 #define NUMBERS 8
-#define TEXT_LEN 4096 /* bytes of a line and its final zero; the rest is cut */
+#define TEXT_LEN 4096 /* bytes of a line with its final zero; longer lines are cut */
 #define INDENT 24     /* the column in which the text of a line begins */
 
 static const struct {
@@ -126,14 +126,14 @@ static void print_text(enum status status, const char *text, const char *remedy)
 
 /*
  * Prints a line at once unless it is kept for the end: the next line may take a while, and the
- * listener has no end.
+ * listener does not end.
  */
 static void say(enum status status, const char *remedy, const char *format, va_list args)
 {
 	char text[TEXT_LEN];
 
 	vsnprintf(text, sizeof(text), format, args);
-	printable_make(text); /* text may have names of others' processes, and answers of peers */
+	printable_make(text); /* text may have names of other users' processes, or of peers */
 	if (report.json)
 		print_json(status, text, remedy);
 	else

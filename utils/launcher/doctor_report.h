@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Reports of the checks in doctor.h: lines for people, or an array of objects in JSON. Lines for
- * people have warnings and failures at the end.
+ * Reports of the checks in doctor.h: lines of text, or an array of objects in JSON. The text has
+ * warnings and failures at the end.
  */
 #ifndef UTILS_LAUNCHER_DOCTOR_REPORT_H
 #define UTILS_LAUNCHER_DOCTOR_REPORT_H
 
 #include <stdbool.h>
 
-/* Begins the report. */
 void doctor_begin(bool json);
 
 /*
@@ -20,20 +19,20 @@ void doctor_conclude(void);
 /* Ends the report. Returns the number of its failures. */
 unsigned int doctor_end(void);
 
-/* The lines from now on are those of the check of this name. */
+/* The following lines belong to the check of this name. */
 void doctor_look_at(const char *check);
 
-/* A line each. The remedy is a sentence without a full stop, or NULL if there is none. */
+/* These report a line. The remedy is a sentence without a full stop, or NULL. */
 void doctor_ok(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void doctor_warning(const char *remedy, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 void doctor_failure(const char *remedy, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
-/* Gives the next line a number, which JSON has and the text need not have. */
+/* Adds a number to the next line, for JSON. The text may omit this number. */
 void doctor_number(const char *name, double value);
 
-/* What complain() is to do during a check: its line is the failure. For complain_to(). */
+/* For complain_to() during a check: reports the text as a failure. */
 void doctor_complaint(const char *text);
 
 #endif

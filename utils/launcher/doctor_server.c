@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Whether a program of sctpiw listens at HOST's port: sends an INIT, as rdma_connect() does. The
- * server keeps no state, since all state of an INIT is in the cookie of the answer (RFC 9260
- * 5.1.3).
+ * Checks whether a program of sctpiw listens at HOST's port: sends an INIT, as rdma_connect() does.
+ * The server keeps no state, since the answer's cookie has all state of an INIT (RFC 9260 5.1.3).
  */
 #define _GNU_SOURCE
 #include <ctype.h>
@@ -24,7 +23,7 @@
 #define TRIES 3
 #define ADAPTATION 1 /* DDP (RFC 5043 4.1) */
 #define STREAMS 65535
-#define REASON_MAX 64u	  /* bytes of a peer's reason for its ABORT that are printed */
+#define REASON_MAX 64u	  /* bytes of a peer's reason for an ABORT that are printed */
 #define HELLO_VERIFY 3	  /* the message HelloVerifyRequest of a handshake (RFC 6347 4.2.2) */
 #define PACKET_MAX 65536u /* bytes */
 #define INIT_PACKET_MAX 128u
@@ -84,7 +83,8 @@ static int transmit(int fd, const void *data, size_t len)
 }
 
 /*
- * Waits for a packet until then. Returns its length, 0 without a packet, or -errno of the network.
+ * Waits for a packet until that time. Returns its length, 0 after a timeout, or -errno of the
+ * network.
  */
 static int receive(int fd, uint8_t *buf, size_t size, uint64_t until)
 {
@@ -162,7 +162,7 @@ static int ask_by_init(struct asking *a, char reason[REASON_MAX])
 
 		ret = send_init(a);
 		while (!ret && (n = receive(a->fd, buf, sizeof(buf), until)) > 0) {
-			/* A raw socket of IPv4 receives the header of IP, too. */
+			/* A raw IPv4 socket also receives the IP header. */
 			size_t skip = a->raw && a->d->peer.ss_family == AF_INET ?
 					      (size_t)(buf[0] & 15) * 4 :
 					      0;
@@ -179,12 +179,12 @@ static int ask_by_init(struct asking *a, char reason[REASON_MAX])
 /* ---- ClientHello ---- */
 
 /*
- * Whether the peer serves only peers with a key or a certificate: such a peer answers no INIT, but
+ * True if the peer serves only peers with a key or a certificate. Such a peer answers no INIT, but
  * answers a ClientHello (RFC 6347 4.2.1) by a HelloVerifyRequest.
  */
 static bool is_sealed(const struct asking *a)
 {
-	/* Records, handshakes: type, version or length, sequence numbers and fragments. */
+	/* Record and handshake headers: type, version or length, sequence numbers and fragments. */
 	uint8_t hello[67] = { DTLS_HANDSHAKE,
 			      0xfe,
 			      0xff,
@@ -215,7 +215,7 @@ static bool is_sealed(const struct asking *a)
 	uint8_t buf[512];
 	int n;
 
-	/* The session and the cookie are empty; there is one cipher suite, and no compression. */
+	/* Empty session and cookie, one cipher suite, and no compression. */
 	memcpy(hello + 61, (const uint8_t[]){ 0, 2, 0, 0xa8, 1, 0 }, 6);
 	if (sys_random(hello + 27, 32) || transmit(a->fd, hello, sizeof(hello)))
 		return false;
@@ -225,7 +225,7 @@ static bool is_sealed(const struct asking *a)
 
 /* ---- the result ---- */
 
-/* Whether the reason is that the server's llp is not UDP but the llp of our settings. */
+/* True if the reason is that the server's llp is not UDP but this host's llp. */
 static bool has_our_llp(const struct doctor *d, const char *reason)
 {
 	char ours[REASON_MAX];
@@ -282,7 +282,7 @@ void doctor_server(struct doctor *d)
 		ret = sys_random(&a.head.sport, sizeof(a.head.sport));
 	if (!ret)
 		ret = sys_random(&a.init.tag, sizeof(a.init.tag));
-	a.head.sport |= 0xc000; /* of those for private use */
+	a.head.sport |= 0xc000; /* a port of the private range */
 	a.init.tag |= 1;	/* not 0 */
 	a.init.tsn = a.init.tag;
 	if (!ret)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Whether the process that has HOST's port takes our key or certificate: by a handshake of DTLS, as the RDMA device makes one.
- * A listener of sctpiw doctor does not answer that.
+ * Checks, by a DTLS handshake like the RDMA device's, whether the process at HOST's port accepts
+ * this host's key or certificate. A listener of sctpiw doctor does not answer the handshake.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -34,7 +34,7 @@ static void transmit(void *ctx, const uint8_t *data, size_t len)
 	sys_sendmsg(*fd, &msg, MSG_NOSIGNAL);
 }
 
-/* Takes a datagram. Others than records of handshakes, and what tells of them, are not for us. */
+/* Feeds a datagram into the handshake. Data records are skipped. */
 static enum dtls_progress take(struct dtls_handshake *h, const uint8_t *data, size_t len)
 {
 	enum dtls_progress progress = DTLS_GOES_ON;
@@ -51,7 +51,7 @@ static enum dtls_progress take(struct dtls_handshake *h, const uint8_t *data, si
 	return progress;
 }
 
-/* Goes on until the handshake has come to an end, or the time is over. *error: -errno of the socket, or 0. */
+/* Continues until the handshake ends, or after a timeout. *error: -errno of the socket, or 0. */
 static enum dtls_progress complete(struct dtls_handshake *h, int fd, int *error)
 {
 	static uint8_t buf[DATAGRAM];
@@ -80,7 +80,7 @@ static enum dtls_progress complete(struct dtls_handshake *h, int fd, int *error)
 	return progress;
 }
 
-/* So that the process there need not remember the session. */
+/* Closes the session, so that the peer can free it. */
 static void say_farewell(struct dtls_handshake *h, int *fd)
 {
 	uint8_t record[2 + DTLS_OVERHEAD];
@@ -98,7 +98,7 @@ static void say_farewell(struct dtls_handshake *h, int *fd)
 	dtls_cipher_free(rx);
 }
 
-/* ---- what came of it ---- */
+/* ---- the result ---- */
 
 static void say_silence(const struct doctor *d, int error)
 {

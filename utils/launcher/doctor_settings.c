@@ -37,7 +37,7 @@ void doctor_settings(struct doctor *d)
 		doctor_ok("%u have their defaults: --verbose lists them", defaults);
 }
 
-/* The identities, with blanks between them; nothing of the keys. */
+/* Lists the identities, separated by blanks, without the keys. */
 static void list_identities(const struct config_keys *keys, char *text, size_t size)
 {
 	size_t len = 0;
@@ -47,7 +47,10 @@ static void list_identities(const struct config_keys *keys, char *text, size_t s
 					keys->key[i].identity);
 }
 
-/* These two: false, and the failure said, if there is no device for want of them. */
+/*
+ * This function and the next return false if a bad key or certificate prevents the device, and
+ * report the failure.
+ */
 static bool say_keys(const struct config *c)
 {
 	char names[CONFIG_KEYS_MAX * (CONFIG_IDENTITY_MAX + 1)];

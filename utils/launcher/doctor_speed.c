@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* What makes the device slow on this host. */
+/* Causes of a slow device on this host. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
@@ -20,7 +20,7 @@
 #define CPU_MAX "/sys/fs/cgroup/cpu.max"
 #define TEXT_LEN 128
 
-/* Reads the first line of a file. False if it is not there, or is empty. */
+/* Reads the first line of a file. Returns false if the file does not exist, or is empty. */
 static bool read_line(const char *path, char text[TEXT_LEN])
 {
 	int fd = sys_open(path, O_RDONLY);
@@ -32,7 +32,10 @@ static bool read_line(const char *path, char text[TEXT_LEN])
 	return *text;
 }
 
-/* How many processors the control group may use at once, as "QUOTA PERIOD" says; 0: all. */
+/*
+ * Returns the number of processors that the control group may use at once, from "QUOTA PERIOD"; 0:
+ * all.
+ */
 static double group_cores(void)
 {
 	double quota, period;
@@ -50,7 +53,7 @@ void doctor_cores(struct doctor *d)
 		"give it two or more (taskset, docker run --cpus); programs that spin need one each";
 	double group = group_cores();
 	cpu_set_t set;
-	/* A set of this size does not do for more than 1024. */
+	/* A set of this size suffices for 1024 processors only. */
 	int n = sched_getaffinity(0, sizeof(set), &set) ? get_nprocs() : CPU_COUNT(&set);
 
 	doctor_number("processors", group > 0 && group < n ? group : n);
@@ -64,7 +67,7 @@ void doctor_cores(struct doctor *d)
 
 void doctor_clock(struct doctor *d)
 {
-	/* Those that are read by a system call, and not by a program alone; the device reads the clock often. */
+	/* Clock sources that need a system call; the device reads the clock often. */
 	static const char *const slow[] = { "hpet", "acpi_pm", "jiffies", "pit",
 					    "refined-jiffies" };
 	char text[TEXT_LEN];
@@ -86,7 +89,7 @@ void doctor_clock(struct doctor *d)
 
 /* ---- sockets ---- */
 
-/* The bytes that a buffer of a carrier's socket holds. 0 after a line. */
+/* Returns the bytes that a buffer of a carrier's socket holds, or 0 after a report. */
 static size_t buffer(int name)
 {
 	int fd = sys_socket(AF_INET, SOCK_DGRAM, 0);
@@ -95,7 +98,7 @@ static size_t buffer(int name)
 	sys_close(fd);
 	if (fd < 0)
 		doctor_failure(NULL, "no UDP socket: %s", strerror(-fd));
-	got /= 2; /* the kernel counts its own memory, which is as much again */
+	got /= 2; /* half of the kernel's number is for its own data */
 	if (got)
 		doctor_number("bytes", (double)got);
 	return got;

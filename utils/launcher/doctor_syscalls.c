@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* System calls that a filter (seccomp) refuses. Each is tried with arguments with which it does nothing. */
+/*
+ * Finds system calls that a filter (seccomp) refuses. Each call is tried with arguments that have
+ * no effect.
+ */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <signal.h>
@@ -17,13 +20,13 @@
 
 #include <linux/netlink.h>
 
-#define NONE (-1L) /* no descriptor has this number, and no flag */
+#define NONE (-1L) /* no descriptor, and no valid flags */
 
-/* The system calls that the device makes, apart from those that every program makes. */
+/* System calls that the device makes, except those that every program makes. */
 static const struct tried {
 	const char *name;
 	long number, arguments[6];
-	bool may_lack; /* libc has another way if the kernel lacks it, but not if it is refused */
+	bool may_lack; /* libc can do without the call, but not if it is refused */
 } tried[] = {
 	{ "socket(AF_INET)", SYS_socket, { AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0 } },
 	{ "socket(AF_NETLINK)", SYS_socket, { AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_ROUTE } },
@@ -62,8 +65,8 @@ static bool is_refused(const struct tried *t)
 }
 
 /*
- * Tries all calls from number *arg on, and prints the number of each, then whether it was refused. If one ends this
- * process, its number stands last.
+ * Tries all calls from number *arg on. Prints each call's number, and then 1 if it was refused,
+ * else 0. If a call ends this process, the output ends with its number.
  */
 static int try_all(void *arg)
 {
@@ -77,7 +80,10 @@ static int try_all(void *arg)
 	return 0;
 }
 
-/* Takes what try_all() has printed, from the call `from` on. Returns the first one that is not tried yet. */
+/*
+ * Parses the output of try_all(), which began with call `from`. Returns the first call not tried
+ * yet.
+ */
 static unsigned int take(const char *text, bool refused[TRIED], unsigned int from)
 {
 	unsigned int i, next = from;
@@ -86,7 +92,7 @@ static unsigned int take(const char *text, bool refused[TRIED], unsigned int fro
 	while (sscanf(text, "%u%n", &i, &used) == 1 && i < TRIED) {
 		text += used;
 		next = i + 1;
-		/* Without the second number it was the end of the process. */
+		/* If the second number is missing, this call ended the process. */
 		if (sscanf(text, " %d%n", &yes, &used) != 1)
 			yes = 1, used = (int)strlen(text);
 		refused[i] = yes;

@@ -13,7 +13,7 @@
 #define PRELOAD_ENDS ": "
 #define DRIVERS_ENDS ":;"
 
-/* Whether item is an element of a list whose elements end at any of the separators. */
+/* True if item is an element of a list whose elements end at any of the separators. */
 static bool list_has(const char *list, const char *separators, const char *item)
 {
 	size_t len = strlen(item);
@@ -30,9 +30,8 @@ static bool list_has(const char *list, const char *separators, const char *item)
 }
 
 /*
- * Appends item to a list, whose present value is old (or NULL), so that what the user has there
- * comes first. An item that is there already is not appended again, since "sctpiw run" may run
- * "sctpiw run".
+ * Appends item to a list with the present value old (or NULL), so that the user's items come first.
+ * Does not repeat an existing item, since "sctpiw run" may run "sctpiw run".
  */
 static bool append(const char *name, const char *old, const char *separators, const char *item)
 {
@@ -51,8 +50,8 @@ static bool append(const char *name, const char *old, const char *separators, co
 }
 
 /*
- * Sets an option in front of those that a sanitizer reads from the variable, unless the user has said
- * something about it.
+ * Sets an option before the sanitizer's options in the variable, unless the user has set the
+ * option.
  */
 static bool add_option(const char *variable, const char *name, const char *setting)
 {
@@ -71,10 +70,10 @@ static bool add_option(const char *variable, const char *name, const char *setti
 }
 
 /*
- * Lets programs start that are built with a sanitizer. gcc's AddressSanitizer would not, as its
- * library is not the first one in a list where ours is in front of it; that matters for libraries that
- * replace malloc(), and ours does not. ThreadSanitizer would report what libraries do that are not
- * built with it, since it sees their copies and not their atomics.
+ * Lets programs start that are built with a sanitizer. gcc's AddressSanitizer ends the program if
+ * another library precedes its own in the list, as the preload library does. The order matters only
+ * for libraries that replace malloc(); the preload library does not. ThreadSanitizer would report
+ * libraries built without it, since it sees their copies but not their atomics.
  */
 static bool admit_sanitizers(void)
 {
@@ -82,7 +81,7 @@ static bool admit_sanitizers(void)
 	       add_option("TSAN_OPTIONS", "ignore_noninstrumented_modules", "1");
 }
 
-/* Writes a path of the file that can stand in a list with these separators. */
+/* Writes a path of the file without these separators. */
 static bool without_separators(const char *path, const char *separators, char out[PATH_MAX])
 {
 	if (path[strcspn(path, separators)])
@@ -107,7 +106,7 @@ bool environment_set(const struct parts *parts)
 	    !without_separators(parts->provider, DRIVERS_ENDS, driver))
 		return false;
 	driver[strlen(driver) - suffix] = '\0';
-	/* libibverbs looks at the older name IBV_DRIVERS only if RDMAV_DRIVERS is not set. */
+	/* libibverbs reads the older name IBV_DRIVERS only if RDMAV_DRIVERS is not set. */
 	if (!drivers)
 		drivers = getenv("IBV_DRIVERS");
 	return append("LD_PRELOAD", getenv("LD_PRELOAD"), PRELOAD_ENDS, preload) &&

@@ -8,14 +8,14 @@
 #include "launcher/parts.h"
 
 /*
- * Sets the variables that lead to the parts. LD_PRELOAD and RDMAV_DRIVERS are appended to, and only
- * once; ASAN_OPTIONS and TSAN_OPTIONS get what lets programs with sanitizers start. A path that
- * cannot stand in its variable gets a link (link.h). False after a line on standard error if it
- * cannot, or without memory.
+ * Sets the variables that lead to the parts. Appends to LD_PRELOAD and RDMAV_DRIVERS, only once.
+ * ASAN_OPTIONS and TSAN_OPTIONS get the options that programs with sanitizers need to start. A path
+ * that its variable cannot contain gets a link (link.h). If the link cannot be made, or without
+ * memory, prints a line on standard error and returns false.
  */
 bool environment_set(const struct parts *parts);
 
-/* Prints the variables that environment_set() has set as shell commands. */
+/* Prints the variables set by environment_set() as shell commands. */
 void environment_print(void);
 
 /* Prints a variable, which is set, as a shell command. */

@@ -12,7 +12,7 @@
 #include "launcher/launcher.h"
 #include "sys/control.h"
 
-#define ROOM (CONTROL_REQUEST_MAX - 32) /* bytes of a request behind its version and form */
+#define ROOM (CONTROL_REQUEST_MAX - 32) /* bytes of a request after its version and format */
 
 /* ---- help ---- */
 
@@ -121,7 +121,10 @@ static bool is_number(const char *word, unsigned long max, unsigned long *number
 	return *number && *number <= max;
 }
 
-/* Writes the request for the rules of a text, which are checked here. false after a line on standard error. */
+/*
+ * Writes the request for the rules in a text, after a check. On error, prints a line on standard
+ * error and returns false.
+ */
 static bool request_rules(const char *text, char request[ROOM])
 {
 	size_t used = (size_t)sprintf(request, "text fault add");
@@ -150,7 +153,10 @@ static bool request_rules(const char *text, char request[ROOM])
 	return !ret && *separator == ';';
 }
 
-/* Writes the request that the words behind PID ask for. false after a line on standard error. */
+/*
+ * Writes the request for the words after PID. On error, prints a line on standard error and returns
+ * false.
+ */
 static bool make_request(char **words, char request[ROOM])
 {
 	bool removes = words[0] && !strcmp(words[0], "remove");

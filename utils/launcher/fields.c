@@ -19,7 +19,7 @@ static bool take(const char **at, const char *text)
 	return true;
 }
 
-/* A string of JSON as line_text() (runtime/line.c) writes it. */
+/* Skips a JSON string as written by line_text() (runtime/line.c). */
 static bool take_string(const char **at)
 {
 	const char *p = *at;
@@ -53,7 +53,7 @@ static bool is_json(const char *p)
 	return ok && !strcmp(p, "}}");
 }
 
-/* Whether the line "process" has this number alone; true for all other lines. */
+/* True if the line "process" has this number alone, and for all other lines. */
 static bool is_of(const char *line, bool json, pid_t pid)
 {
 	const char *kind = json ? "{\"process\":" : "process\t";
@@ -82,7 +82,7 @@ bool fields_are_sound(const char *line, size_t len, bool json, pid_t pid)
 
 /* ---- lines ---- */
 
-/* The next line without its newline; NULL: there is none. */
+/* Returns the next line without its newline, or NULL. */
 static char *next_line(char **text)
 {
 	char *line = *text, *newline = strchr(line, '\n');

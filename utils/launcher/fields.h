@@ -10,14 +10,14 @@
 #define FIELDS_MAX 64
 
 /*
- * Whether a process of this number could write this line, without its newline, in the form json or
- * text. Such a line has printable ASCII only, and is not too long. In the form json the line is an
- * object of one member, whose members are strings, numbers and flags. The line "process" has the
- * number.
+ * True if a process of this number could write this line, without its newline, in the format json
+ * or text. Such a line has only printable ASCII, and is not too long. In the format json, the line
+ * is an object of one member, whose members are strings, numbers and flags. The line "process" has
+ * the number.
  */
 bool fields_are_sound(const char *line, size_t len, bool json, pid_t pid);
 
-/* A line of the form text. */
+/* A line in the format text. */
 struct fields {
 	const char *kind;
 	const char *name[FIELDS_MAX], *value[FIELDS_MAX];
@@ -25,19 +25,19 @@ struct fields {
 };
 
 /*
- * Takes the next line apart, in its place; *text is behind it then, and what f points to lives as
- * long as the text. False: there is none.
+ * Splits the next line in place, and moves *text to the line after it. The pointers in f live as
+ * long as the text. Returns false at the end.
  */
 bool fields_next(char **text, struct fields *f);
-/* The value of this name; NULL: there is none. */
+/* Returns the value of this name, or NULL. */
 const char *fields_get(const struct fields *f, const char *name);
-/* The same as a number; 0 if there is none. */
+/* Returns the value of this name as a number, or 0. */
 unsigned long long fields_number(const struct fields *f, const char *name);
 
-/* A line of the form json. */
+/* A line in the format json. */
 struct json_line {
 	const char *kind;
-	const char *members; /* those of the object that tells of it, without its braces */
+	const char *members; /* the members of the inner object, without its braces */
 };
 
 /* As fields_next(). */

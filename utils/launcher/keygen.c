@@ -16,14 +16,14 @@
 #define KEY_LEN 32 /* bytes */
 #define NAME_LEN 4 /* random bytes of an identity */
 
-/* Writes them as two digits each, and a final zero. */
+/* Writes two digits for each byte, and a final zero. */
 static void write_hex(char *to, const uint8_t *bytes, size_t len)
 {
 	for (size_t i = 0; i < len; i++)
 		sprintf(to + 2 * i, "%02x", bytes[i]);
 }
 
-/* A line of a key file: an identity that no other key has, and the key. */
+/* Makes a line of a key file: a unique identity, and the key. */
 static bool make_line(char line[2 * (KEY_LEN + NAME_LEN) + 8])
 {
 	uint8_t bytes[KEY_LEN + NAME_LEN];
@@ -43,7 +43,7 @@ static bool make_line(char line[2 * (KEY_LEN + NAME_LEN) + 8])
 	return true;
 }
 
-/* An older file is not touched: programs use it. */
+/* Does not change an existing file: programs use it. */
 static int write_file(const char *path, const char *line)
 {
 	static const char head[] =

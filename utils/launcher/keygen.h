@@ -4,8 +4,8 @@
 #define UTILS_LAUNCHER_KEYGEN_H
 
 /*
- * words: what stands behind the options, up to NULL: the file, or nothing for standard output. Returns the exit status,
- * after a line on standard error if it is none of success.
+ * words: those after the options, up to NULL: the file, or none for standard output. Returns the
+ * exit status. On failure, prints a line on standard error.
  */
 int keygen_run(char **words);
 

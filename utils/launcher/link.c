@@ -18,8 +18,8 @@ static bool has_any(const char *text, const char *separators)
 }
 
 /*
- * Whether dir is a directory, and no link, that nobody but this user (and root) can change: who
- * could, would choose the libraries that are loaded into the user's programs.
+ * True if dir is a directory, not a link, that only this user (and root) can change. Others could
+ * otherwise choose the libraries that the user's programs load.
  */
 static bool is_private(const char *dir)
 {
@@ -31,7 +31,8 @@ static bool is_private(const char *dir)
 
 /*
  * Finds or makes the directory of the links: in $XDG_RUNTIME_DIR, or in /tmp, where the sticky bit
- * keeps others from renaming it. Others may look into it, as a program may change its user.
+ * prevents other users from renaming it. Others may read the directory, as a program may change its
+ * user.
  */
 static bool links_dir(const char *separators, char dir[PATH_MAX])
 {
@@ -42,11 +43,17 @@ static bool links_dir(const char *separators, char dir[PATH_MAX])
 	    (!mkdir(dir, 0755) || errno == EEXIST) && is_private(dir))
 		return true;
 	snprintf(dir, PATH_MAX, "/tmp/sctpiw-%u", (unsigned int)geteuid());
-	/* The sockets of processes may have been there before (sys/control.h), closed to others. */
+	/*
+	 * The directory may already exist for sockets of processes (sys/control.h), closed to
+	 * others.
+	 */
 	return (!mkdir(dir, 0755) || errno == EEXIST) && is_private(dir) && !chmod(dir, 0755);
 }
 
-/* A name that no other directory is likely to have (FNV-1a); whether it has is checked. */
+/*
+ * Returns a name that most likely differs for other directories (FNV-1a). A collision is detected
+ * later.
+ */
 static uint64_t hash(const char *text)
 {
 	uint64_t h = 14695981039346656037u;
@@ -64,7 +71,7 @@ static bool leads_to(const char *link, const char *target)
 	return n >= 0 && (size_t)n == strlen(target) && !memcmp(text, target, (size_t)n);
 }
 
-/* Makes the link, unless it is there. One that leads elsewhere is replaced at once. */
+/* Makes the link unless it exists. Replaces a link with another target atomically. */
 static bool make_link(const char *link, const char *target)
 {
 	char fresh[PATH_MAX];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Symbolic links to directories whose names cannot stand in LD_PRELOAD or RDMAV_DRIVERS, which end
- * a name at blanks, colons and semicolons, and know no way to quote them.
+ * Symbolic links to directories whose names LD_PRELOAD or RDMAV_DRIVERS cannot contain. There,
+ * blanks, colons and semicolons end a name, and cannot be quoted.
  */
 #ifndef UTILS_LAUNCHER_LINK_H
 #define UTILS_LAUNCHER_LINK_H
@@ -10,9 +10,9 @@
 #include <stdbool.h>
 
 /*
- * Writes another path of the file to out, which has none of the separators in it. The link that it
- * leads through is made if it is not there yet, and stays: programs that run may need it. It stands
- * in a directory that only this user can change. False after a line on standard error.
+ * Writes another path of the file to out, without any of the separators. Makes the necessary link,
+ * in a directory that only this user can change. The link stays, as running programs may need it.
+ * On error, prints a line on standard error and returns false.
  */
 bool link_path(const char *path, const char *separators, char out[PATH_MAX]);
 

@@ -21,9 +21,9 @@
 
 #define INSIDE "sctpiw-list"
 #define TREE "/sys/class/infiniband"
-#define TEXT_LEN 128 /* bytes of a file's text, or of a name, and a final zero */
+#define TEXT_LEN 128 /* bytes of a file's text or of a name, with a final zero */
 
-/* How it is printed, and how much of it is. */
+/* Format and state of the output. */
 struct printer {
 	bool json;
 	unsigned int devices;
@@ -46,7 +46,7 @@ bool list_is_inside(const char *name)
 	return name && !strcmp(name, INSIDE);
 }
 
-/* Reads the text of a file, whose name is dir/name, without the newline. False if it has none. */
+/* Reads the text of the file dir/name, without the newline. Returns false without text. */
 static bool read_text(const char *dir, const char *name, char text[TEXT_LEN])
 {
 	char path[PATH_MAX];
@@ -67,7 +67,7 @@ static bool read_text(const char *dir, const char *name, char text[TEXT_LEN])
 	return true;
 }
 
-/* The same for files such as "4: ACTIVE": what stands behind the number. */
+/* The same for files such as "4: ACTIVE": reads the word after the number. */
 static bool read_word(const char *dir, const char *name, char text[TEXT_LEN])
 {
 	char *word;
@@ -91,7 +91,7 @@ static void print_field(const struct printer *p, const char *name, const char *v
 	json_string(value);
 }
 
-/* Prints GID i of a port. False past the last one. */
+/* Prints GID i of a port. Returns false after the last GID. */
 static bool print_gid(const struct printer *p, const char *port_dir, const char *port,
 		      unsigned int i, bool first)
 {
@@ -129,7 +129,7 @@ static void print_gids(const struct printer *p, const char *port_dir, const char
 	fputs(p->json ? "]" : "", stdout);
 }
 
-/* Prints port number n of a device. False past the last one, or if the device is not there. */
+/* Prints port n of a device. Returns false after the last port, or if the device does not exist. */
 static bool print_port(const struct printer *p, const char *device, unsigned int n)
 {
 	static const struct {
@@ -161,8 +161,8 @@ static bool print_port(const struct printer *p, const char *device, unsigned int
 }
 
 /*
- * Prints a device, if it has a port whose state can be read: the files of a device that could not
- * be made are there, but the device has said why it is not.
+ * Prints a device if the state of a port can be read. A device that could not be made has files,
+ * but has already printed its error.
  */
 static void print_device(struct printer *p, const char *device)
 {
@@ -205,7 +205,7 @@ int list_inside(int argc, char **argv)
 	struct dirent **entries;
 	int n = scandir(TREE, &entries, is_device, alphasort);
 
-	/* If the settings are wrong there is no device, which has said so. */
+	/* If the settings are wrong, no device exists, and the error was printed already. */
 	if (!config_load(&config, NULL, &err))
 		config.personality = CONFIG_ROCE;
 	p.personality = config_personality_name(config.personality);

@@ -122,7 +122,7 @@ const struct options_of options_of_keygen = {
 };
 
 /*
- * Values of the options that have no letter; those of the settings follow, in the order of their
+ * Values of the options without a letter. The values of the settings follow, in the order of their
  * table.
  */
 enum {
@@ -151,14 +151,14 @@ static const struct option own_options[] = {
 	{ "error", required_argument, NULL, OPT_ERROR },
 };
 enum { OWN_OPTIONS = sizeof(own_options) / sizeof(own_options[0]) };
-#define MISTYPED 2 /* letters of an option's name that may be wrong for another to be meant */
+#define MISTYPED 2 /* wrong letters of an option's name for which another name is suggested */
 enum { ALL_OPTIONS = OWN_OPTIONS + CONFIG_SETTINGS };
 
 #define MAX_MOST 1000000u /* runs */
 #define WATCH_LEAST 0.1	  /* seconds */
 #define WATCH_MOST 86400.0
 #define WATCH_DEFAULT 1.0
-/* A number behind --watch, up to this, may be meant as its seconds. */
+/* A number after --watch, up to this, may be meant as its seconds. */
 #define WATCH_UNCLEAR 60.0
 
 static void help_of_asking(const struct options_of *of)
@@ -218,7 +218,7 @@ void options_help(const struct options_of *of)
 
 /* ---- errors ---- */
 
-/* An option that does not exist, or whose name was cut short to what several begin with. */
+/* Complains about an option that does not exist, or an ambiguous abbreviation. */
 static void complain_unknown(const char *word, const struct option *options)
 {
 	const char *names[ALL_OPTIONS];
@@ -240,7 +240,7 @@ static void complain_unknown(const char *word, const struct option *options)
 			 nearest ? "; did you mean --" : "", nearest ? nearest : "");
 }
 
-/* What getopt_long() says '?' about; word is the argument that it looked at last. */
+/* Complains after getopt_long() has returned '?'. word: the last argument it parsed. */
 static int refuse(const char *word, const struct option *options)
 {
 	if (optopt && optopt < OPT_PROVIDER && strncmp(word, "--", 2))
@@ -254,8 +254,8 @@ static int refuse(const char *word, const struct option *options)
 }
 
 /*
- * Whether the value of an option, which is a word of its own, looks like the next option: then the
- * value was forgotten.
+ * True if the value of an option is a separate word that looks like an option: the value is then
+ * missing.
  */
 static bool is_forgotten(char **argv, const char *value)
 {
@@ -269,8 +269,8 @@ static int refuse_forgotten(const char *option)
 }
 
 /*
- * False after a line on standard error if a flag is followed by a word that was meant as its value.
- * getopt_long() takes such a word for CMD.
+ * If the word after a flag could be its value, prints a line on standard error and returns false.
+ * getopt_long() treats such a word as CMD.
  */
 static bool flag_is_clear(int setting, int argc, char **argv)
 {
@@ -286,7 +286,7 @@ static bool flag_is_clear(int setting, int argc, char **argv)
 	return false;
 }
 
-/* Takes digits, perhaps with a point among them. */
+/* Parses digits with at most one decimal point. */
 static bool take_seconds(const char *text, double *seconds)
 {
 	if (!*text || strlen(text) > 9 || text[strspn(text, "0123456789.")] ||
@@ -350,7 +350,7 @@ static int take_error(struct options *out)
 	return EXIT_USAGE;
 }
 
-/* Takes an option that getopt_long() has understood. 0, or the exit status. */
+/* Handles an option from getopt_long(). Returns 0, or the exit status. */
 static int take(int opt, int argc, char **argv, struct options *out)
 {
 	switch (opt) {
@@ -390,7 +390,7 @@ static int take(int opt, int argc, char **argv, struct options *out)
 	}
 }
 
-/* Whether a command takes an option that is none of a setting. */
+/* True if a command accepts an option that is not a setting. */
 static bool takes(const struct options_of *of, int value)
 {
 	switch (value) {
@@ -412,7 +412,7 @@ static bool takes(const struct options_of *of, int value)
 	}
 }
 
-/* Writes the options that a command takes, and the end of the list. */
+/* Writes the options that a command accepts, and the end of the list. */
 static void list_options(const struct options_of *of, struct option out[ALL_OPTIONS + 1])
 {
 	unsigned int n = 0;
@@ -427,7 +427,10 @@ static void list_options(const struct options_of *of, struct option out[ALL_OPTI
 		settings_options(out + n, OPT_SETTINGS);
 }
 
-/* Takes the number of a process behind the options of a command that asks. 0, or the exit status. */
+/*
+ * Parses the process number after the options of a command that queries processes. Returns 0, or
+ * the exit status.
+ */
 static int take_pid(int argc, char **argv, struct options *out)
 {
 	const char *word = optind < argc ? argv[optind] : NULL;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
  * The options of the launcher's commands, and their help. All commands that set the environment
- * take the same options; those of the settings are options of their own names (settings.h).
+ * accept the same options. Each setting is an option of its own name (settings.h).
  */
 #ifndef UTILS_LAUNCHER_OPTIONS_H
 #define UTILS_LAUNCHER_OPTIONS_H
@@ -12,29 +12,29 @@
 
 struct options {
 	const char *provider; /* the file of --provider, or NULL */
-	bool help;	      /* somebody wants to read the help, and nothing else */
+	bool help;	      /* --help was given: print the help only */
 	bool json;	      /* --json was given */
 	bool listen;	      /* --listen was given */
 	bool verbose;	      /* --verbose was given */
 	double timeout;	      /* the seconds of --timeout */
 	unsigned int max;     /* the number of --max */
 	const char *error;    /* the errno of --error */
-	double watch;	      /* the seconds of --watch; 0: it was not given */
-	pid_t pid;	      /* the process that was named; 0: none was */
+	double watch;	      /* the seconds of --watch; 0: not given */
+	pid_t pid;	      /* the process on the command line; 0: none */
 };
 
-/* What a command takes, for its help and its errors. */
+/* The options that a command accepts, for its help and its errors. */
 struct options_of {
-	const char *command;  /* its name */
-	const char *synopsis; /* what stands behind the options in its first line */
-	const char *what;     /* what it does, in lines */
-	const char *json;     /* it takes --json, which prints an array of these; or NULL */
-	bool diagnoses;	      /* the command takes --listen and --verbose */
-	bool watch;	      /* it takes --watch */
-	bool tortures;	      /* it takes --timeout, --max and --error */
-	bool asks;	      /* it asks processes: it takes the number of one, and no settings */
-	bool words;	      /* it takes words behind its options */
-	bool tells;	      /* what is wrong with the environment is among what it prints */
+	const char *command;
+	const char *synopsis; /* the words after the options in the first line of its help */
+	const char *what;     /* its effect, in lines */
+	const char *json;     /* accepts --json, which prints an array of these; or NULL */
+	bool diagnoses;	      /* accepts --listen and --verbose */
+	bool watch;	      /* accepts --watch */
+	bool tortures;	      /* accepts --timeout, --max and --error */
+	bool asks;	      /* queries processes: accepts a process number, and no settings */
+	bool words;	      /* accepts words after its options */
+	bool tells;	      /* reports errors of the environment itself */
 	const char *status;   /* its exit statuses, for its help */
 };
 
@@ -43,13 +43,12 @@ extern const struct options_of options_of_run, options_of_env, options_of_list, 
 	options_of_keygen;
 
 /*
- * Takes the options of a command; argv[0] is its name. What is behind them begins at optind. The
- * settings are put into the environment, and checked. Returns 0, or the exit status after a line on
- * standard error.
+ * Parses the options of a command; argv[0] is its name. The words after the options begin at
+ * optind. Checks the settings and puts them into the environment. Returns 0. On error, prints a
+ * line on standard error and returns the exit status.
  */
 int options_take(const struct options_of *of, int argc, char **argv, struct options *out);
 
-/* Prints the help of a command. */
 void options_help(const struct options_of *of);
 
 #endif

@@ -13,8 +13,8 @@
 #include "launcher/launcher.h"
 
 /*
- * Writes dir/relative to out, without links, . and .. ; relative may be absolute. False if it is
- * not there.
+ * Writes dir/relative to out, without links, . and .. ; relative may be absolute. Returns false if
+ * the path does not exist.
  */
 static bool find_at(char *out, const char *dir, const char *relative)
 {
@@ -25,7 +25,10 @@ static bool find_at(char *out, const char *dir, const char *relative)
 	return n < (int)sizeof(path) && realpath(path, out);
 }
 
-/* Finds a library from dir, where the launcher is; false after a line on standard error. */
+/*
+ * Finds a library relative to dir, the launcher's directory. On error, prints a line on standard
+ * error and returns false.
+ */
 static bool find_library(char *out, const char *dir, const char *name)
 {
 	static const char *const places[] = {

@@ -16,11 +16,11 @@
 
 #include "launcher/launcher.h"
 
-#define SCRIPT_DEPTH 4 /* interpreters of interpreters, as many as the kernel follows */
+#define SCRIPT_DEPTH 4 /* nested interpreters, as many as the kernel follows */
 
 /*
- * Finds a command as execvp() does, and writes its path to out, of PATH_MAX bytes. False if there
- * is none.
+ * Finds a command as execvp() does, and writes its path to out, of PATH_MAX bytes. Returns false if
+ * no file has that name.
  */
 static bool find_command(const char *cmd, char *out)
 {
@@ -43,7 +43,7 @@ static bool find_command(const char *cmd, char *out)
 	}
 }
 
-/* What programs that can load our libraries say of their processor and its byte order. */
+/* ELF machine and byte order of programs that can load sctpiw's libraries. */
 #if defined(__x86_64__)
 #define ELF_MACHINE EM_X86_64
 #define ELF_DATA ELFDATA2LSB
@@ -58,8 +58,8 @@ static bool find_command(const char *cmd, char *out)
 #endif
 
 /*
- * Why this libc's dynamic loader will not load the preload library into the program; or NULL. Writes the loader that
- * the program names to interp.
+ * Returns the reason why this libc's dynamic loader does not load the preload library into the
+ * program, or NULL. Writes the program's loader to interp.
  */
 static const char *elf_obstacle(int fd, const Elf64_Ehdr *eh, char interp[PATH_MAX])
 {
@@ -83,7 +83,10 @@ static const char *elf_obstacle(int fd, const Elf64_Ehdr *eh, char interp[PATH_M
 	return "is statically linked";
 }
 
-/* Why the program gets privileges, with which the dynamic loader ignores LD_PRELOAD; or NULL. */
+/*
+ * Returns the reason why the program gets privileges, which make the dynamic loader ignore
+ * LD_PRELOAD; or NULL.
+ */
 static const char *privilege_obstacle(int fd)
 {
 	struct stat st;
@@ -100,8 +103,8 @@ static const char *privilege_obstacle(int fd)
 }
 
 /*
- * If head begins a script ("#! /interpreter argument"), writes the interpreter to out: that is what
- * is really run.
+ * If head begins a script ("#! /interpreter argument"), writes its interpreter, which the kernel
+ * executes, to out.
  */
 static bool script_interpreter(const char *head, char *out)
 {
@@ -114,7 +117,10 @@ static bool script_interpreter(const char *head, char *out)
 	return n && snprintf(out, PATH_MAX, "%.*s", (int)n, head) < PATH_MAX;
 }
 
-/* Looks at the file of r->path. False if there is no such file. head gets its first bytes, and a final zero. */
+/*
+ * Checks the file of r->path. Returns false if it does not exist. head gets its first bytes, and a
+ * final zero.
+ */
 static bool look_at_file(struct reach *r, char head[PATH_MAX])
 {
 	int fd = open(r->path, O_RDONLY | O_CLOEXEC);

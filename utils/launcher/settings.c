@@ -18,9 +18,9 @@
 #include "net/append_file.h"
 #include "sys/sys.h"
 
-static bool given[CONFIG_SETTINGS]; /* which settings the command line has given */
-static const char *config_file;	    /* of --config, as the user said it; or NULL */
-static struct config config;	    /* what settings_check() has found to be in force */
+static bool given[CONFIG_SETTINGS]; /* settings of the command line */
+static const char *config_file;	    /* of --config, as given by the user; or NULL */
+static struct config config;	    /* the settings in force, from settings_check() */
 
 void settings_options(struct option out[CONFIG_SETTINGS + 1], int first)
 {
@@ -35,7 +35,7 @@ void settings_options(struct option out[CONFIG_SETTINGS + 1], int first)
 }
 
 /*
- * Sets a variable to an absolute path, since CMD, and what it starts, may work in another
+ * Sets a variable to an absolute path, since CMD and its children may have another working
  * directory.
  */
 static bool set_path(const char *variable, const char *path)
@@ -129,7 +129,7 @@ bool settings_choose_seed(void)
 	char seed[16];
 	uint32_t random;
 
-	/* What is wrong with the settings is told when a process opens the device. */
+	/* Errors in the settings are printed when a process opens the device. */
 	if (!settings_collect(&b, &why) || !*b.config.faults || b.config.fault_seed)
 		return true;
 	if (sys_random(&random, sizeof(random)))
@@ -138,7 +138,10 @@ bool settings_choose_seed(void)
 	return !setenv("SCTPIW_FAULT_SEED", seed, 1);
 }
 
-/* Removes the older files of a capture, which an earlier run has left: they would count as its own. */
+/*
+ * Removes the older files of an earlier run's capture, which would be mistaken for files of this
+ * run.
+ */
 static void remove_older_captures(void)
 {
 	char path[CONFIG_PATH_LEN + 16];

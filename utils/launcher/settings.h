@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The settings of the device that the launcher's command line gives. They go to CMD as variables of
- * the environment, one for each setting. The names of options, variables and the checks of values
- * are those of config/config.h.
+ * The device's settings on the launcher's command line. CMD gets them as environment variables, one
+ * for each setting. config/config.h defines the names of options and variables, and checks the
+ * values.
  */
 #ifndef UTILS_LAUNCHER_SETTINGS_H
 #define UTILS_LAUNCHER_SETTINGS_H
@@ -13,45 +13,46 @@
 #include "config/config.h"
 
 /*
- * Writes the options of the settings for getopt_long(), and the end of the list; their values count
- * from first.
+ * Writes the options of the settings for getopt_long(), and the end of the list. Their values begin
+ * with first.
  */
 void settings_options(struct option out[CONFIG_SETTINGS + 1], int first);
 
 /*
- * Takes the i-th setting of the table; value may be NULL for a flag, and means yes. False after a
- * line on standard error if the value is not understood.
+ * Sets the i-th setting of the table. For a flag, value may be NULL, which means yes. If the value
+ * is invalid, prints a line on standard error and returns false.
  */
 bool settings_take(int i, const char *value);
 
-/* Takes --config FILE. False after a line on standard error. */
+/* Sets --config FILE. On error, prints a line on standard error and returns false. */
 bool settings_take_file(const char *path);
 
-/* Warns of variables of the environment whose names are nearly those of ours: a line for each. */
+/* Prints a warning for each environment variable with a misspelt name of sctpiw's. */
 void settings_warn(void);
 
 /*
- * Checks all settings together, if the command line gives any: the user is told of what is wrong
- * here at once, and not when CMD opens the device. False after a line on standard error.
+ * Checks all settings together, if the command line has any, so that errors are printed before CMD
+ * opens the device. On error, prints a line on standard error and returns false.
  */
 bool settings_check(void);
 
-/* Collects all settings, with where each comes from. False: why says what is wrong. */
+/* Collects all settings and their origins. On error, fills in why and returns false. */
 bool settings_collect(struct config_builder *b, struct config_error *why);
 
 /*
- * If there are rules of faults, and no setting gives their seed: chooses one for all processes that CMD begins, so
- * that one number repeats them all. False: no memory.
+ * If fault rules exist, but no setting for their seed, chooses a seed for all processes of CMD, so
+ * that one number repeats all faults. Returns false when out of memory.
  */
 bool settings_choose_seed(void);
 
 /*
- * Makes the files of --capture and --trace empty, since processes append to them, and removes the
- * older files of a capture with --capture-size. False after a line on standard error.
+ * Truncates the files of --capture and --trace, since processes append to them, and removes the
+ * older files of a capture with --capture-size. On error, prints a line on standard error and
+ * returns false.
  */
 bool settings_make_files(void);
 
-/* Prints the variables that the command line has set as shell commands. */
+/* Prints the variables set by the command line as shell commands. */
 void settings_print(void);
 
 #endif

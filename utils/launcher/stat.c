@@ -39,12 +39,12 @@ int stat_status(const struct answers *answers)
 
 enum { COLUMNS_MAX = 16 };
 
-/* A table of one kind of lines; the first column is the number of the process. */
+/* A table for one kind of lines. The first column is the process number. */
 struct kind {
 	const char *kind;
-	size_t n, n_keys; /* columns, and how many of them name a row */
+	size_t n, n_keys; /* number of columns, and of columns that identify a row */
 	struct table_column columns[COLUMNS_MAX];
-	const char *names[COLUMNS_MAX]; /* of the fields; NULL in the place of the process */
+	const char *names[COLUMNS_MAX]; /* of the fields; NULL for the process number */
 };
 
 #define TEXT(title_)                                                                               \
@@ -129,7 +129,7 @@ static const struct kind kinds[] = {
 	},
 };
 
-/* Adds the value of a field; times are in ns, and shown in ms. */
+/* Adds the value of a field. Times are converted from ns to ms. */
 static void add_field(struct table *t, const struct fields *f, const char *name)
 {
 	const char *value = fields_get(f, name);
@@ -180,7 +180,7 @@ static void print_tables(const struct answers *answers)
 
 /* ---- JSON ---- */
 
-/* Begins the arrays of kinds behind the one that is open, up to this one. */
+/* Prints the starts of the arrays after the open one, up to this kind. */
 static void open_array(size_t *opened, size_t kind)
 {
 	while (*opened < kind) {
@@ -189,7 +189,7 @@ static void open_array(size_t *opened, size_t kind)
 	}
 }
 
-/* Prints an object: the members of the line of the process, and an array for each other kind. */
+/* Prints an object: the members of the line "process", and an array for each other kind. */
 static void print_process(char *text)
 {
 	size_t opened = 0, lines = 0;

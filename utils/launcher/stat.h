@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * "sctpiw stat" and "sctpiw counters": what processes with the device say of it. pid: of the only one
- * that is asked; 0: all of this user. Those that print return the exit status: EXIT_FAILURE after a line
- * on standard error if nobody has answered, or somebody has not.
+ * "sctpiw stat" and "sctpiw counters": print the data of processes with the device. pid: the only
+ * process to query; 0: all of this user. The functions that print return the exit status. They
+ * return EXIT_FAILURE if no process has answered, or one has not, and print a line on standard
+ * error.
  */
 #ifndef UTILS_LAUNCHER_STAT_H
 #define UTILS_LAUNCHER_STAT_H
@@ -14,21 +15,21 @@
 
 int stat_run(pid_t pid, bool json);
 /*
- * The same again every so many seconds, but of processes alone, and without json as rates (watch.c).
- * Returns when the process that pid names is gone: success if it has answered once.
+ * Repeats "stat" every `seconds`, for processes only; without json, prints rates (watch.c). Returns
+ * when process pid has ended: EXIT_SUCCESS if it has answered once.
  */
 int watch_run(pid_t pid, bool json, double seconds);
 /* (counters.c) */
 int counters_run(pid_t pid, bool json);
 
-/* ---- what these three share ---- */
+/* ---- common functions ---- */
 
 /*
- * Asks for the answers, which ask_free() is to be called for. False after a line on standard error if
- * there are none.
+ * Gets the answers, which the caller frees by ask_free(). Without any answer, prints a line on
+ * standard error and returns false.
  */
 bool stat_ask(pid_t pid, const char *request, struct answers *out);
-/* The exit status after answers were printed. */
+/* Returns the exit status after the answers were printed. */
 int stat_status(const struct answers *answers);
 /* Prints the answers to "json stat" as an array with an object for each process. */
 void stat_print_json(const struct answers *answers);

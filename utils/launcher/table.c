@@ -76,13 +76,13 @@ static void print_row(const struct part *p, char **row)
 			at += (size_t)printf("%*s", w, cell);
 		else if (i + 1 < p->end)
 			at += (size_t)printf("%-*s", w, cell);
-		else /* a line has no blanks at its end */
+		else /* no blanks at the end of a line */
 			columns_print(stdout, cell, at, at);
 	}
 	putchar('\n');
 }
 
-/* Prints as many of the next columns as fit into a line. */
+/* Prints the next columns, as many as fit into a line. */
 static void print_part(struct part *p)
 {
 	size_t room = columns_width(), used = p->first ? width_of(p->widths, 0, p->keys) + GAP : 0;
@@ -107,7 +107,7 @@ void table_print(struct table *t)
 		abort();
 	for (size_t i = 0; i < t->n_columns; i++)
 		widths[i] = width(t, i);
-	/* Long keys, such as IPv6 addresses, leave room for the columns that they are for. */
+	/* Long keys, such as IPv6 addresses, must leave room for other columns. */
 	while (p.keys > 1 && width_of(widths, 0, p.keys) > columns_width() / 2)
 		p.keys--;
 	while (p.first < t->n_columns)

@@ -16,21 +16,20 @@
 #include "launcher/json.h"
 #include "launcher/launcher.h"
 
-#define STEP_MS 10    /* between two looks at a program that says nothing */
-#define EXIT_FAULTY 1 /* a run crashed or hung */
-#define LINE_MAX_BYTES                                                                             \
-	4096 /* of what a program says in a line; the rest of a longer one is not looked at */
+#define STEP_MS 10	    /* interval of checks of a program without output */
+#define EXIT_FAULTY 1	    /* a run crashed or hung */
+#define LINE_MAX_BYTES 4096 /* of a program's output line; the rest of a longer line is ignored */
 #define FIRED "sctpiw: fault 1 (line 1) fired for the 1st time"
 
-/* What became of a run. */
+/* The result of a run. */
 struct outcome {
 	bool fired, hung;
-	char call[64]; /* that failed */
-	int status;    /* as of waitpid() */
+	char call[64]; /* the call that failed */
+	int status;    /* from waitpid() */
 	double seconds;
 };
 
-/* How many runs ended in which way. */
+/* Number of runs with each result. */
 struct counts {
 	unsigned int runs, succeeded, failed, crashed, hung;
 };
@@ -43,11 +42,11 @@ static double now(void)
 	return (double)ts.tv_sec + (double)ts.tv_nsec / 1e9;
 }
 
-/* ---- being ended ---- */
+/* ---- signals ---- */
 
 static volatile sig_atomic_t running; /* the process group of the program; 0: none */
 
-/* The program has a group of its own, so nobody else ends it. */
+/* The terminal's signals do not reach the program, which has a process group of its own. */
 static void end_with_program(int sig)
 {
 	if (running > 0)
@@ -62,7 +61,7 @@ static void take_program_along(void)
 	const struct sigaction take = { .sa_handler = end_with_program };
 	struct sigaction old;
 
-	/* Whoever ignores one, as by nohup, goes on to do so. */
+	/* A signal that is ignored, as under nohup, stays ignored. */
 	for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++)
 		if (!sigaction(signals[i], NULL, &old) && old.sa_handler != SIG_IGN)
 			sigaction(signals[i], &take, NULL);
@@ -70,7 +69,10 @@ static void take_program_along(void)
 
 /* ---- one run ---- */
 
-/* Looks whether a line of the program's standard error tells of the fault: its call stands at the end, in brackets. */
+/*
+ * Checks a line of the program's standard error for a fired fault. The failed call is at the end,
+ * in brackets.
+ */
 static void look_at_line(struct outcome *o, const char *line)
 {
 	const char *call = strrchr(line, '[');
@@ -88,7 +90,7 @@ struct line {
 	size_t len;
 };
 
-/* Takes what there is to read. False: it is the end. */
+/* Reads available output. Returns false at the end. */
 static bool take_output(int fd, struct line *l, struct outcome *o)
 {
 	char buf[4096];
@@ -106,7 +108,7 @@ static bool take_output(int fd, struct line *l, struct outcome *o)
 	return n > 0 || (n < 0 && (errno == EAGAIN || errno == EINTR));
 }
 
-/* In the child: its standard error is the pipe, and what it prints is nobody's. */
+/* Runs in the child: standard error is the pipe, and standard output is discarded. */
 static void execute(char **argv, int out)
 {
 	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
@@ -120,7 +122,7 @@ static void execute(char **argv, int out)
 	_exit(errno == ENOENT || errno == ENOTDIR ? EXIT_NOT_FOUND : EXIT_CANNOT_RUN);
 }
 
-/* Waits for the program, which is killed with all that it has started when its time is over. */
+/* Waits for the program. After the timeout, kills it with all its children. */
 static void attend(pid_t pid, int fd, double timeout, struct outcome *o)
 {
 	struct pollfd pfd = { .fd = fd, .events = POLLIN };
@@ -133,15 +135,18 @@ static void attend(pid_t pid, int fd, double timeout, struct outcome *o)
 			kill(-pid, SIGKILL);
 		}
 		if (poll(&pfd, 1, STEP_MS) > 0 && !take_output(fd, &l, o))
-			pfd.fd = -1; /* it has closed its standard error */
+			pfd.fd = -1; /* the program has closed its standard error */
 	}
-	kill(-pid, SIGKILL); /* what it has left behind */
+	kill(-pid, SIGKILL); /* remaining children */
 	running = 0;
 	for (pfd.fd = fd; poll(&pfd, 1, 0) > 0 && take_output(fd, &l, o);)
 		;
 }
 
-/* Runs the program with this rule, or without one. False after a line on standard error. */
+/*
+ * Runs the program with this rule, which may be "". On error, prints a line on standard error and
+ * returns false.
+ */
 static bool run_once(const char *rule, char **argv, double timeout, struct outcome *o)
 {
 	double begin = now();
@@ -236,7 +241,7 @@ static const char *ordinal(unsigned int n)
 	return n % 10 == 1 ? "st" : n % 10 == 2 ? "nd" : n % 10 == 3 ? "rd" : "th";
 }
 
-/* Reports a program without a call that could fail: nothing was tested. Returns the exit status. */
+/* Reports a program without calls that could fail: nothing was tested. Returns the exit status. */
 static int complain_unused(const char *cmd)
 {
 	complain(
@@ -245,7 +250,7 @@ static int complain_unused(const char *cmd)
 	return EXIT_BROKEN;
 }
 
-/* Lets the 1st, 2nd, ... call fail, until a run has no such call any more. 0, or the exit status. */
+/* Makes the 1st, 2nd, ... call fail, until a run has fewer calls. Returns 0, or the exit status. */
 static int torture_calls(const struct options *options, char **argv, struct counts *c)
 {
 	struct outcome o;
@@ -265,7 +270,10 @@ static int torture_calls(const struct options *options, char **argv, struct coun
 	return 0;
 }
 
-/* Whether the program does well if nothing fails. 0, or the exit status after a line on standard error. */
+/*
+ * Checks that the program succeeds without faults. Returns 0. On failure, prints a line on standard
+ * error and returns the exit status.
+ */
 static int try_out(const struct options *options, char **argv)
 {
 	struct outcome o;

@@ -4,12 +4,12 @@
 #define UTILS_LAUNCHER_UNUSED_H
 
 /*
- * Requests that line in the environment of the program that this process is to become. The
- * conditions are a terminal as standard error, or a setting whose effect would be missed: summary,
- * faults, capture or trace. Without a directory for the file there is no line.
+ * Requests that line in the environment of the program that this process will become. It is
+ * requested if standard error is a terminal, or for a setting whose effect would be missed:
+ * summary, faults, capture or trace. Without a directory for the file, no line is printed.
  */
 void unused_begin(void);
-/* The program cannot be executed. */
+/* Call this if the program cannot be executed. */
 void unused_forget(void);
 
 #endif

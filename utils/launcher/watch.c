@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* "sctpiw stat --watch": what processes do, as rates, again and again. */
+/* "sctpiw stat --watch": prints the activity of processes as rates, repeatedly. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <stdio.h>
@@ -14,9 +14,9 @@
 #include "launcher/table.h"
 
 #define N_ITEMS(array) (sizeof(array) / sizeof((array)[0]))
-#define CLEAR "\033[H\033[J" /* for terminals: the cursor to the first line, and nothing below it */
+#define CLEAR "\033[H\033[J" /* for terminals: cursor to the first line, and clear */
 
-/* The fields that rates are made of, and what they are divided by. */
+/* The fields for rates, and their divisors. */
 static const struct {
 	const char *name;
 	double unit;
@@ -42,7 +42,7 @@ static const struct table_column columns[] = {
 };
 _Static_assert(N_ITEMS(columns) == 2 + N_ITEMS(fields), "a column for each rate");
 
-/* What a process had counted when it was asked last. */
+/* The counts of a process in its last answer. */
 struct sample {
 	pid_t pid;
 	unsigned long long time; /* ns */
@@ -93,7 +93,7 @@ static void add_row(struct table *t, const char *command, const struct sample *o
 	}
 }
 
-/* Prints a row for each process that was there the last time, and keeps what they have counted. */
+/* Prints a row for each process that also answered the last time, and stores the new counts. */
 static void print_rates(const struct answers *answers, struct samples *samples, bool terminal)
 {
 	struct samples now = { NULL, 0 };
@@ -108,7 +108,7 @@ static void print_rates(const struct answers *answers, struct samples *samples, 
 		if (!fields_next(&text, &f))
 			continue;
 		take(&now, answers->at[i].pid, &f);
-		/* A number may have gone to another process meanwhile, which has done less. */
+		/* Another process may have got the same number meanwhile, with lower counts. */
 		if (old && now.at[now.n - 1].time > old->time &&
 		    now.at[now.n - 1].counts[0] >= old->counts[0])
 			add_row(&t, fields_get(&f, "command"), old, &now.at[now.n - 1]);
@@ -131,7 +131,7 @@ int watch_run(pid_t pid, bool json, double seconds)
 	struct answers answers;
 	bool answered = false, terminal = isatty(STDOUT_FILENO);
 
-	setvbuf(stdout, NULL, _IOFBF, BUFSIZ); /* a terminal gets all of a table at once */
+	setvbuf(stdout, NULL, _IOFBF, BUFSIZ); /* the terminal gets the whole table at once */
 	pause.tv_nsec = (long)((seconds - (double)pause.tv_sec) * 1e9);
 	for (;;) {
 		if (pid && !ask_process(pid, request, &answers, answered))
@@ -144,7 +144,7 @@ int watch_run(pid_t pid, bool json, double seconds)
 		else
 			print_rates(&answers, &samples, terminal);
 		ask_free(&answers);
-		if (fflush(stdout)) /* nobody reads any more */
+		if (fflush(stdout)) /* the reader has gone */
 			break;
 		nanosleep(&pause, NULL);
 	}
