@@ -36,8 +36,8 @@ check_cmake() { # VERSION, or nothing if it is not known
 		die "CMake $1 is too old: build.sh needs $CMAKE. A newer one in PATH will do"
 }
 
-# Sets sudo to the words that make a command run as root. Users who may not become root get the
-# command to hand on.
+# Sets sudo to the words that make a command run as root. If the user cannot become root, prints the
+# command for an administrator.
 sudo=()
 become_root() { # COMMAND
 	local why="there is no sudo"
@@ -45,7 +45,7 @@ become_root() { # COMMAND
 	[ "$(id -u)" != 0 ] || return 0
 	if have sudo; then
 		sudo=(sudo)
-		# sudo asks for the password before a progress line occupies the terminal.
+		# sudo must prompt for the password before a progress line occupies the terminal.
 		if sudo -n true 2>/dev/null || { say "packages are missing, and sudo is to install them" && sudo -v; }; then return; fi
 		why="sudo refuses"
 	fi
@@ -55,7 +55,7 @@ become_root() { # COMMAND
 
 running() { say "running: ${sudo[*]:+sudo }$*"; }
 
-# Runs a command of the package manager, whose long log has one line with the cause of a failure.
+# Runs a command of the package manager. One line of its long log has the cause of a failure.
 as_root() { # WHAT LOG COMMAND...
 	LOG_END=0 quietly "$1" "$2" "${sudo[@]}" "${@:3}"
 }
@@ -63,7 +63,7 @@ as_root() { # WHAT LOG COMMAND...
 # Not grep -q, which would end before apt-cache: apt-cache would then fail with a broken pipe.
 has_candidate() { apt-cache policy "$1" 2>/dev/null | grep 'Candidate: [^(]' >/dev/null; }
 
-# Whether the table marks the package as missing in some releases, and this release lacks it.
+# True if the table marks the package as missing in some releases, and this release lacks it.
 is_left_out() {
 	[ "${1%\?}" != "$1" ] || return 1
 	if have apt-get; then
@@ -73,7 +73,7 @@ is_left_out() {
 	fi
 }
 
-# Prints the package manager's reason from these logs, and stops.
+# Prints the package manager's reason from these logs, and exits.
 not_installed() { # LOG...
 	local reason
 	[ -z "$verbose" ] || die "the packages could not be installed: the lines above have the reason"
@@ -89,14 +89,14 @@ apt_update() {
 	as_root "reading package lists" lists "${APT_GET[@]}" update || true
 }
 
-# All packages are downloaded before the first is installed, so that downloading and installing have
-# separate progress bars.
+# Downloads all packages before the first is installed, so that the two steps have separate progress
+# bars.
 apt_install() { # PACKAGE...
 	local package lists=() install=("${APT_GET[@]}" install -y --no-install-recommends)
 
 	become_root "apt-get update && apt-get install --no-install-recommends ${*%\?}"
 	for package; do
-		# No candidate: there are no package lists yet.
+		# Without a candidate, the package lists are missing.
 		has_candidate "${package%\?}" || { lists=(lists) && break; }
 	done
 	[ ${#lists[@]} = 0 ] || apt_update
@@ -154,7 +154,7 @@ ensure() { # tables of needs
 	done
 }
 
-# Debian has clang's runtime libraries in a package of its own for each version.
+# Debian has clang's runtime libraries in a separate package for each version.
 ensure_fuzzer() {
 	ensure "fuzzer libfuzzer libclang-rt-$(clang -dumpversion | cut -d. -f1)-dev compiler-rt"
 }
@@ -188,7 +188,7 @@ ensure_ceph() {
 	rm -r "$archives"
 }
 
-# Python's own tests, for abi.python. Another python3 than the distribution's has them or not.
+# Python's own tests, for abi.python. Only the distribution's python3 needs a package for them.
 ensure_python_tests() {
 	[ "$(command -v python3)" = /usr/bin/python3 ] || return 0
 	ensure "mod test.test_os libpython$(python3 -c 'import sys; print("%d.%d" % sys.version_info[:2])')-testsuite python3-test"

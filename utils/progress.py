@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""How the demo and the benchmark show long work: a line of the terminal says what runs, how far it is, and how long the
-rest will take. It changes, so it is for somebody who looks on, and not for a file or the log of a CI job."""
+"""Progress display of the demo and the benchmark: a line of the terminal shows the running program, its progress, and
+the remaining time. The line changes, so it is not for a file or the log of a CI job."""
 import os
 import shutil
 import sys
@@ -8,7 +8,7 @@ import time
 
 
 def on_terminal(out):
-    """Whether a line that changes may be drawn; utils/progress.sh decides as well."""
+    """True if a changing line may be drawn; utils/progress.sh uses the same conditions."""
     return (out.isatty() and os.environ.get("TERM", "dumb") != "dumb"
             and not any(os.environ.get(name) for name in ("NO_COLOR", "CI")))
 
@@ -22,14 +22,14 @@ def in_words(seconds):
 
 
 class Progress:
-    """Work of so many steps, which take about the same time each."""
+    """Work of `total` steps, which take about the same time each."""
 
     def __init__(self, total, out=sys.stderr):
         self.total, self.out = total, out
         self.begun, self.begin = 0, time.monotonic()
 
     def step(self, what):
-        """The next step begins."""
+        """Begins the next step."""
         done = self.begun
         self.begun += 1
         rest = ""
@@ -39,7 +39,7 @@ class Progress:
         self._draw(f"{what}: {self.begun} of {self.total}{rest}")
 
     def clear(self):
-        """Takes the line away, so that something else may be printed."""
+        """Removes the line, so that other text may be printed."""
         self._draw("")
 
     def _draw(self, text):

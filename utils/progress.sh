@@ -1,29 +1,31 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=bash
-# How build.sh shows long work. On a terminal a line says what is done, how far it is, and how long the rest will
-# take; elsewhere a stage is one plain line. build.sh sources this file; it sets verbose, and has say().
+# Progress display of build.sh. On a terminal, a line shows the running stage, its progress, and the
+# remaining time. Elsewhere each stage prints one plain line. build.sh sources this file; it sets
+# verbose, and has say().
 
 LOGS=build/log
 LOG_END=40 # lines of a log that are shown when a stage fails
 
-# A line that changes is for somebody who looks on: neither for a file nor for the log of a CI job.
+# True if a changing line may be drawn: not in a file or in the log of a CI job.
 on_terminal() { [ -t 2 ] && [ "${TERM:-dumb}" != dumb ] && [ -z "${NO_COLOR:-}" ] && [ -z "${CI:-}" ]; }
 
-# Seconds in words: a duration is not known better than that.
+# Prints seconds in words, in the accuracy of an estimate.
 in_words() { # SECONDS
 	if [ "$1" -lt 100 ]; then echo "$1 s"
 	elif [ "$1" -lt 6000 ]; then echo "$((($1 + 30) / 60)) min"
 	else echo "$(($1 / 3600)) h $(($1 % 3600 / 60)) min"; fi
 }
 
-# How far the work is, as the last lines of its log tell: "[12/340] ..." of ninja, or the percentages of
-# apt-get's APT::Status-Fd. Prints "DONE TOTAL", with a % behind it if that is the unit, or nothing.
+# Prints the progress from the last lines of a log: "[12/340] ..." of ninja, or the percentages of
+# apt-get's APT::Status-Fd. Prints "DONE TOTAL", with a % after it if this is the unit, or nothing.
 how_far() { # LOG
 	tail -c 4096 "$1" 2>/dev/null | sed -nE -e 's|^\[([0-9]+)/([0-9]+)\].*|\1 \2|p' \
 		-e 's/^(dl|pm)status:[^:]*:([0-9]+)[0-9.]*:.*/\2 100 %/p' | tail -n 1
 }
 
-# The text behind the name of the work: how much of it is done since so many seconds, and the rest.
+# Prints the text after the name of the work: the progress, and the remaining time, or the time so
+# far.
 far_and_left() { # SECONDS [DONE TOTAL [%]]
 	local far
 
@@ -42,7 +44,7 @@ draw() { # TEXT
 	printf '\r\033[K%.*s' $((columns - 1)) "$1" >&2
 }
 
-# Draws the line again and again until it is killed, or the script that it belongs to is gone.
+# Draws the line repeatedly until it is killed, or its script has gone.
 draw_from() { # WHAT LOG
 	local begin=$SECONDS
 	while kill -0 $$ 2>/dev/null; do
@@ -52,7 +54,8 @@ draw_from() { # WHAT LOG
 	done
 }
 
-# Runs a command whose output is for a log. When it fails the end of the log is shown. With --verbose everything is.
+# Runs a command whose output goes to a log. On failure, shows the end of the log. With --verbose,
+# shows everything.
 quietly() { # WHAT LOG COMMAND...
 	local what=$1 log=$LOGS/$2.log drawer='' status=0 begin=$SECONDS
 	shift 2
@@ -83,8 +86,8 @@ quietly() { # WHAT LOG COMMAND...
 	return $status
 }
 
-# Runs a command that prints a line that matches a pattern behind each of so many steps. Its output stays as it is;
-# on a terminal a line below it says how far it is.
+# Runs a command that prints a line that matches a pattern after each of TOTAL steps. Its output is
+# unchanged; on a terminal, a line below the output shows the progress.
 in_steps() { # WHAT PATTERN TOTAL COMMAND...
 	local what=$1 pattern=$2 total=$3 begin=$SECONDS done=0 line part='' status=0
 	shift 3

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-# Takes away what the last `cmake --install` of this build has put there: files and links, and then the directories
-# of our own. DESTDIR counts as it did then.
-cmake_minimum_required(VERSION 3.16) # whose GLOB_RECURSE does not follow links
+# Removes the files and links that the last `cmake --install` of this build has installed, and then
+# sctpiw's empty directories. DESTDIR must be as it was then.
+cmake_minimum_required(VERSION 3.16) # from this version on, GLOB_RECURSE does not follow links
 if(NOT EXISTS ${MANIFEST})
   message(FATAL_ERROR "${MANIFEST} is not here: nothing has been installed from this build")
 endif()

@@ -48,7 +48,7 @@ CLEAN = (
     "tests/conformance/",
     "tests/style/english.py",
     "tests/style/prose.py",
-    "utils/launcher/",
+    "utils/",
 )
 PRODUCT = ("providers/", "kernel-abi/", "utils/")
 SAMPLE_WORDS = 5  # the shortest sentence of a sample

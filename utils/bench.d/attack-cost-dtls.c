@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* What hostile packets cost a process that has a key (net/dtls.h). */
+/* The cost of hostile packets for a process with a key (net/dtls.h). */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,18 +19,19 @@
 #define PACKET 1400u
 /* A record of a handshake has these headers (RFC 6347 4.2.2). */
 #define MESSAGE 12u
-#define AT_COOKIE (DTLS_HEADER + MESSAGE + 2 + DTLS_RANDOM + 1) /* in a ClientHello: its length */
-#define AT_VERIFY (DTLS_HEADER + MESSAGE + 2) /* in a HelloVerifyRequest: the same */
-#define DH_BYTES 256u			      /* of a public key */
+/* offsets of the cookie's length in a ClientHello and in a HelloVerifyRequest */
+#define AT_COOKIE (DTLS_HEADER + MESSAGE + 2 + DTLS_RANDOM + 1)
+#define AT_VERIFY (DTLS_HEADER + MESSAGE + 2)
+#define DH_BYTES 256u /* bytes of a public key */
 
 static struct {
 	struct dtls *dtls;
-	struct dtls_port *port; /* that is attacked */
+	struct dtls_port *port; /* the attacked port */
 	uint64_t now;
 	struct path_addr from;
 	uint8_t hello[2048]; /* a ClientHello without a cookie */
 	size_t hello_len;
-	uint8_t answer[2048]; /* what the port has sent last */
+	uint8_t answer[2048]; /* the last message of the port */
 	size_t answer_len;
 	uint8_t buf[DATAGRAM];
 	size_t len;
@@ -88,7 +89,7 @@ static void input(void)
 	dtls_port_input(w.port, &w.from, w.buf, w.len, w.now);
 }
 
-/* The port asks somebody for a session: as he would ask it. */
+/* Makes the port request a session, and copies its ClientHello. */
 static void take_hello(void)
 {
 	start();
@@ -100,7 +101,7 @@ static void take_hello(void)
 
 /* ---- the kinds of packets: each function makes one in w.buf ---- */
 
-/* Time goes by, so that no limit of what is answered is reached. */
+/* Changes the source, and advances the time, so that no rate limit takes effect. */
 static void from_another(void)
 {
 	static uint32_t from;
@@ -121,7 +122,7 @@ static void hello(void)
 	put_hello();
 }
 
-/* Asks for a cookie, and makes a ClientHello that has it. */
+/* Gets a cookie, and makes a ClientHello with it. */
 static void hello_with_cookie(void)
 {
 	size_t cookie, len;
@@ -135,11 +136,11 @@ static void hello_with_cookie(void)
 	       w.hello_len - AT_COOKIE - 1);
 	w.len += cookie;
 	len = w.len - DTLS_HEADER;
-	put_be16(w.buf + 9, 1); /* number of the record */
+	put_be16(w.buf + 9, 1); /* record number */
 	put_be16(w.buf + 11, (uint16_t)len);
 	len -= MESSAGE;
 	put_be16(w.buf + DTLS_HEADER + 2, (uint16_t)len);
-	put_be16(w.buf + DTLS_HEADER + 4, 1); /* number of the message */
+	put_be16(w.buf + DTLS_HEADER + 4, 1); /* message number */
 	put_be16(w.buf + DTLS_HEADER + 10, (uint16_t)len);
 }
 
@@ -158,7 +159,10 @@ static uint8_t *put_header(uint8_t *p, uint8_t type, uint64_t seq, size_t len)
 	return p + DTLS_HEADER;
 }
 
-/* Begins a handshake, and makes a ClientKeyExchange for it: for the right identity, since that can be read. */
+/*
+ * Begins a handshake, and makes its ClientKeyExchange, with the right identity, which an attacker
+ * can read.
+ */
 static void key_exchange(void)
 {
 	const size_t len = 2 + 3 + 2 + DH_BYTES;
@@ -197,7 +201,7 @@ static void data_of_nobody(void)
 	put_data(PACKET, DTLS_HEADER + PACKET);
 }
 
-/* A session that the packets of the other functions pretend to be of. */
+/* Makes the session that packets of the other functions claim to belong to. */
 static void plant(void)
 {
 	static const uint8_t key[16] = { 1 }, iv[4] = { 2 };

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Measures what hostile packets cost their receiver: the processor time of SCTP alone, or of DTLS beneath it
- * (attack-cost-dtls.c), without sockets.
+ * Measures the cost of hostile packets for their receiver: the processor time of SCTP alone, or of
+ * DTLS below SCTP (attack-cost-dtls.c), without sockets.
  *
- *	attack-cost [SECONDS]		of processor time for each kind of packet; 0.2 if not given
+ *   attack-cost [SECONDS]   of processor time for each kind of packet; 0.2 by default
  *
- * Packets of an association find one that has as much data outstanding as the window allows.
+ * Packets of an association are for one that has a full window of outstanding data.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -29,7 +29,7 @@ static struct {
 	struct path_addr path;
 	struct sctp_rx rx;
 	uint64_t now;
-	uint32_t tsn; /* the next one of the peer */
+	uint32_t tsn; /* the peer's next TSN */
 	uint8_t buf[PACKET + 64];
 	size_t len;
 	bool may_send;
@@ -73,7 +73,7 @@ void attack_row(const char *name, double spent, unsigned long n)
 static uint8_t last[2048];
 static size_t last_len;
 
-/* Takes all that SCTP wants to send, and drops it. */
+/* Fetches and drops all packets that SCTP sends. */
 static void output(void)
 {
 	struct sctp_batch b;
@@ -161,7 +161,7 @@ static void add_init(void)
 	seal();
 }
 
-/* Sends an INIT, makes a COOKIE ECHO of the answer in w.buf, and returns the answer's tag. */
+/* Sends an INIT, and makes a COOKIE ECHO from the answer in w.buf. Returns the answer's tag. */
 static uint32_t handshake(void)
 {
 	const uint8_t *p = last + WIRE_SCTP_COMMON_LEN;
@@ -188,7 +188,7 @@ static void associate(void)
 	w.a = w.rx.assoc;
 	output();
 	sctp_assoc_set_mtu(w.a, 9000);
-	w.a->path->cc.cwnd = 1u << 30; /* no window limits what is outstanding */
+	w.a->path->cc.cwnd = 1u << 30; /* no window limits outstanding data */
 	w.a->window.peer_rwnd = 1u << 30;
 	w.may_send = true;
 	sctp_assoc_doorbell(w.a);
@@ -244,7 +244,7 @@ static void sacks(void)
 	seal();
 }
 
-/* Each acknowledges the highest chunk alone: all others are missing. */
+/* Each SACK acknowledges only the highest chunk: all others are missing. */
 static void sacks_of_one(void)
 {
 	uint16_t n = (uint16_t)sctp_outq_count(&w.a->out);
@@ -255,7 +255,7 @@ static void sacks_of_one(void)
 	seal();
 }
 
-/* Each acknowledges all chunks but the first. */
+/* Each SACK acknowledges all chunks but the first. */
 static void sacks_of_all(void)
 {
 	uint16_t n = (uint16_t)sctp_outq_count(&w.a->out);
@@ -266,7 +266,7 @@ static void sacks_of_all(void)
 	seal();
 }
 
-/* Each takes back what the one before it has acknowledged, or acknowledges it again. */
+/* Every second SACK withdraws most acknowledgments of the SACK before. */
 static void sacks_that_renege(void)
 {
 	uint16_t n = (uint16_t)sctp_outq_count(&w.a->out);
@@ -348,7 +348,7 @@ static void duplicates(void)
 	seal();
 }
 
-/* Every second TSN is missing, and the first one never comes. */
+/* Every second TSN is missing, and the first TSN never arrives. */
 static void holes(void)
 {
 	begin(w.a->local_tag);
@@ -357,7 +357,7 @@ static void holes(void)
 	seal();
 }
 
-/* Fragments of messages that have no end, in reverse order. */
+/* Fragments of endless messages, in reverse order. */
 static void fragments(void)
 {
 	uint32_t tsn = w.tsn + PACKET / 20;

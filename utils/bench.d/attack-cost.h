@@ -3,12 +3,15 @@
 #ifndef SCTPIW_BENCH_ATTACK_COST_H
 #define SCTPIW_BENCH_ATTACK_COST_H
 
-/* Processor time of this thread, s. */
+/* Returns the processor time of this thread, in s. */
 double attack_seconds(void);
-/* A row: spent seconds for n packets of that kind. */
+/* Prints a row: `spent` seconds for n packets of that kind. */
 void attack_row(const char *name, double spent, unsigned long n);
 
-/* The rows of packets to a process that has a key, each measured for limit seconds. None, and a line, without GnuTLS. */
+/*
+ * Prints the rows of packets to a process with a key, each measured for limit seconds. Without
+ * GnuTLS, prints a line instead.
+ */
 void attack_dtls(double limit);
 
 #endif

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Two connected queue pairs in one process, for callgrind to count the instructions of both ends; or two for each of
- * several threads.
+ * Two connected queue pairs in one process, or two for each of several threads. callgrind counts
+ * the instructions of both ends.
  *
  *   both-ends write|send|read|pingpong BYTES WINDOW COUNT [THREADS [cm]]
  *
- * Each thread posts COUNT signaled work requests of BYTES in lists of WINDOW, COUNT a multiple of it, and polls until
- * those of a list are complete at both ends. For pingpong WINDOW is 1, and each end sends when it has received. It has
- * CQs of its own; the PD is of all. The queue pairs are connected by their numbers; with cm, by rdma_cm over the loopback
- * address, with one listener, and for each thread an event channel from which it connects. It prints how many work
- * requests of all threads were complete in a second.
+ * Each thread posts COUNT signaled work requests of BYTES in lists of WINDOW. COUNT is a multiple
+ * of WINDOW. The thread polls until a list is complete at both ends. For pingpong, WINDOW is 1, and
+ * each end sends after it has received. Each thread has its own CQs; all share the PD. The queue
+ * pairs are connected by their numbers. With cm, rdma_cm connects them over the loopback address,
+ * with one listener, and with an event channel for each thread. Prints the completed work requests
+ * of all threads per second.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -27,24 +28,24 @@
 
 #define WINDOW_MAX 1024u
 #define THREADS_MAX 64
-#define BATCH 64 /* completions of a poll */
+#define BATCH 64 /* completions per poll */
 #define ACCESS (IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ)
 
 static struct ibv_context *context;
 static struct ibv_pd *pd;
 static struct rdma_cm_id *listener; /* NULL: queue pairs are connected by their numbers */
 
-/* What is one thread's. */
+/* Data of one thread. */
 struct ends {
 	pthread_t thread;
-	struct ibv_cq *requests, *receives; /* whose completions they are for */
+	struct ibv_cq *requests, *receives; /* CQs of send and receive completions */
 	struct ibv_qp *qp[2];		    /* the requester, the responder */
 	struct ibv_send_wr wr[WINDOW_MAX];
 	struct ibv_recv_wr receive[WINDOW_MAX];
 	struct ibv_sge source[WINDOW_MAX], sink[WINDOW_MAX];
 };
 
-/* What all threads do. */
+/* The work of each thread. */
 static struct {
 	enum ibv_wr_opcode opcode;
 	bool bounces;
@@ -117,7 +118,7 @@ static void modify(struct ibv_qp *of, struct ibv_qp_attr attr, int mask)
 		die("ibv_modify_qp", error);
 }
 
-/* Connects each queue pair to the other one, at the first address of the device. */
+/* Connects the two queue pairs, at the first address of the device. */
 static void connect_qps(struct ends *e)
 {
 	union ibv_gid gid;
@@ -172,7 +173,7 @@ static struct rdma_cm_id *new_id(void)
 	return id;
 }
 
-/* Waits for this event on the id's channel, and returns whose it is. */
+/* Waits for this event on the id's channel. Returns the id of the event. */
 static struct rdma_cm_id *await_event(struct rdma_cm_id *id, enum rdma_cm_event_type wanted)
 {
 	struct rdma_cm_id *whose;
@@ -211,7 +212,7 @@ static void make_qp_of(struct ends *e, struct rdma_cm_id *id, struct ibv_qp **ma
 	*made = id->qp;
 }
 
-/* Makes both queue pairs and connects them. */
+/* Makes and connects both queue pairs. */
 static void connect_by_cm(struct ends *e)
 {
 	struct rdma_conn_param param = { .responder_resources = 16,
@@ -234,11 +235,11 @@ static void connect_by_cm(struct ends *e)
 	await_event(id, RDMA_CM_EVENT_ESTABLISHED);
 }
 
-/* Makes the lists of window work requests that are posted again and again. */
+/* Makes the lists of window work requests, which are posted repeatedly. */
 static void make_lists(struct ends *e)
 {
 	size_t i, bytes = work.bytes, window = work.window, half = bytes * window;
-	/* Threads share no cache line of the program's. */
+	/* Threads share no cache line of the program. */
 	uint8_t *memory = aligned_alloc(64, (2 * half + 63) / 64 * 64);
 	struct ibv_mr *mr = memory ? ibv_reg_mr(pd, memory, 2 * half, ACCESS) : NULL;
 
@@ -266,7 +267,7 @@ static void make_lists(struct ends *e)
 	}
 }
 
-/* Takes completions from cq, and returns how many there were. */
+/* Polls completions from cq. Returns their number. */
 static size_t take(struct ibv_cq *cq)
 {
 	struct ibv_wc wc[BATCH];
@@ -304,7 +305,7 @@ static void transfer_list(struct ends *e)
 	}
 }
 
-/* One Send after the other, each by the end that has received the one before. */
+/* Sends back and forth: each end sends after it has received. */
 static void bounce(struct ends *e)
 {
 	struct ibv_recv_wr *bad_receive;
@@ -343,7 +344,7 @@ static double seconds(void)
 	return (double)ts.tv_sec + (double)ts.tv_nsec / 1e9;
 }
 
-/* Has so many threads transfer at once. */
+/* Runs `threads` threads at once. */
 static void run_threads(size_t threads)
 {
 	struct ends *ends = calloc(threads, sizeof(*ends));

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Prints how far apart two processors are: the nanoseconds that a cache line takes from one to the other and back.
+ * Prints the distance of two processors: the nanoseconds in which a cache line moves from one to
+ * the other and back.
  *
  *   core-distance
  *
- * The processors are the first two that it may run on. The exit status is 77 if it may run on one alone. It takes
- * BATCHES * TRIPS round trips, and not much longer than LONGEST. What it prints is the median of the batches, so that
- * those in which a processor was busy with something else do not count.
+ * The processors are the first two that the program may run on. The exit status is 77 if it may run
+ * on one only. The program makes BATCHES * TRIPS round trips, and takes little longer than LONGEST.
+ * It prints the median of the batches, so that batches with a busy processor do not count.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -26,7 +27,7 @@
 
 enum turn { OURS, THEIRS, NOBODYS };
 
-/* The line that is handed to and fro. It has the place of two, for processors that fetch two at a time. */
+/* The cache line that moves. It occupies two lines, since some processors fetch two at a time. */
 static _Alignas(128) _Atomic enum turn turn;
 static _Alignas(128) double batch[BATCHES]; /* seconds of a round trip */
 
@@ -36,7 +37,7 @@ static _Noreturn void die(const char *what, int error)
 	exit(1);
 }
 
-/* Sets the first two processors that this program may run on. */
+/* Finds the first two processors that this program may run on. */
 static void choose(int processor[2])
 {
 	cpu_set_t allowed;
@@ -76,7 +77,7 @@ static enum turn await_other_than(enum turn old)
 	return seen;
 }
 
-/* The thread on the other processor: gives the line back until there are no turns any more. */
+/* The thread on the other processor: returns the line until the last turn. */
 static void *answer(void *processor)
 {
 	pin(*(int *)processor);
@@ -113,7 +114,7 @@ int main(int argc, char **argv)
 	error = pthread_create(&other, NULL, answer, &processor[1]);
 	if (error)
 		die("pthread_create", error);
-	round_trip(); /* until the thread is there */
+	round_trip(); /* until the thread runs */
 	for (begin = now(); n < BATCHES && (!n || now() - begin < LONGEST); n++)
 		batch[n] = round_trip();
 	atomic_store(&turn, NOBODYS);

@@ -1,20 +1,20 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""How far apart two processors are: the time that a cache line takes from one to the other and back, in ns.
+"""The distance of two processors: the time in ns in which a cache line moves from one to the other and back.
 
-The host of a virtual machine moves its processors, near to each other or far apart, for seconds or for minutes. All
-figures change with that, bandwidths by a factor of 2.5 and more. None stands for a distance that is not known.
+The host of a virtual machine moves its processors, near to each other or far apart, for seconds or minutes. All
+figures change with the distance, bandwidths by a factor of 2.5 and more. None stands for an unknown distance.
 """
 import os
 import subprocess
 
 from programs import BIN
 
-FACTOR = 1.5  # by which distances that are alike differ at most
-ALONE = 77  # what core-distance ends with if it may run on one processor alone
+FACTOR = 1.5  # maximum factor between distances that count as alike
+ALONE = 77  # exit status of core-distance if it may run on one processor only
 
 
 def measure():
-    """The distance now. It is not known if there is one processor."""
+    """Measures the distance. Returns None with one processor."""
     if len(os.sched_getaffinity(0)) < 2:
         return None
     done = subprocess.run([BIN / "core-distance"], stdout=subprocess.PIPE, text=True)
@@ -25,13 +25,13 @@ def measure():
 
 
 def are_alike(*distances):
-    """Whether all that are known are alike."""
+    """True if all known distances are alike."""
     known = [d for d in distances if d is not None]
     return not known or max(known) <= FACTOR * min(known)
 
 
 def classes(distances):
-    """The smallest and the largest of each class. A distance begins a new one if it is not like the smallest of the last."""
+    """Returns the smallest and largest distance of each class. All distances of a class are like its smallest."""
     found = []
     for d in sorted(distances):
         if found and are_alike(found[-1][0], d):
@@ -47,7 +47,7 @@ def in_words(smallest, largest):
 
 
 def by_class(items, distance_of):
-    """Yields (words, items) for each class of their distances; if there is no more than one, all of them with no words."""
+    """Yields (words, items) for each class of their distances. With at most one class, yields all items with ""."""
     known = [item for item in items if distance_of(item) is not None]
     found = classes(map(distance_of, known))
     if len(found) < 2:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""How long RDMA Writes stand still when the link that they use dies, and another one is there."""
+"""Measures how long RDMA Writes stall when their link fails and another link exists."""
 import statistics
 import time
 
@@ -9,12 +9,12 @@ from names import LONGEST, STANDSTILL
 from programs import BIN, numbers
 
 FAILURES = 20
-CONFIRMED = 0.5  # seconds after which the second link is known to work
-SECONDS = 1  # for which is written
+CONFIRMED = 0.5  # seconds until the second link is confirmed
+SECONDS = 1  # seconds of writing
 
 
 def _one(link, how):
-    """The writer is the side that is not told: it has to hear of it from its peer, or to find out."""
+    """The writing side is not informed of the failure: its peer reports it, or it detects the failure itself."""
     port = harness.free_port()
     server = harness.start("server", [BIN / "verbs-bench", "server", link.any, port], link, "server")
     server.wait_for_output("listening")

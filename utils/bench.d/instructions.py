@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""Counts the instructions that both ends take for a work request, with callgrind: what a noisy machine hides.
+"""Counts, with callgrind, the instructions of both ends for a work request, which noise does not change.
 
-Both queue pairs are in one process, which has one processor. The difference of two runs, divided by the work
-requests between them, repeats to 0.5 %. What the kernel does is not counted.
+Both queue pairs are in one process, on one processor. The difference of two runs, divided by the difference of their
+work requests, repeats to 0.5 %. Instructions of the kernel do not count.
 """
 import os
 import re
@@ -12,7 +12,7 @@ import tempfile
 
 from programs import BIN
 
-# name, operation, bytes, how many in flight, how many in the shorter run
+# name, operation, bytes, number in flight, number in the shorter run
 CASES = [
     ("Write of 64 bytes, 128 in flight", "write", 64, 128, 25600),
     ("Send of 64 bytes, 128 in flight", "send", 64, 128, 25600),
@@ -29,7 +29,7 @@ class Failure(Exception):
 
 
 def collected(build, operation, size, window, count):
-    """The instructions of a whole run with the device of a build directory."""
+    """Returns the instructions of a whole run with the device of a build directory."""
     with tempfile.TemporaryDirectory() as scratch:
         argv = [build.resolve() / "bin/sctpiw", "run", "--", "valgrind", "--tool=callgrind",
                 f"--callgrind-out-file={scratch}/out", BIN / "both-ends", operation, size, window, count]
@@ -42,7 +42,8 @@ def collected(build, operation, size, window, count):
 
 
 def table(builds, is_wanted):
-    """Yields the lines of a table of the cases whose names is_wanted() says yes to, with a column for each build directory."""
+    """Yields the lines of a table of the cases that is_wanted() accepts by name, with a column for each build
+    directory."""
     if not shutil.which("valgrind"):
         raise Failure("valgrind is not there; ./build.sh test installs it")
     chosen = [case for case in CASES if is_wanted(case[0])]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""The links that are measured. Each is made when it is first asked for; None stands for no link."""
+"""The links of measurements. Each link is made on first use; None stands for no link."""
 import contextlib
 import os
 import pathlib
@@ -11,7 +11,7 @@ import paths  # noqa: F401, which adds links to the harness
 
 RMEM_MAX = pathlib.Path("/proc/sys/net/core/rmem_max")
 SMALL = 212992  # bytes; the default of distributions
-KINDS = {  # name: (its name in tests/e2e/harness.py, whether net.core.rmem_max is to be small)
+KINDS = {  # name: (its name in tests/e2e/harness.py, whether net.core.rmem_max must be small)
     names.LO: ("lo", False),
     names.MTU_1500: ("veth1500", False),
     names.MTU_9000: ("veth9000", False),
@@ -24,7 +24,7 @@ KINDS = {  # name: (its name in tests/e2e/harness.py, whether net.core.rmem_max 
 
 
 def enter_namespace():
-    """Makes an ordinary user root in a user namespace, where network namespaces can be made, if the host allows it."""
+    """Makes an ordinary user root in a user namespace, which can make network namespaces, if the host allows it."""
     inside = "SCTPIW_BENCH_NETNS"
     if os.geteuid() and inside not in os.environ:
         os.environ[inside] = "1"
@@ -36,7 +36,7 @@ def enter_namespace():
 
 @contextlib.contextmanager
 def _small_buffers():
-    """Makes net.core.rmem_max small for the whole machine, and puts it back at the end."""
+    """Makes net.core.rmem_max small for the whole machine, and restores it at the end."""
     before = RMEM_MAX.read_text()
     try:
         RMEM_MAX.write_text(str(SMALL))
@@ -60,7 +60,7 @@ def _pin(link):
 class Links:
     def __init__(self, pin):
         self.pin = pin
-        self.open = {}  # kind: a link, or the harness.Skip that says why there is none
+        self.open = {}  # kind: a link, or a harness.Skip with the reason
 
     def _get(self, kind):
         if kind not in self.open:
@@ -77,9 +77,9 @@ class Links:
 
     @contextlib.contextmanager
     def use(self, name):
-        """Yields the link, and the user to run programs as, or None for ours.
+        """Yields the link, and the user to run programs as, or None for the present user.
 
-        A small rmem_max holds only for an ordinary user: root's sockets may exceed it.
+        A small rmem_max affects only an ordinary user: root's sockets may exceed it.
         """
         if name not in KINDS:
             yield None, None

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Connects many QPs between two processes, checks that each byte arrives over all of them, and
- * measures how much memory an idle one costs its process.
+ * Connects many QPs between two processes, checks that each byte arrives on all of them, and
+ * measures the memory of an idle QP.
  *
  *   many-qps ADDRESS COUNT DEPTH IRD
- *		connects COUNT QPs of DEPTH send and DEPTH receive WRs, 1 SGE each, and
- *		of this IRD and ORD, over ADDRESS (of IPv4) to a child of its own
+ *       connects COUNT QPs of DEPTH send and DEPTH receive WRs, 1 SGE each, and
+ *       of this IRD and ORD, over ADDRESS (of IPv4) to a child of its own
  *
- * First half of the QPs are connected and carry data, then the others are added, and all carry
- * data. What the second half adds to the process's private memory is what its QPs cost. That
- * includes what librdmacm has for them, but not their buffers, nor the CQ that all QPs of a process
- * share. Then all are destroyed, and everything is done three times more: memory that is in use
- * then, but was not after the first time, has leaked.
+ * First, half of the QPs are connected and carry data. Then the others are added, and all carry
+ * data. The cost of a QP is the growth of the process's private memory by the second half. It
+ * includes librdmacm's memory, but neither the buffers nor the CQ that all QPs of a process share.
+ * At last all QPs are destroyed, and everything is repeated three times. Memory that is in use
+ * after the repetitions, but was not after the first time, has leaked.
  */
 #define _GNU_SOURCE
 #include <arpa/inet.h>
@@ -35,8 +35,8 @@
 #define MESSAGES 4u /* outstanding on a QP in each direction */
 #define BYTES 256u  /* of each message */
 #define WORDS (BYTES / sizeof(uint32_t))
-#define AT_ONCE 32u /* connections in the making */
-#define AGAIN 3	    /* how often everything is done once more */
+#define AT_ONCE 32u /* connections that are being set up */
+#define AGAIN 3	    /* repetitions */
 #define RESOLVE_MS 5000
 #define MAX_QPS 65536
 
@@ -66,7 +66,7 @@ static _Noreturn void fail(const char *what, const char *why)
 	exit(1);
 }
 
-/* Waits until the other process has come here, too. */
+/* Waits until the other process also calls meet(). */
 static void meet(void)
 {
 	char c = 0;
@@ -85,7 +85,7 @@ static void *memory(size_t len)
 	return p;
 }
 
-/* How much memory this process does not share with others, bytes. */
+/* Returns the private memory of this process in bytes. */
 static size_t private_memory(void)
 {
 	FILE *f = fopen("/proc/self/smaps_rollup", "r");
@@ -153,7 +153,7 @@ static void make_qp(struct rdma_cm_id *id)
 		die("rdma_create_qp");
 }
 
-/* The private data says which of the QPs of both processes belong together. */
+/* The private data has the index that both processes use for a QP. */
 static struct rdma_conn_param param_of(const uint32_t *index)
 {
 	return (struct rdma_conn_param){
@@ -198,7 +198,7 @@ static void accept_id(struct rdma_cm_id *id, const struct rdma_conn_param *asked
 		die("rdma_accept");
 }
 
-/* Takes the next event, does what it asks for, and returns its type. */
+/* Handles the next event, and returns its type. */
 static enum rdma_cm_event_type next(void)
 {
 	enum rdma_cm_event_type type;
@@ -312,10 +312,7 @@ static void check(size_t index, uint32_t message, uint32_t round)
 			fail("data", "not what was sent");
 }
 
-/*
- * Exchanges data over n QPs. All post their messages in both directions before the first completion
- * is taken.
- */
+/* Exchanges data over n QPs. All post their messages in both directions before the first poll. */
 static void exchange(size_t n, uint32_t round)
 {
 	size_t left = 2 * n * MESSAGES;
@@ -370,8 +367,8 @@ static double kib_each(size_t now_is, size_t was, size_t qps)
 }
 
 /*
- * Connects all QPs, uses them, and ends them. Notes what half of them and all of them took, and
- * what is left.
+ * Connects all QPs, uses them, and destroys them. Records the resources of half of them, of all of
+ * them, and after the end.
  */
 static void cycle(struct use *half, struct use *all, struct use *left)
 {
@@ -411,7 +408,7 @@ static void run(void)
 	cycle(&half, &all, &left);
 	printf("%s: %.2f KiB a queue pair, %zu descriptors for %zu\n", name,
 	       kib_each(all.memory, half.memory, more), all.descriptors - half.descriptors, more);
-	/* What the allocator keeps varies, but a leak adds up. */
+	/* Memory that the allocator keeps varies, but a leak grows. */
 	for (int i = 0; i < AGAIN; i++)
 		cycle(&half, &all, &again);
 	printf("%s: %.2f KiB of each and %zd descriptors are left\n", name,

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""The list of what is measured. A measurement is a function of an At (programs.py) that returns {unit: figure}."""
+"""The list of measurements. A measurement is a function of an At (programs.py) that returns {unit: figure}."""
 import pathlib
 import time
 
@@ -18,9 +18,9 @@ VERBS_BENCH = BIN / "verbs-bench"
 
 
 class Measure:
-    """One line of the report. run: the function that measures; quick: whether --quick has it as well.
+    """One line of the report. run: the function that measures; quick: True if --quick includes it.
 
-    has_device: whether sctpiw's device is in it, or only what it is compared with.
+    has_device: True for a measurement of sctpiw's device, False for a rival only.
     """
 
     def __init__(self, what, link, run, quick=False, has_device=True):
@@ -31,7 +31,7 @@ class Measure:
 
     @property
     def needs_distance(self):
-        """Whether the figures depend on how far apart the processors are."""
+        """True if the figures depend on the distance of the processors."""
         return self.link not in names.PACED and self.what not in (names.IDLE, names.IDLE_QP)
 
 
@@ -54,7 +54,7 @@ def bandwidth(tool, size, qps=1, both_ways=False, key=False):
     return run
 
 
-# Of an iWARP device perftest wants memory for credits, which datagrams cannot write into.
+# On an iWARP device, perftest needs memory for credits, which datagrams cannot write.
 DATAGRAMS = {"SCTPIW_PERSONALITY": "roce"}
 
 
@@ -76,7 +76,7 @@ def datagram_latency(at):
 
 
 def latency(tool, size, events=False, trips=10000, key=False):
-    """trips: how many round trips to make for each second that a measurement is to take."""
+    """trips: round trips for each second of the measurement."""
     def run(at):
         _, values = _perftest(at, tool, size, "-n", trips * at.seconds, *(["-e"] if events else []), key=key)
         return dict(zip((MEDIAN, AVERAGE, P99, P999), (values[2], values[3], values[5], values[6])))
@@ -84,10 +84,10 @@ def latency(tool, size, events=False, trips=10000, key=False):
 
 
 def event_driven(tool, size):
-    """The processor time of both ends. perftest calibrates its clock first; that of a short run is taken off.
+    """The processor time of both ends. perftest calibrates its clock first, so the time of a short run is subtracted.
 
-    If the client of ib_send_bw has no credits left it sleeps for a completion, but credits come without one. With
-    8,192 receives it does not run out of them.
+    When the client of ib_send_bw has no credits left, it sleeps for a completion, but credits arrive without
+    completions. With 8,192 receives the credits suffice.
     """
     def run(at):
         options = "-e", *(("-r", 8192) if tool == "ib_send_bw" else ()), "--report_gbits", "-n"
@@ -116,7 +116,7 @@ def _verbs_bench(at, what, *options):
 
 
 def writes(size, region, how):
-    """how: "spin" or "events", the way in which the client waits for completions."""
+    """how: "spin" or "events", the client's way to wait for completions."""
     def run(at):
         begin = processor_seconds()
         gib, gbits = numbers(r"([\d.]+) GiB, ([\d.]+) Gbit/s",
@@ -142,28 +142,28 @@ def _idle_pair(at):
 
 
 def _run_time(program):
-    """The processor time that the threads of a process have had, in seconds."""
+    """Returns the processor time of a process's threads, in seconds."""
     tasks = pathlib.Path(f"/proc/{program.pid}/task").glob("*/schedstat")
     return sum(int(task.read_text().split()[0]) for task in tasks) / 1e9
 
 
 def idle(at):
     pair_of = _idle_pair(at)
-    time.sleep(0.3)  # until nothing is left to do for making the connection
+    time.sleep(0.3)  # until the work of connecting has ended
     before, begin = sum(map(_run_time, pair_of)), time.monotonic()
     time.sleep(at.seconds)
     return {PERCENT: (sum(map(_run_time, pair_of)) - before) / (time.monotonic() - begin) * 100}
 
 
 def idle_memory(at):
-    """The memory of a QP in the process where it is larger. All QPs carry data, which the program checks."""
+    """The memory of a QP, in the process where it is larger. All QPs carry data, which the program checks."""
     p = harness.start("many-qps", [BIN / "many-qps", at.link.address, names.MANY_QPS, 16, 16], at.link, "client")
     p.expect(60)
     return {KIB: max(numbers(side + r": ([\d.]+) KiB a queue pair", p.output())[0] for side in ("client", "server"))}
 
 
 def simulated(loss, rtt):
-    """Simulates for long enough that there are many round trips, and many losses."""
+    """Simulates long enough for many round trips and many losses."""
     def run(at):
         program = BIN / "sim-goodput"
         if not program.exists():
@@ -185,7 +185,7 @@ def _on_rivals(link):
     yield _rival(names.TCP_BLOCKING, link, rivals.tcp_latency("block"), link == LO)
     yield _rival("SCTP of the kernel, iperf3", link, rivals.kernel_sctp)
     yield _rival("SCTP of usrsctp in UDP, 60,000 B", link, rivals.usrsctp(60000))
-    if link == LO:  # in another network namespace UCX finds the interfaces only now and then
+    if link == LO:  # UCX rarely finds the interfaces of another network namespace
         for over, kind in (names.UCX_TCP, _rival), (names.UCX_DEVICE, Measure):
             yield kind(names.ucx(over, "tag_bw", 65536), link, rivals.ucx_bandwidth(over, 65536))
             yield kind(names.ucx(over, "tag_lat", 8), link, rivals.ucx_latency(over, 8))
@@ -211,7 +211,7 @@ def _on_latency(link):
         for size in names.LATENCY_SIZES:
             yield Measure(names.perftest(tool, size), link, latency(tool, size),
                           link == LO and size == 64 and tool != "ib_read_lat")
-            if tool != "ib_write_lat":  # ib_write_lat waits on memory, which has no events
+            if tool != "ib_write_lat":  # ib_write_lat polls memory, which has no events
                 yield Measure(names.perftest(tool, size, events=True), link, latency(tool, size, events=True),
                               (tool, size, link) == ("ib_send_lat", 64, LO))
     yield Measure("ib_atomic_lat 8 B", link, atomics)
@@ -274,7 +274,7 @@ def _on_simulated():
 
 
 def measures():
-    """All measurements in the order of a round: those that are compared follow each other closely."""
+    """Returns all measurements in the order of a round. Measurements that are compared are close together."""
     for link in names.LINKS:
         for part in _on_rivals, _on_bandwidth, _on_latency, _on_keys, _on_datagrams, _on_costs:
             yield from part(link)

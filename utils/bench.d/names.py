@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""The names of what is measured, of the links, and of the units; the other modules take them from here."""
+"""The names of measurements, links and units, used by the other modules."""
 
 LO, MTU_1500, MTU_9000 = "lo", "MTU 1500", "MTU 9000"
 LOSS = "MTU 1500, 5 % lost"
@@ -7,7 +7,7 @@ SMALL_LO, SMALL_1500 = "lo, rmem_max 212,992", "MTU 1500, rmem_max 212,992"
 SIMULATED = "simulated"
 TWO_LINKS, TWO_LINKS_9000 = "two links, MTU 1500", "two links, MTU 9000"
 LINKS = LO, MTU_1500, MTU_9000
-PACED = SIMULATED, TWO_LINKS, TWO_LINKS_9000  # rates of links, timers and virtual time bound what is measured there
+PACED = SIMULATED, TWO_LINKS, TWO_LINKS_9000  # bounded by rates of links, by timers, or by virtual time
 
 GBITS = "Gbit/s"
 RATE = "M messages/s"
@@ -18,9 +18,9 @@ PERCENT = "% of a processor"
 KIB = "KiB"
 STANDSTILL, LONGEST = "ms, median", "ms, longest"
 WRITES, RENO, BOUND = "MB/s", "MB/s, NewReno", "MB/s, bound"
-DISTANCE = "distance of the processors, ns"  # stands among the figures of a round, and is none (distance.py)
+DISTANCE = "distance of the processors, ns"  # stored with the figures of a round, but not a figure (distance.py)
 
-# Of datagrams nobody but their receiver knows how many have come, so that the bandwidth is what it says.
+# Only the receiver of datagrams knows how many arrived, so the bandwidth is the receiver's.
 DATAGRAM_SIZES = 64, 1024, 4096
 BANDWIDTH = "ib_write_bw", "ib_read_bw", "ib_send_bw"
 LATENCY = "ib_write_lat", "ib_read_lat", "ib_send_lat"
@@ -33,11 +33,11 @@ STUNNEL = "TCP through stunnel, iperf3"
 TCP_SPINNING = "TCP, 64 B, spinning"
 TCP_BLOCKING = "TCP, 64 B, blocking"
 UDP_LATENCY = "UDP, 64 B, spinning"
-# What udp-ceiling sends on a link: bytes of a segment, and segments in a send.
+# Sends of udp-ceiling on a link: bytes of a segment, and segments in a send.
 UDP_SENDS = {LO: (65000, 1), MTU_1500: (1452, 44), MTU_9000: (8952, 7)}
 
 THREADS = 1, 2, 4, 8
-# Bytes of what the threads write, how many are in flight, and how many a thread writes in a second or so.
+# Bytes of the threads' Writes, Writes in flight, and Writes of a thread in about a second.
 THREADED = {64: (128, 2560000), 65536: (16, 40000)}
 
 REGION = 256 << 20
@@ -46,8 +46,8 @@ WRITE_EVENTS = "RDMA Write 64 KiB, events"
 CONNECT = {n: f"connections, {n} at once" for n in (1, 32)}
 IDLE = "connected and idle, both ends"
 FAILOVER = {told: f"standstill at a failover, {told}" for told in ("hosts know of it", "nobody is told")}
-# Two links, and the rates of them in Mbit/s. tbf wants a timer for each batch, and two processors carry some 90,000 packets
-# a second through it: 1,000 Mbit/s of MTU 1500.
+# Two links, and their rates in Mbit/s. tbf needs a timer for each batch. Two processors carry about 90,000 packets a
+# second through tbf: 1,000 Mbit/s with MTU 1500.
 SPREAD = ((TWO_LINKS, (300, 300)), (TWO_LINKS_9000, (1000, 1000)), (TWO_LINKS, (1000, 100)), (TWO_LINKS, (100, 1000)))
 MANY_QPS = 4096
 IDLE_QP = f"memory of an idle queue pair, {MANY_QPS:,} QPs"
@@ -55,7 +55,7 @@ IDLE_QP = f"memory of an idle queue pair, {MANY_QPS:,} QPs"
 # The simulated path: the losses each way in %, and the round-trip times in ms.
 SIM_LOSSES = 0, 0.01, 0.1, 0.5, 1, 2, 5, 10
 SIM_RTTS = 0.1, 1, 10, 30, 100
-SIM_LOSS, SIM_RTT = 1, 1  # the values that one of the two has while the other changes
+SIM_LOSS, SIM_RTT = 1, 1  # fixed value of one while the other varies
 
 
 def size_name(size):
@@ -83,11 +83,11 @@ def keyed(what):
 
 
 def datagrams(tool, size):
-    """perftest with UD queue pairs."""
+    """Returns the name of a perftest measurement with UD queue pairs."""
     return f"{perftest(tool, size)}, UD"
 
 
-# What UCX calls its transports: those over the device, and the one over TCP.
+# UCX's names of its transports: two over the device, and one over TCP.
 UCX_DEVICE, UCX_TCP = "rc_verbs,ud_verbs", "tcp"
 
 

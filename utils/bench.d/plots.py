@@ -40,7 +40,7 @@ def _points(figures, xs, link, unit, what_of):
 
 
 def _level(figures, xs, link, unit, what):
-    """A horizontal line for the figure of a rival, which does not depend on x."""
+    """A horizontal line for a rival's figure, which does not depend on x."""
     return _points(figures, (xs[0], xs[-1]), link, unit, lambda x: what)
 
 
@@ -102,7 +102,8 @@ def plots(figures):
 
 
 def draw(figures, directory):
-    """Draws all plots and returns their files. Raises OSError without gnuplot, RuntimeError if gnuplot complains."""
+    """Draws all plots and returns their files. Raises OSError without gnuplot, and RuntimeError for errors of
+    gnuplot."""
     made = []
     for plot in plots(figures):
         if not plot.lines:

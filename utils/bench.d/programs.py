@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""Runs pairs of programs and finds the figures in what they print."""
+"""Runs pairs of programs and finds the figures in their output."""
 import re
 import resource
 
@@ -9,7 +9,7 @@ BIN = harness.BUILD / "bin"
 
 
 class At:
-    """Where and how long to measure.
+    """Place and duration of a measurement.
 
     seconds: of one transfer; number: of the round, from 1; user: to run programs as, None: the present one.
     """
@@ -19,7 +19,7 @@ class At:
 
 
 def processor_seconds():
-    """The processor time of all programs that have ended, with all their threads, in seconds."""
+    """Returns the processor time of all ended programs, with all their threads, in seconds."""
     usage = resource.getrusage(resource.RUSAGE_CHILDREN)
     return usage.ru_utime + usage.ru_stime
 
@@ -34,7 +34,7 @@ def start_server(at, argv, port, rdma=False, ready=None, env=None):
 
 
 def pair(at, server, client, port, rdma=False, ready=None, env=None, seconds=60):
-    """Runs a server and a client, and returns what the client printed; the server is killed then."""
+    """Runs a server and a client, kills the server at the end, and returns the client's output."""
     s = start_server(at, server, port, rdma, ready, env)
     c = harness.start("client", client, at.link, "client", rdma=rdma, user=at.user, env=env)
     c.expect(seconds + at.seconds)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""The figures of a run, and the Markdown that is made of them."""
+"""The figures of a run, and their Markdown report."""
 import statistics
 
 import distance
@@ -14,7 +14,7 @@ def _distance(figures):
 class Figures:
     """The figures. rounds[what, link] has for each round {unit: figure}, empty if the measurement failed.
 
-    DISTANCE among them is how far apart the processors were.
+    The unit DISTANCE has the distance of the processors.
     """
 
     def __init__(self, rounds):
@@ -32,7 +32,7 @@ class Figures:
         return [unit for unit in spoken if unit != DISTANCE]
 
     def by_round(self, what, link, unit):
-        """The figure of each round, or None for a round that has none."""
+        """Returns the figure of each round, or None for a round without one."""
         return [figures.get(unit) for figures in self.rounds.get((what, link), ())]
 
     def known(self, what, link, unit):
@@ -43,20 +43,20 @@ class Figures:
         return statistics.median(values) if values else None
 
     def distances(self):
-        """All that are known."""
+        """Returns all known distances."""
         found = (_distance(figures) for rounds in self.rounds.values() for figures in rounds)
         return [d for d in found if d is not None]
 
     def known_by_distance(self, what, link, unit):
-        """Yields (words, figures) for each class of distances that the figures were measured at."""
+        """Yields (words, figures) for each class of the figures' distances."""
         has = [figures for figures in self.rounds.get((what, link), ()) if unit in figures]
         for words, alike in distance.by_class(has, _distance):
             yield words, [figures[unit] for figures in alike]
 
     def _base_of(self, number, figures, base):
-        """What to divide the figures of a round by, or None. It was measured at a like distance, in the closest such round.
+        """Returns the divisor for the figures of a round, or None: from the closest round with a like distance.
 
-        Where a distance is not known only the same round will do.
+        If a distance is unknown, only the same round counts.
         """
         *name, unit = base
         found = []
@@ -67,7 +67,7 @@ class Figures:
         return min(found, key=lambda pair: pair[0])[1] if found else None
 
     def ratios(self, figure, base):
-        """The ratio of a figure to that of the base, for each round in which it is known and has one to be divided by."""
+        """Returns the ratio of a figure to the base, for each round that has both."""
         if base is None:
             return self.known(*figure)
         *name, unit = figure
@@ -105,7 +105,7 @@ def verdicts(figures):
 
 
 def _base_name(target):
-    """The name of what a figure is divided by, without the parts that the figure's own name has."""
+    """Returns the name of the divisor, without the parts that equal the figure's name."""
     if target.base is None:
         return target.figure[2]
     return ", ".join(b for b, f in zip(target.base, target.figure) if b != f)
@@ -130,7 +130,7 @@ def _head(run):
 
 
 def _distances(figures, run):
-    """Says how far apart the processors were, and how many measurements were given up since they moved."""
+    """Returns the text on distances of processors, and on measurements given up since the processors moved."""
     said, seen = [], figures.distances()
     if seen:
         said.append(f"Cache line from one processor to another and back: {distance.in_words(min(seen), max(seen))}.")
@@ -142,7 +142,7 @@ def _distances(figures, run):
 
 
 def markdown(run, images=()):
-    """The report of a run. run: what main() of utils/bench writes as JSON; images: files of plots."""
+    """Returns the report of a run. run: the JSON data of main() in utils/bench; images: files of plots."""
     figures = Figures.of_json(run["figures"])
     parts = ["\n".join([_head(run), *_distances(figures, run)]), "## Targets",
              "Medians of the ratios; where it is divided by a unit, of the figure itself, whatever the distance was.",

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""Rivals on the same link: bare UDP, TCP, UCX over TCP and the device, other SCTPs. Each function is, or makes, one of an At."""
+"""Rivals on the same link: bare UDP, TCP, UCX over TCP and the device, other SCTPs. Each function is, or makes, a
+function of an At."""
 import json
 import socket
 
@@ -41,7 +42,7 @@ def tcp_latency(how):
 
 
 def _received(at, port, address, entry, *options):
-    """What iperf3 says that its server at this port has received from a client that goes to the address and its port."""
+    """Returns iperf3's data on received bytes. The server listens at port; the client connects to address and entry."""
     text = pair(at, ["iperf3", "-s", "-1", "--forceflush", "-p", port],
                 ["iperf3", "-c", address, "-p", entry, "-t", at.seconds, "-J", *options], port, ready="listening")
     return json.loads(text)["end"]["sum_received"]
@@ -87,13 +88,13 @@ def usrsctp(size):
 
 
 def _ucx(at, transports, *options):
-    """From the last row of ucx_perftest's table: (overall overhead in us, overall messages a second)."""
+    """Returns (overall overhead in us, overall messages a second) from the last row of ucx_perftest's table."""
     harness.need("ucx_perftest")
     port = harness.free_port()
     over_device = transports == UCX_DEVICE
     env = {"UCX_TLS": transports, "UCX_NET_DEVICES": f"{harness.DEVICE}:1" if over_device else "lo"}
     if over_device:
-        env["SCTPIW_PERSONALITY"] = "roce"  # UCX takes no iWARP device
+        env["SCTPIW_PERSONALITY"] = "roce"  # UCX accepts no iWARP device
     common = ["stdbuf", "-oL", "ucx_perftest", "-p", port]
     text = pair(at, common, [*common, at.link.address, "-f", *options], port, rdma=over_device, ready="Waiting", env=env)
     fields = text.split()

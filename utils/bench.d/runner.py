@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""Runs rounds of measurements. One that fails, or cannot be made here, is noted, and the others go on."""
+"""Runs rounds of measurements. Failed and impossible measurements are recorded, and the others continue."""
 import sys
 import time
 
@@ -12,13 +12,13 @@ from progress import Progress, on_terminal
 from report import Figures
 
 
-TRIES = 3  # of a measurement in which the processors move
+TRIES = 3  # of a measurement during which the processors move
 
 
 class Runner:
-    """chosen: measurements; seconds: of a transfer; logs: a directory; distance: a function as distance.measure().
+    """chosen: measurements; seconds: of a transfer; logs: a directory; distance: a function like distance.measure().
 
-    The outcome is in figures, failed, skipped, and unsteady: measurements that were given up since the processors moved.
+    The results are in figures, failed, skipped, and unsteady: measurements given up since the processors moved.
     """
 
     def __init__(self, chosen, seconds, pin, logs, distance=distance.measure):
@@ -33,7 +33,7 @@ class Runner:
         harness.show_logs(sys.stderr, 15)
 
     def _measure(self, m, number):
-        """Makes one measurement once: {unit: figure}, empty if it failed."""
+        """Makes one measurement once. Returns {unit: figure}, empty on failure."""
         harness.log_to(self.logs)
         try:
             with self.links.use(m.link) as (link, user):
@@ -42,16 +42,16 @@ class Runner:
             self.skipped[m] = f"{m}: {skip}"
         except harness.Failure as failure:
             self._note(m, number, failure)
-        except Exception as error:  # for example, the output of a program is not as expected
+        except Exception as error:  # for example, unexpected output of a program
             self._note(m, number, f"{type(error).__name__}: {error}")
         finally:
             harness.kill_all()
         return {}
 
     def measure(self, m, number):
-        """Makes one measurement, again if the processors move in it: {unit: figure}, empty without success.
+        """Makes one measurement, and repeats it if the processors move. Returns {unit: figure}, empty on failure.
 
-        With the figures stands the distance of the processors, if they depend on it, and if it is known.
+        Adds the distance of the processors, if it is known and the figures depend on it.
         """
         if not m.needs_distance:
             return self._measure(m, number)
@@ -67,7 +67,7 @@ class Runner:
         return {}
 
     def run(self, rounds, limit=None):
-        """Runs `rounds` rounds, fewer if the next one is not likely to end within limit, in seconds."""
+        """Runs `rounds` rounds, or fewer if the next round would probably end after limit, in seconds."""
         begin, shown = time.monotonic(), Progress(rounds * len(self.chosen))
         try:
             for number in range(1, rounds + 1):

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* The round trips of a latency measurement, and the line that is printed of them. */
+/* Round trips of a latency measurement, and the line printed about them. */
 #ifndef BENCH_SAMPLES_H
 #define BENCH_SAMPLES_H
 
@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-/* A monotonic clock, in seconds. */
+/* Returns a monotonic time in seconds. */
 static inline double now(void)
 {
 	struct timespec t;

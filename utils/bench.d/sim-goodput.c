@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Measures how much an endless stream of RDMA Writes moves over a simulated path in virtual time.
- * No processor limits it, and the result is the same on every machine.
+ * Measures the throughput of an endless stream of RDMA Writes over a simulated path, in virtual
+ * time. No processor limits it, and the result is the same on every machine.
  *
- *	sim-goodput LOSS RTT SECONDS SEED
+ *   sim-goodput LOSS RTT SECONDS SEED
  *
- * LOSS is the share of packets that are lost in each direction, 0 to 1; RTT is in us. The path
- * carries 1 Gbit/s in packets of 1,500 bytes, and queues what it carries in a round trip, or 100
- * packets if that is more. Two other figures are for comparison: a NewReno sender alone on the same
- * path (tests/sim/reno.h); and the bound of Mathis, Semke, Mahdavi and Ott, who say that a window
- * which grows by a packet in a round trip and is halved by a loss has sqrt(3 / 2 LOSS) packets on
- * average.
+ * LOSS is the share of lost packets in each direction, 0 to 1; RTT is in us. The path carries 1
+ * Gbit/s in packets of 1,500 bytes. Its queue holds the data of a round trip, or 100 packets if
+ * that is more. Two other figures are for comparison. The first is a NewReno sender alone on the
+ * same path (tests/sim/reno.h). The second is the bound of Mathis, Semke, Mahdavi and Ott. They
+ * show that a window which grows by a packet in a round trip and is halved by a loss has sqrt(3 / 2
+ * LOSS) packets on average.
  */
 #include <math.h>
 
@@ -58,7 +58,7 @@ static uint64_t taken(const struct stack_world *w)
 	return (uint64_t)w->reno->expected * RENO_PACKET;
 }
 
-/* How fast the bytes that count() counts grow once the flow has started, bytes a second. */
+/* Returns the growth of count() after the start of the flow, in bytes a second. */
 static double goodput(struct stack_world *w, const struct path *p,
 		      uint64_t (*count)(const struct stack_world *))
 {
@@ -76,7 +76,7 @@ static double of_writes(const struct path *p)
 	struct stack_node *a = stack_node_new(w), *b = stack_node_new(w);
 	double result;
 
-	/* The path is the bottleneck, and not the sockets. */
+	/* The path is the bottleneck, not the sockets. */
 	a->net.full = b->net.full = 0;
 	stack_node_start(a);
 	stack_node_start(b);

@@ -7,11 +7,12 @@ import harness
 from names import GBITS
 from programs import BIN, numbers
 
-LONGER = 2  # seconds beyond those of other transfers: the second link has to join, and to leave slow start
+LONGER = 2  # extra seconds: the second link must join, and leave slow start
 
 
 def _await_carriers(link, number):
-    """The kernel may take a second to say that a new link has its carrier; until then it is no way to anybody."""
+    """Waits until the kernel reports the carriers of new links, which may take a second. Until then they are
+    unusable."""
     for side in "server", "client":
         for i in range(number):
             while "state UP" not in link._run([*link.enter(side), "ip", "link", "show", f"veth{i}"]):
@@ -20,7 +21,7 @@ def _await_carriers(link, number):
 
 @contextlib.contextmanager
 def _shaped(link, rates):
-    """Gives veth0 and veth1 these rates, Mbit/s, and queues of some 10 ms."""
+    """Gives veth0 and veth1 these rates, in Mbit/s, and queues of about 10 ms."""
     harness.need("tc")
     _await_carriers(link, len(rates))
     for action in "replace", "del":

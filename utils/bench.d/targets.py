@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""The targets: what figures should be, mostly as ratios to other figures (report.Figures.ratios())."""
+"""Targets for figures, mostly as ratios to other figures (report.Figures.ratios())."""
 from names import (AVERAGE, BOUND, COLD, CONNECT, CONNECTIONS, CPU, FAILOVER, GBITS, IDLE_QP, KIB, LO, MEDIAN, MTU_1500,
                    RATE, SIMULATED, SIM_LOSS, SIM_RTT, SMALL_1500, SMALL_LO, SPREAD, STANDSTILL, STUNNEL, TCP, TCP_BLOCKING,
                    TWO_LINKS, TWO_LINKS_9000, UCX_DEVICE, UCX_TCP, UDP_LATENCY, WRITES, WRITE_EVENTS, datagrams, keyed,
@@ -9,7 +9,7 @@ from names import (AVERAGE, BOUND, COLD, CONNECT, CONNECTIONS, CPU, FAILOVER, GB
 class Target:
     """figure, base: (what, link, unit). The ratio of the two counts, or the figure itself if base is None.
 
-    It has to be limit at least, or at most if at_most says so; stretch is the more ambitious target.
+    The ratio must be at least limit, or with at_most at most limit. stretch is the more ambitious target.
     """
 
     def __init__(self, figure, base, limit=None, stretch=None, at_most=False):
@@ -69,7 +69,7 @@ TARGETS = (
     Target((spread(EQUAL, "spread"), TWO_LINKS, GBITS), (spread(EQUAL, "failover"), TWO_LINKS, GBITS), 1.8),
     Target((spread(EQUAL_FAST, "spread"), TWO_LINKS_9000, GBITS), (spread(EQUAL_FAST, "failover"), TWO_LINKS_9000, GBITS), 1.8),
     Target((spread(UNEQUAL, "spread"), TWO_LINKS, GBITS), (spread(UNEQUAL, "failover"), TWO_LINKS, GBITS), 1),
-    # The second one is the larger one; alone it carries what the larger one of the others does.
+    # SLOW_FIRST swaps the links' rates. Both must carry at least as much as the faster link alone.
     Target((spread(SLOW_FIRST, "spread"), TWO_LINKS, GBITS), (spread(UNEQUAL, "failover"), TWO_LINKS, GBITS), 1),
     Target((FAILOVER["hosts know of it"], TWO_LINKS, STANDSTILL), None, 50, at_most=True),
     Target((FAILOVER["nobody is told"], TWO_LINKS, STANDSTILL), None, 300, at_most=True),

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""Compares builds by the clock: each round makes a measurement with the device of one build after the other.
+"""Compares builds by elapsed time: each round makes a measurement with the device of one build after the other.
 
-Every other round has the order reversed. A round counts if the processors were equally far apart (distance.py) in all of
-its measurements, and its ratios count, not the figures themselves. The programs are those of this build.
+Every other round reverses the order. A round counts if the processors were equally far apart (distance.py) in all
+its measurements. Only ratios of a round are evaluated, not the figures themselves. The programs are those of this
+build.
 """
 import math
 import statistics
@@ -15,7 +16,7 @@ from progress import Progress
 from report import row
 
 ROUNDS = 11
-TRIES = 4  # of a round in which the processors move
+TRIES = 4  # of a round during which the processors move
 CONFIDENCE = 0.95
 EXPLANATION = """
 Medians of the rounds that count. A ratio is that of a build to the first one within a round: the median of the rounds, and
@@ -24,10 +25,11 @@ has a binomial distribution, and k is the largest that leaves 2.5 % of it at mos
 
 
 def median_interval(values):
-    """The smallest and the largest value of the interval, by order statistics; None if there are too few values.
+    """Returns the smallest and largest value of the interval, by order statistics; None if the values are too few.
 
-    The true median is below the k-th smallest value if fewer than k values are below it. k is the largest for which the
-    probability of that is at most half of what the confidence leaves; the other half is for the k-th largest value.
+    The true median is below the k-th smallest value if fewer than k values are below the median. k is the largest
+    number for which this has at most half of the probability 1 - CONFIDENCE. The other half is for the k-th largest
+    value.
     """
     n, k, probability = len(values), 0, 0.0
     while probability + math.comb(n, k) / 2 ** n <= (1 - CONFIDENCE) / 2:
@@ -45,7 +47,7 @@ def _ratio_cell(ratios):
 
 
 def _round(runner, m, number, builds):
-    """The figures of each build, in the order of builds; None if the round does not count."""
+    """Returns the figures of each build, in the order of builds; None if the round does not count."""
     order = list(range(len(builds)))[::1 if number % 2 else -1]
     for _ in range(TRIES):
         figures, unsteady = {}, len(runner.unsteady)
@@ -96,7 +98,7 @@ def table(runner, builds, rounds):
 
 
 def compare(runner, builds, rounds):
-    """Prints the table, and what could not be measured here. Whether nothing failed."""
+    """Prints the table and the skipped measurements. Returns True if nothing failed."""
     try:
         for line in table(runner, builds, rounds):
             print(line, flush=True)

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Measures what UDP does on this machine at best, as a scale for an RNIC over UDP. A sender and a
- * receiver do only what no such RNIC can leave out: a CRC32C of each packet on both sides, and one
- * copy of the payload to its place.
+ * Measures the maximum of UDP on this machine, as a scale for an RNIC over UDP. The programs do
+ * only the indispensable work of such an RNIC: a CRC32C of each packet on both sides, and one copy
+ * of the payload to its place.
  *
- *   udp-ceiling rx ADDRESS PORT                      the receiver; ends with the sender
- *   udp-ceiling tx ADDRESS PORT BYTES COUNT SECONDS  bandwidth; COUNT segments of BYTES in a send
- *   udp-ceiling lat ADDRESS PORT BYTES COUNT         half the time of COUNT round trips
+ *   udp-ceiling rx ADDRESS PORT                        the receiver; ends with the sender
+ *   udp-ceiling tx ADDRESS PORT BYTES COUNT SECONDS    bandwidth; COUNT segments of BYTES in a send
+ *   udp-ceiling lat ADDRESS PORT BYTES COUNT           half the time of COUNT round trips
  *
- * ADDRESS is of IPv4 or IPv6, in numbers.
+ * ADDRESS is a numeric address of IPv4 or IPv6.
  */
 #define _GNU_SOURCE
 #include <arpa/inet.h>
@@ -39,7 +39,7 @@
 #define SOCKET_BUFFER (4 << 20)
 #define LOST_AFTER 1.0 /* seconds without an answer */
 
-/* The first byte of a datagram is its type; the rest means nothing. */
+/* The first byte of a datagram is its type. The other bytes have no meaning. */
 enum kind {
 	KIND_ECHO = 'e',
 	KIND_DATA = 'd',
@@ -85,7 +85,7 @@ static int open_socket(const char *address, const char *port, bool listen_there)
 	fd = socket(sa->sa_family, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 	if (fd < 0)
 		die("socket");
-	/* It does not matter if the kernel grants less. */
+	/* Smaller buffers are accepted. */
 	setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &size, sizeof(size));
 	setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &size, sizeof(size));
 	if (listen_there ? bind(fd, sa, len) : connect(fd, sa, len))
@@ -93,7 +93,10 @@ static int open_socket(const char *address, const char *port, bool listen_there)
 	return fd;
 }
 
-/* The size of the segments that UDP_GRO has joined; the whole length if there is but one. */
+/*
+ * Returns the size of the segments that UDP_GRO has joined, or the whole length of a single
+ * segment.
+ */
 static size_t segment_size(struct msghdr *msg, size_t whole)
 {
 	struct cmsghdr *c;
@@ -151,8 +154,8 @@ static void receive(int fd)
 }
 
 /*
- * The receiver answers each send with the number of bytes that it has; that bounds what is in
- * flight.
+ * The receiver answers each send with the number of bytes that it has received. This limits the
+ * bytes in flight.
  */
 static void bandwidth(int fd, size_t bytes, unsigned int count, double seconds)
 {

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Measures the bandwidth of usrsctp, another SCTP that lives in the process, in UDP and with
- * nothing on top of it.
+ * Measures the bandwidth of usrsctp, another SCTP in user space, in UDP, without an upper layer.
  *
  *   usrsctp-rate rx ADDRESS PORT                  the receiver; ends with the sender
  *   usrsctp-rate tx ADDRESS PORT BYTES SECONDS    bandwidth of unordered messages of BYTES
@@ -20,8 +19,8 @@
 #include "arguments.h"
 #include "samples.h"
 
-#define RECEIVE_BUFFER (4 << 20) /* bytes, as many as the RNIC asks for */
-#define SEND_BUFFER (1 << 18)	 /* bytes; data that is left in it at the end is counted as sent */
+#define RECEIVE_BUFFER (4 << 20) /* bytes, like the RNIC's request */
+#define SEND_BUFFER (1 << 18)	 /* bytes; data in this buffer at the end counts as sent */
 #define MESSAGE_MAX (1 << 20)
 
 static uint8_t message[MESSAGE_MAX];

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Measures, over any RDMA device, what perftest does not.
+ * Measures, over any RDMA device, values that perftest does not measure.
  *
  *   verbs-bench server ADDRESS PORT
- *		serves any number of clients; does not end
+ *       serves any number of clients; does not end
  *   verbs-bench write ADDRESS PORT BYTES REGION SECONDS spin|events
- *		bandwidth of RDMA Writes of BYTES, which walk through a region of REGION bytes
+ *       bandwidth of RDMA Writes of BYTES, which walk through a region of REGION bytes
  *   verbs-bench connect ADDRESS PORT AT-ONCE SECONDS
- *		how many connections are made and ended in a second, AT-ONCE of them at a time
+ *       connections made and ended per second, AT-ONCE of them at a time
  *   verbs-bench idle ADDRESS PORT
- *		has a connection over which nothing goes; does not end
+ *       keeps a connection without traffic; does not end
  *
  * ADDRESS is of IPv4.
  */
@@ -28,16 +28,16 @@
 #include "arguments.h"
 #include "samples.h"
 
-#define DEPTH 128u /* work requests of a queue, as many as perftest has */
+#define DEPTH 128u /* work requests of a queue, as in perftest */
 #define RESOLVE_MS 5000
 #define BACKLOG 1024
 
 /*
- * Private data, in this machine's byte order: the client asks for a region, and the server grants
+ * Private data, in this machine's byte order: the client requests a region, and the server grants
  * it.
  */
 struct ask {
-	uint64_t region; /* its length in bytes; 0: none is wanted */
+	uint64_t region; /* length in bytes; 0: no region */
 };
 
 struct grant {
@@ -194,8 +194,8 @@ static void connect_id(struct rdma_cm_id *id, uint64_t bytes)
 }
 
 /*
- * Takes the next event, and does what it asks for. True if a connection was established, with what
- * the server granted; false if one has ended. Ends the program if a connection failed.
+ * Handles the next event. Returns true if a connection was established, with the server's grant;
+ * false if a connection has ended. Exits if a connection failed.
  */
 static bool next(uint64_t bytes, struct rdma_cm_id **id, struct grant *granted)
 {
@@ -289,7 +289,7 @@ static unsigned int completions(bool sleeping)
 	while (!(n = ibv_poll_cq(cq, 32, wc)) && sleeping) {
 		if (ibv_req_notify_cq(cq, 0))
 			die("ibv_req_notify_cq");
-		n = ibv_poll_cq(cq, 32, wc); /* what came before the CQ was armed */
+		n = ibv_poll_cq(cq, 32, wc); /* completions before the CQ was armed */
 		if (n)
 			break;
 		if (ibv_get_cq_event(events, &of, &context))

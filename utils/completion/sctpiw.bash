@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-# Completion of sctpiw for bash. Options and their values are those that "sctpiw run --help" tells.
+# Completion of sctpiw for bash. Options and their values come from "sctpiw run --help".
 
-# The words that may stand for the value of an option: those of its help, such as "udp, ip or kernel", up to the
-# first thing that is no word, such as "a port from 1 to 65535".
+# Prints the possible values of an option: the words in its help, such as "udp, ip or kernel", up to
+# the first text of several words, such as "a port from 1 to 65535".
 _sctpiw_values() { # OPTION
 	sctpiw run --help 2>/dev/null | awk -v option="$1" '
 		$1 == option || index($1, option "[") == 1 { found = 1; next }
@@ -14,12 +14,12 @@ _sctpiw_values() { # OPTION
 		}'
 }
 
-# The numbers of the processes that have the device.
+# Prints the numbers of processes with the device.
 _sctpiw_processes() {
 	sctpiw counters 2>/dev/null | awk '$1 == "process" { print $2 }'
 }
 
-# The scenarios of faults that are installed with sctpiw.
+# Prints the fault scenarios of this installation.
 _sctpiw_scenarios() {
 	local path
 
@@ -61,7 +61,7 @@ _sctpiw() {
 		;;
 	*) return ;;
 	esac
-	# Behind the options the words are those of the command that is run.
+	# After the options, the words belong to the command to run.
 	for ((i = 2; i < COMP_CWORD; i++)); do
 		word=${COMP_WORDS[i]}
 		if [ "$word" = -- ]; then

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-# Completion of sctpiw for fish. Options and their values are those that "sctpiw run --help" tells.
+# Completion of sctpiw for fish. Options and their values come from "sctpiw run --help".
 
-# Lines of "option, tab, kind of value, tab, values, tab, help"; the kind is none, file, flag or word. The values are
-# the words of the help, such as "udp, ip or kernel", up to the first thing that is no word: "a port from 1 to 65535".
+# Prints lines of "option, tab, kind of value, tab, values, tab, help". The kind is none, file, flag
+# or word. The values are the words in the help, such as "udp, ip or kernel", up to the first text
+# of several words, such as "a port from 1 to 65535".
 function __sctpiw_options --argument-names command
     sctpiw $command --help 2>/dev/null | awk '
         function flush() { if (option) print option "\t" kind "\t" values "\t" help; option = "" }
@@ -25,17 +26,17 @@ function __sctpiw_options --argument-names command
         /^$/ { flush() }'
 end
 
-# The numbers of the processes that have the device, with their names.
+# Prints the numbers of processes with the device, with their names.
 function __sctpiw_processes
     sctpiw counters 2>/dev/null | string replace -rf '^process (\d+) (.*):$' '$1\t$2'
 end
 
-# The scenarios of faults that are installed with sctpiw.
+# Prints the fault scenarios of this installation.
 function __sctpiw_scenarios
     path basename (path dirname (command -s sctpiw))/../share/sctpiw/faults/*
 end
 
-# True behind one of these commands, and before the command that is run: its words are not ours.
+# True after one of these commands, but not within the command to run.
 function __sctpiw_in
     set -l words (commandline -opc)
     contains -- "$words[2]" $argv; and not contains -- -- $words

@@ -1,18 +1,20 @@
 -- SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 --
--- Wireshark and tshark: DDP over SCTP (RFC 5043, RFC 6581), and what two sctpiw devices add to it (docs/wire.md).
+-- Wireshark and tshark: DDP over SCTP (RFC 5043, RFC 6581), and its extensions between two sctpiw
+-- devices (docs/wire.md).
 --
---	tshark -X lua_script:sctpiw.lua -r FILE
---	or copy it to ~/.local/lib/wireshark/plugins/
+--     tshark -X lua_script:sctpiw.lua -r FILE
+--     or copy it to ~/.local/lib/wireshark/plugins/
 --
--- SCTP user messages with payload protocol 17 are session control, which is dissected here. Those with 16 are
--- a DDP-SSN and a DDP segment, which Wireshark's own dissector of DDP and RDMAP takes. Datagrams (UD queue pairs, what their receivers tell, and
--- rdma_cm's requests for them) are a chunk of ours in a packet of SCTP. A UDP datagram is taken for
--- SCTP in UDP (RFC 6951) if one of its ports is also the SCTP port, as with sctpiw. So is what is in a record of DTLS,
--- if `-o tls.keylog_file:FILE` names what a process with SSLKEYLOGFILE=FILE has written.
+-- SCTP user messages with payload protocol 17 are session control, which is dissected here. Those
+-- with 16 are a DDP-SSN and a DDP segment, for Wireshark's own dissector of DDP and RDMAP.
+-- Datagrams are an sctpiw chunk in an SCTP packet: those of UD queue pairs, the answers of their
+-- receivers, and requests of rdma_cm. A UDP datagram is dissected as SCTP in UDP (RFC 6951) if one
+-- of its ports is also the SCTP port, as with sctpiw. The same holds for the content of a DTLS
+-- record, if `-o tls.keylog_file:FILE` names the key log of a process with SSLKEYLOGFILE=FILE.
 --
--- SCTP's dissector has no table of chunks and parameters that others could join. So those of docs/wire.md are
--- dissected when it is done with the packet, where its own fields say that they are.
+-- SCTP's dissector has no table for additional chunks and parameters. So a post-dissector handles
+-- those of docs/wire.md, and finds them by SCTP's own fields.
 
 local PPID_DDP, PPID_CONTROL = 16, 17
 
@@ -29,24 +31,25 @@ local ENHANCED_FIRST, ENHANCED_LAST, TERMINATE = 5, 7, 4
 local INITIATE, ENHANCED_INITIATE, REJECT, ENHANCED_REJECT = 1, 5, 3, 7
 local PRIVATE_MAX = 512
 
--- RDMAP messages (RFC 7306 6) that Wireshark does not know. Their 8 bytes stand behind the header.
+-- RDMAP messages (RFC 7306 6) that Wireshark does not know. Their 8 bytes follow the header.
 local immediates = { [8] = "Immediate Data", [9] = "Immediate Data with SE" }
 local SSN_LEN, DDP_UNTAGGED_LEN, IMMEDIATE_LEN = 2, 18, 8
 
 -- docs/wire.md: RDMAP messages between two sctpiw devices.
 local sends = { [12] = "Send with Immediate Data", [13] = "Send with SE and Immediate Data" }
 local RECEIPT, RECEIPT_LEN = 15, 8
-local QN_AT, QN_SRQ = 6, 1 -- the queue number of XRC has the number of an SRQ behind this octet
-local IMM_AT = 2 -- in the header of a Send, where the Invalidate STag is
+local QN_AT, QN_SRQ = 6, 1 -- the queue number of XRC has the number of an SRQ after this octet
+local IMM_AT = 2 -- in the header of a Send, in place of the Invalidate STag
 
--- docs/wire.md: the parameter of INIT and INIT ACK, and the chunk that goes with a SACK.
+-- docs/wire.md: the parameter of INIT and INIT ACK, and the chunk that accompanies a SACK.
 local RECEIPTS, RECEIPTS_LEN = 0xbf57, 12
 local HOLD, HOLD_LEN = 0xbe, 8
 -- An address of the sender that is out of reach: an Address Parameter.
 local AWAY, PARAM_IPV4, PARAM_IPV6 = 0xbc, 5, 6
 local AWAY_LEN = { [PARAM_IPV4] = 12, [PARAM_IPV6] = 24 }
 
--- docs/wire.md: datagrams. Lengths are of the chunk with its header, without payload or private data.
+-- docs/wire.md: datagrams. Lengths are those of the chunk with its header, without payload or
+-- private data.
 local DATAGRAM, DATAGRAM_LEN, DATAGRAM_VERSION = 0xbd, 8, 1
 local kinds = { [1] = "UD", [2] = "SIDR Request", [3] = "SIDR Reply", [4] = "Room Request",
 	[5] = "Room Reply" }
@@ -67,7 +70,7 @@ local reasons = {
 }
 local types = { [0] = "RC", [1] = "UC", [2] = "XRC" }
 
--- docs/wire.md: what connection managers say in front of private data.
+-- docs/wire.md: data of connection managers, before the private data.
 local CM, CM_LEN = "sctpiwCM", 16
 local cm_reasons = { [0] = "by the program, or none", [1] = "another type", [35] = "by the program, for ECE" }
 
@@ -157,7 +160,7 @@ local function dissect_enhanced(tvb, tree)
 	tree:add(f.ord, tvb(2, 2))
 end
 
--- What a QP that is connected out of band says in private data.
+-- Dissects the private data of a QP that is connected out of band.
 local function dissect_oob(tvb, pinfo, tree)
 	if tvb:len() < OOB_LEN or tvb(0, #OOB):string() ~= OOB then
 		return
@@ -173,7 +176,7 @@ local function dissect_oob(tvb, pinfo, tree)
 		tvb(12, 4):uint(), tvb(16, 4):uint()))
 end
 
--- What a connection manager says. Returns how many bytes of the private data it is.
+-- Dissects a connection manager's data. Returns its length within the private data.
 local function dissect_cm(tvb, code, pinfo, tree)
 	if tvb:len() < CM_LEN or tvb(0, #CM):string() ~= CM then
 		return 0
@@ -226,7 +229,7 @@ local function dissect_control(tvb, pinfo, tree)
 	end
 end
 
--- The message of 8 bytes that stands behind the header. Returns whether its length is right.
+-- Dissects the 8 bytes after the header. Returns true if the length is right.
 local function dissect_immediate(tvb, tree)
 	if tvb:len() > 0 then
 		tree:add(f.immediate, tvb())
@@ -245,7 +248,7 @@ local function dissect_receipt(tvb, tree)
 	return tvb:len() == RECEIPT_LEN
 end
 
--- What a receipt says, in words.
+-- Returns the description of a receipt.
 local function receipt_name(tvb)
 	local name = "Receipt"
 
@@ -261,7 +264,7 @@ local function receipt_name(tvb)
 	return name
 end
 
--- RDMAP messages that Wireshark's dissector of DDP does not know.
+-- RDMAP messages that Wireshark's DDP dissector does not know.
 local function dissect_rdmap(tvb, pinfo, tree)
 	local at = SSN_LEN + DDP_UNTAGGED_LEN
 	local opcode, name, body, good
@@ -316,15 +319,16 @@ local function message(control)
 	end
 end
 
--- A Proto is one dissector, so segments have a Proto of their own, whose name is never shown.
+-- A Proto has one dissector, so segments have a Proto of their own, whose name is never shown.
 local segments = Proto("ddp_sctp_segment", "DDP Segment over SCTP")
 proto.dissector = message(true)
 segments.dissector = message(false)
 DissectorTable.get("sctp.ppi"):add(PPID_CONTROL, proto)
 DissectorTable.get("sctp.ppi"):add(PPID_DDP, segments)
 
--- Whether a datagram is SCTP in UDP (RFC 6951), or in DTLS in UDP (RFC 8261) with secrets that Wireshark has
--- (tls.keylog_file): at least one chunk, and one port that UDP and SCTP share.
+-- True if a datagram is SCTP in UDP (RFC 6951), or in DTLS in UDP (RFC 8261) with secrets that
+-- Wireshark has (tls.keylog_file). The datagram must have at least one chunk, and one port in
+-- common with UDP.
 local function in_udp(tvb, pinfo, tree)
 	if tvb:len() < 16 then
 		return false
@@ -342,8 +346,8 @@ end
 proto:register_heuristic("udp", in_udp)
 proto:register_heuristic("dtls", in_udp)
 
--- The bytes of a chunk or parameter, of `len` bytes by its own account, as far as they are in the capture. `info` is
--- SCTP's field at its beginning.
+-- Returns the bytes of a chunk or parameter that are in the capture. `len` is its length field, and
+-- `info` SCTP's field at its beginning.
 local function bytes_of(info, len)
 	local frame = info.source
 
@@ -356,8 +360,8 @@ local function length_of(info)
 	return info.offset + 4 <= frame:len() and frame(info.offset + 2, 2):uint() or 0
 end
 
--- Begins the subtree of a chunk or parameter that `info` begins. Returns it, and the bytes if there are enough; if not,
--- the info column has its name alone.
+-- Begins the subtree of a chunk or parameter at `info`. Returns the subtree, and the bytes if they
+-- are complete. Otherwise the info column has only the name.
 local function begin(info, right, name, pinfo, tree)
 	local len = length_of(info)
 	local range = bytes_of(info, len)
@@ -388,7 +392,7 @@ local function dissect_receipts(info, pinfo, tree)
 	pinfo.cols.info:append(" [Receipts " .. range(4, 1):uint() .. ", window " .. range(8, 4):uint() .. "]")
 end
 
--- What a HOLD chunk says, in words. A and U together ask and hold.
+-- Returns the description of a HOLD chunk. With A and U, the chunk is a request and a hold.
 local function hold_name(flags, tsn)
 	local asks, unsent = flags:bitfield(6, 1) == 1, flags:bitfield(7, 1) == 1
 
@@ -434,8 +438,8 @@ local function qp_name(number)
 	return number == GROUP_QP and "group" or string.format("0x%06x", number)
 end
 
--- `range` is the chunk without padding, of at least UD_LEN bytes. Returns its name in the info column, and whether it
--- is sound.
+-- `range` is the chunk without padding, of at least UD_LEN bytes. Returns its name in the info
+-- column, and whether the chunk is valid.
 local function dissect_ud(range, tree)
 	local to, from = range(8, 4):uint(), range(12, 4):uint()
 	local len = range:len() - UD_LEN
@@ -479,7 +483,7 @@ local function dissect_sidr(range, kind, tree)
 	return name .. ", " .. (statuses[status] or "status " .. status), range(24, 4):uint() <= GROUP_QP
 end
 
--- As dissect_ud(), of the bytes that the kind has.
+-- As dissect_ud(), of the bytes of this kind.
 local function dissect_room(range, kind, tree)
 	tree:add(f.room_nonce, range(8, 8))
 	if kind == ROOM_REQUEST then
@@ -489,7 +493,7 @@ local function dissect_room(range, kind, tree)
 	return string.format("%s, %d bytes", kinds[kind], range(16, 4):uint()), true
 end
 
--- The kind of a datagram's chunk if it is one that is known and the chunk has the bytes for it; else nil.
+-- Returns the kind of a datagram's chunk if it is known and the chunk is long enough, else nil.
 local function kind_of(range, subtree)
 	local kind = range(5, 1):uint()
 
@@ -535,7 +539,7 @@ local function dissect_datagram(info, pinfo, tree)
 	pinfo.cols.info:append(" [" .. name .. "]")
 end
 
--- A post-dissector is a Proto of its own, too, whose name is never shown.
+-- A post-dissector also is a Proto of its own, whose name is never shown.
 local chunk_type, parameter_type = Field.new("sctp.chunk_type"), Field.new("sctp.parameter_type")
 local extension = Proto("ddp_sctp_receipts", "Receipts over SCTP")
 
