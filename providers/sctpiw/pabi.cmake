@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-# The number of libibverbs's private ABI: those that verbs/pabi.c knows, and that of the installed library.
+# Numbers of libibverbs's private ABI: those known to verbs/pabi.c, and that of the installed library.
 
 set(pabi_source ${CMAKE_CURRENT_LIST_DIR}/verbs/pabi.c)
 
-# The known numbers, which are in the names of the symbols that verbs/pabi.c looks for.
+# Returns the known numbers, from the names of symbols in verbs/pabi.c.
 function(pabi_known result)
   file(STRINGS ${pabi_source} lines REGEX "verbs_register_driver_[0-9]+")
   string(REGEX MATCHALL "verbs_register_driver_[0-9]+" numbers "${lines}")
@@ -12,8 +12,8 @@ function(pabi_known result)
   set(${result} "${numbers}" PARENT_SCOPE)
 endfunction()
 
-# Stops if this file of libibverbs has an unknown private ABI, with which the device would not appear. The number is in the
-# name of a symbol version. The file is read, and not loaded, so that it may be of another architecture.
+# Fails if this file of libibverbs has an unknown private ABI: the device would not appear. The number is in the
+# name of a symbol version. The file is only read, so that it may be of another architecture.
 function(pabi_check library)
   pabi_known(known)
   list(JOIN known ", " listed)
@@ -21,7 +21,7 @@ function(pabi_check library)
     file(STRINGS ${library} nodes REGEX "^IBVERBS_PRIVATE_[0-9]+$" LIMIT_COUNT 1)
   endif()
   string(REGEX MATCH "[0-9]+$" number "${nodes}")
-  # CMake leaves a line that begins with a space as it is.
+  # CMake does not wrap a message that begins with a space.
   if(NOT number)
     message(FATAL_ERROR " libibverbs (${library}) does not tell its private ABI; known are ${listed}.")
   endif()

@@ -13,14 +13,14 @@
 
 #define SILENT_LIMIT_MAX 86400 /* seconds */
 #define REQUEST_LIMIT_MAX 1000000
-#define SNAPLEN_MIN 64 /* the headers, and what identifies a DATA chunk */
+#define SNAPLEN_MIN 64 /* headers, and the fields that identify a DATA chunk */
 #define SNAPLEN_MAX 65535
-#define CAPTURE_SIZE_MIN (128ul << 10) /* two packets of any length */
+#define CAPTURE_SIZE_MIN (128ul << 10) /* two packets of maximum length */
 #define CAPTURE_SIZE_MAX (1ul << 40)
 #define FAULT_SEED_MAX 999999999999999
 #define CAPTURE_FILES_MAX 1000
 
-/* Values by name: in the order of enum log_level, enum config_carrier, enum config_personality. */
+/* Names of values, in the order of enum log_level, enum config_carrier, enum config_personality. */
 static const char *const log_names[] = { "error", "info", "debug" };
 static const char *const llp_names[] = { "udp", "ip", "kernel" };
 static const char *const personality_names[] = { "iwarp", "roce", "ib" };
@@ -50,7 +50,7 @@ bool config_is_sealed(const struct config *config)
 
 /* ---- values ---- */
 
-/* The index of value in names, or -1. */
+/* Returns the index of value in names, or -1. */
 static int one_of(const char *const names[], size_t n, const char *value)
 {
 	for (size_t i = 0; i < n; i++) {
@@ -60,7 +60,7 @@ static int one_of(const char *const names[], size_t n, const char *value)
 	return -1;
 }
 
-/* Takes decimal digits alone, where strtoul() takes blanks, signs and 0x as well. */
+/* Accepts decimal digits only; strtoul() also accepts blanks, signs and 0x. */
 static bool number(const char *value, unsigned long min, unsigned long max, unsigned long *out)
 {
 	size_t len = strlen(value);
@@ -178,7 +178,7 @@ static bool set_capture_snaplen(struct config *c, const char *value)
 	return true;
 }
 
-/* Takes a number of bytes, or one of KiB, MiB or GiB with that letter behind it. */
+/* Accepts a number of bytes, or of KiB, MiB or GiB with the suffix k, M or G. */
 static bool set_capture_size(struct config *c, const char *value)
 {
 	static const char units[] = "kMG";
@@ -309,7 +309,7 @@ enum {
 static const struct setting {
 	struct config_name n;
 	bool (*set)(struct config *c, const char *value); /* NULL: the setting is a path */
-	size_t path;					  /* where in struct config the path is */
+	size_t path;					  /* offset of the path in struct config */
 } settings[] = {
 	[LLP] = {
 		.set = set_llp,
@@ -622,7 +622,7 @@ bool config_refuse(struct config_error *err, const char *format, ...)
 	return false;
 }
 
-/* Copies what somebody wrote, fit to be shown: not too long, and nothing that steers a terminal. */
+/* Copies input in printable form: shortened, without control characters. */
 static const char *shown(const char *text, char buf[64])
 {
 	size_t n = 0;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The settings of a process, from its environment and from a file. They are read once, when the
- * RNIC is made, and do not change after that. No lock. Nothing here needs an RNIC, since the
- * launcher checks its options with the same table.
+ * The settings of a process, from its environment and a file. They are read once, when the RNIC is
+ * created, and do not change later. No lock. Nothing here needs an RNIC, since the launcher checks
+ * its options with the same table.
  */
 #ifndef SCTPIW_CONFIG_CONFIG_H
 #define SCTPIW_CONFIG_CONFIG_H
@@ -16,23 +16,22 @@
 
 enum config_carrier { CONFIG_CARRIER_UDP, CONFIG_CARRIER_IP, CONFIG_CARRIER_KERNEL };
 
-/* Which kind of device the RNIC looks like to programs. On the wire all are the same. */
+/* The kind of device that programs see. On the wire, all are the same. */
 enum config_personality {
 	CONFIG_IWARP, /* an iWARP NIC: node type RNIC */
 	CONFIG_ROCE,  /* a channel adapter on an Ethernet: RoCE v2 */
 	CONFIG_IB,    /* a channel adapter on an InfiniBand network, whose ports have LIDs */
 };
 
-/* Values of config.encap_port that are no ports. */
+/* Special values of config.encap_port. */
 #define CONFIG_ENCAP_SAME (-1)	/* the number of the SCTP port that is connected to */
 #define CONFIG_ENCAP_NONE 0	/* no UDP, as in struct path_addr */
 #define CONFIG_ENCAP_UNSET (-2) /* before config_finish(): the default, which depends on llp */
 
-#define CONFIG_PATH_LEN 1024 /* bytes of a file's name and its final zero */
+#define CONFIG_PATH_LEN 1024 /* bytes of a file name, with its final zero */
 
 /*
- * RTR indications (RFC 6581), a bit each, as in struct iw_session_param (asserted in
- * conn/cm_connect.c).
+ * RTR indications (RFC 6581): bits as in struct iw_session_param (asserted in conn/cm_connect.c).
  */
 enum config_rtr {
 	CONFIG_RTR_SEND = 1,
@@ -45,125 +44,122 @@ enum config_rtr {
 
 struct config {
 	enum config_carrier carrier;
-	/*
-	 * The UDP port of peers that this process connects to: 1 to 65535, or one of the values
-	 * above.
-	 */
+	/* UDP port of peers that this process connects to: 1 to 65535, or a special value. */
 	int encap_port;
-	bool in_order; /* RDMA Writes are placed in order also after losses (struct iw_config) */
+	bool in_order; /* RDMA Writes are placed in order even after losses (struct iw_config) */
 	bool share;    /* one association for all QPs between two processes */
-	unsigned int engines;	   /* shards of the RNIC: 1 to CONFIG_ENGINES_MAX */
-	struct config_paths paths; /* which further addresses of ours peers are told of */
-	bool spread; /* the setting multipath is spread: data takes all disjoint paths at once */
-	uint64_t silent_limit;		/* ns; a peer that is silent for longer is given up */
-	unsigned int request_limit;	/* requests that may wait to be accepted or rejected */
-	char capture[CONFIG_PATH_LEN];	/* the file that packets are written to; "": none */
-	unsigned int capture_snaplen;	/* bytes of a packet that are captured; 0: all */
-	uint64_t capture_size;		/* bytes of a capture file; 0: it grows without a limit */
-	unsigned int capture_files;	/* how many of that size are kept */
-	char trace[CONFIG_PATH_LEN];	/* the file that events are written to; "": none */
-	char key[CONFIG_PATH_LEN];	/* the file of keys (config_keys.h); "": none */
-	char cert[CONFIG_PATH_LEN];	/* the file of our certificate (config_certs.h); "": none */
-	char cert_key[CONFIG_PATH_LEN]; /* that of its private key, if there is a certificate */
-	char ca[CONFIG_PATH_LEN]; /* that of the authorities that peers' certificates are of */
-	bool any_name;		  /* a peer's certificate need not be for the address that it has */
-	bool key_optional; /* with peers that have neither, packets are in the clear all the same */
-	uint8_t rtr;	   /* the RTR indications that rdma_connect() asks for; 0: none */
+	unsigned int engines;	    /* shards of the RNIC: 1 to CONFIG_ENGINES_MAX */
+	struct config_paths paths;  /* further local addresses that peers learn */
+	bool spread;		    /* multipath = spread: data uses all disjoint paths at once */
+	uint64_t silent_limit;	    /* ns; maximum silence of a peer */
+	unsigned int request_limit; /* maximum requests without accept or reject */
+	char capture[CONFIG_PATH_LEN]; /* file for packets; "": none */
+	unsigned int capture_snaplen;  /* captured bytes of a packet; 0: all */
+	uint64_t capture_size;	       /* bytes of a capture file; 0: no limit */
+	unsigned int capture_files;    /* number of files with that size */
+	char trace[CONFIG_PATH_LEN];   /* file for events; "": none */
+	char key[CONFIG_PATH_LEN];     /* file of keys (config_keys.h); "": none */
+	char cert[CONFIG_PATH_LEN]; /* file of the local certificate (config_certs.h); "": none */
+	char cert_key[CONFIG_PATH_LEN]; /* file of its private key, with a certificate */
+	char ca[CONFIG_PATH_LEN];	/* file of the authorities of peers' certificates */
+	bool any_name;			/* a peer's certificate need not name its address */
+	bool key_optional; /* packets are in the clear with peers without key or certificate */
+	uint8_t rtr;	   /* RTR indications that rdma_connect() requests; 0: none */
 	enum config_personality personality;
-	bool node_ca;		      /* the setting node-type is ca; see config_is_ca() */
-	char faults[CONFIG_PATH_LEN]; /* rules, or a file of them (config_faults.h); "": none */
-	uint64_t fault_seed;	      /* of their dice; 0: chosen at random */
-	bool summary; /* at exit, a line says what was sent, lost, resent, and how fast */
+	bool node_ca;		      /* node-type is ca; see config_is_ca() */
+	char faults[CONFIG_PATH_LEN]; /* rules, or a file with rules (config_faults.h); "": none */
+	uint64_t fault_seed;	      /* seed of their dice; 0: random */
+	bool summary;		      /* log traffic, losses, retransmissions and rate at exit */
 	enum log_level log;
 };
 
-/* The name of an older file of a capture: a path, and how many are newer. */
+/* Name of an older capture file: a path, and the number of newer files. */
 #define CONFIG_OLDER_CAPTURE "%s.%u"
 
-/* The carrier's name, as the value of the setting llp. */
+/* Returns the carrier's name, as in the setting llp. */
 const char *config_carrier_name(enum config_carrier carrier);
 
-/* The value of the setting personality. */
+/* Returns the name of a personality, as in the setting personality. */
 const char *config_personality_name(enum config_personality personality);
 
 /*
- * Whether the device says that it is a channel adapter (node type CA, transport InfiniBand) and not
- * an iWARP NIC. That is so with the personalities roce and ib, and with node-type = ca.
+ * True if the device is a channel adapter (node type CA, transport InfiniBand), not an iWARP NIC:
+ * with the personalities roce and ib, and with node-type = ca.
  */
 bool config_is_ca(const struct config *config);
 
-/* Whether packets are encrypted: there is a key or a certificate. */
+/* True if packets are encrypted, with a key or a certificate. */
 bool config_is_sealed(const struct config *config);
 
-/* Why a setting was not taken: one line, without a newline. */
+/* The reason why a setting was refused: one line, without a newline. */
 struct config_error {
 	char text[480];
 };
 
-/* Sets the text. Always false. */
+/* Sets the text. Returns false. */
 bool config_refuse(struct config_error *err, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
-/* How a setting is written, and what people are told of it. */
+/* The names and the documentation of a setting. */
 struct config_name {
-	const char *name;    /* on the command line and in files, as "encap-port" */
+	const char *name;    /* on the command line and in files, such as "encap-port" */
 	const char *env;     /* in the environment */
-	const char *allowed; /* the values, in words */
-	const char *dflt;    /* the default, in words */
-	const char *help;    /* what it does */
+	const char *allowed; /* values, in words */
+	const char *dflt;    /* default, in words */
+	const char *help;    /* effect of the setting */
 	bool flag;	     /* the value is yes, no, 1 or 0; an option without a value means yes */
-	bool path;	     /* the value is the name of a file that is written */
-	bool file;	     /* the value is the name of a file that is read, and never written */
-	bool rules; /* the value is text, or the name of a file that is read (config_faults.h) */
+	bool path;	     /* the value names a file to write */
+	bool file;	     /* the value names a file to read */
+	bool rules;	     /* the value is text, or names a file to read (config_faults.h) */
 };
 
-/* The i-th setting, for the launcher; NULL past the last. */
+/* Returns the i-th setting, for the launcher, or NULL after the last. */
 const struct config_name *config_names(unsigned int i);
 
-/* The settings while they are put together, and where each comes from. */
+/* The settings while they are collected, and their sources. */
 enum { CONFIG_SETTINGS = 27 };
 
 struct config_builder {
 	struct config config;
-	/* As the origin of config_set(); "": the setting has its default. */
+	/* The origin of config_set(); "": the setting has its default. */
 	char origin[CONFIG_SETTINGS][CONFIG_PATH_LEN + 16];
-	/* The value as it was written; "": the setting has its default. */
+	/* The value as written; "": the setting has its default. */
 	char value[CONFIG_SETTINGS][CONFIG_PATH_LEN];
 };
 
-/* Where the setting of this name comes from, as the origin of config_set(); "": it has its default. */
+/* Returns the origin of a setting, as in config_set(), or "" for the default. */
 const char *config_origin(const struct config_builder *b, const char *name);
 
-/* Sets all to their defaults. */
+/* Sets all settings to their defaults. */
 void config_init(struct config_builder *b);
 /*
- * Takes one setting. origin says where it was written, as "SCTPIW_LLP" or "/etc/sctpiw.conf:3".
- * false: it was not taken, and err says which setting it was, which value, and what is allowed.
+ * Sets one setting. origin: its source, such as "SCTPIW_LLP" or "/etc/sctpiw.conf:3". Returns false
+ * if the setting is refused: err names setting, value, and allowed values.
  */
 bool config_set(struct config_builder *b, const char *origin, const char *name, const char *value,
 		struct config_error *err);
 /*
- * Takes the text of a file, which may have any bytes: lines "name = value" (inih's format). source
- * is its name. false: err says what is wrong with the first line that was not understood, or that
- * repeats the name of an earlier one. (config_ini.c)
+ * Parses the text of a file, which may have any bytes: lines "name = value" (inih's format).
+ * source: name of the file. Returns false if a line is malformed, or repeats the name of an earlier
+ * one: err describes the first such line. (config_ini.c)
  */
 bool config_parse(struct config_builder *b, const char *source, const char *text, size_t len,
 		  struct config_error *err);
 /*
- * To be called after the last setting: fills defaults that depend on others. false: err says which
- * settings do not go together. (config_finish.c)
+ * Fills in defaults that depend on other settings. Call this after the last setting. Returns false
+ * if settings exclude each other: err names them. (config_whole.c)
  */
 bool config_finish(struct config_builder *b, struct config_error *err);
 
 /*
- * Does all of that with the process's own file and environment, which goes before the file.
- * options: a flag for each setting whose variable was set by an option of the command line, which
- * then is what an error names; NULL: there is none. false: err says why, and *config is as it was.
+ * Does all of this with the process's own file and environment, which overrides the file. options:
+ * flags of settings whose variable comes from an option of the command line, which is then named in
+ * errors; or NULL. Returns false, with err set and *config unchanged, after an error.
  * (config_load.c)
  */
 bool config_load(struct config *config, const bool options[CONFIG_SETTINGS],
 		 struct config_error *err);
-/* The same for those who want to know where each setting comes from, too. *b is set up here. */
+/* As config_load(), but also returns the origin of each setting. Initializes *b. */
 bool config_collect(struct config_builder *b, const bool options[CONFIG_SETTINGS],
 		    struct config_error *err);
 

@@ -17,7 +17,7 @@ void config_certs_forget(struct config_certs *certs)
 	memset(certs, 0, sizeof(*certs));
 }
 
-/* Whether a file has something of that kind in PEM. */
+/* Checks that a file contains that kind of PEM data. */
 static bool has(const char *setting, const char *path, const char *text, size_t len,
 		const char *kind, struct config_error *err)
 {
@@ -27,7 +27,7 @@ static bool has(const char *setting, const char *path, const char *text, size_t 
 			     setting, path, kind);
 }
 
-/* Nobody can be asked for a password. */
+/* Checks that the key has no password: nobody could enter it. */
 static bool is_open(const struct config *config, const struct config_certs *certs,
 		    struct config_error *err)
 {

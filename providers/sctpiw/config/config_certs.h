@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The settings cert, cert-key and ca: PEM files, of which only that is looked at here which needs no cryptography. What is in
- * them is the business of net/dtls_credentials.h. No lock.
+ * The settings cert, cert-key and ca: PEM files. This module makes only the checks that need no
+ * cryptography. net/dtls_credentials.h uses the contents. No lock.
  */
 #ifndef SCTPIW_CONFIG_CONFIG_CERTS_H
 #define SCTPIW_CONFIG_CONFIG_CERTS_H
@@ -13,7 +13,7 @@ struct config;
 struct config_builder;
 struct config_error;
 
-/* The texts of the files, without a final zero. */
+/* Contents of the files, without a final zero. */
 struct config_certs {
 	char *cert, *key, *ca;
 	size_t cert_len, key_len, ca_len;
@@ -21,14 +21,14 @@ struct config_certs {
 };
 
 /*
- * Reads the files of a configuration that has a certificate. false: err says why, and the remedy, and there is nothing to be
- * forgotten.
+ * Reads the files of a configuration with a certificate. Returns false with cause and remedy in
+ * err; *certs is then empty.
  */
 bool config_certs_read(const struct config *config, struct config_certs *certs,
 		       struct config_error *err);
-/* Whether the files can be used, if there are any. false: err says why not. */
+/* True if the files are usable, or not set. Otherwise err has the reason. */
 bool config_certs_check(const struct config_builder *b, struct config_error *err);
-/* Overwrites and frees them. */
+/* Overwrites the private key, and frees all texts. */
 void config_certs_forget(struct config_certs *certs);
 
 #endif

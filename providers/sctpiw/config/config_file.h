@@ -7,8 +7,9 @@
 struct config_error;
 
 /*
- * Reads a file that every process may read again; what: what it has, for errors. The caller frees the text, which has
- * no final zero. NULL: err says why, and names the file.
+ * Reads a file, but no pipe or socket, since every process must be able to read it. what: its
+ * contents, for errors. The caller frees the text, which has no final zero. Returns NULL, with err
+ * set, after an error.
  */
 char *config_file_read(const char *path, const char *what, size_t *len, struct config_error *err);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Files of settings. */
+/* Parser of settings files. */
 #include "config/config.h"
 
 #include <ini.h>
@@ -11,8 +11,8 @@ struct reader {
 	const char *source, *text, *end;
 	unsigned int line;
 	struct config_error *err;
-	unsigned int err_line;		     /* 0: none yet */
-	unsigned int lines[CONFIG_SETTINGS]; /* where each setting stands; 0: nowhere yet */
+	unsigned int err_line;		     /* 0: no error yet */
+	unsigned int lines[CONFIG_SETTINGS]; /* line of each setting; 0: none yet */
 };
 
 static bool complain(struct reader *r, const char *what)
@@ -25,9 +25,9 @@ static bool complain(struct reader *r, const char *what)
 }
 
 /*
- * Gives inih the next line. inih would take a line that begins with blanks for more of the value
- * before it, the rest of a long line for another line, and a zero octet for the end of one; so it
- * never sees these.
+ * Returns the next line for inih. inih would take a line with leading blanks as a continuation, the
+ * rest of a long line as another line, and a zero octet as the end of a line. So none of these
+ * reaches inih.
  */
 static char *next_line(char *buf, int size, void *user)
 {
@@ -55,7 +55,7 @@ static char *next_line(char *buf, int size, void *user)
 	return buf;
 }
 
-/* False, and an error, if an earlier line has the same name: one of the two is not meant. */
+/* Returns false, with an error, if an earlier line has the same name: one of them is a mistake. */
 static bool is_first(struct reader *r, const char *name)
 {
 	char what[80];
@@ -98,7 +98,7 @@ bool config_parse(struct config_builder *b, const char *source, const char *text
 	struct reader r = { .b = b, .source = source, .text = text, .end = text + len, .err = err };
 	int line = ini_parse_stream(next_line, &r, take, &r);
 
-	/* The error is of the first line that either inih or take() does not understand. */
+	/* Report the first line that inih or take() does not understand. */
 	if (line > 0 && (!r.err_line || (unsigned int)line < r.err_line)) {
 		r.err_line = 0;
 		r.line = (unsigned int)line;

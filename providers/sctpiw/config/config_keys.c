@@ -23,7 +23,7 @@ static int digit(char c)
 	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
-/* What is wrong with the digits of a key; NULL: nothing. */
+/* Takes the digits of a key. Returns an error text, or NULL. */
 static const char *take_digits(const char *hex, size_t len, struct config_key *key)
 {
 	if (len % 2 || len < 2 * CONFIG_KEY_MIN || len > 2 * CONFIG_KEY_MAX)
@@ -39,7 +39,7 @@ static const char *take_digits(const char *hex, size_t len, struct config_key *k
 	return NULL;
 }
 
-/* Takes a line without blanks at its ends. Returns what is wrong with it; NULL: nothing. */
+/* Takes a line without blanks at its ends. Returns an error text, or NULL. */
 static const char *take_line(const char *line, size_t len, struct config_keys *keys)
 {
 	struct config_key *key = &keys->key[keys->n];
@@ -66,7 +66,7 @@ static const char *take_line(const char *line, size_t len, struct config_keys *k
 	return take_digits(line + hex, len - hex, key);
 }
 
-/* The length of a line without blanks at its ends; *line moves behind those at its beginning. */
+/* Removes the blanks at both ends of a line. Moves *line, and returns the length. */
 static size_t trim(const char **line, size_t len)
 {
 	while (len && (strchr(BLANKS "\r", (*line)[len - 1]) && (*line)[len - 1]))

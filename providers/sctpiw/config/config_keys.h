@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The setting key: a file of keys that two hosts have in common (docs/security.md). A line is an identity, a blank,
- * and the key as hexadecimal digits; lines that begin with # are comments. This side asks others by the first line's
- * identity, and accepts all of them from those who ask.
+ * The setting key: a file of keys that two hosts share (docs/security.md). A line is an identity, a
+ * blank, and the key in hexadecimal digits. Lines that begin with # are comments. When this process
+ * connects, it uses the first line's identity. From peers that connect, it accepts all.
  */
 #ifndef SCTPIW_CONFIG_CONFIG_KEYS_H
 #define SCTPIW_CONFIG_CONFIG_KEYS_H
@@ -20,7 +20,7 @@ struct config_builder;
 struct config_error;
 
 struct config_keys {
-	unsigned int n; /* at least 1 once they are read */
+	unsigned int n; /* at least 1 after reading */
 	struct config_key {
 		char identity[CONFIG_IDENTITY_MAX + 1];
 		size_t len; /* bytes of the key */
@@ -28,16 +28,20 @@ struct config_keys {
 	} key[CONFIG_KEYS_MAX];
 };
 
-/* Takes the text of a key file of that name. false: err says which line is wrong, and nothing of any key. */
+/*
+ * Parses the text of a key file. Returns false with the line and reason in err, without parts of
+ * keys. path: name of the file.
+ */
 bool config_keys_parse(const char *path, const char *text, size_t len, struct config_keys *keys,
 		       struct config_error *err);
 /*
- * Reads a key file. false: err says why, and the remedy; one that the group or others may read is refused.
+ * Reads a key file. Returns false with reason and remedy in err. Refuses a file that the group or
+ * others may use.
  */
 bool config_keys_read(const char *path, struct config_keys *keys, struct config_error *err);
-/* Whether the file of the setting can be used, if there is one. false: err says why not. */
+/* True if the setting's file is usable, or not set. Otherwise err has the reason. */
 bool config_keys_check(const struct config_builder *b, struct config_error *err);
-/* Overwrites them. */
+/* Overwrites the keys. */
 void config_keys_forget(struct config_keys *keys);
 
 #endif

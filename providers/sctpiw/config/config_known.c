@@ -7,15 +7,17 @@
 #include "config/config.h"
 
 #define PREFIX "SCTPIW_"
-#define WORD_MAX 64 /* letters of a word that are compared */
+#define WORD_MAX 64 /* maximum letters to compare */
 
-/* Variables that are no settings: where the parts are, and those of build.sh and the tests. */
+/*
+ * Variables that are no settings: locations of components, and variables of build.sh and the tests.
+ */
 static const char *const other_variables[] = {
 	"SCTPIW_CONFIG",     "SCTPIW_PROVIDER", "SCTPIW_SYSROOT",
 	"SCTPIW_NO_INSTALL", "SCTPIW_BUILD",	"SCTPIW_UNUSED",
 };
 
-/* Variables that begin so belong to the tests and to the benchmark. */
+/* Prefixes of variables of the tests and the benchmark. */
 static const char *const other_prefixes[] = { "SCTPIW_E2E_", "SCTPIW_BENCH_" };
 
 #define N_ITEMS(array) (sizeof(array) / sizeof((array)[0]))
@@ -25,7 +27,7 @@ static unsigned int least(unsigned int a, unsigned int b)
 	return a < b ? a : b;
 }
 
-/* How many letters have to change for a to become b (the distance of Damerau and Levenshtein). */
+/* Returns the Damerau-Levenshtein distance between a and b. */
 static unsigned int distance(const char *a, const char *b)
 {
 	unsigned int rows[3][WORD_MAX + 1], *before = rows[0], *above = rows[1], *row = rows[2];

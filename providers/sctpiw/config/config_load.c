@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Where settings come from: the environment, to which the launcher adds its options, and one file:
- * that of SCTPIW_CONFIG, the user's, or the system's, the first of these that there is.
+ * Sources of settings: the environment, to which the launcher adds its options, and one file. The
+ * file is the one in SCTPIW_CONFIG if set, otherwise the user's, otherwise the system's.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -19,7 +19,7 @@
 
 #define SYSTEM_FILE "/etc/sctpiw.conf"
 
-/* Takes a file that somebody asked for, or that is known to be there. */
+/* Loads a file that must exist. */
 static bool load_file(struct config_builder *b, const char *path, struct config_error *err)
 {
 	size_t len;
@@ -30,7 +30,10 @@ static bool load_file(struct config_builder *b, const char *path, struct config_
 	return ok;
 }
 
-/* A file in a directory that we may not enter counts as none: HOME may be that of another user. */
+/*
+ * True if the file exists. A file in an inaccessible directory does not: HOME may be another
+ * user's.
+ */
 static bool is_there(const char *path)
 {
 	int fd = sys_open(path, O_PATH);
@@ -39,7 +42,7 @@ static bool is_there(const char *path)
 	return fd >= 0;
 }
 
-/* Sets path to $XDG_CONFIG_HOME/sctpiw.conf or ~/.config/sctpiw.conf. false: the user has none. */
+/* Sets path to $XDG_CONFIG_HOME/sctpiw.conf or ~/.config/sctpiw.conf. Returns false if missing. */
 static bool users_file(char *path, size_t size)
 {
 	const char *base = secure_getenv("XDG_CONFIG_HOME"), *middle = "";
@@ -92,7 +95,7 @@ bool config_collect(struct config_builder *b, const bool options[CONFIG_SETTINGS
 bool config_load(struct config *config, const bool options[CONFIG_SETTINGS],
 		 struct config_error *err)
 {
-	/* It is large for the stack of a thread of the application. */
+	/* It is too large for the stack of some application threads. */
 	struct config_builder *b = malloc(sizeof(*b));
 	bool ok = b && config_collect(b, options, err);
 

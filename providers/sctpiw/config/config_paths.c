@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define V4_MAPPED_BITS 96u /* in front of an IPv4 address */
+#define V4_MAPPED_BITS 96u /* bits before an IPv4 address */
 
-/* Reads an address; *bits: how many it has. */
+/* Parses an address. *bits: number of its bits. */
 static bool address(const char *text, struct ip_addr *ip, unsigned int *bits)
 {
 	uint8_t v4[4];
@@ -21,7 +21,7 @@ static bool address(const char *text, struct ip_addr *ip, unsigned int *bits)
 	return true;
 }
 
-/* Reads the number of bits behind the slash, of an address that has `all` with `before` in front of them. */
+/* Parses the number of bits after a slash, and adds the bits before the address. */
 static bool prefix(const char *text, unsigned int before, unsigned int *bits)
 {
 	size_t len = strlen(text);
@@ -34,7 +34,7 @@ static bool prefix(const char *text, unsigned int before, unsigned int *bits)
 	return n <= 128;
 }
 
-/* An interface may be called almost anything; but what looks like an address is one that has been mistyped. */
+/* Accepts nearly any interface name, but nothing that looks like a mistyped address. */
 static bool is_name(const char *text)
 {
 	return *text && strlen(text) < CONFIG_IFNAME_LEN && !strpbrk(text, "/: \t") &&

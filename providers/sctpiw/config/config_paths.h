@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* The setting paths: which further addresses of this host peers are told of. No lock. */
+/* The setting paths: further addresses of this host that peers learn. No lock. */
 #ifndef SCTPIW_CONFIG_CONFIG_PATHS_H
 #define SCTPIW_CONFIG_CONFIG_PATHS_H
 
@@ -7,28 +7,28 @@
 
 #include "util/addr.h"
 
-#define CONFIG_PATHS_MAX 16u /* items of a list */
+#define CONFIG_PATHS_MAX 16u /* maximum items of a list */
 #define CONFIG_IFNAME_LEN 16u
 
-/* An interface by its name, or the addresses that begin with the first `bits` bits of ip. */
+/* An interface name, or a prefix: the first `bits` bits of ip. */
 struct config_paths_item {
-	char interface[CONFIG_IFNAME_LEN]; /* "": it is a prefix */
+	char interface[CONFIG_IFNAME_LEN]; /* "": the item is a prefix */
 	struct ip_addr ip;
-	unsigned int bits; /* of the mapped address, if it is one of IPv4 */
+	unsigned int bits; /* of the mapped address for IPv4 */
 };
 
 struct config_paths {
-	bool off;	/* none */
-	unsigned int n; /* 0: all that lead further than the host, unless off */
+	bool off;	/* no addresses */
+	unsigned int n; /* 0: all addresses but loopback, unless off */
 	struct config_paths_item item[CONFIG_PATHS_MAX];
 };
 
 /*
- * Reads "auto", "off", or addresses, prefixes (ADDRESS/BITS) and names of interfaces with commas between them.
- * false: it is none of that.
+ * Parses "auto", "off", or a list of addresses, prefixes (ADDRESS/BITS) and interface names,
+ * separated by commas. Returns false if the text is malformed.
  */
 bool config_paths_parse(struct config_paths *paths, const char *text);
-/* Whether peers may be told of that address of that interface. */
+/* True if peers may learn that address of that interface. */
 bool config_paths_allow(const struct config_paths *paths, const struct ip_addr *ip,
 			const char *interface);
 

@@ -18,7 +18,7 @@ void config_private_free(char *text)
 	free(text);
 }
 
-/* Whether that file can have keys that nobody else knows, or has put there. */
+/* Checks that nobody else can know or replace the keys in that file. */
 static bool is_private(const char *setting, const char *path, int fd, struct config_error *err)
 {
 	struct stat st;
@@ -43,7 +43,7 @@ static bool is_private(const char *setting, const char *path, int fd, struct con
 	return true;
 }
 
-/* Reads up to CONFIG_PRIVATE_SIZE bytes. Returns how many they are, or -errno. */
+/* Reads up to CONFIG_PRIVATE_SIZE bytes. Returns their number, or -errno. */
 static ssize_t read_text(int fd, char *text)
 {
 	ssize_t len = 0, n = 1;
@@ -75,7 +75,7 @@ static char *read_open(const char *setting, const char *path, int fd, size_t *le
 	return NULL;
 }
 
-/* The file that is read is the one that was looked at: both are done with one descriptor. */
+/* Checks and reads the file with one descriptor, so that both apply to the same file. */
 char *config_private_read(const char *setting, const char *path, size_t *len,
 			  struct config_error *err)
 {

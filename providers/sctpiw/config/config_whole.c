@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* The settings as a whole: their defaults, and which of them go together. */
+/* Defaults of settings, and checks of their combinations. */
 #include <string.h>
 
 #include "config/config.h"
@@ -35,7 +35,9 @@ static bool clash(const struct config_builder *b, const char *which, const char 
 			     *llp ? " of " : "", llp, why);
 }
 
-/* A certificate needs its private key, and one who asks others for theirs shows his own. */
+/*
+ * A certificate needs its private key. A process that requires peers' certificates shows its own.
+ */
 static bool certificate_is_whole(const struct config_builder *b, struct config_error *err)
 {
 	static const char *const names[] = { "cert", "cert-key", "ca" };
@@ -62,7 +64,7 @@ static bool certificate_is_whole(const struct config_builder *b, struct config_e
 	return true;
 }
 
-/* What one engine alone can do. */
+/* Refuses settings that work with one engine only. */
 static bool engines_go_with_the_rest(const struct config_builder *b, struct config_error *err)
 {
 	const struct config *c = &b->config;
@@ -101,7 +103,7 @@ bool config_finish(struct config_builder *b, struct config_error *err)
 	if (c->key_optional && !config_is_sealed(c))
 		return config_refuse(err, "%s: key-optional needs a key or a certificate",
 				     config_origin(b, "key-optional"));
-	/* It has always been said of iWARP devices. */
+	/* node-type has always referred to iWARP devices. */
 	if (*config_origin(b, "node-type") && !*config_origin(b, "personality"))
 		c->personality = CONFIG_IWARP;
 	if (*config_origin(b, "node-type") && !c->node_ca && c->personality != CONFIG_IWARP)

@@ -77,7 +77,7 @@ void unanswered_up(struct conn_assoc *a)
 {
 	struct conn_unanswered *u = &a->ep->conn->unanswered;
 
-	/* Should the peer be gone later on, that is news. */
+	/* If the peer disappears later, that is worth a new line. */
 	if (u->told_port == a->attempt.port && ip_addr_equal(&u->told, &a->attempt.to.remote))
 		u->told_port = 0;
 	list_del(&a->attempt.node);
@@ -107,7 +107,7 @@ static struct transport_attempt state_of(const struct conn_assoc *a)
 	return state;
 }
 
-/* QPs connected out of band have a clock of their own (oob.c): perhaps nobody waits for them yet. */
+/* QPs connected out of band have their own timer (oob.c): perhaps nothing waits for them yet. */
 static void tell_silence(struct conn_assoc *a)
 {
 	const struct path_addr *to = &a->attempt.to;
@@ -130,7 +130,7 @@ void unanswered_key(struct conn *c, uint16_t port, const struct path_addr *from,
 	static const uint8_t record[] = { 22, 0xfe };
 	char peer[SOCKADDR_TEXT];
 
-	/* A handshake's record of DTLS, epoch 0, and a ClientHello in it (RFC 6347 4.1, 4.2.2). */
+	/* A DTLS handshake record of epoch 0 with a ClientHello (RFC 6347 4.1, 4.2.2). */
 	if (len < HELLO_MIN || memcmp(packet, record, sizeof(record)) != 0 ||
 	    get_be16(packet + 3) != 0 || packet[13] != 1)
 		return;
@@ -152,7 +152,7 @@ void unanswered_timers(struct conn *c)
 
 /* ---- refusals ---- */
 
-/* The peer has another llp, and says so. */
+/* Logs that the peer has another llp, as its reason states. */
 static void tell_llp(struct conn_assoc *a, const char *peer, const char *theirs)
 {
 	struct conn *c = a->ep->conn;
@@ -165,7 +165,7 @@ static void tell_llp(struct conn_assoc *a, const char *peer, const char *theirs)
 		strstr(theirs, "UDP port") ? ", or this one with that encap-port" : "");
 }
 
-/* Nobody is at a UDP port that the user has named. */
+/* Logs that no process has the UDP port of the setting encap-port. */
 static void tell_encap_port(struct conn_assoc *a, const char *peer)
 {
 	unsigned int port = a->attempt.to.udp_port;
@@ -178,7 +178,7 @@ static void tell_encap_port(struct conn_assoc *a, const char *peer)
 }
 
 /*
- * Like a TCP port without a listener; but the cause is often a server that runs without the device.
+ * Logs a refusal as from a TCP port without a listener. Often the server runs without the device.
  */
 static void tell_nobody(struct conn_assoc *a, const char *peer)
 {
@@ -187,7 +187,7 @@ static void tell_nobody(struct conn_assoc *a, const char *peer)
 			peer);
 }
 
-/* The peer's host takes no SCTP without UDP. */
+/* Logs that the peer's host accepts no SCTP without UDP. */
 static void tell_no_sctp(struct conn_assoc *a, const char *peer)
 {
 	struct conn *c = a->ep->conn;

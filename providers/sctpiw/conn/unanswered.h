@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * What a user is told, on standard error, of peers that do not answer: after three seconds, what is waited for
- * and what the cause may be; and when a peer refuses because its settings are others, which ones these are.
- * What programs are told is what rdma_cm and completions say. Shard lock.
+ * Log lines for users about peers that do not answer. After three seconds, a line names the peer
+ * and possible causes. If a peer refuses because of different settings, a line names the settings.
+ * Programs only get events of rdma_cm, and completions. Shard lock.
  */
 #ifndef SCTPIW_CONN_UNANSWERED_H
 #define SCTPIW_CONN_UNANSWERED_H
@@ -17,51 +17,51 @@
 struct conn;
 struct conn_assoc;
 
-/* For so long nothing is said. */
+/* Time without a line. */
 #define UNANSWERED_TIME (3 * NSEC_PER_SEC)
-/* Bytes of a line at most; it is cut there. */
+/* Maximum bytes of a line; the rest is cut. */
 #define UNANSWERED_LINE 480
-/* How a peer's reason begins that was asked by another way than its own: its llp follows (docs/wire.md). */
+/* Beginning of a peer's reason against another llp than its own; its llp follows (docs/wire.md). */
 #define UNANSWERED_LLP "sctpiw: llp = "
 
-/* Part of struct conn_assoc: how this side came to open it. */
+/* The local side's attempt to open an association. Part of struct conn_assoc. */
 struct conn_attempt {
-	struct list_node node; /* conn_unanswered.list, until the user was told, or it is up */
-	uint64_t since;	       /* 0: this side did not open it, or it is up */
+	struct list_node node; /* conn_unanswered.list, until the log line, or up */
+	uint64_t since;	       /* 0: opened by the peer, or up */
 	struct path_addr to;
-	uint16_t port; /* the peer's */
+	uint16_t port; /* port of the peer */
 };
 
 /* Part of struct conn. */
 struct conn_unanswered {
-	struct list_node list; /* conn_attempt.node, the oldest first */
-	/* Whom the last line was about: a program that tries again and again gets one. */
+	struct list_node list; /* conn_attempt.node, oldest first */
+	/* Peer of the last line: a program that retries gets only one line. */
 	struct ip_addr told;
 	uint16_t told_port;
 };
 
 void unanswered_init(struct conn_unanswered *u);
-/* This side has opened an association to that SCTP port, which is not up. */
+/* The local side opened an association to that SCTP port, which is not up yet. */
 void unanswered_begin(struct conn_assoc *a, const struct path_addr *to, uint16_t port);
-/* The association is up, whoever has opened it. */
+/* The association is up, whichever side opened it. */
 void unanswered_up(struct conn_assoc *a);
-/* It was lost, with this -errno; the transport can still tell of the attempt. */
+/* The association was lost with this -errno. The transport still has data of the attempt. */
 void unanswered_over(struct conn_assoc *a, int error);
 /*
- * Writes a line about a peer, but not two in a row about the same one: whoever speaks of it first has said what
- * there is to say. The format is printf()'s.
+ * Logs a line about a peer, but not twice in a row about the same peer: the first line is enough.
+ * The format is printf()'s.
  */
 void unanswered_tell(struct conn *c, const struct ip_addr *peer, uint16_t port, const char *format,
 		     ...) __attribute__((format(printf, 4, 5)));
 /*
- * Writes to buf what may be the cause when nothing comes back from a peer, whose SCTP port is `port` and whose
- * UDP port is `to->udp_port`. Returns buf.
+ * Writes the possible causes to buf, when a peer with this SCTP and UDP port does not answer.
+ * Returns buf.
  */
 const char *unanswered_cause(const struct conn *c, const struct path_addr *to, char *buf,
 			     size_t len);
 /*
- * Says that a peer asks with a key, if the packet, which is none of SCTP, is a ClientHello: this process has none, so
- * that the peer gets no answer. port: the one that was asked.
+ * Logs that a peer uses a key, if the packet, which is no SCTP, is a ClientHello. The peer gets no
+ * answer, since this process has no key. port: the port that the packet was sent to.
  */
 void unanswered_key(struct conn *c, uint16_t port, const struct path_addr *from,
 		    const uint8_t *packet, size_t len);

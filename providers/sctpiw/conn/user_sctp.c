@@ -21,13 +21,13 @@
 
 _Static_assert(IW_VOID_LEN == SCTP_VOID_LEN, "what iwarp writes is what SCTP has room for");
 
-/* Batches that one association may send before the next has its turn. */
+/* Batches of one association per turn. */
 #define OUTPUT_TURN 8
 
 /* conn.transport_state */
 struct user_sctp {
 	struct sctp *sctp;
-	bool stirred;		/* this pass did something that is not a datagram */
+	bool stirred;		/* this pass had an effect besides received datagrams */
 	unsigned int n_blocked; /* endpoints whose port is full */
 	struct sctp_rx rx;
 };
@@ -36,7 +36,7 @@ struct user_sctp {
 struct user_sctp_endpoint {
 	struct sctp_endpoint *sctp;
 	struct carrier_port *port;
-	/* The port was full: pending is sent before anything else. */
+	/* The port was full: pending is sent first. */
 	bool blocked;
 	struct sctp_batch pending;
 };
@@ -61,9 +61,9 @@ void user_sctp_set_port(struct endpoint *ep, struct carrier_port *port)
 	endpoint_of(ep)->port = port;
 }
 
-/* ---- what SCTP asks of its user ---- */
+/* ---- callbacks for SCTP ---- */
 
-/* SCTP takes the next message of an association (struct sctp_user_ops). */
+/* Gives SCTP the next message of an association (struct sctp_user_ops). */
 static size_t pull(void *user, uint8_t *buf, size_t room, struct sctp_msg *msg)
 {
 	struct conn_assoc *a = user;
@@ -87,7 +87,7 @@ static size_t pull(void *user, uint8_t *buf, size_t room, struct sctp_msg *msg)
 	return len;
 }
 
-/* The same, asks what the association's sessions still owe. */
+/* True if sessions of the association owe a receipt. */
 static bool receipt_due(void *user)
 {
 	const struct conn_assoc *a = user;
@@ -96,8 +96,9 @@ static bool receipt_due(void *user)
 }
 
 /*
- * An endpoint that is bound to one address has no other. Nor have ports of QP numbers whose QPs use several of our
- * addresses: each pair of addresses has an association of its own then, and SCTP lets two such endpoints have one.
+ * Returns further local addresses. An endpoint bound to one address has none. Nor has a port of QP
+ * numbers whose QPs use several local addresses. Each pair of addresses needs its own association
+ * there, but SCTP would allow only one between two such endpoints.
  */
 static unsigned int addresses(void *ctx, const struct path_addr *to, struct ip_addr *addr,
 			      unsigned int max)
@@ -109,7 +110,7 @@ static unsigned int addresses(void *ctx, const struct path_addr *to, struct ip_a
 	return ep->conn->ops->addresses(ep->conn, to, addr, max);
 }
 
-/* What is bound to one address has no way from another one. */
+/* An endpoint bound to one address has no route from other addresses. */
 static bool source(void *ctx, const struct ip_addr *remote, struct ip_addr *local)
 {
 	const struct endpoint *ep = ctx;
@@ -126,7 +127,7 @@ static bool is_own(void *ctx, const struct ip_addr *addr)
 
 static int user_sctp_start(struct conn *c, struct config_error *why)
 {
-	/* A capture shows whole packets, so they are made whole. */
+	/* A capture needs whole packets, without references. */
 	bool references = c->carrier->references && !*c->config->capture;
 	const struct sctp_user_ops user_ops = {
 		.pull = pull,
@@ -272,7 +273,9 @@ static void user_sctp_set_quiet(struct endpoint *ep, uint64_t until)
 	sctp_endpoint_set_quiet(endpoint_of(ep)->sctp, until);
 }
 
-/* An association belongs to the pair of addresses that it was asked for, so all of the port's may accept. */
+/*
+ * Associations belong to the requested pair of addresses, so all addresses of the port may accept.
+ */
 static int user_sctp_accept_at(struct endpoint *ep, const struct ip_addr *local)
 {
 	int ret = ep->dormant ? ep->conn->carrier->watch(ep) : 0;
@@ -314,7 +317,7 @@ void user_sctp_icmp(struct endpoint *ep, const struct carrier_error *err)
 
 /* ---- input ---- */
 
-/* Says where else the peer may send to. */
+/* Logs the further addresses that the peer may send to. */
 static void note_told(const struct conn_assoc *a)
 {
 	const struct sctp_assoc *sa = a->state;
@@ -333,7 +336,7 @@ static void note_told(const struct conn_assoc *a)
 			 a->ep->bound.port, all);
 }
 
-/* Gives an association its sessions, if it has none yet. false: it was aborted. */
+/* Starts the sessions of an association, if it has none. Returns false if it was aborted. */
 static bool up(struct conn_assoc *a)
 {
 	struct sctp_assoc *sa = a->state;
@@ -348,7 +351,7 @@ static bool up(struct conn_assoc *a)
 			     sctp_assoc_max_msg(sa));
 }
 
-/* Whom the association of this packet belongs to. NULL: nobody, and it was aborted. */
+/* Returns the association of this packet, or NULL if it was aborted when out of memory. */
 static struct conn_assoc *user_of(struct endpoint *ep, const struct sctp_rx *rx)
 {
 	struct conn_assoc *a = sctp_assoc_user(rx->assoc);
@@ -382,7 +385,7 @@ static void input_packet(struct endpoint *ep, const struct path_addr *from, cons
 		datagram_input(ep, from, packet, len);
 		return;
 	}
-	/* SCTP takes nothing that was sent to a group, and answers nothing (RFC 9260 8.4). */
+	/* SCTP ignores packets to a group, and does not answer them (RFC 9260 8.4). */
 	if (ep->bound.multicast)
 		return;
 	sctp_input(endpoint_of(ep)->sctp, from, packet, len, c->now, rx);
@@ -396,7 +399,10 @@ static void input_packet(struct endpoint *ep, const struct path_addr *from, cons
 	if (!rx->count && !rx->up && !rx->restart)
 		return;
 	a = user_of(ep, rx);
-	/* One that closes has no sessions. A peer whose Initiate crosses our SHUTDOWN asks on a new association. */
+	/*
+	 * A closing association has no sessions. A peer whose Initiate crossed the local SHUTDOWN
+	 * tries again on a new association.
+	 */
 	if (!a || !a->iw || a->closing)
 		return;
 	for (unsigned int i = 0; i < rx->count; i++) {
@@ -407,7 +413,7 @@ static void input_packet(struct endpoint *ep, const struct path_addr *from, cons
 			return;
 		}
 	}
-	/* A receipt among the messages may tell that more is placed. */
+	/* A receipt among the messages may report more placed data. */
 	if (sctp_assoc_release_holds(rx->assoc))
 		iw_assoc_placed(a->iw);
 }
@@ -427,7 +433,7 @@ void user_sctp_input(struct endpoint *ep, const struct carrier_datagram *d)
 			      memory_order_relaxed);
 }
 
-/* Sends what waited for room, on every endpoint that was full. */
+/* Sends the pending batch of each endpoint that was full. */
 static void retry_blocked(struct conn *c)
 {
 	list_for_each(node, &c->endpoints.open) {
@@ -503,7 +509,7 @@ static void count_out(struct conn *c, const struct sctp_batch *batch)
 	c->traffic.packets_out += (batch->len + batch->segment - 1) / batch->segment;
 }
 
-/* Sends a batch of sa. false: the port is full, and the batch is kept. */
+/* Sends a batch of sa. Returns false, and keeps the batch, if the port is full. */
 static bool send_batch(struct endpoint *ep, struct sctp_assoc *sa, struct sctp_batch *batch)
 {
 	struct user_sctp_endpoint *ue = endpoint_of(ep);
@@ -558,7 +564,7 @@ static bool user_sctp_output(struct conn *c)
 	while (sctp_output_ootb(sctp, &batch) > 0) {
 		struct endpoint *ep = sctp_endpoint_ctx(batch.endpoint);
 
-		/* These answer nobody in particular, so they are lost if the port is full. */
+		/* Packets without an association are lost if the port is full. */
 		if (!endpoint_of(ep)->blocked) {
 			count_out(c, &batch);
 			c->carrier->send(ep, &batch);

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* What our own SCTP tells of the addresses of an association, for struct transport. Shard lock. */
+/*
+ * Functions of struct transport for an association's addresses, with the SCTP in sctp/. Shard lock.
+ */
 #ifndef SCTPIW_CONN_USER_SCTP_PATHS_H
 #define SCTPIW_CONN_USER_SCTP_PATHS_H
 

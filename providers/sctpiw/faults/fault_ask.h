@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * How an injector asks, in any room: net/ gets a struct fault_asker when it is installed (faults_net_install()), and
- * runtime/faults.h has the one that there is.
+ * The function by which injectors of all directories query the rules. net/ gets a struct
+ * fault_asker from faults_net_install(). runtime/faults.h has the only implementation.
  */
 #ifndef SCTPIW_FAULTS_FAULT_ASK_H
 #define SCTPIW_FAULTS_FAULT_ASK_H

@@ -1,24 +1,26 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * What the language of faults knows. It is included several times, each time with other definitions of the macros
- * that the includer wants, and has no include guard therefore; a macro that is not defined expands to nothing. Parser,
- * help, completion, docs/faults.md and the tests derive from it, so that nothing is listed twice.
+ * The vocabulary of the language of faults. This file has no include guard: it is included several
+ * times, each time with different definitions of the macros. An undefined macro expands to nothing.
+ * Parser, help, completion, docs/faults.md and the tests derive from this file, so that nothing is
+ * listed twice.
  *
- *   FAULT_CLASS(id, doc) is a class of sites: what may be done there is the same for all sites of a class.
- *   FAULT_SITE(id, class, word, plural, doc) is a place at which an injector asks. Those named any_* match all sites
- *       of their class, or of one of their classes.
- *   FAULT_SELECTOR(id, kind, classes, word, doc) narrows down sites of these classes. In code it is struct
- *       fault_attrs.id.
- *   FAULT_TRIGGER(id, form, doc) says which of the events that match have the fault. The form is for people.
- *   FAULT_ACTION(id, classes, words, doc, rule) begins an action; classes: where it may happen. rule: what allows a
- *       real device to do so.
- *   FAULT_ARG(id, arg, kind, word, need, doc) is an argument; word stands in front of it, "": none does. need is
+ *   FAULT_CLASS(id, doc): a class of sites. All sites of a class have the same actions.
+ *   FAULT_SITE(id, class, word, plural, doc): a place where an injector queries the rules. Sites
+ *       named any_* match all sites of their class, or of one of their classes.
+ *   FAULT_SELECTOR(id, kind, classes, word, doc): selects among events at sites of these classes.
+ *       In code it is struct fault_attrs.id.
+ *   FAULT_TRIGGER(id, form, doc): decides which matching events have the fault. form is for users.
+ *   FAULT_ACTION(id, classes, words, doc, rule): begins an action. classes: where it is possible.
+ *       rule: the reason why a real device may do this.
+ *   FAULT_ARG(id, arg, kind, word, need, doc): an argument. word precedes it; "": no word. need is
  *       MUST or MAY. In code its index is fault_ID_ARG.
- *   FAULT_END(id) ends the action.
- *   FAULT_STATUS(word, value, sites) is the name of a status, and which completions may have it. If it is not defined
- *       it is FAULT_NAME(STATUS, word, value).
- *   FAULT_NAME(kind, word, value) is a value of a kind that has names. Numbers are those of <infiniband/verbs.h>,
- *       <rdma/rdma_cma.h> and the chunk types of RFC 9260; injectors assert them.
+ *   FAULT_END(id): ends the action.
+ *   FAULT_STATUS(word, value, sites): the name of a status, and the completions that may have it.
+ *       By default it is FAULT_NAME(STATUS, word, value).
+ *   FAULT_NAME(kind, word, value): a named value of a kind. Numbers are those of
+ *       <infiniband/verbs.h>, <rdma/rdma_cma.h> and the chunk types of RFC 9260; injectors assert
+ *       them.
  */
 #ifndef FAULT_CLASS
 #define FAULT_CLASS(id, doc)
@@ -370,7 +372,10 @@ FAULT_NAME(OPCODE, "local_inv", 7)
 FAULT_NAME(OPCODE, "bind_mw", 8)
 FAULT_NAME(OPCODE, "send_with_inv", 9)
 
-/* Types of RFC 9260; those of extensions, and of this device's datagrams, whose numbers are higher, have their own below 64. */
+/*
+ * Types of RFC 9260. Extensions and the device's datagrams have higher types, but numbers below 64
+ * here.
+ */
 FAULT_NAME(CHUNK, "data", 0)
 FAULT_NAME(CHUNK, "init", 1)
 FAULT_NAME(CHUNK, "init_ack", 2)
@@ -389,7 +394,7 @@ FAULT_NAME(CHUNK, "asconf", 16)
 FAULT_NAME(CHUNK, "asconf_ack", 17)
 FAULT_NAME(CHUNK, "datagram", 18)
 
-/* IBA 11.6.2, without those of reliable datagrams, for which libibverbs has no queue pairs. */
+/* IBA 11.6.2, without statuses of reliable datagrams, which libibverbs does not have. */
 FAULT_STATUS("success", 0, ALL)
 FAULT_STATUS("loc_len_err", 1, DATA | RECEIVE)
 FAULT_STATUS("loc_qp_op_err", 2, ALL)

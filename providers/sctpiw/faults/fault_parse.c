@@ -7,7 +7,7 @@
 #include "faults/fault_values.h"
 #include "faults/fault_words.h"
 
-/* Triggers that were written, so that none is written twice. */
+/* Kinds of triggers: a rule has at most one of each. */
 enum trigger {
 	NTH,
 	AFTER_COUNT,
@@ -20,12 +20,12 @@ enum trigger {
 	AT_MOST
 };
 
-/* A rule that is being read. */
+/* State of a rule's parser. */
 struct parser {
 	struct fault_place in;
 	struct fault_rule *rule;
 	uint32_t triggers;	/* a bit for each enum trigger */
-	struct fault_word name; /* the status of `complete`, the event of `raise` */
+	struct fault_word name; /* status of `complete`, or event of `raise` */
 };
 
 /* ---- selectors ---- */
@@ -42,7 +42,7 @@ static bool note_selector(struct parser *p, enum fault_selector which, struct fa
 	return true;
 }
 
-/* Where an object, or a number, of a rule's selection is kept. */
+/* Returns the rule's selected object of that kind. */
 static struct fault_object *object_of(struct fault_attrs *select, enum fault_selector which)
 {
 	return which == FAULT_SELECT_qp ? &select->qp :
@@ -102,7 +102,10 @@ static bool take_selected(struct parser *p, enum fault_selector which)
 	return true;
 }
 
-/* Takes a selector that begins with its name. *taken: it was one; false: it is wrong. */
+/*
+ * Takes a selector that begins with its name. *taken: it is a selector. Returns false after an
+ * error.
+ */
 static bool take_selector(struct parser *p, bool *taken)
 {
 	struct fault_word w = fault_words_peek(&p->in.words);
@@ -133,7 +136,7 @@ static bool note_trigger(struct parser *p, enum trigger which, struct fault_word
 	return true;
 }
 
-/* "3rd", which is either which event it is or which object. */
+/* "3rd": the number of an event, or of an object. */
 static bool take_ordinal(struct parser *p)
 {
 	struct fault_word w = fault_words_peek(&p->in.words), object;
@@ -258,7 +261,7 @@ static bool take_at_most(struct parser *p, struct fault_word w)
 	return note_trigger(p, AT_MOST, w);
 }
 
-/* Takes a trigger that begins with a word. *taken as take_selector(). */
+/* Takes a trigger that begins with a word. *taken and the result are as in take_selector(). */
 static bool take_trigger(struct parser *p, bool *taken)
 {
 	struct fault_word w = fault_words_peek(&p->in.words);
@@ -339,7 +342,7 @@ static bool take_clause(struct parser *p)
 		       fault_values_shown(w, buf));
 }
 
-/* All clauses that stand before the colon, with or without commas between them. */
+/* Takes all clauses before the colon, with or without commas between them. */
 static bool take_clauses(struct parser *p)
 {
 	do {
@@ -352,7 +355,7 @@ static bool take_clauses(struct parser *p)
 
 /* ---- actions ---- */
 
-/* The action whose words are next, the one with the most of them; FAULT_ACTIONS: none. */
+/* Takes the action that matches the most of the next words. FAULT_ACTIONS: none matches. */
 static enum fault_action_id take_action_words(struct parser *p)
 {
 	struct fault_words best = p->in.words;
@@ -418,7 +421,7 @@ static bool take_action(struct parser *p, bool has_colon)
 	       fault_values_unexpected(&p->in, rest, "a comma, or the end of the rule,");
 }
 
-/* ---- what goes together ---- */
+/* ---- combinations ---- */
 
 static bool check_selectors(struct parser *p, const char *at)
 {
@@ -445,7 +448,7 @@ static bool check_selectors(struct parser *p, const char *at)
 	return true;
 }
 
-/* What a rule of time alone may be narrowed down by, besides what its class allows. */
+/* Returns the selectors of a rule without a site, besides those of its class. */
 static uint32_t selectors_of_timed(const struct fault_action *a)
 {
 	const uint32_t peer = 1u << FAULT_SELECT_peer;
@@ -467,7 +470,7 @@ static uint32_t selectors_of_timed(const struct fault_action *a)
 	}
 }
 
-/* A selector that the action does not look at would let it happen to more than was asked for. */
+/* Refuses selectors that the action ignores: the fault would affect more than requested. */
 static bool check_timed(struct parser *p, const char *at)
 {
 	const struct fault_rule *r = p->rule;
@@ -483,7 +486,7 @@ static bool check_timed(struct parser *p, const char *at)
 	return true;
 }
 
-/* Triggers that no event fulfils together. */
+/* Refuses triggers that exclude each other. */
 static bool check_triggers(struct parser *p, const char *at)
 {
 	const struct fault_trigger *w = &p->rule->when;
@@ -496,7 +499,7 @@ static bool check_triggers(struct parser *p, const char *at)
 					    "other: take one of them away");
 }
 
-/* Whether the completions that are watched may have the status that they are given. */
+/* Checks that the watched completions may have the rule's status. */
 static bool check_status(struct parser *p)
 {
 	const struct fault_rule *r = p->rule;
@@ -511,7 +514,7 @@ static bool check_status(struct parser *p)
 		fault_values_shown(p->name, buf), fault_sites[r->site].plural);
 }
 
-/* A packet belongs to queue pairs, and does not say to which CQ or SRQ. */
+/* A packet belongs to queue pairs, but does not identify a CQ or SRQ. */
 static bool check_event(struct parser *p)
 {
 	char buf[FAULT_VALUES_SHOWN];
@@ -563,7 +566,7 @@ static bool is_space(char c)
 	return c == ' ' || c == '\t' || c == '\r';
 }
 
-/* Goes to where the next rule begins; false: there is none. */
+/* Skips to the next rule. Returns false if there is none. */
 static bool next_rule(struct fault_reader *r)
 {
 	while (r->at < r->end) {
@@ -582,7 +585,7 @@ static bool next_rule(struct fault_reader *r)
 	return false;
 }
 
-/* Keeps the text of the rule, with single blanks but where they are quoted. */
+/* Keeps the text of the rule, with single blanks except in quotes. */
 static bool keep_text(struct parser *p, const char *at, const char *end)
 {
 	char *to = p->rule->text, *limit = to + sizeof(p->rule->text) - 1;

@@ -8,13 +8,13 @@
 
 #include "faults/fault_rule.h"
 
-/* Where and why a text was not understood. */
+/* Place and cause of an error in a text. */
 struct fault_error {
 	unsigned int line, column; /* from 1; the column counts bytes */
 	char text[300];		   /* cause and remedy, without line, column and newline */
 };
 
-/* A text that is being read. */
+/* A text with rules. */
 struct fault_reader {
 	const char *at, *end;
 	const char *line_start;
@@ -23,8 +23,8 @@ struct fault_reader {
 
 void fault_reader_init(struct fault_reader *r, const char *text, size_t len);
 /*
- * Reads the next rule. 1: *rule is it. 0: there is none any more. -1: err says what is wrong with it; nothing can be
- * read behind that.
+ * Reads the next rule. Returns 1 and sets *rule; or 0 at the end of the text; or -1 and sets err.
+ * After -1, nothing more can be read.
  */
 int fault_read(struct fault_reader *r, struct fault_rule *rule, struct fault_error *err);
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * A rule of the language of faults (docs/faults.md), and the tables that fault_list.h makes. This room has no socket,
- * no clock and no thread: time and randomness are arguments, and the caller locks.
+ * A rule of the language of faults (docs/faults.md), and the tables made from fault_list.h. This
+ * directory has no socket, no clock and no thread. Time and random numbers are arguments, and the
+ * caller locks.
  */
 #ifndef SCTPIW_FAULTS_FAULT_RULE_H
 #define SCTPIW_FAULTS_FAULT_RULE_H
@@ -13,7 +14,7 @@
 
 #include "util/addr.h"
 
-/* FAULT_CLASS_TIMER and so on: bits, so that an action may be of several. */
+/* FAULT_CLASS_TIMER and so on: bits, so that an action may have several classes. */
 enum fault_class_number {
 #define FAULT_CLASS(id, doc) FAULT_CLASS_NUMBER_##id,
 #include "faults/fault_list.h"
@@ -25,7 +26,9 @@ enum fault_class {
 #include "faults/fault_list.h"
 };
 
-/* FAULT_SITE_packet and so on. A rule without a site has FAULT_SITE_NONE, and is one of time alone. */
+/*
+ * FAULT_SITE_packet and so on. FAULT_SITE_NONE: the rule has no site, and fires at certain times.
+ */
 enum fault_site {
 	FAULT_SITE_NONE,
 #define FAULT_SITE(id, class, word, plural, doc) FAULT_SITE_##id,
@@ -47,7 +50,7 @@ enum fault_action_id {
 	FAULT_ACTIONS
 };
 
-/* The index of each argument in fault_action.arg: fault_delay_time is 0, fault_delay_jitter is 1, ... */
+/* Index of each argument in fault_action.arg: fault_delay_time 0, fault_delay_jitter 1, ... */
 #define FAULT_ACTION(id, classes, words, doc, rule) enum {
 #define FAULT_ARG(id, arg, kind, word, need, doc) fault_##id##_##arg,
 #define FAULT_END(id)                                                                              \
@@ -57,24 +60,24 @@ enum fault_action_id {
 #include "faults/fault_list.h"
 
 #define FAULT_ARGS_MAX 4
-#define FAULT_DATA_MAX 148 /* bytes of private data that a REJ of InfiniBand has */
+#define FAULT_DATA_MAX 148 /* bytes of private data in an InfiniBand REJ */
 
 /* Kinds of arguments and of values of selectors. */
 enum fault_kind {
 	FAULT_KIND_COUNT,  /* 1 or more */
 	FAULT_KIND_NUMBER, /* 0 or more, also 0x... */
-	FAULT_KIND_LAYER,  /* the same, up to 2 */
+	FAULT_KIND_LAYER,  /* as NUMBER, up to 2 */
 	FAULT_KIND_NIBBLE, /* up to 15 */
 	FAULT_KIND_BYTE,   /* up to 255 */
 	FAULT_KIND_PORT,   /* up to 65535 */
-	FAULT_KIND_REASON, /* the same */
+	FAULT_KIND_REASON, /* as PORT */
 	FAULT_KIND_SIZE,   /* bytes */
 	FAULT_KIND_TIME,   /* ns */
-	FAULT_KIND_RATE,   /* bits in a second */
+	FAULT_KIND_RATE,   /* bits per second */
 	FAULT_KIND_QP,	   /* as NUMBER, or an ordinal */
 	FAULT_KIND_ADDR,   /* an address */
 	FAULT_KIND_DATA,   /* "text in quotes" */
-	/* Those that have names (FAULT_NAME): */
+	/* Kinds with names (FAULT_NAME): */
 	FAULT_KIND_DIRECTION,
 	FAULT_KIND_STATE,
 	FAULT_KIND_OPCODE,
@@ -88,15 +91,15 @@ enum fault_kind {
 
 enum { FAULT_OUT, FAULT_IN }; /* fault_attrs.direction */
 
-/* An object by its number, or by how many of its kind the process has made before it, the first being 1. */
+/* An object, by its number, or by its ordinal in the process among objects of its kind, from 1. */
 struct fault_object {
 	uint32_t number;
-	uint32_t nth; /* 0: not known, or not selected by */
+	uint32_t nth; /* 0: unknown, or not selected */
 };
 
 /*
- * What an injector knows of an event, and what a rule selects. known has a bit, 1 << FAULT_SELECT_x, for each
- * member that is valid. A rule with a selector that the injector does not know does not match.
+ * Attributes of an event, or the selection of a rule. known has bit 1 << FAULT_SELECT_x for each
+ * valid member. A rule does not match if the event lacks a selected attribute.
  */
 struct fault_attrs {
 	uint32_t known;
@@ -104,39 +107,42 @@ struct fault_attrs {
 	uint32_t mr, id;
 	uint32_t port, peer_port;
 	/*
-	 * An event has the peer's address in peer. Of a packet path is its address of this side, and path_remote that
-	 * of the peer; of a rule path alone is set, and it matches either.
+	 * peer: the peer's address. path and path_remote: a packet's local and remote address. A
+	 * rule only has path, and matches a packet with this address at either end.
 	 */
 	struct ip_addr peer, path, path_remote;
 	/*
-	 * Of an event: whether the peer, with which this association is, has that address besides `peer`. Called
-	 * within the question alone. NULL: no other is known.
+	 * For events: true if the association's peer also has that address, besides `peer`. Only
+	 * called during the query. NULL: no other address is known.
 	 */
 	bool (*has_peer)(const void *assoc, const struct ip_addr *addr);
 	const void *assoc;
 	uint32_t direction; /* FAULT_OUT, FAULT_IN */
-	uint64_t chunk;	    /* a bit for each chunk of the packet (FAULT_NAME(CHUNK)) */
+	uint64_t chunk;	    /* a bit for each chunk type in the packet (FAULT_NAME(CHUNK)) */
 	uint32_t opcode;    /* enum ibv_wr_opcode */
 	uint32_t from, to;  /* enum ibv_qp_state */
-	uint64_t bytes;	    /* for `after SIZE`; 0 if the event has none */
+	uint64_t bytes;	    /* for `after SIZE`; 0 for events without a size */
 };
 
-/* Whether that address is one of the event's peer, which is known. Rules name no scope, so it is not compared. */
+/*
+ * True if the event's peer is known, and has that address. Rules have no scope, so scopes are
+ * ignored.
+ */
 static inline bool fault_attrs_has_peer(const struct fault_attrs *event, const struct ip_addr *addr)
 {
 	return !memcmp(event->peer.b, addr->b, sizeof(addr->b)) ||
 	       (event->has_peer && event->has_peer(event->assoc, addr));
 }
 
-/* What is to be done. It is a copy: the rule may be removed meanwhile. */
+/* The action to perform. It is a copy, since the rule may be removed meanwhile. */
 struct fault_action {
 	enum fault_action_id id;
-	uint32_t rule;		      /* the rule's number */
-	uint64_t arg[FAULT_ARGS_MAX]; /* by fault_ID_ARG; 0 if it was not written */
-	uint32_t given;		      /* bit i: arg[i] was written */
-	uint8_t data[FAULT_DATA_MAX]; /* of the argument of kind DATA, whose arg is its length */
-	uint64_t random; /* from the rule's generator, for what the injector has to choose */
-	struct fault_attrs select; /* what the rule selects: the object of one of time alone */
+	uint32_t rule;		      /* number of the rule */
+	uint64_t arg[FAULT_ARGS_MAX]; /* by fault_ID_ARG; 0 if absent */
+	uint32_t given;		      /* bit i: arg[i] is present */
+	uint8_t data[FAULT_DATA_MAX]; /* value of the DATA argument, whose arg is the length */
+	uint64_t random;	      /* from the rule's generator, for choices of the injector */
+	struct fault_attrs select;    /* the rule's selection, as the object if it has no site */
 };
 
 static inline bool fault_given(const struct fault_action *a, unsigned int arg)
@@ -144,7 +150,7 @@ static inline bool fault_given(const struct fault_action *a, unsigned int arg)
 	return a->given >> arg & 1;
 }
 
-/* When a rule fires. What is 0 was not written. */
+/* The triggers of a rule. 0: absent. */
 struct fault_trigger {
 	uint64_t nth;
 	uint64_t after_count, after_bytes, after_time;
@@ -152,32 +158,32 @@ struct fault_trigger {
 	uint64_t between_from, between_to;
 	uint64_t at_most;
 	bool has_probability, has_burst;
-	/* Probabilities, of 2^32: 2^32 is always. */
+	/* Probabilities in units of 2^-32; 2^32 means always. */
 	uint64_t probability, burst_enter, burst_leave, burst_loss;
 };
 
 #define FAULT_TEXT_MAX 256 /* bytes of a rule's text with its final zero */
 
-/* A rule as it was read. */
+/* A rule after parsing. */
 struct fault_rule {
 	enum fault_site site;
 	struct fault_attrs select;
 	struct fault_trigger when;
 	struct fault_action action; /* rule, random and select are unset */
-	unsigned int line;	    /* where it begins, from 1 */
-	char text[FAULT_TEXT_MAX];  /* as it was written, blanks made one */
+	unsigned int line;	    /* line where the rule begins, from 1 */
+	char text[FAULT_TEXT_MAX];  /* as written, with single blanks */
 };
 
-/* ---- the tables, for parser, help, completion and checks ---- */
+/* ---- tables for parser, help, completion and checks ---- */
 
 struct fault_site_info {
-	const char *id, *word, *plural, *doc; /* plural "": there is none */
-	uint32_t class;			      /* enum fault_class; any_call has two of them */
+	const char *id, *word, *plural, *doc; /* plural "": no plural */
+	uint32_t class;			      /* enum fault_class; any_call has two classes */
 	bool any;			      /* matches all sites of its classes */
 };
 
 struct fault_arg_info {
-	const char *word; /* "": none */
+	const char *word; /* "": no word */
 	const char *doc;
 	enum fault_kind kind;
 	bool must;
@@ -192,9 +198,9 @@ struct fault_action_info {
 
 struct fault_word_info {
 	const char *word, *doc;
-	/* Of a selector: */
+	/* For selectors: */
 	enum fault_kind kind;
-	uint32_t classes; /* enum fault_class, of the sites that it may select at */
+	uint32_t classes; /* enum fault_class of the possible sites */
 };
 
 struct fault_name_info {
@@ -206,20 +212,22 @@ struct fault_name_info {
 extern const struct fault_site_info fault_sites[FAULT_SITES];
 extern const struct fault_action_info fault_actions[FAULT_ACTIONS];
 extern const struct fault_word_info fault_selectors[FAULT_SELECTORS];
-extern const struct fault_word_info fault_triggers[]; /* word NULL: the end */
+extern const struct fault_word_info fault_triggers[]; /* ends with word NULL */
 extern const struct fault_word_info fault_classes[FAULT_CLASSES];
-extern const struct fault_name_info fault_names[]; /* word NULL: the end */
+extern const struct fault_name_info fault_names[]; /* ends with word NULL */
 
 /*
- * Whether a completion at this site may have that status. At FAULT_SITE_any_completion: whether any completion may.
+ * True if a completion at this site may have that status. At FAULT_SITE_any_completion: true if any
+ * completion may.
  */
 bool fault_status_fits(uint32_t status, enum fault_site site);
 
-/* The name of that value, or NULL. */
+/* Returns the name of that value, or NULL. */
 const char *fault_name_of(enum fault_kind kind, uint32_t value);
 
 /*
- * The class of the site, as a bit, or several of FAULT_SITE_any_call; FAULT_SITE_NONE is of FAULT_CLASS_TIMER.
+ * Returns the class bit of the site. FAULT_SITE_any_call has several bits, FAULT_SITE_NONE has
+ * FAULT_CLASS_TIMER.
  */
 static inline uint32_t fault_class_of(enum fault_site site)
 {

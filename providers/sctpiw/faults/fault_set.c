@@ -7,11 +7,11 @@
 
 #include "util/time.h"
 
-#define GOLDEN 0x9e3779b97f4a7c15u /* of splitmix64: 2^64 by the golden ratio */
+#define GOLDEN 0x9e3779b97f4a7c15u /* constant of splitmix64: 2^64 divided by the golden ratio */
 
-/* ---- dice ---- */
+/* ---- random numbers ---- */
 
-/* Steele, Lea and Flood's splitmix64: small, and each seed gives another sequence. */
+/* splitmix64 by Steele, Lea and Flood: small, and each seed gives another sequence. */
 uint64_t fault_random(uint64_t *state)
 {
 	uint64_t z = *state += GOLDEN;
@@ -21,13 +21,13 @@ uint64_t fault_random(uint64_t *state)
 	return z ^ (z >> 31);
 }
 
-/* True with this probability, of 2^32. */
+/* True with this probability, in units of 2^-32. */
 static bool dice(struct fault_entry *e, uint64_t probability)
 {
 	return fault_random(&e->random) >> 32 < probability;
 }
 
-/* Moves on the Gilbert-Elliott model by an event; true: it has the fault. */
+/* Advances the Gilbert-Elliott model by one event. True if the event has the fault. */
 static bool burst(struct fault_entry *e)
 {
 	const struct fault_trigger *when = &e->rule.when;
@@ -36,7 +36,7 @@ static bool burst(struct fault_entry *e)
 	return e->bad && dice(e, when->burst_loss);
 }
 
-/* ---- which rules there are ---- */
+/* ---- the set ---- */
 
 void fault_set_init(struct fault_set *s, uint64_t seed)
 {
@@ -49,7 +49,7 @@ static void watch(struct fault_set *s, enum fault_site site)
 	s->sites[site / 64] |= 1ull << site % 64;
 }
 
-/* Finds out anew what all rules watch. */
+/* Recomputes the watched classes and sites, and the actions, of all rules. */
 static void summarize(struct fault_set *s)
 {
 	s->classes = 0;
@@ -128,14 +128,14 @@ bool fault_set_remove(struct fault_set *s, uint32_t number)
 	return true;
 }
 
-/* ---- which events match ---- */
+/* ---- matching ---- */
 
 static bool same_object(const struct fault_object *rule, const struct fault_object *event)
 {
 	return rule->nth ? rule->nth == event->nth : rule->number == event->number;
 }
 
-/* Rules name no scope, so it is not compared. */
+/* Rules have no scope, so scopes are ignored. */
 static bool same_address(const struct ip_addr *a, const struct ip_addr *b)
 {
 	return !memcmp(a->b, b->b, sizeof(a->b));
@@ -182,11 +182,11 @@ static bool matches(const struct fault_rule *r, enum fault_site site,
 {
 	const struct fault_site_info *watched = &fault_sites[r->site];
 
-	/* Such a rule is about packets that are longer, and counts no others. */
+	/* The rule does not count packets within its limit. */
 	if (r->action.id == FAULT_DO_limit_size &&
 	    attrs->bytes <= r->action.arg[fault_limit_size_size])
 		return false;
-	/* Nor is one about completions that cannot have its status. */
+	/* The rule does not count completions that cannot have its status. */
 	if (r->action.id == FAULT_DO_complete &&
 	    !fault_status_fits((uint32_t)r->action.arg[fault_complete_status], site))
 		return false;
@@ -201,9 +201,9 @@ static bool matches(const struct fault_rule *r, enum fault_site site,
 	return true;
 }
 
-/* ---- which of them have the fault ---- */
+/* ---- triggers ---- */
 
-/* Whether the rule is about this event, by how many there were before it. */
+/* True if the triggers that count select this event. */
 static bool is_counted(const struct fault_entry *e)
 {
 	const struct fault_trigger *when = &e->rule.when;
@@ -215,7 +215,7 @@ static bool is_counted(const struct fault_entry *e)
 	return !when->every_count || (e->seen - when->after_count) % when->every_count == 0;
 }
 
-/* The span of `every TIME` that this time, since the rule came into force, is in; from 1. */
+/* Returns the interval of `every TIME` that contains t, from 1. t: ns since the rule was added. */
 static uint64_t span_at(const struct fault_entry *e, uint64_t t)
 {
 	return t / e->rule.when.every_time + 1;
@@ -234,7 +234,7 @@ static bool is_in_time(const struct fault_entry *e, uint64_t t)
 	return !when->every_time || e->span != span_at(e, t);
 }
 
-/* An event that matches: counts it. True: the rule would have its way. */
+/* Counts a matching event. True if the rule wants to fire. */
 static bool is_struck(struct fault_entry *e, const struct fault_attrs *attrs, uint64_t now)
 {
 	const struct fault_trigger *when = &e->rule.when;
@@ -251,8 +251,8 @@ static bool is_struck(struct fault_entry *e, const struct fault_attrs *attrs, ui
 }
 
 /*
- * The rule has its way. The number for the injector is none of the dice: else what they throw next would depend on
- * whether another rule was first.
+ * Fires the rule. The random number for the injector does not come from the dice. Otherwise the
+ * next dice would depend on whether another rule fired first.
  */
 static void strike(struct fault_entry *e, uint64_t now, struct fault_action *out)
 {
@@ -286,7 +286,7 @@ const struct fault_entry *fault_set_ask(struct fault_set *s, enum fault_site sit
 	return first;
 }
 
-/* ---- time alone ---- */
+/* ---- rules without a site ---- */
 
 uint64_t fault_set_due(const struct fault_set *s)
 {
@@ -299,7 +299,7 @@ uint64_t fault_set_due(const struct fault_set *s)
 	return due;
 }
 
-/* The time is over at which the rule was due: finds the next one, which lies behind now. */
+/* Sets the next due time, after now. */
 static void set_next(struct fault_entry *e, uint64_t now)
 {
 	uint64_t every = e->rule.when.every_time;
@@ -331,7 +331,7 @@ const struct fault_entry *fault_set_timer(struct fault_set *s, uint64_t now,
 	return NULL;
 }
 
-/* ---- words ---- */
+/* ---- text ---- */
 
 static const char *ordinal(uint64_t n)
 {

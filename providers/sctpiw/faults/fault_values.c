@@ -8,7 +8,6 @@
 
 /* ---- errors ---- */
 
-/* Says what is wrong at that place; returns false. */
 bool fault_values_wrong(struct fault_place *p, const char *at, const char *format, ...)
 {
 	va_list args;
@@ -21,7 +20,6 @@ bool fault_values_wrong(struct fault_place *p, const char *at, const char *forma
 	return false;
 }
 
-/* The word as it may be shown: not too long, and nothing that steers a terminal. */
 const char *fault_values_shown(struct fault_word w, char buf[FAULT_VALUES_SHOWN])
 {
 	size_t n = 0;
@@ -34,14 +32,13 @@ const char *fault_values_shown(struct fault_word w, char buf[FAULT_VALUES_SHOWN]
 	return buf;
 }
 
-/* Whether the word is a share, such as 1% or 0.01, for which probability is the trigger. */
+/* True if the word is a share, such as 1% or 0.01, which needs the trigger probability. */
 static bool is_share(struct fault_word w)
 {
 	return w.len > 1 && w.at[0] >= '0' && w.at[0] <= '9' &&
 	       (w.at[w.len - 1] == '%' || (w.at[0] == '0' && w.at[1] == '.'));
 }
 
-/* Says that something else than this word was expected. */
 bool fault_values_unexpected(struct fault_place *p, struct fault_word w, const char *expected)
 {
 	char buf[FAULT_VALUES_SHOWN];
@@ -64,7 +61,7 @@ bool fault_values_number(struct fault_place *p, struct fault_number *n, const ch
 	return fault_words_number(&p->words, n) || fault_values_unexpected(p, w, expected);
 }
 
-/* Takes a number of that unit, from min to max. */
+/* Takes a number with that unit, from min to max. */
 static bool take_unit(struct fault_place *p, enum fault_unit unit, uint64_t min, uint64_t max,
 		      const char *expected, uint64_t *value)
 {
@@ -81,7 +78,7 @@ static bool take_unit(struct fault_place *p, enum fault_unit unit, uint64_t min,
 
 static bool take_time(struct fault_place *p, uint64_t min, uint64_t *value)
 {
-	/* A century, so that no sum of times overflows. */
+	/* At most a century, so that sums of times do not overflow. */
 	return take_unit(p, FAULT_UNIT_TIME, min, UINT64_MAX / 5, "a time, such as 200 ms,", value);
 }
 
@@ -146,7 +143,7 @@ static bool take_data(struct fault_place *p, uint64_t *len, uint8_t data[FAULT_D
 	return true;
 }
 
-/* What people call a kind of names. */
+/* Returns the words for a kind of names in messages. */
 static const char *kind_word(enum fault_kind kind)
 {
 	switch (kind) {
@@ -201,7 +198,6 @@ static bool take_small(struct fault_place *p, enum fault_kind kind, uint64_t *va
 	return take_unit(p, FAULT_UNIT_NONE, 0, bounds[kind].max, bounds[kind].expected, value);
 }
 
-/* Takes a value of any kind but QP and ADDR, which selectors alone have. */
 bool fault_values_take(struct fault_place *p, enum fault_kind kind, uint64_t *value,
 		       uint8_t data[FAULT_DATA_MAX])
 {

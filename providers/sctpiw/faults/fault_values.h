@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* The values in a rule, and what is said of those that are wrong. For fault_parse.c. */
+/* The values in a rule, and the error messages about them. For fault_parse.c. */
 #ifndef SCTPIW_FAULTS_FAULT_VALUES_H
 #define SCTPIW_FAULTS_FAULT_VALUES_H
 
@@ -12,10 +12,10 @@
 #include "faults/fault_words.h"
 
 #define FAULT_VALUES_LISTED "`sctpiw fault --help` lists them"
-#define FAULT_VALUES_ALWAYS (1ull << 32) /* the probability 1 */
-#define FAULT_VALUES_SHOWN 44		 /* bytes of a word that is shown */
+#define FAULT_VALUES_ALWAYS (1ull << 32) /* probability 1 */
+#define FAULT_VALUES_SHOWN 44		 /* bytes of a word in a message */
 
-/* Where a reader has come to, and where its error goes. */
+/* Position of a reader, and destination of its error. */
 struct fault_place {
 	struct fault_words words;
 	const char *line_start;
@@ -23,25 +23,29 @@ struct fault_place {
 	struct fault_error *err;
 };
 
-/* Says what is wrong at that place of the text; returns false. */
+/* Sets an error for that place of the text. Returns false. */
 bool fault_values_wrong(struct fault_place *p, const char *at, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
-/* Says that something else than this word was expected; returns false. */
+/* Sets the error that another word was expected. Returns false. */
 bool fault_values_unexpected(struct fault_place *p, struct fault_word w, const char *expected);
-/* The word as it may be shown: not too long, and nothing that steers a terminal. */
+/* Returns the word in printable form: shortened, without control characters. */
 const char *fault_values_shown(struct fault_word w, char buf[FAULT_VALUES_SHOWN]);
 
 /*
- * Each takes the next value; false: there is none of that kind, and the error is set. expected: what to say then.
+ * Each function takes the next value. Returns false, and sets the error, if it is not of that kind.
+ * expected: words for the message.
  */
 bool fault_values_number(struct fault_place *p, struct fault_number *n, const char *expected);
 bool fault_values_time(struct fault_place *p, uint64_t *value);
-/* A time that may be 0: the beginning. */
+/* Takes a time that may be 0. */
 bool fault_values_moment(struct fault_place *p, uint64_t *value);
 bool fault_values_count(struct fault_place *p, uint64_t *value);
 bool fault_values_probability(struct fault_place *p, uint64_t *value);
 bool fault_values_address(struct fault_place *p, struct ip_addr *addr);
-/* Of any kind but QP and ADDR, which selectors alone have. data: where one of kind DATA goes; *value is its length. */
+/*
+ * Takes a value of any kind but QP and ADDR, which only selectors have. data: destination for kind
+ * DATA; *value is its length.
+ */
 bool fault_values_take(struct fault_place *p, enum fault_kind kind, uint64_t *value,
 		       uint8_t data[FAULT_DATA_MAX]);
 

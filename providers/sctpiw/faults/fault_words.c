@@ -4,7 +4,7 @@
 #include <string.h>
 
 #define DIGITS_MAX 18
-#define FRACTION_MAX 9 /* digits behind a point */
+#define FRACTION_MAX 9 /* digits after the decimal point */
 
 static bool is_blank(char c)
 {
@@ -16,7 +16,7 @@ static bool is_digit(char c)
 	return c >= '0' && c <= '9';
 }
 
-/* Behind the quote that ends what begins with one at `at`; end if there is none in this line. */
+/* Returns the position after the closing quote, or the end of the line or text without one. */
 static const char *skip_quoted(const char *at, const char *end)
 {
 	for (at++; at < end && *at != '\n'; at++) {
@@ -120,7 +120,7 @@ static const struct {
 	{ "Gbit/s", FAULT_UNIT_RATE, 1000000000 },
 };
 
-/* The unit of that name, and how many of the smallest it is; FAULT_UNIT_NONE: there is none of that name. */
+/* Returns the unit with that name, and *factor in smallest units; or FAULT_UNIT_NONE. */
 static enum fault_unit find_unit(struct fault_word w, uint64_t *factor)
 {
 	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
@@ -138,7 +138,10 @@ static bool is_ordinal(struct fault_word w)
 	       fault_word_is(w, "th");
 }
 
-/* Reads decimal digits from the front of a word; false: there are none, or too many. */
+/*
+ * Takes the decimal digits at the beginning of a word. Returns false if there are none, or too
+ * many.
+ */
 static bool take_digits(struct fault_word *w, uint64_t *value, unsigned int *count)
 {
 	*value = 0;
@@ -170,7 +173,7 @@ static bool take_hex(struct fault_word w, uint64_t *value)
 	return true;
 }
 
-/* numerator / 10^digits of the factor, rounded down; digits <= FRACTION_MAX, so that nothing overflows. */
+/* Returns numerator / 10^digits of the factor, rounded down. Cannot overflow with FRACTION_MAX. */
 static uint64_t part(uint64_t numerator, unsigned int digits, uint64_t factor)
 {
 	uint64_t power = 1;

@@ -18,13 +18,13 @@
 #define LINE_MAX_LEN 512
 
 static _Atomic int threshold = LOG_LEVEL_ERROR;
-/* Lines left out since the last line that counted them. */
+/* Lines left out, and not counted in a later line yet. */
 static _Atomic uint32_t left_out;
 
 /*
- * The limits of a place: at_once lines, and then one line in each interval. A line equal to the
- * place's last line is written again only after `again`. Level info has room for a line about each
- * of a thousand peers, since the level also records the process's peers.
+ * The limits of a place: at_once lines, then one line in each interval. A line equal to the place's
+ * last line is repeated only after `again`. Level info has room for a line about each of a thousand
+ * peers, since this level also lists the process's peers.
  */
 static const struct {
 	uint64_t at_once, interval, again; /* lines, ns, ns */
@@ -49,7 +49,7 @@ static void put(const char *head, const char *text, const char *end)
 	sys_write(STDERR_FILENO, line, (size_t)n);
 }
 
-/* A line of level debug has the process and the time. The user has asked for all of them. */
+/* Writes a line of level debug, with process and time. These lines have no limit. */
 static void put_debug(const char *text)
 {
 	uint64_t now = sys_now();
@@ -72,7 +72,7 @@ static void write_event(struct trace_sink *sink, enum trace_id id, uint64_t now,
 	put_debug(line);
 }
 
-/* The sink that prints the events that have a line. */
+/* The sink that prints events with a log line. */
 static struct trace_sink events = { .write = write_event };
 
 void log_set_level(enum log_level level)
@@ -92,9 +92,9 @@ bool log_enabled(enum log_level level)
 }
 
 /*
- * Takes room for a line from the place's limit. Under a flood of different lines this is the only cost.
- * Threads that write at the same moment may get a line more or less. Returns false without room;
- * *last: no room is left for a further line.
+ * Takes room for a line from the place's limit. A flood of different lines costs no more than this.
+ * Threads that write at the same time may get one line more or less. Returns false without room.
+ * *last: this line takes the last room.
  */
 static bool take_room(struct log_site *site, enum log_level level, uint64_t now, bool *last)
 {
@@ -109,7 +109,7 @@ static bool take_room(struct log_site *site, enum log_level level, uint64_t now,
 	return true;
 }
 
-/* A line that is not written leaves its room to others, which a peer that tries again and again would use up. */
+/* Returns the room of a line that is not written. Otherwise a peer that retries would use it up. */
 static void give_back_room(struct log_site *site, enum log_level level)
 {
 	atomic_fetch_sub(&site->used_until, limits[level].interval);
@@ -125,7 +125,7 @@ static uint32_t sum_of(const char *text)
 	return sum;
 }
 
-/* Whether the line equals the place's last line, which was written a short time ago. */
+/* True if the line equals the place's last line, written a short time ago. */
 static bool is_repeated(struct log_site *site, enum log_level level, uint64_t now, const char *text)
 {
 	uint32_t sum = sum_of(text);
@@ -142,7 +142,7 @@ static void leave_out(struct log_site *site)
 	atomic_fetch_add(&site->left_out, 1);
 }
 
-/* Writes a line that the place has room for. last: no room is left after this line. */
+/* Writes a line that has room. last: the line takes the last room. */
 static void write_line(struct log_site *site, const char *text, bool last)
 {
 	uint32_t more = atomic_exchange(&site->left_out, 0);

@@ -18,7 +18,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-/* syscall() reports through errno, which is the application's and must stay as it was. */
+/* syscall() reports errors in errno, which belongs to the application and must not change. */
 #define RAW(...)                                                                                   \
 	({                                                                                         \
 		int saved_errno_ = errno;                                                          \
@@ -31,7 +31,7 @@
 
 #define FIRST_FD 3
 
-/* Takes a new descriptor, or -errno, out of the numbers of the standard streams. */
+/* Moves a new descriptor above the numbers of the standard streams. Passes -errno on. */
 static int move_up(int fd)
 {
 	int up;
@@ -80,7 +80,7 @@ int sys_getsockname(int fd, struct sockaddr_storage *addr)
 {
 	socklen_t len = sizeof(*addr);
 
-	/* A sockaddr_in fills a part of it only. */
+	/* A sockaddr_in fills only a part. */
 	memset(addr, 0, sizeof(*addr));
 	return (int)RAW(SYS_getsockname, fd, addr, &len);
 }
@@ -178,7 +178,7 @@ int sys_timerfd_set(int fd, uint64_t deadline)
 	struct itimerspec its = { 0 };
 
 	if (deadline != UINT64_MAX) {
-		/* A time that is all zero would disarm the timer. */
+		/* A time of zero would disarm the timer. */
 		if (!deadline)
 			deadline = 1;
 		its.it_value.tv_sec = (time_t)(deadline / NSEC_PER_SEC);
@@ -342,7 +342,7 @@ ssize_t sys_append(int fd, const void *buf, size_t len)
 	RAW(SYS_rt_sigpending, &pending, sizeof(pending));
 	n = sys_write(fd, buf, len);
 	/*
-	 * The signal went to this thread, and is taken back. One that was pending before is the
+	 * Takes back the signal, which went to this thread. A signal pending before is the
 	 * application's.
 	 */
 	if (n == -EFBIG && !(pending & signal))
@@ -352,12 +352,12 @@ ssize_t sys_append(int fd, const void *buf, size_t len)
 }
 
 /*
- * Descriptors that stay open, a bit each. Programs close descriptors that they do not know, up to
- * the highest number that they have seen. If they closed ours, we would write into whatever gets
- * the number next.
+ * Descriptors that stay open, a bit each. Some programs close unknown descriptors, up to the
+ * highest number that they have seen. If they closed one of these, the RNIC would write to the next
+ * owner of the number.
  */
 #define KEPT_MAX 65536u
-#define KEEP_FROM 4096u /* the lowest number, unless the process may not have so many */
+#define KEEP_FROM 4096u /* lowest number, unless the process's limit is lower */
 
 static _Atomic uint64_t kept[KEPT_MAX / 64];
 static _Atomic pid_t keeper;
@@ -414,7 +414,7 @@ int sys_kept(unsigned int first, unsigned int last)
 		if (!word)
 			continue;
 		fd = (fd & ~63u) + (unsigned int)__builtin_ctzll(word);
-		/* A child of vfork() sees our memory, but its descriptors are its own. */
+		/* A child of vfork() shares this memory, but not the descriptors. */
 		if (fd > last || getpid() != atomic_load_explicit(&keeper, memory_order_relaxed))
 			return -1;
 		return (int)fd;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * System calls on descriptors, raw. Others may have taken over the wrappers of libc (librspreload
- * turns sockets into rsockets, our own preload library serves descriptors), and the I/O of the RNIC
- * must reach the kernel. Each function is the system call of its name and returns what that does,
- * or -errno; errno itself stays as it is. No lock; any thread.
+ * Raw system calls on descriptors. Other libraries may replace libc's wrappers: librspreload turns
+ * sockets into rsockets, and sctpiw's preload library serves descriptors. But the I/O of the RNIC
+ * must reach the kernel. Each function makes the system call of its name, and returns its result,
+ * or -errno; errno does not change. No lock; any thread.
  *
- * Descriptors that are made here are CLOEXEC, and never 0 to 2: a program that closed its standard
- * streams would print into them. "Non-blocking" below is said of the new descriptor.
+ * New descriptors are CLOEXEC, and never 0 to 2: a program that closed its standard streams would
+ * print into them. "Non-blocking" refers to the new descriptor.
  */
 #ifndef SCTPIW_SYS_SYS_H
 #define SCTPIW_SYS_SYS_H
@@ -35,13 +35,13 @@ int sys_getsockname(int fd, struct sockaddr_storage *addr);
 int sys_setsockopt(int fd, int level, int name, const void *val, socklen_t len);
 int sys_setsockopt_int(int fd, int level, int name, int val);
 int sys_getsockopt(int fd, int level, int name, void *val, socklen_t *len);
-int sys_getsockopt_int(int fd, int level, int name); /* the value, or -errno */
-/* Bytes of payload that each buffer of a carrier's socket is to hold. */
+int sys_getsockopt_int(int fd, int level, int name); /* returns the value, or -errno */
+/* Bytes of payload for each buffer of a carrier's socket. */
 #define SYS_SOCKET_BUFFER (4 << 20)
 /*
- * Makes a buffer, SO_RCVBUF or SO_SNDBUF, that large, or as large as net.core.rmem_max or wmem_max let
- * it. Returns the bytes that the kernel really holds: twice as many, since it counts its own memory as
- * well; 0 if it does not say.
+ * Sets a buffer, SO_RCVBUF or SO_SNDBUF, to SYS_SOCKET_BUFFER, or to the limit of net.core.rmem_max
+ * or wmem_max. Returns the kernel's size in bytes, or 0 if unknown. The kernel doubles the size,
+ * since it counts its own memory as well.
  */
 size_t sys_raise_buffer(int fd, int name);
 ssize_t sys_sendmsg(int fd, const struct msghdr *msg, int flags);
@@ -50,15 +50,15 @@ ssize_t sys_recvmsg(int fd, struct msghdr *msg, int flags);
 int sys_recvmmsg(int fd, struct mmsghdr *msgs, unsigned int n, int flags);
 int sys_epoll_create(void);
 int sys_epoll_ctl(int epfd, int op, int fd, struct epoll_event *ev);
-int sys_epoll_poll(int epfd, struct epoll_event *ev, int max); /* epoll_wait() that does not wait */
+int sys_epoll_poll(int epfd, struct epoll_event *ev, int max); /* epoll_wait() without waiting */
 int sys_epoll_wait(int epfd, struct epoll_event *ev, int max, int timeout); /* ms */
 int sys_eventfd(void);							    /* non-blocking */
 int sys_timerfd(void);				/* CLOCK_MONOTONIC, non-blocking */
 int sys_timerfd_set(int fd, uint64_t deadline); /* ns, absolute; TIME_NEVER: disarms the timer */
-int sys_ppoll(struct pollfd *fds, unsigned int n, uint64_t timeout); /* ns; TIME_NEVER: for ever */
+int sys_ppoll(struct pollfd *fds, unsigned int n, uint64_t timeout); /* ns; TIME_NEVER: no limit */
 int sys_pipe(int fds[2]);					     /* both ends block */
 int sys_dup(int fd);
-int sys_open(const char *path, int flags); /* O_CREAT: a file for its owner alone, 0600 */
+int sys_open(const char *path, int flags); /* O_CREAT: with mode 0600 */
 int sys_truncate(int fd, off_t len);
 int sys_fchmod(int fd, mode_t mode);
 int sys_mkdir(const char *path, mode_t mode);
@@ -80,37 +80,36 @@ int sys_lock_byte(int fd, off_t at, bool lock);
  * lock.
  */
 off_t sys_locked_to(int fd, off_t at);
-off_t sys_tell(int fd); /* the position: after an append, where that ended */
+off_t sys_tell(int fd); /* returns the position; after an append, its end */
 ssize_t sys_read(int fd, void *buf, size_t len);
 /*
- * Reads what is in a pipe, or returns -EAGAIN, also if the descriptor blocks, provided that no other reader is as fast. One
- * call since Linux 6.4, two before.
+ * Reads from a pipe. Returns -EAGAIN if it is empty, even if the descriptor blocks, unless another
+ * reader is faster. One call since Linux 6.4, two before.
  */
 ssize_t sys_read_pipe(int fd, void *buf, size_t len);
 ssize_t sys_write(int fd, const void *buf, size_t len);
 /*
- * Writes to a file that may grow large. At RLIMIT_FSIZE it returns -EFBIG, without the deadly
- * SIGXFSZ.
+ * Writes to a file that may grow large. At RLIMIT_FSIZE, returns -EFBIG without the deadly SIGXFSZ.
  */
 ssize_t sys_append(int fd, const void *buf, size_t len);
-void sys_close(int fd); /* nothing if fd is negative */
+void sys_close(int fd); /* ignores a negative fd */
 /*
- * For a descriptor that lives on: moves it to a number out of the application's way, which is
- * returned, and keeps the application from closing it, as far as the preload library sees. A
- * negative fd, which is -errno of what should have made it, is returned as it is.
+ * Moves a long-lived descriptor to a number that the application does not use, and returns the
+ * number. The preload library prevents the application from closing it. A negative fd, as -errno of
+ * the call that makes the descriptor, is returned unchanged.
  */
 int sys_keep(int fd);
 /*
- * The lowest kept number in [first, last], or -1. May be called in signal handlers and children of
- * vfork().
+ * Returns the lowest kept number in [first, last], or -1. May be called in signal handlers, and in
+ * children of vfork().
  */
 int sys_kept(unsigned int first, unsigned int last);
-/* How many descriptors the process may have: the numbers below it. */
+/* Returns the process's limit of descriptors: all numbers are lower. */
 uint64_t sys_max_fds(void);
-/* Fills buf with random octets of the kernel. 0 or -errno. */
+/* Fills buf with random octets of the kernel. Returns 0 or -errno. */
 int sys_random(void *buf, size_t len);
 
-/* CLOCK_MONOTONIC, ns. */
+/* Returns CLOCK_MONOTONIC in ns. */
 static inline uint64_t sys_now(void)
 {
 	struct timespec ts;
