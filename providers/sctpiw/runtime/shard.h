@@ -32,8 +32,8 @@
  *				too early
  *	progress.parked [C D]	thread; anyone: made safe by the fences
  *	progress.nap_until, parked_since
- *				thread, pollers, posters; pollers, posters: a needless look or
- *				setting of the timer, or a nap that ends at most 6.4 ms too late
+ *				thread, pollers, posters; pollers, posters: a needless look
+ *				or timer, or a nap at most 6.4 ms too long
  *	progress.doorbell_wake [B]
  *				posters, thread; posters: made safe by the fence
  *	progress.started	holder; posters: a poster sends at once

@@ -15,7 +15,10 @@
 #include "verbs/domain.h"
 
 #define FLOW_LABEL 0xfffffu
-/* For those who leave it at 0, with which no packet would come far; a group is the link's then, as in IP. */
+/*
+ * Used if the program sets 0, with which no packet would leave the link. Groups stay on the link
+ * then, as in IP.
+ */
 #define HOP_LIMIT 64
 #define HOP_LIMIT_GROUP 1
 
@@ -25,8 +28,8 @@ bool sctpiw_ah_is_valid(const struct ibv_ah_attr *attr, enum config_personality 
 }
 
 /*
- * A LID is the low 16 bits of an address; those above are the same as of our own address, since there is nobody
- * else to ask for them.
+ * A LID is the low 16 bits of an address. The other bits are taken from a local address: there is
+ * no subnet manager to query.
  */
 static int resolve_lid(uint16_t lid, struct port_gid *from, struct ip_addr *remote)
 {
@@ -50,8 +53,8 @@ void sctpiw_ah_complain(const char *whose, const struct ibv_ah_attr *attr)
 }
 
 /*
- * Whether packets can go from one address to the other; a loopback address stands for all addresses
- * of this host.
+ * True if packets can go from one address to the other. A loopback address means any address of
+ * this host.
  */
 static bool is_possible(const struct ibv_ah_attr *attr, const struct port_gid *from,
 			const struct ip_addr *remote)
@@ -105,8 +108,8 @@ int sctpiw_ah_resolve(const struct ibv_ah_attr *attr, struct port_gid *from, str
 }
 
 /*
- * Whether the host sends to groups of IPv6 by lo: unlike other interfaces it gets no route for them, and what is sent
- * there would be lost without a word. 0 or an errno.
+ * Checks that the host has a route to an IPv6 group by lo. Without the route, which lo alone lacks
+ * by default, packets would be lost silently. Returns 0 or an errno.
  */
 static int check_group(const struct ip_addr *group, unsigned int ifindex)
 {
@@ -119,7 +122,7 @@ static int check_group(const struct ip_addr *group, unsigned int ifindex)
 	return -ret;
 }
 
-/* 0 or an errno. */
+/* Returns 0 or an errno. */
 static int fill(struct iw_ud_dest *dest, const struct ibv_ah_attr *attr,
 		enum config_personality personality)
 {
@@ -137,14 +140,17 @@ static int fill(struct iw_ud_dest *dest, const struct ibv_ah_attr *attr,
 		return EINVAL;
 	dest->local = sockaddr_ip((const struct sockaddr *)&gid.addr);
 	/*
-	 * A loopback address is this host, by rdma_cm. What comes from there names a GID of the port, since the
-	 * receiver looks it up among those to answer.
+	 * rdma_cm accepts a loopback address for this host. Packets must come from a GID of the
+	 * port: the receiver looks up their source among the GIDs to answer.
 	 */
 	if (ip_addr_is_loopback(&dest->remote))
 		dest->remote = dest->local;
 	if (ip_addr_is_link_local(&dest->remote) || ip_addr_is_scoped_group(&dest->remote))
 		dest->remote.scope_id = gid.ifindex;
-	/* What goes to a group of IPv6 leaves by the interface that is named with it, not by that of its source. */
+	/*
+	 * Datagrams to an IPv6 group leave by the named interface, not by the interface of their
+	 * source.
+	 */
 	if (ip_addr_is_multicast(&dest->remote) && !ip_addr_is_v4(&dest->remote)) {
 		dest->local.scope_id = gid.ifindex;
 		err = ip_addr_is_loopback(&dest->local) ? check_group(&dest->remote, gid.ifindex) :

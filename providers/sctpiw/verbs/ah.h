@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Address handles: where datagrams go (man ibv_create_ah). A work request takes its address with it when it
- * is posted, so that a handle may be destroyed at any time.
+ * Address handles: destinations of datagrams (man ibv_create_ah). Each posted work request has a
+ * copy of its address, so a handle may be destroyed at any time.
  */
 #ifndef SCTPIW_VERBS_AH_H
 #define SCTPIW_VERBS_AH_H
@@ -15,7 +15,7 @@
 
 struct sctpiw_ah {
 	struct ibv_ah ibv;
-	struct iw_ud_dest dest; /* but for qp_num and qkey */
+	struct iw_ud_dest dest; /* all but qp_num and qkey */
 };
 
 static inline struct sctpiw_ah *to_ah(struct ibv_ah *ah)
@@ -23,25 +23,29 @@ static inline struct sctpiw_ah *to_ah(struct ibv_ah *ah)
 	return list_entry(ah, struct sctpiw_ah, ibv);
 }
 
-/* As on every Ethernet the address of the peer is in the GRH. InfiniBand has LIDs as well. */
+/*
+ * True for an address vector with the peer's address in the GRH, as on every Ethernet. InfiniBand
+ * also has LIDs.
+ */
 bool sctpiw_ah_is_valid(const struct ibv_ah_attr *attr, enum config_personality personality);
 /*
- * Prints a line if a missing GID makes the address vector invalid. whose: "the peer of QP
- * 0x000017", or the like.
+ * Logs an error if a missing GID makes the address vector invalid. whose: for example "the peer of
+ * QP 0x000017".
  */
 void sctpiw_ah_complain(const char *whose, const struct ibv_ah_attr *attr);
 /*
- * What a valid address vector names: the GID that packets leave from, and the address that they go to, without its
- * scope. 0; or EINVAL, and a line says why.
+ * Resolves a valid address vector: the local GID that packets leave from, and the remote address,
+ * without its scope. Returns 0, or EINVAL, which is logged.
  */
 int sctpiw_ah_resolve(const struct ibv_ah_attr *attr, struct port_gid *from,
 		      struct ip_addr *remote);
-/* The latter alone, whatever the former is. */
+/* Resolves the remote address alone, whatever the local GID is. */
 int sctpiw_ah_remote(const struct ibv_ah_attr *attr, struct ip_addr *remote);
 
 /*
- * NULL: errno is EINVAL for an address without a GID (or LID, with the personality ib), another port than 1, a source GID that is not there, or a
- * destination that no host can have; or ENOMEM.
+ * Returns NULL and sets errno on failure: ENOMEM, or EINVAL. EINVAL means an address without a GID
+ * (or LID, with the personality ib), a port other than 1, an unknown source GID, or an impossible
+ * destination.
  */
 struct ibv_ah *sctpiw_create_ah(struct ibv_pd *pd, struct ibv_ah_attr *attr);
 int sctpiw_destroy_ah(struct ibv_ah *ah);

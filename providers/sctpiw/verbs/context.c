@@ -30,7 +30,7 @@
 
 uint32_t sctpiw_generation;
 
-/* Of what is memory alone, in a child of the process that has opened the device. */
+/* Guards objects that are memory alone, in a child of the process that opened the device. */
 static pthread_mutex_t orphans_lock = PTHREAD_MUTEX_INITIALIZER;
 
 static void before_fork(void)
@@ -73,7 +73,7 @@ void sctpiw_unlock(struct sctpiw_context *ctx)
 
 int sctpiw_inherited(void)
 {
-	static _Atomic uint32_t said_in; /* a generation; in that of 0 nothing is inherited */
+	static _Atomic uint32_t said_in; /* a generation; generation 0 inherits nothing */
 
 	if (atomic_exchange_explicit(&said_in, sctpiw_generation, memory_order_relaxed) !=
 	    sctpiw_generation)
@@ -123,10 +123,10 @@ void sctpiw_complain_about_abi(void)
 }
 
 /*
- * Ends what the application has left on a device that it closes, as the kernel does when the
- * descriptor is closed. QPs go first, since they use the others; destroy_memory() is for the rest.
- * QPs, CQs and SRQs are put on the three lists, for free_context() to purge their events and free
- * them once the lock is given up. Needs the shard lock.
+ * Destroys the objects that the application left on a device that it closes, as the kernel does
+ * when the descriptor is closed. QPs go first, since they use the other objects; destroy_memory()
+ * does the rest. Moves QPs, CQs and SRQs to the three lists: free_context() purges their events and
+ * frees them after it has released the lock. Needs the shard lock.
  */
 static void destroy_queues(struct sctpiw_context *ctx, struct list_node *qps, struct list_node *cqs,
 			   struct list_node *srqs)
@@ -155,7 +155,7 @@ static void destroy_queues(struct sctpiw_context *ctx, struct list_node *qps, st
 	}
 }
 
-/* MRs go behind the windows on them. Needs sctpiw_lock(). */
+/* Frees windows before their MRs. Needs sctpiw_lock(). */
 static void destroy_memory(struct sctpiw_context *ctx)
 {
 	struct list_node *node;
@@ -186,8 +186,8 @@ static void destroy_memory(struct sctpiw_context *ctx)
 }
 
 /*
- * libibverbs asks the kernel for a descriptor of asynchronous events by ioctl(), which there is no
- * answer to here. It does not ask if async_fd is set already.
+ * Without async_fd, libibverbs would request a descriptor of asynchronous events from the kernel by
+ * ioctl(), which fails here.
  */
 static int open_async_channel(struct sctpiw_context *ctx)
 {
@@ -257,8 +257,8 @@ static void free_context(struct ibv_context *context)
 }
 
 /*
- * Verbs that return an errno and are system calls on other devices: those set errno, too, and
- * programs print it by perror(). This one makes such a verb of ours do the same.
+ * On other devices, these verbs are system calls. They return an errno, and also set errno, which
+ * programs print by perror(). This macro makes a verb of sctpiw do the same.
  */
 #define SETS_ERRNO(name, params, args)                                                             \
 	static int name params                                                                     \
@@ -399,7 +399,7 @@ struct verbs_context *sctpiw_alloc_context(struct ibv_device *device, int cmd_fd
 		faults_verbs_close(ctx);
 		goto fail;
 	}
-	/* libibverbs has tried what there is no answer to here; that is nobody's error. */
+	/* libibverbs made requests that fail here. They are no errors of the program. */
 	errno = saved;
 	return pabi_full_context(&ctx->vctx);
 fail:

@@ -23,15 +23,15 @@ struct sctpiw_cq {
 	struct verbs_cq vcq;
 	struct iw_cq *iw;
 	uint32_t generation;	   /* sctpiw_generation when it was made */
-	pthread_mutex_t lock;	   /* of the ring's consumer end: sctpiw_cq_lock() */
-	bool single_threaded;	   /* one thread at a time uses it, so no lock is taken */
-	struct object obj;	   /* its event channels; iw->ctx */
+	pthread_mutex_t lock;	   /* guards the ring's consumer end: sctpiw_cq_lock() */
+	bool single_threaded;	   /* only one thread at a time uses it: no lock is taken */
+	struct object obj;	   /* event channels; iw->ctx */
 	struct list_node node;	   /* of sctpiw_context.cqs; shard lock */
 	struct sctpiw_pd *pd;	   /* the parent domain that it holds, or NULL */
-	struct iw_cqe current;	   /* the completion that start_poll or next_poll has taken */
-	uint64_t stamp;		   /* when `current` came, ns; valid if it was asked for */
-	uint64_t wallclock_offset; /* ns to add to stamp, as start_poll found it, if asked for */
-	_Atomic(struct cq_faults *) faults; /* verbs/faults_cq.c's; NULL without them */
+	struct iw_cqe current;	   /* the completion taken by start_poll or next_poll */
+	uint64_t stamp;		   /* time of `current`, ns; valid if requested */
+	uint64_t wallclock_offset; /* ns to add to stamp, of the last start_poll, if requested */
+	_Atomic(struct cq_faults *) faults; /* for faults_cq.c; NULL without faults */
 };
 
 static inline struct sctpiw_cq *to_cq(struct ibv_cq *cq)
@@ -52,34 +52,34 @@ static inline void sctpiw_cq_unlock(struct sctpiw_cq *cq)
 }
 
 /*
- * cqe: entries. EINVAL for too few or too many entries, or a wrong vector or channel; ENOMEM; EIO.
- * libibverbs fills what struct ibv_cq has beside cqe and handle.
+ * cqe: number of entries. EINVAL for too few or too many entries, or a wrong vector or channel;
+ * ENOMEM; EIO. Sets only cqe and handle of struct ibv_cq; libibverbs sets the other fields.
  */
 struct ibv_cq *sctpiw_create_cq(struct ibv_context *context, int cqe,
 				struct ibv_comp_channel *channel, int comp_vector);
 
 /*
- * As sctpiw_create_cq(), and EOPNOTSUPP for attributes and wc_flags that are not known. All wc_flags
- * that are known are taken: a field that a connected QP of iWARP has nothing for reads 0.
+ * As sctpiw_create_cq(). Also EOPNOTSUPP for unknown attributes or wc_flags. All known wc_flags are
+ * accepted: a field that a connected iWARP QP does not have reads 0.
  */
 struct ibv_cq_ex *sctpiw_create_cq_ex(struct ibv_context *context,
 				      struct ibv_cq_init_attr_ex *attr);
 
-/* EINVAL for a wrong number, or if more entries wait in the queue; ENOMEM; EIO. */
+/* EINVAL for a wrong number, or more waiting completions; ENOMEM; EIO. */
 int sctpiw_resize_cq(struct ibv_cq *cq, int cqe);
 
 /*
- * Sets how many completions, or microseconds, an event waits for. EOPNOTSUPP for other attributes.
+ * Sets the completions, or microseconds, that an event waits for. EOPNOTSUPP for other attributes.
  */
 int sctpiw_modify_cq(struct ibv_cq *cq, struct ibv_modify_cq_attr *attr);
 
 /*
- * As the kernel does, waits until events that the application has read are acknowledged, since they
- * name the CQ; those that it has not read vanish. EBUSY if a QP uses it.
+ * As the kernel does, waits until the application has acknowledged the events it read, since they
+ * name the CQ. Unread events vanish. EBUSY if a QP uses the CQ.
  */
 int sctpiw_destroy_cq(struct ibv_cq *cq);
 
-/* Frees a CQ of which the RNIC's part is gone, without waiting for events. */
+/* Frees a CQ whose iw was freed, without waiting for events. */
 void sctpiw_cq_release(struct sctpiw_cq *cq);
 
 #endif

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The driver as libibverbs sees it: which devices it takes, and how they are opened. libibverbs
- * loads the library, whose constructor registers the driver; nothing else calls into this file.
+ * The driver for libibverbs: matching and opening devices. libibverbs loads the library, whose
+ * constructor registers the driver. No other file calls this one.
  */
 #include <stdlib.h>
 
 #include "runtime/rnic.h"
 #include "verbs/context.h"
 
-/* libibverbs fills the device in. */
+/* libibverbs fills the struct. */
 static struct verbs_device *alloc_device(struct verbs_sysfs_dev *sysfs_dev)
 {
 	return calloc(1, sizeof(struct verbs_device));
@@ -41,8 +41,8 @@ static __attribute__((constructor)) void register_driver(void)
 		return;
 	}
 	/*
-	 * A device that cannot be used, because of wrong settings or a carrier that this host does
-	 * not have, is not listed at all; the RNIC has printed a line that says why.
+	 * Does not list an unusable device, with wrong settings or without its carrier on this
+	 * host. The RNIC has logged the reason.
 	 */
 	if (!rnic_get())
 		return;

@@ -15,7 +15,7 @@
 
 static _Atomic uint64_t allocated; /* bytes in use; SCTPIW_MAX_DM at most */
 
-#define COPY_UNIT 4 /* of offsets and lengths of copies; rdma-core's tests expect it of a device */
+#define COPY_UNIT 4 /* unit of offsets and lengths of copies, as rdma-core's tests require */
 
 static bool is_inside(const struct sctpiw_dm *dm, uint64_t offset, uint64_t length)
 {
@@ -76,7 +76,7 @@ static struct sctpiw_dm *new_dm(uint64_t length, size_t align)
 		free(dm);
 		return NULL;
 	}
-	memset(memory, 0, length); /* a peer must not see what the heap held before */
+	memset(memory, 0, length); /* a peer must not read old contents of the heap */
 	dm->memory = memory;
 	dm->length = length;
 	return dm;
@@ -170,7 +170,7 @@ struct ibv_mr *sctpiw_reg_dm_mr(struct ibv_pd *ibpd, struct ibv_dm *ibdm, uint64
 	mr = sctpiw_new_mr(to_pd(ibpd), &attr, (int)access, dm);
 	if (!mr)
 		return NULL;
-	/* For libibverbs, which is to leave alone pages that the application did not give it. */
+	/* For libibverbs, which must not touch pages that the application did not provide. */
 	mr->vmr.mr_type = VERBS_MR_DMABUF;
 	mr->vmr.ibv_mr.length = length;
 	return &mr->vmr.ibv_mr;

@@ -89,7 +89,7 @@ static int check_parent_attr(struct ibv_context *context,
 
 	if (attr->comp_mask & ~known) {
 		log_debug("alloc_parent_domain: unknown comp_mask 0x%x", attr->comp_mask);
-		return EOPNOTSUPP; /* test suites of later versions of libibverbs skip this errno */
+		return EOPNOTSUPP; /* later test suites of libibverbs skip such a test */
 	}
 	if (!attr->pd || attr->pd->context != context || to_pd(attr->pd)->parent) {
 		log_debug("alloc_parent_domain: needs a protection domain of this device");
@@ -103,8 +103,8 @@ static int check_parent_attr(struct ibv_context *context,
 }
 
 /*
- * The allocators of a parent domain are for memory that a device works on. Here only the process
- * itself touches queues, so allocators are accepted, and never called.
+ * Allocators of a parent domain are for memory that a device accesses. Here, only the process
+ * itself accesses queues. So allocators are accepted, and never called.
  */
 struct ibv_pd *sctpiw_alloc_parent_domain(struct ibv_context *context,
 					  struct ibv_parent_domain_init_attr *attr)
@@ -139,8 +139,8 @@ struct ibv_pd *sctpiw_alloc_parent_domain(struct ibv_context *context,
 }
 
 /*
- * Frees what a protection or parent domain is to the RNIC; -EBUSY while it is in use. Needs
- * sctpiw_lock().
+ * Frees the RNIC's part of a protection or parent domain. Returns -EBUSY while the domain is in
+ * use. Needs sctpiw_lock().
  */
 static int release_pd(struct sctpiw_context *ctx, struct sctpiw_pd *pd)
 {
@@ -153,7 +153,7 @@ static int release_pd(struct sctpiw_context *ctx, struct sctpiw_pd *pd)
 		if (pd->td)
 			pd->td->users--;
 	} else {
-		/* In a child of fork() a queue of the parent's keeps it, which nobody uses. */
+		/* In a child of fork(), an unused queue of the parent may keep the PD busy. */
 		err = iw_pd_free(pd->iw);
 		if (err && sctpiw_alive(ctx))
 			return err;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Protection domains, thread domains, and parent domains, which tie one of each together (man
- * ibv_alloc_pd, ibv_alloc_td, ibv_alloc_parent_domain). Their counts and lists need sctpiw_lock().
+ * Protection domains, thread domains, and parent domains, which combine both (man ibv_alloc_pd,
+ * ibv_alloc_td, ibv_alloc_parent_domain). Their counts and lists need sctpiw_lock().
  */
 #ifndef SCTPIW_VERBS_DOMAIN_H
 #define SCTPIW_VERBS_DOMAIN_H
@@ -11,24 +11,24 @@
 
 struct iw_pd;
 
-/* Says that the application uses what is made in it by one thread at a time. */
+/* The application uses objects of a thread domain by one thread at a time. */
 struct sctpiw_td {
 	struct ibv_td ibv;
 	struct list_node node; /* of sctpiw_context.tds */
-	uint32_t users;	       /* parent domains that have it */
+	uint32_t users;	       /* parent domains that contain it */
 };
 
 /*
- * A protection domain or a parent domain. A parent domain shares the RNIC's PD with the protection
- * domain that it was made of, and stands for it wherever a PD is asked for.
+ * A protection domain or a parent domain. A parent domain shares the RNIC's PD with its protection
+ * domain, and may be used wherever a PD is required.
  */
 struct sctpiw_pd {
 	struct ibv_pd ibv;
 	struct iw_pd *iw;
 	struct list_node node;	  /* of sctpiw_context.pds */
-	struct sctpiw_pd *parent; /* what a parent domain was made of; else NULL */
-	struct sctpiw_td *td;	  /* of a parent domain; or NULL */
-	uint32_t users;		  /* objects that were made on it, parent domains among them */
+	struct sctpiw_pd *parent; /* of a parent domain: its protection domain; else NULL */
+	struct sctpiw_td *td;	  /* of a parent domain: its thread domain, or NULL */
+	uint32_t users;		  /* objects on it, including parent domains */
 };
 
 static inline struct sctpiw_pd *to_pd(struct ibv_pd *pd)
@@ -42,8 +42,8 @@ static inline struct sctpiw_td *to_td(struct ibv_td *td)
 }
 
 /*
- * Every object that is made on a PD holds it, and drops it when it is destroyed: so a parent domain
- * outlives its objects. Need sctpiw_lock().
+ * Each object on a PD holds the PD, and drops it when it is destroyed. So a parent domain outlives
+ * its objects. Both functions need sctpiw_lock().
  */
 static inline void sctpiw_pd_hold(struct sctpiw_pd *pd)
 {
@@ -55,25 +55,24 @@ static inline void sctpiw_pd_drop(struct sctpiw_pd *pd)
 	pd->users--;
 }
 
-/*
- * The same for a CQ, SRQ or QP that a child of fork() frees, whose parent has made it. Takes the lock.
- */
+/* The same for a CQ, SRQ or QP of a parent process that a child of fork() frees. Takes the lock. */
 void sctpiw_pd_drop_inherited(struct sctpiw_pd *pd);
 
-/* ENOMEM. */
+/* Fails with ENOMEM. */
 struct ibv_pd *sctpiw_alloc_pd(struct ibv_context *context);
 
-/* Frees a protection or parent domain. EBUSY if objects, or parent domains, are left on it. */
+/* Frees a protection or parent domain. EBUSY if objects, or parent domains, use it. */
 int sctpiw_dealloc_pd(struct ibv_pd *pd);
 
-/* EINVAL for a comp_mask, of which no bit is defined; ENOMEM. */
+/* EINVAL for a nonzero comp_mask (no bit is defined); ENOMEM. */
 struct ibv_td *sctpiw_alloc_td(struct ibv_context *context, struct ibv_td_init_attr *attr);
 
-/* EBUSY if a parent domain has it. */
+/* EBUSY if a parent domain contains it. */
 int sctpiw_dealloc_td(struct ibv_td *td);
 
 /*
- * EINVAL for a PD or TD of another device, a PD that is a parent domain, or an unknown attribute.
+ * EINVAL for a PD or TD of another device, or a PD that is a parent domain. EOPNOTSUPP for unknown
+ * attributes; ENOMEM.
  */
 struct ibv_pd *sctpiw_alloc_parent_domain(struct ibv_context *context,
 					  struct ibv_parent_domain_init_attr *attr);

@@ -22,7 +22,7 @@ static void post(struct object *obj, enum ibv_event_type type)
 	}
 }
 
-/* Whether the attributes name this object, or none of its kind. */
+/* True if the attributes name this object, or no object of its kind. */
 static bool is_meant(const struct fault_attrs *attrs, enum fault_selector which, uint32_t number,
 		     uint32_t nth)
 {
@@ -33,7 +33,7 @@ static bool is_meant(const struct fault_attrs *attrs, enum fault_selector which,
 	return o->nth ? o->nth == nth : o->number == number;
 }
 
-/* The QP goes to ERROR in front of an event that says so. */
+/* Posts an event on a QP. If the event reports an error, the QP enters ERROR first. */
 static void raise_qp(struct sctpiw_qp *qp, enum ibv_event_type type)
 {
 	switch (type) {
@@ -43,7 +43,7 @@ static void raise_qp(struct sctpiw_qp *qp, enum ibv_event_type type)
 		iw_qp_modify(qp->iw, IW_QPS_ERR);
 		post(&qp->obj, type);
 		break;
-	case IBV_EVENT_QP_LAST_WQE_REACHED: /* comes of itself, if the QP has an SRQ */
+	case IBV_EVENT_QP_LAST_WQE_REACHED: /* the QP posts this event itself, if it has an SRQ */
 		iw_qp_modify(qp->iw, IW_QPS_ERR);
 		break;
 	default:
@@ -58,7 +58,7 @@ static void raise_on_qps(struct sctpiw_context *ctx, const struct fault_attrs *a
 	list_for_each_safe(node, &ctx->qps) {
 		struct sctpiw_qp *qp = list_entry(node, struct sctpiw_qp, node);
 
-		/* Handles of ibv_open_qp() hear what their QP does. */
+		/* Handles of ibv_open_qp() receive the events of their QP. */
 		if (!qp->real && faults_qp_is_meant(ctx->shard, qp->iw, attrs))
 			raise_qp(qp, type);
 	}
@@ -74,7 +74,7 @@ static void raise_on_cqs(struct sctpiw_context *ctx, const struct fault_attrs *a
 	}
 }
 
-/* What happens to an SRQ that fails happens to the QPs that take their receives from it. */
+/* A failing SRQ also fails all QPs with receives from it. */
 static void fail_qps_of(struct sctpiw_context *ctx, const struct iw_srq *srq)
 {
 	list_for_each_safe(node, &ctx->qps) {
@@ -102,7 +102,7 @@ static void raise_on_srqs(struct sctpiw_context *ctx, const struct fault_attrs *
 static void raise_on_context(struct sctpiw_context *ctx, const struct fault_attrs *attrs,
 			     enum ibv_event_type type)
 {
-	/* Of the device, whose event names nothing, or of its port, which the event names. */
+	/* An event of the device names no object; an event of its port names the port. */
 	struct object_async_event ev = {
 		.element = type == IBV_EVENT_DEVICE_FATAL ? 0 : 1,
 		.event_type = type,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Each function asks first, and hands the call on if no rule lets it fail, so that one that fails has done nothing.
- * Those that make objects look at the limits, too.
+ * Each function first checks the rules, and only then makes the call. So a call that fails has no
+ * effect. Functions that make objects check the limits, too.
  */
 #include "verbs/faults_calls.h"
 
@@ -18,7 +18,7 @@
 #include "verbs/qp.h"
 #include "verbs/srq.h"
 
-/* ---- what is known of a call ---- */
+/* ---- attributes of a call ---- */
 
 static struct fault_attrs nothing(const void *object)
 {
@@ -67,8 +67,8 @@ static struct fault_attrs of_mw(const struct ibv_mw *mw)
 }
 
 /*
- * The state that the program knows its QP to be in: the connection manager of the device moves one to RTS before
- * librdmacm asks for RTR and RTS. A QP that has failed is in that state, whether or not the program knows.
+ * Returns the state of the QP as the program sees it. The connection manager of the device moves a
+ * QP to RTS before librdmacm requests RTR and RTS. A failed QP is in ERR or SQE in any case.
  */
 static enum ibv_qp_state known_state(struct ibv_qp *qp)
 {
@@ -97,7 +97,7 @@ static int ask(struct ibv_context *context, enum fault_site site, struct fault_a
 	return faults_ask_verb(to_ctx(context), site, &attrs);
 }
 
-/* Sets errno as the verb would, and returns it; 0: the call goes on. */
+/* Sets errno as the verb would, and returns the errno. Returns 0 if the call may go on. */
 static int refuse(bool too_much, int err)
 {
 	if (too_much)
@@ -107,7 +107,7 @@ static int refuse(bool too_much, int err)
 
 /* ---- calls that only fail ---- */
 
-/* Of a verb that returns an errno. */
+/* For a verb that returns an errno. */
 #define MAY_FAIL(name, params, args, context, attrs)                                               \
 	static int name params                                                                     \
 	{                                                                                          \
@@ -149,7 +149,7 @@ MAY_FAIL(req_notify_cq, (struct ibv_cq * cq, int solicited_only), (cq, solicited
 MAY_FAIL(destroy_cq, (struct ibv_cq * cq), (cq), cq->context, of_cq(cq))
 MAY_FAIL(destroy_qp, (struct ibv_qp * qp), (qp), qp->context, of_qp(qp))
 
-/* Of a verb that returns an object, with an errno beside it. */
+/* For a verb that returns an object, and sets errno. */
 #define MAY_FAIL_TO_MAKE(type, name, params, args, context)                                        \
 	static struct type *name params                                                            \
 	{                                                                                          \
@@ -174,7 +174,7 @@ MAY_FAIL_TO_MAKE(ibv_mr, reg_dm_mr,
 		  unsigned int access),
 		 (pd, dm, offset, length, access), pd->context)
 
-/* ---- calls that limits concern, too ---- */
+/* ---- calls with limits ---- */
 
 static struct ibv_pd *alloc_pd(struct ibv_context *context)
 {
@@ -325,7 +325,7 @@ static bool refuse_qp(struct ibv_context *context, const struct ibv_qp_cap *cap,
 	       refuse(faults_exceeds_count(ctx, LIMIT_MAX_QP), ENOMEM);
 }
 
-/* A QP may be granted more inline data than it was asked for, but not more than the device has. */
+/* A QP may have more inline data than requested, but not more than the device. */
 static struct ibv_qp *fit(struct ibv_qp *ibqp, struct ibv_qp_cap *granted)
 {
 	struct sctpiw_qp *qp = ibqp ? to_qp(ibqp) : NULL;

@@ -17,43 +17,47 @@
 #include "verbs/cq.h"
 #include "verbs/poll.h"
 
-#define GATHER_TIME NSEC_PER_SEC /* without `within` */
+#define GATHER_TIME NSEC_PER_SEC /* the default of `within` */
 
-/* What rules have said of a completion that waits in the ring. */
+/* Effects of rules on a waiting completion of the ring. */
 struct verdict {
-	uint64_t due;  /* ns; it is not handed out before */
-	bool alone;    /* and not together with others */
-	uint32_t rule; /* that says so */
+	uint64_t due;  /* ns; earlier polls do not return the completion */
+	bool alone;    /* it is polled alone */
+	uint32_t rule; /* the rule with this effect */
 };
 
-/* Completions that wait for others: those from a position of the ring on. */
+/* Completions of the ring, from a position on, that wait for others. */
 struct gathering {
 	bool on;
-	uint32_t rule;	/* that says so */
-	uint32_t from;	/* as iw_cq.head counts */
-	uint32_t count; /* until so many wait, */
-	uint64_t until; /* or until then, ns */
+	uint32_t rule;	/* the rule with this effect */
+	uint32_t from;	/* position, as iw_cq.head counts */
+	uint32_t count; /* wait until this number waits, */
+	uint64_t until; /* or until this time, ns */
 };
 
 /*
- * Of a CQ whose completions have been polled with rules in force. The CQ's consumer lock guards it, and the shard
- * lock what is said below.
+ * State of a CQ whose completions were polled with rules in force. Guarded by the CQ's consumer
+ * lock, and by the shard lock as noted.
  */
 struct cq_faults {
 	struct sctpiw_cq *cq;
-	struct verdict *verdict; /* by slot of the ring; NULL: none waits */
+	struct verdict *verdict; /* by slot of the ring; NULL: no completion waits */
 	struct gathering gathering;
-	bool alone;	      /* start_poll has given one that is alone */
-	uint32_t removals;    /* faults_removals() when what is said above was true */
-	_Atomic bool overrun; /* what it has, and what comes, is lost. Written under the shard lock */
+	bool alone;	   /* the current completion of start_poll is alone */
+	uint32_t removals; /* faults_removals() at the last check of the fields above */
+	_Atomic bool
+		/* All completions, also later ones, are lost. Written under the shard lock. */
+		overrun;
 	_Atomic uint64_t
-		look_at; /* when `look` fires; 0: it does not. Written under the shard lock */
-	/* Shard lock: */
+		/* The time of `look`; 0: not set. Written under the shard lock. */
+		look_at;
+	/* Guarded by the shard lock: */
 	struct fault_timer
-		look; /* completions may be due: a program that waits for an event gets one */
-	struct fault_timer post;     /* notifications are due */
-	unsigned int notifications;  /* so many */
-	uint32_t notifications_rule; /* that holds back the first of them */
+		/* Completions may be due: notifies a program that waits for an event. */
+		look;
+	struct fault_timer post;     /* posts the delayed notifications */
+	unsigned int notifications;  /* number of delayed notifications */
+	uint32_t notifications_rule; /* the rule that delays the first of them */
 };
 
 static void fire_look(struct fault_timer *t, struct shard *s, uint64_t now)
@@ -77,13 +81,13 @@ static void fire_post(struct fault_timer *t, struct shard *s, uint64_t now)
 	post_all(list_entry(t, struct cq_faults, post));
 }
 
-/* Any thread; pairs with the release in state_locked(). */
+/* Thread-safe; pairs with the release in state_locked(). */
 static struct cq_faults *faults_of(struct sctpiw_cq *cq)
 {
 	return atomic_load_explicit(&cq->faults, memory_order_acquire);
 }
 
-/* The CQ's state; NULL: no memory, and then no fault happens. Shard lock. */
+/* Returns the CQ's state, or NULL if out of memory: then no fault happens. Needs the shard lock. */
 static struct cq_faults *state_locked(struct sctpiw_cq *cq)
 {
 	struct cq_faults *f = faults_of(cq);
@@ -122,7 +126,7 @@ void faults_cq_release(struct sctpiw_cq *cq, uint32_t rule)
 		faults_timer_cancel(&f->post);
 		post_all(f);
 	}
-	/* Which completions that lets go the next poll finds out, which has the lock of the ring. */
+	/* The next poll, which has the ring's lock, finds the released completions. */
 	if (atomic_load_explicit(&f->look_at, memory_order_relaxed)) {
 		faults_timer_cancel(&f->look);
 		fire_look(&f->look, object_shard(&cq->obj), object_shard(&cq->obj)->conn.now);
@@ -151,7 +155,7 @@ void faults_cq_purge(struct sctpiw_cq *cq, uint32_t qp_num)
 	for (uint32_t i = to; f->verdict && i--;)
 		if (iw->ring[iw_cq_slot(iw, i)].qp_num != qp_num)
 			f->verdict[iw_cq_slot(iw, --to)] = f->verdict[iw_cq_slot(iw, i)];
-	/* What stays may have waited for what goes. */
+	/* The remaining completions may have waited for the removed ones. */
 	if (atomic_load_explicit(&f->look_at, memory_order_relaxed))
 		iw_cq_notify(iw);
 }
@@ -168,7 +172,7 @@ void faults_cq_resized(struct sctpiw_cq *cq, uint32_t mask)
 	f->verdict = calloc((size_t)iw->mask + 1, sizeof(*old));
 	for (uint32_t i = head; f->verdict && i != head + iw_cq_count(iw); i++)
 		f->verdict[i & iw->mask] = old[i & mask];
-	if (!f->verdict) /* nothing waits any more */
+	if (!f->verdict) /* without memory, no completion waits */
 		iw_cq_notify(iw);
 	free(old);
 }
@@ -191,7 +195,7 @@ void faults_cq_overrun(struct sctpiw_cq *cq)
 	iw_cq_overrun(cq->iw);
 }
 
-/* ---- what rules say of a completion ---- */
+/* ---- effects of rules on a completion ---- */
 
 static enum fault_site site_of(uint16_t opcode)
 {
@@ -216,7 +220,7 @@ static enum fault_site site_of(uint16_t opcode)
 	}
 }
 
-/* The QP may be gone already; then its number is all that is known. Shard lock. */
+/* The QP may have been destroyed; then only its number is known. Needs the shard lock. */
 static void fill_attrs(struct sctpiw_cq *cq, const struct iw_cqe *e, struct fault_attrs *attrs)
 {
 	const struct iw_qp *qp = conn_qp(&object_shard(&cq->obj)->conn, e->qp_num);
@@ -240,8 +244,8 @@ static bool is_receive(const struct iw_cqe *e)
 }
 
 /*
- * Gives the i-th completion this status. What is behind it on the same queue has not happened then. Shard lock, under
- * which the QP flushes what it has.
+ * Sets the status of the i-th completion. After an error, later completions of the same queue are
+ * flushed. Needs the shard lock, under which the QP flushes its work requests.
  */
 static void complete(struct sctpiw_cq *cq, uint32_t i, const struct fault_action *a)
 {
@@ -273,7 +277,7 @@ static struct verdict *verdicts(struct cq_faults *f)
 	return f->verdict;
 }
 
-/* A time from now on, with up to so much more. */
+/* Returns a later time: the delay, plus a random part of the jitter. */
 static uint64_t later(uint64_t now, const struct fault_action *a)
 {
 	uint64_t jitter = a->arg[fault_delay_jitter];
@@ -296,7 +300,7 @@ static void gather(struct cq_faults *f, uint32_t i, const struct fault_action *a
 	};
 }
 
-/* Asks of the i-th completion, which nobody has looked at. Shard lock. */
+/* Applies the rules to the i-th completion, which is new. Needs the shard lock. */
 static void judge(struct cq_faults *f, uint32_t i)
 {
 	struct sctpiw_cq *cq = f->cq;
@@ -307,7 +311,7 @@ static void judge(struct cq_faults *f, uint32_t i)
 	struct fault_action a = { 0 };
 
 	e->flags |= IW_WC_SEEN;
-	/* One that has failed already is what it is. */
+	/* A completion with an error stays unchanged. */
 	if (e->status == IBV_WC_SUCCESS) {
 		fill_attrs(cq, e, &attrs);
 		if (faults_ask(&object_shard(&cq->obj)->rnic->faults, site_of(e->opcode), &attrs,
@@ -325,7 +329,7 @@ static void judge(struct cq_faults *f, uint32_t i)
 			case FAULT_DO_gather:
 				gather(f, i, &a);
 				break;
-			default: /* something of the QP or the CQ */
+			default: /* an action on the QP or CQ */
 				a.select = attrs;
 				faults_perform(&object_shard(&cq->obj)->rnic->faults, &a,
 					       object_shard(&cq->obj)->conn.now);
@@ -338,7 +342,7 @@ static void judge(struct cq_faults *f, uint32_t i)
 			f->verdict[slot] = v;
 }
 
-/* Rules may be gone: what they have said of completions that wait is not true any more. */
+/* Drops the effects of removed rules on waiting completions. */
 static void drop_removed(struct cq_faults *f)
 {
 	struct faults *faults = &object_shard(&f->cq->obj)->rnic->faults;
@@ -357,8 +361,8 @@ static void drop_removed(struct cq_faults *f)
 }
 
 /*
- * Asks of all completions that are new, and of those that come of it; how many there are. Those that come behind them
- * nobody has asked of.
+ * Applies the rules to all new completions, and to further completions that this causes. Returns
+ * the number of completions that were checked.
  */
 static uint32_t judge_new(struct cq_faults *f)
 {
@@ -372,12 +376,12 @@ static uint32_t judge_new(struct cq_faults *f)
 	shard_lock(object_shard(&f->cq->obj));
 	for (; i < iw_cq_count(iw) && !f->overrun; i++)
 		judge(f, i);
-	count = iw_cq_count(iw); /* under the lock, so that none has come since */
+	count = iw_cq_count(iw); /* under the lock, so that no completion was added since */
 	shard_unlock(object_shard(&f->cq->obj));
 	return count;
 }
 
-/* ---- what may be handed out ---- */
+/* ---- completions that may be polled ---- */
 
 static void look_later(struct cq_faults *f, uint64_t when)
 {
@@ -391,7 +395,7 @@ static void look_later(struct cq_faults *f, uint64_t when)
 	shard_unlock(object_shard(&f->cq->obj));
 }
 
-/* When the i-th of count may be handed out, ns. */
+/* Returns the time at which the i-th of count completions is due, ns. */
 static uint64_t due(struct cq_faults *f, uint32_t i, uint32_t count, uint64_t now)
 {
 	struct gathering *g = &f->gathering;
@@ -408,8 +412,8 @@ static uint64_t due(struct cq_faults *f, uint32_t i, uint32_t count, uint64_t no
 }
 
 /*
- * How many completions, up to max, may be handed out together now; behind is true if they follow another one that
- * was.
+ * Returns the number of completions, at most max, that may be polled together now. `behind`: they
+ * follow another completion of the same poll.
  */
 static uint32_t ready(struct cq_faults *f, uint32_t max, bool behind)
 {
@@ -437,7 +441,10 @@ static uint32_t ready(struct cq_faults *f, uint32_t max, bool behind)
 		if (!alone)
 			continue;
 		n += !n && !behind;
-		/* Fewer than were asked for means that the CQ is empty: so what waits comes next, with an event. */
+		/*
+		 * To a program, fewer completions than requested mean an empty CQ. So the next ones
+		 * come later, with an event.
+		 */
 		if (n < count)
 			look_later(f, now);
 		break;
@@ -475,7 +482,7 @@ int faults_poll_cq(struct ibv_cq *ibcq, int num_entries, struct ibv_wc *wc)
 	return poll_once(f, num_entries, wc);
 }
 
-/* Makes the next completion the current one, if it may be handed out. 0 or ENOENT. */
+/* Makes the next completion the current one, if it is due. Returns 0 or ENOENT. */
 static int take_current(struct cq_faults *f, bool behind)
 {
 	struct iw_cq *iw = f->cq->iw;
@@ -518,7 +525,7 @@ static int next_poll(struct ibv_cq_ex *cq_ex)
 {
 	struct cq_faults *f = faults_of(to_cq(ibv_cq_ex_to_cq(cq_ex)));
 
-	/* Rules may have come since start_poll: then the next one sees them. */
+	/* Without f, rules came into force after start_poll. They apply to the next start_poll. */
 	return !f || f->alone ? ENOENT : take_current(f, true);
 }
 
@@ -540,7 +547,10 @@ static void hold_back(struct sctpiw_cq *cq, const struct fault_action *a)
 		channel_post(&cq->obj.comp, &cq->obj.user_handle, sizeof(cq->obj.user_handle));
 		return;
 	}
-	/* One that comes while another one waits goes with it: else a program that arms often would never hear. */
+	/*
+	 * A notification goes along with an earlier delayed one. Otherwise a program that arms
+	 * often would never receive any.
+	 */
 	if (f->notifications++)
 		return;
 	f->notifications_rule = a->rule;

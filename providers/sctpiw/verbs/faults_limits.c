@@ -19,7 +19,7 @@ bool faults_exceeds(struct sctpiw_context *ctx, enum fault_limit which, uint64_t
 	return faults_exceed(&ctx->shard->rnic->faults, which, value);
 }
 
-/* ---- how many objects there are ---- */
+/* ---- numbers of objects ---- */
 
 static _Atomic int ahs;
 
@@ -48,7 +48,7 @@ static const struct list_node *objects(const struct sctpiw_context *ctx, enum fa
 	}
 }
 
-/* On all contexts of the process, as they are one device. */
+/* Counts the objects of all contexts of the process, which are one device. */
 static uint64_t count(struct sctpiw_context *ctx, enum fault_limit which)
 {
 	uint64_t n = 0;
@@ -56,7 +56,9 @@ static uint64_t count(struct sctpiw_context *ctx, enum fault_limit which)
 	if (which == LIMIT_MAX_AH) {
 		int there = atomic_load_explicit(&ahs, memory_order_relaxed);
 
-		return there < 0 ? 0 : (uint64_t)there; /* some were made before the first rule */
+		return there < 0 ?
+			       0 :
+			       (uint64_t)there; /* some handles were made before the first rule */
 	}
 	sctpiw_lock(ctx);
 	for (struct sctpiw_context *each = faults_next_context(NULL); each;
@@ -78,7 +80,7 @@ bool faults_exceeds_count(struct sctpiw_context *ctx, enum fault_limit which)
 	       faults_exceeds(ctx, which, count(ctx, which) + 1);
 }
 
-/* ---- what the device says ---- */
+/* ---- the device's limits ---- */
 
 static void lower(struct sctpiw_context *ctx, enum fault_limit which, int *value)
 {

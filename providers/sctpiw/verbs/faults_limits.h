@@ -31,17 +31,22 @@ enum fault_limit {
 	LIMIT_MAX_INLINE_DATA,
 };
 
-/* Whether so much is beyond a limit that a rule has lowered; then the rule has fired. Any lock. */
+/*
+ * True if the value exceeds a limit that a rule has lowered; the rule has then triggered. The
+ * caller may hold any lock.
+ */
 bool faults_exceeds(struct sctpiw_context *ctx, enum fault_limit which, uint64_t value);
-/* The limit, or UINT64_MAX if no rule has lowered it. */
+/* Returns the limit, or UINT64_MAX if no rule has lowered it. */
 uint64_t faults_device_limit(struct sctpiw_context *ctx, enum fault_limit which);
-/* Whether one object more of the kind of this limit (max_qp, max_cq, ...) would be too many. No lock. */
+/*
+ * True if one more object would exceed this limit (max_qp, max_cq, ...). The caller holds no lock.
+ */
 bool faults_exceeds_count(struct sctpiw_context *ctx, enum fault_limit which);
-/* Counts address handles, which nothing else does. */
+/* Adds to the number of address handles, which are on no list. */
 void faults_count_ah(int more);
-/* Lowers what ibv_query_device_ex() has said. */
+/* Lowers the limits that ibv_query_device_ex() returned. */
 void faults_lower(struct sctpiw_context *ctx, struct ibv_device_attr *attr);
-/* Whether a QP with these capabilities is beyond a limit. */
+/* True if a QP with these capabilities exceeds a limit. */
 bool faults_exceeds_cap(struct sctpiw_context *ctx, const struct ibv_qp_cap *cap, bool has_srq);
 
 #endif

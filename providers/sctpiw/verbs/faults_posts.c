@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Posts that fail: those in front of the work request that a rule means are posted, as by a device that finds it
- * wrong.
+ * Posts that fail. Work requests before the failing one are posted, as by a device that rejects it.
  */
 #include <errno.h>
 
@@ -25,7 +24,7 @@ static struct fault_attrs of_wr(const struct sctpiw_qp *qp, uint32_t opcode, uin
 	return a;
 }
 
-/* The errno with which this work request fails; or 0. */
+/* Returns the errno with which this work request must fail, or 0. */
 static int ask_send(struct sctpiw_qp *qp, const struct ibv_send_wr *wr)
 {
 	struct sctpiw_context *ctx = to_ctx(qp->vqp.qp.context);
@@ -60,7 +59,10 @@ static int post_send(struct ibv_qp *ibqp, struct ibv_send_wr *wr, struct ibv_sen
 	return first ? first : err;
 }
 
-/* The same for a list of receives: where it fails, with the one in front of it in *last; or NULL, and 0 in *err. */
+/*
+ * The same for a list of receives. Returns the first one that must fail, its predecessor in *last,
+ * and the errno in *err. Returns NULL, and 0 in *err, if none must fail.
+ */
 static struct ibv_recv_wr *find_bad(struct sctpiw_context *ctx, enum fault_site site,
 				    const struct fault_attrs *attrs, struct ibv_recv_wr *wr,
 				    struct ibv_recv_wr **last, int *err)
@@ -130,7 +132,7 @@ void faults_posts_replace(struct verbs_context_ops *ops)
 
 /* ---- ibv_wr_* ---- */
 
-/* The errno with which the batch fails; or 0. The lock of the send queue is held. */
+/* Returns the errno with which the batch must fail, or 0. Needs the lock of the send queue. */
 static int ask_batch(struct sctpiw_qp *qp)
 {
 	struct sctpiw_batch *b = &qp->batch;
@@ -166,7 +168,7 @@ static int wr_complete(struct ibv_qp_ex *ex)
 
 void faults_qp_set_ops(struct sctpiw_qp *qp)
 {
-	/* The room behind ibv_qp is all zero in a QP without ibv_wr_*. */
+	/* In a QP without ibv_wr_*, all bytes after struct ibv_qp are zero. */
 	if (qp->vqp.qp_ex.wr_complete)
 		qp->vqp.qp_ex.wr_complete = wr_complete;
 }

@@ -16,10 +16,10 @@
 
 const struct verbs_context_ops *faults_plain;
 
-/* What contexts have once the injector is installed. */
+/* The operations of contexts once the injector is installed. */
 static struct verbs_context_ops faulty;
 
-/* All contexts that this process has opened. Shard lock. */
+/* All contexts that this process has opened. Guarded by the shard lock. */
 static struct list_node contexts = { &contexts, &contexts };
 
 struct sctpiw_context *faults_next_context(struct sctpiw_context *ctx)
@@ -58,7 +58,7 @@ struct fault_attrs faults_cq_attrs(const struct sctpiw_cq *cq)
 
 /* ---- the injector ---- */
 
-/* The operations are other functions from now on, also of objects that are there already. Shard lock. */
+/* Replaces the operations of the context and its existing objects. Needs the shard lock. */
 static void give(struct sctpiw_context *ctx)
 {
 	pabi_set_ops(&ctx->vctx, &faulty);
@@ -83,7 +83,7 @@ static void perform(struct fault_injector *self, struct shard *s, const struct f
 	faults_raise(s, a, &a->select);
 }
 
-/* What the rule holds back of completions and of notifications is due now. */
+/* Releases the completions and notifications that the rule held back. */
 static void removed(struct fault_injector *self, struct shard *s, uint32_t rule)
 {
 	for (struct sctpiw_context *ctx = faults_next_context(NULL); ctx;
@@ -107,7 +107,7 @@ struct fault_injector faults_verbs = {
 	.removed = removed,
 };
 
-/* ---- contexts come and go ---- */
+/* ---- opening and closing of contexts ---- */
 
 int faults_verbs_open(struct sctpiw_context *ctx, const struct verbs_context_ops *plain)
 {
@@ -140,7 +140,7 @@ int faults_verbs_open(struct sctpiw_context *ctx, const struct verbs_context_ops
 
 void faults_verbs_close(struct sctpiw_context *ctx)
 {
-	sctpiw_lock(ctx); /* for `raise` may be busy with it */
+	sctpiw_lock(ctx); /* a `raise` may be using it */
 	list_del(&ctx->all);
 	sctpiw_unlock(ctx);
 }

@@ -22,7 +22,7 @@ _Static_assert((int)IW_ACCESS_MW_BIND == IBV_ACCESS_MW_BIND, "");
 _Static_assert((int)IW_ACCESS_ZERO_BASED == IBV_ACCESS_ZERO_BASED, "");
 _Static_assert((int)IW_ACCESS_ON_DEMAND == IBV_ACCESS_ON_DEMAND, "");
 
-/* As the kernel's drivers do, refuses flags that are not known, and rights beyond the owner's. */
+/* As the kernel's drivers do, refuses unknown flags, and rights that the owner does not have. */
 static int check_access(int access)
 {
 	if (access & ~SCTPIW_KNOWN_ACCESS)
@@ -33,19 +33,19 @@ static int check_access(int access)
 	return 0;
 }
 
-/* The access flags that iwarp/ knows; the others have done their part by then. */
+/* Returns the access flags that iwarp/ knows; the others are not needed there. */
 static uint32_t rights_of(int access)
 {
 	return (uint32_t)access & (IW_ACCESS_LOCAL_WRITE | IW_ACCESS_REMOTE | IW_ACCESS_MW_BIND |
 				   IW_ACCESS_ZERO_BASED | IW_ACCESS_ON_DEMAND);
 }
 
-#define FIRST_ADDRESS 4096 /* that memory can have, so that no null pointer gets past here */
+#define FIRST_ADDRESS 4096 /* lowest address of memory, so that no null pointer is accepted */
 
 /*
- * Whether the process itself may access the memory so; an errno. With paging on demand the pages
- * need not be there before they are used. Only the address space must not end before the range
- * does, since a fault beyond its end does not tell where it was.
+ * Checks that the process itself has this access to the memory. Returns 0 or an errno. With
+ * on-demand paging, the pages need not exist before they are used. But the range must not reach
+ * beyond the address space: a fault there would not report its address.
  */
 static int check_memory(uint64_t addr, uint64_t length, int access)
 {
@@ -65,7 +65,7 @@ static int check_memory(uint64_t addr, uint64_t length, int access)
 	return -memory_check(addr, length, access & IBV_ACCESS_LOCAL_WRITE);
 }
 
-/* From now on, the hooks see an unmapping of mr's memory. */
+/* Makes the hooks see each unmapping of mr's memory. */
 static void watch(struct sctpiw_mr *mr, const struct iw_mr_attr *attr)
 {
 	regions_remove(&mr->region);
@@ -114,13 +114,18 @@ struct sctpiw_mr *sctpiw_new_mr(struct sctpiw_pd *pd, const struct iw_mr_attr *a
 	return mr;
 }
 
-/* Implicit on-demand paging: the MR is the whole address space, whatever will be there. */
+/*
+ * True for implicit on-demand paging: the MR is the whole address space, with all later mappings.
+ */
 static bool is_implicit(uint64_t addr, size_t length, int access)
 {
 	return (access & IBV_ACCESS_ON_DEMAND) && !addr && length == SIZE_MAX;
 }
 
-/* Devices translate page by page, so an address and its iova have the same offset in a page. */
+/*
+ * True if an address and its iova have different offsets in their pages: devices translate page by
+ * page.
+ */
 static bool is_misplaced(uint64_t addr, uint64_t hca_va)
 {
 	return (addr ^ hca_va) % (uint64_t)sysconf(_SC_PAGESIZE);
@@ -163,8 +168,8 @@ fail:
 }
 
 /*
- * Writes what mr is to become into *attr; 0 or an errno. As with a new registration, addresses
- * count from addr, or from 0.
+ * Sets *attr to the attributes of mr after the change. Returns 0 or an errno. As in a new
+ * registration, addresses count from addr, or from 0.
  */
 static int change_of(struct sctpiw_mr *mr, int flags, struct ibv_pd *pd, void *addr, size_t length,
 		     int access, struct iw_mr_attr *attr)
@@ -259,7 +264,7 @@ int sctpiw_dereg_mr(struct verbs_mr *vmr)
 
 	sctpiw_lock(ctx);
 	err = iw_mr_free(mr->iw);
-	/* In a child of fork() windows may be bound to it by QPs of the parent's, and stay so. */
+	/* In a child of fork(), QPs of the parent may have bound windows, which stay bound. */
 	if (!sctpiw_alive(ctx))
 		err = 0;
 	if (!err) {
@@ -275,7 +280,7 @@ int sctpiw_dereg_mr(struct verbs_mr *vmr)
 	return 0;
 }
 
-/* Checks each element, and populates its pages if `populate` says so. An errno. */
+/* Checks each element, and populates its pages if `populate` is set. Returns 0 or an errno. */
 static int advise_each(struct sctpiw_pd *pd, bool write, bool populate,
 		       const struct ibv_sge *sg_list, uint32_t num_sge)
 {
@@ -317,8 +322,8 @@ int sctpiw_advise_mr(struct ibv_pd *ibpd, enum ibv_advise_mr_advice advice, uint
 		return EINVAL;
 	err = advise_each(pd, write, false, sg_list, num_sge);
 	/*
-	 * All elements are checked before pages are populated. NO_FAULT asks only about pages that
-	 * are there.
+	 * All elements are checked before any page is populated. NO_FAULT concerns only existing
+	 * pages.
 	 */
 	if (err || advice == IBV_ADVISE_MR_ADVICE_PREFETCH_NO_FAULT)
 		return err;

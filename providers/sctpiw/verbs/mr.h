@@ -8,11 +8,11 @@
 #include "verbs/pabi.h"
 
 /*
- * The access flags that are taken for MRs, windows and QPs. Those beyond rights are for devices that
- * pin memory, order its writes or flush it, and are taken as other drivers take them: nothing is
- * pinned here, a program hears of no write before it is in memory, and no peer can ask for a flush.
+ * The access flags that are accepted for MRs, windows and QPs. Some are no rights, but for devices
+ * that pin memory, order its writes, or flush it. They are accepted as in other drivers. No memory
+ * is pinned here, no write is reported before it is in memory, and no peer can request a flush.
  * Bits 8 and 9 are IBV_ACCESS_FLUSH_GLOBAL and IBV_ACCESS_FLUSH_PERSISTENT, which older headers do
- * not name.
+ * not define.
  */
 #define SCTPIW_KNOWN_ACCESS                                                                        \
 	(IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ |               \
@@ -27,57 +27,58 @@ struct sctpiw_pd;
 struct sctpiw_mr {
 	struct verbs_mr vmr;
 	struct iw_mr *iw;
-	struct sctpiw_dm *dm;  /* the device memory that it shows, or NULL */
+	struct sctpiw_dm *dm;  /* the device memory of this MR, or NULL */
 	struct list_node node; /* of sctpiw_context.mrs; sctpiw_lock() */
-	/* Its memory, except with on-demand paging or for memory of the device. */
+	/* The MR's memory, except with on-demand paging, or for device memory. */
 	struct regions_entry region;
 };
 
 /*
- * Makes an MR on pd. attr says what of memory it shows (attr->pd is not looked at), or is NULL for
- * a null MR; dm: the device memory that it is part of, or NULL. access: the IBV_ACCESS_* that the
- * application gave, for sctpiw_rereg_mr(). NULL and errno on failure: what iw_mr_new() says, or
+ * Makes an MR on pd. attr: the memory and access (attr->pd is ignored), or NULL for a null MR. dm:
+ * the device memory that contains the range, or NULL. access: the application's IBV_ACCESS_*, for
+ * sctpiw_rereg_mr(). On failure, returns NULL, and sets errno to the error of iw_mr_new(), or to
  * ENOMEM.
  */
 struct sctpiw_mr *sctpiw_new_mr(struct sctpiw_pd *pd, const struct iw_mr_attr *attr, int access,
 				struct sctpiw_dm *dm);
 
-/* Frees an MR whose iw is freed, and which is not on a list any more. */
+/* Frees an MR that is on no list, and whose iw was freed. */
 void sctpiw_forget_mr(struct sctpiw_mr *mr);
 
 /*
- * Registers length bytes at addr; peers see the first one at address hca_va, or at 0 with
- * IBV_ACCESS_ZERO_BASED. EINVAL for wrong flags, an empty range, or another place in the page, EFAULT if the process itself may
- * not access the memory so (RFC 5041 8.3), ENOMEM.
+ * Registers length bytes at addr. Peers see the first byte at address hca_va, or at 0 with
+ * IBV_ACCESS_ZERO_BASED. EINVAL for wrong flags, an empty range, or different offsets of addr and
+ * hca_va in a page. EFAULT if the process itself does not have this access to the memory (RFC 5041
+ * 8.3); ENOMEM.
  */
 struct ibv_mr *sctpiw_reg_mr(struct ibv_pd *pd, void *addr, size_t length, uint64_t hca_va,
 			     int access);
 
 /*
- * Changes what flags (IBV_REREG_MR_*) name; the others of the arguments are not looked at. All of
- * it is changed, or nothing. Errors as sctpiw_reg_mr(), and EBUSY if memory windows are bound to
- * the MR.
+ * Changes all attributes that flags (IBV_REREG_MR_*) name, or none. Ignores the other arguments.
+ * Errors as in sctpiw_reg_mr(), and EBUSY if memory windows are bound to the MR.
  */
 int sctpiw_rereg_mr(struct verbs_mr *vmr, int flags, struct ibv_pd *pd, void *addr, size_t length,
 		    int access);
 
 /*
- * Once it returns 0 nobody reads or writes the memory by this MR any more. EBUSY if memory windows
- * are bound to it.
+ * After a return of 0, the memory is no longer read or written by this MR. EBUSY if memory windows
+ * are bound to the MR.
  */
 int sctpiw_dereg_mr(struct verbs_mr *vmr);
 
 /*
- * A null MR: reads by its key give zeros, writes are dropped. ibv_alloc_null_mr() promises an lkey
- * alone, but programs give it to their peers as well (perftest --use-null-mr); so it is an rkey, too.
- * ENOMEM.
+ * Makes a null MR: reads with its key return zeros, and writes are dropped. ibv_alloc_null_mr()
+ * only guarantees an lkey, but programs give it to their peers as well (perftest --use-null-mr). So
+ * it is also an rkey. ENOMEM.
  */
 struct ibv_mr *sctpiw_alloc_null_mr(struct ibv_pd *pd);
 
 /*
- * Populates the pages of all elements, but for IBV_ADVISE_MR_ADVICE_PREFETCH_NO_FAULT; also those of
- * MRs without IBV_ACCESS_ON_DEMAND, as no memory is pinned. EOPNOTSUPP for an unknown advice, EINVAL
- * for wrong flags, or what iw_mr_locate() says of an element, or EFAULT if it has no such pages.
+ * Populates the pages of all elements, except with IBV_ADVISE_MR_ADVICE_PREFETCH_NO_FAULT. This
+ * includes MRs without IBV_ACCESS_ON_DEMAND, since no memory is pinned. EOPNOTSUPP for an unknown
+ * advice; EINVAL for wrong flags; the error of iw_mr_locate() for an element; EFAULT if it has no
+ * such pages.
  */
 int sctpiw_advise_mr(struct ibv_pd *pd, enum ibv_advise_mr_advice advice, uint32_t flags,
 		     struct ibv_sge *sg_list, uint32_t num_sge);

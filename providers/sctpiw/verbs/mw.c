@@ -60,17 +60,17 @@ int sctpiw_dealloc_mw(struct ibv_mw *ibmw)
 	return 0;
 }
 
-/* Only what verbs can judge: the rest is decided when it is the bind's turn in the send queue. */
+/*
+ * Checks only conditions that do not change. The others are checked when the send queue reaches the
+ * bind.
+ */
 static int check_bind(const struct ibv_mw *mw, const struct ibv_mw_bind_info *info)
 {
 	const struct ibv_mr *mr = info->mr;
 
 	if (!mw || (info->mw_access_flags & ~(unsigned int)SCTPIW_KNOWN_ACCESS))
 		return EINVAL;
-	/*
-	 * As with the kernel's drivers, only windows of type 2 can have addresses that count from
-	 * zero.
-	 */
+	/* As in the kernel's drivers, only windows of type 2 may be zero-based. */
 	if (mw->type != IBV_MW_TYPE_2 && (info->mw_access_flags & IBV_ACCESS_ZERO_BASED))
 		return EINVAL;
 	if (!mr && (info->addr || info->length))

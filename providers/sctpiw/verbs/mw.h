@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Memory windows (man ibv_alloc_mw, ibv_bind_mw). What a window can do is in iwarp/mw.c. */
+/* Memory windows (man ibv_alloc_mw, ibv_bind_mw), which iwarp/mw.c implements. */
 #ifndef SCTPIW_VERBS_MW_H
 #define SCTPIW_VERBS_MW_H
 
@@ -24,13 +24,13 @@ static inline struct sctpiw_mw *to_mw(struct ibv_mw *mw)
 struct ibv_mw *sctpiw_alloc_mw(struct ibv_pd *pd, enum ibv_mw_type type);
 int sctpiw_dealloc_mw(struct ibv_mw *mw);
 
-/* Posts a bind of a window of type 1, with a new rkey. Errors as sctpiw_post_send(). */
+/* Posts a bind of a window of type 1, with a new rkey. Errors as in sctpiw_post_send(). */
 int sctpiw_bind_mw(struct ibv_qp *qp, struct ibv_mw *mw, struct ibv_mw_bind *mw_bind);
 
 /*
- * Fills the part of a send WQE that only IBV_WR_BIND_MW has. rkey: the window's new one. EINVAL, or
- * EOPNOTSUPP for an MR that has no windows (a null MR, device memory); then the WQE must not be
- * published.
+ * Fills the fields of a send WQE for IBV_WR_BIND_MW. rkey: the window's new rkey. EINVAL, or
+ * EOPNOTSUPP for an MR without windows (a null MR, device memory). On failure, do not publish the
+ * WQE.
  */
 int sctpiw_put_bind(struct iw_send_wqe *wqe, const struct ibv_mw *mw, uint32_t rkey,
 		    const struct ibv_mw_bind_info *info);

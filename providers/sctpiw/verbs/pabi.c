@@ -32,7 +32,7 @@ const struct pabi_layout pabi_layouts[] = {
 	{ NULL },
 };
 
-/* What pabi_init() has found. */
+/* Results of pabi_init(). */
 static struct {
 	const struct pabi_layout *layout;
 	void (*register_driver)(const struct verbs_device_ops *ops);
@@ -43,12 +43,12 @@ static struct {
 	size_t qp_mark; /* offset of the mark in struct verbs_qp; 0: not found */
 } pabi;
 
-#define VERBS_QP_EX                                                                                \
-	UINT32_C(2) /* the mark: a bit of the mask that libibverbs has behind ibv_qp_ex */
+#define VERBS_QP_EX UINT32_C(2) /* the mark: a bit of libibverbs's mask, which follows ibv_qp_ex */
 
 /*
  * Stores a symbol's address in the function pointer at `function`. ISO C does not convert void * to
- * a function pointer, but POSIX says that they look the same. False if there is no such symbol.
+ * a function pointer, but POSIX requires the same representation. Returns false for an unknown
+ * symbol.
  */
 static bool find_symbol(void *lib, const char *name, void *function)
 {
@@ -59,8 +59,8 @@ static bool find_symbol(void *lib, const char *name, void *function)
 }
 
 /*
- * Finds out where libibverbs looks for the mark, by asking its ibv_qp_to_qp_ex() for each place.
- * The number of the private ABI does not tell, as struct ibv_qp_ex has grown without it.
+ * Finds the offset of the mark, by calling libibverbs's ibv_qp_to_qp_ex() with each offset. The
+ * number of the private ABI does not determine it: struct ibv_qp_ex has grown independently.
  */
 static size_t find_qp_mark(struct ibv_qp_ex *(*qp_to_qp_ex)(struct ibv_qp *qp))
 {
@@ -86,9 +86,7 @@ bool pabi_mark_qp_ex(struct verbs_qp *qp)
 
 bool pabi_init(void)
 {
-	/*
-	 * A program may have opened libibverbs by dlopen(), so it need not be in the global scope.
-	 */
+	/* libibverbs may be outside the global scope, if the program has opened it by dlopen(). */
 	void *lib = dlopen("libibverbs.so.1", RTLD_LAZY | RTLD_NOLOAD);
 	struct ibv_qp_ex *(*qp_to_qp_ex)(struct ibv_qp * qp);
 	const struct pabi_layout *l;
@@ -151,7 +149,7 @@ void pabi_uninit_context(struct pabi_context *context)
 bool pabi_set_ops(struct pabi_context *context, const struct verbs_context_ops *ops)
 {
 	const struct ibv_context_ops *set = &context->context.ops;
-	/* As programs that are built on our headers see it. */
+	/* Seen by programs that are built on the local headers. */
 	const struct verbs_context *seen = verbs_get_ctx(&context->context);
 	void (*slots[PABI_MAX_OPS])(void);
 
@@ -159,9 +157,9 @@ bool pabi_set_ops(struct pabi_context *context, const struct verbs_context_ops *
 	pabi.set_ops(pabi_full_context(context), slots);
 
 	/*
-	 * The operations are in the order of the alphabet. If libibverbs has one more or one less
-	 * than we think, those behind it are shifted; so some from all over the alphabet are
-	 * compared.
+	 * The operations are in alphabetical order. If libibverbs has one more or one less than
+	 * expected, all later ones are shifted. So the check compares operations from the whole
+	 * alphabet.
 	 */
 #define SAME(a, b) ((void (*)(void))(a) == (void (*)(void))(b))
 	return SAME(set->_compat_alloc_pd, ops->alloc_pd) && SAME(set->alloc_mw, ops->alloc_mw) &&

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
  * The private ABI between libibverbs and its providers: layouts and functions that libibverbs-dev
- * does not install. The structs below are those of private ABI 34 (rdma-core v36 to v56). Newer
- * ones have further operations in between, and a longer struct verbs_context.
+ * does not install. The structs below have the layout of private ABI 34 (rdma-core v36 to v56).
+ * Newer ABIs insert operations, and have a longer struct verbs_context.
  *
- * The provider need not be built on the headers of the libibverbs that loads it. So nothing here
- * depends on what the installed verbs.h has in front of the ibv_context in struct verbs_context.
+ * The provider may be built on headers of another version than the libibverbs that loads it. So the
+ * code does not depend on the fields before the ibv_context in struct verbs_context of the
+ * installed verbs.h.
  *
- * The functions are looked up when the library is loaded. So with an unknown libibverbs there is
- * one clear line and no device, and not a library that cannot be loaded.
+ * The functions are looked up when the library is loaded. So an unknown libibverbs gets one clear
+ * message and no device, but can load the library.
  */
 #ifndef SCTPIW_VERBS_PABI_H
 #define SCTPIW_VERBS_PABI_H
@@ -36,7 +37,7 @@ struct verbs_match_ent {
 	uint8_t kind;
 };
 
-struct verbs_sysfs_dev; /* libibverbs's own */
+struct verbs_sysfs_dev; /* defined by libibverbs */
 struct verbs_device;
 
 struct verbs_device_ops {
@@ -46,7 +47,7 @@ struct verbs_device_ops {
 	const struct verbs_match_ent *match_table;
 	const struct verbs_device_ops **static_providers;
 	bool (*match_device)(struct verbs_sysfs_dev *sysfs_dev);
-	/* Takes over cmd_fd, whether it succeeds or not. */
+	/* Takes over cmd_fd, also on failure. */
 	struct verbs_context *(*alloc_context)(struct ibv_device *device, int cmd_fd,
 					       void *private_data);
 	struct verbs_context *(*import_context)(struct ibv_device *device, int cmd_fd);
@@ -63,7 +64,7 @@ struct verbs_device { /* zeroed by the provider, filled by libibverbs */
 	uint64_t core_support;
 };
 
-/* libibverbs counts the pages of ordinary MRs, for ibv_fork_init(), and no others. */
+/* libibverbs counts only the pages of ordinary MRs, for ibv_fork_init(). */
 enum verbs_mr_type { VERBS_MR_ORDINARY, VERBS_MR_NULL, VERBS_MR_IMPORTED, VERBS_MR_DMABUF };
 
 struct verbs_mr {
@@ -73,8 +74,8 @@ struct verbs_mr {
 };
 
 /*
- * libibverbs has fields of its own behind struct ibv_qp_ex, whose size differs between versions.
- * All of them must read 0, but for the mark that pabi_mark_qp_ex() sets.
+ * libibverbs has its own fields after struct ibv_qp_ex, whose size differs between versions. All
+ * must read 0, except for the mark of pabi_mark_qp_ex().
  */
 struct verbs_qp {
 	union {
@@ -92,10 +93,10 @@ struct verbs_cq {
 	};
 };
 
-/* An operation that this provider leaves to libibverbs, which says that it is not supported. */
+/* An operation that this provider does not replace: libibverbs reports that it is not supported. */
 #define PABI_DEFAULT(name) void (*name)(void)
 
-/* In the order of the library, which is that of the alphabet. */
+/* In the order of the library, which is alphabetical. */
 struct verbs_context_ops {
 	int (*advise_mr)(struct ibv_pd *pd, enum ibv_advise_mr_advice advice, uint32_t flags,
 			 struct ibv_sge *sg_list, uint32_t num_sge);
@@ -192,29 +193,29 @@ struct verbs_context_ops {
 #undef PABI_DEFAULT
 
 #define PABI_OPS (sizeof(struct verbs_context_ops) / sizeof(void (*)(void)))
-#define PABI_MAX_OPS 160 /* more than any layout has: an unknown, longer one reads zeros */
+#define PABI_MAX_OPS 160 /* more than in all layouts: an unknown, longer one reads zeros */
 
 _Static_assert(PABI_OPS == 76, "operations of private ABI 34");
 
-/* What the longest struct verbs_context has in front of its ibv_context, in pointers. */
+/* Pointers before the ibv_context in the longest struct verbs_context. */
 #define PABI_MAX_FRONT 48
 
-/* A known layout, and what it has that number 34 does not have. */
+/* A known layout, and its differences from layout 34. */
 struct pabi_layout {
-	const char *register_driver; /* a symbol that a libibverbs with it exports */
+	const char *register_driver; /* a symbol that a libibverbs with this layout exports */
 	const char *marker;	     /* another such symbol, or NULL */
-	uint8_t front;		     /* pointers in front of the ibv_context in verbs_context */
-	uint8_t inserted;	     /* further operations */
+	uint8_t front;		     /* pointers before the ibv_context in verbs_context */
+	uint8_t inserted;	     /* number of inserted operations */
 	/*
-	 * For each further operation, ascending: the index in struct verbs_context_ops that it
-	 * precedes.
+	 * For each inserted operation, ascending: the index in struct verbs_context_ops of the
+	 * operation after it.
 	 */
 	uint8_t before[20];
 };
 
 /*
- * Room for the struct verbs_context of any known layout. Newer versions lengthen it in front, and
- * it always ends with its ibv_context.
+ * Room for the struct verbs_context of any known layout. Newer versions add fields at its
+ * beginning. It always ends with its ibv_context.
  */
 struct pabi_context {
 	void *front[PABI_MAX_FRONT];
@@ -222,46 +223,46 @@ struct pabi_context {
 };
 
 /*
- * The known layouts, of which the first that fits is taken; the last has NULL for register_driver.
+ * The known layouts. The first one that fits is used. The last entry has NULL as register_driver.
  */
 extern const struct pabi_layout pabi_layouts[];
 
-/* Writes the operations into slots in the order of the layout, and NULL into all other slots. */
+/* Writes the operations to slots in the order of the layout, and NULL to all other slots. */
 void pabi_spread_ops(const struct pabi_layout *layout, const struct verbs_context_ops *ops,
 		     void (*slots[PABI_MAX_OPS])(void));
 
 /*
- * Finds the functions and the layout of the libibverbs in this process. False if it is an unknown
- * one.
+ * Finds the functions and the layout of the libibverbs in this process. Returns false if it is
+ * unknown.
  */
 bool pabi_init(void);
 
-/* All that follow need a successful pabi_init(). */
+/* All functions below need a successful pabi_init(). */
 
-/* Tells libibverbs of the driver. */
+/* Registers the driver with libibverbs. */
 void pabi_register_driver(const struct verbs_device_ops *ops);
 
 /*
- * Makes a zeroed struct of size bytes that begins with a pabi_context. libibverbs initialises that,
- * and takes over cmd_fd. NULL and errno if that fails; cmd_fd is closed then.
+ * Makes a zeroed struct of size bytes that begins with a pabi_context. libibverbs initialises the
+ * pabi_context, and takes over cmd_fd. On failure, closes cmd_fd, returns NULL and sets errno.
  */
 void *pabi_alloc_context(struct ibv_device *device, int cmd_fd, size_t size);
 
-/* The verbs_context as libibverbs sees it: what alloc_context() is to return. */
+/* Returns the verbs_context for libibverbs: the result of alloc_context(). */
 struct verbs_context *pabi_full_context(struct pabi_context *context);
 
-/* Closes cmd_fd and async_fd; the caller frees the memory. */
+/* Closes cmd_fd and async_fd. The caller frees the memory. */
 void pabi_uninit_context(struct pabi_context *context);
 
 /*
- * Marks qp as one that has a struct ibv_qp_ex, for ibv_qp_to_qp_ex(). False if pabi_init() has not
- * found out where this libibverbs has the mark.
+ * Marks qp for ibv_qp_to_qp_ex(): it has a struct ibv_qp_ex. Returns false if pabi_init() did not
+ * find the place of the mark.
  */
 bool pabi_mark_qp_ex(struct verbs_qp *qp);
 
 /*
- * Gives libibverbs the operations of the context. False if one of them has come to another place
- * than its own; then the context must not be used.
+ * Sets the operations of the context. Returns false if one of them got to a wrong place: do not use
+ * the context then.
  */
 bool pabi_set_ops(struct pabi_context *context, const struct verbs_context_ops *ops);
 

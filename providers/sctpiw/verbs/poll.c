@@ -41,8 +41,8 @@ static unsigned int wc_flags(const struct iw_cqe *cqe)
 }
 
 /*
- * Programs that were written for adapters of Mellanox learn from the lowest bits which layout a GRH has: 1 is
- * that of IPv6, 2 that of IPv4.
+ * Programs for adapters of Mellanox read the layout of a GRH from the lowest bits: 1 is IPv6, 2 is
+ * IPv4.
  */
 static uint8_t service_level(const struct iw_cqe *cqe)
 {
@@ -51,7 +51,7 @@ static uint8_t service_level(const struct iw_cqe *cqe)
 	return cqe->flags & IW_WC_GRH_V4 ? 2 : 1;
 }
 
-/* The numbers are the same on both sides (see above), so only the places differ. */
+/* Both structs use the same numbers (see above), and differ only in their fields. */
 static void convert(const struct iw_cqe *cqe, struct ibv_wc *wc)
 {
 	wc->wr_id = cqe->wr_id;
@@ -59,7 +59,7 @@ static void convert(const struct iw_cqe *cqe, struct ibv_wc *wc)
 	wc->opcode = cqe->opcode;
 	wc->vendor_err = cqe->vendor_err;
 	wc->byte_len = cqe->byte_len;
-	wc->invalidated_rkey = cqe->inv_stag; /* or imm_data: it is a union on both sides */
+	wc->invalidated_rkey = cqe->inv_stag; /* or imm_data: both structs have a union */
 	wc->qp_num = cqe->qp_num;
 	wc->src_qp = cqe->src_qp;
 	wc->wc_flags = wc_flags(cqe);
@@ -83,14 +83,15 @@ int sctpiw_cq_take(struct sctpiw_cq *cq, uint32_t max, struct ibv_wc *wc)
 	return (int)n;
 }
 
-/* Moves up to num_entries completions from the ring to wc, and returns how many. */
+/* Moves up to num_entries completions from the ring to wc. Returns their number. */
 static int poll_ring(struct sctpiw_cq *cq, int num_entries, struct ibv_wc *wc)
 {
 	int n;
 
 	/*
-	 * Most polls end here. What comes at the same moment is for the next one, and an application that has armed the CQ
-	 * before it polls misses nothing: the fence of iw_cq_arm() stands in front of this look.
+	 * Most polls end here. A completion that arrives at this moment is for the next poll. An
+	 * application that armed the CQ before this poll misses nothing: iw_cq_arm() has a fence
+	 * before this check.
 	 */
 	if (iw_cq_is_empty(cq->iw))
 		return 0;
@@ -100,7 +101,7 @@ static int poll_ring(struct sctpiw_cq *cq, int num_entries, struct ibv_wc *wc)
 	return n;
 }
 
-/* Calls one of poller.h for each further shard that completes on the CQ. */
+/* Calls a function of poller.h for each other shard that completes on the CQ. */
 static void each_other(struct sctpiw_cq *cq, void (*call)(struct shard *s))
 {
 	uint32_t others = atomic_load_explicit(&cq->obj.others, memory_order_relaxed);
@@ -151,9 +152,7 @@ int sctpiw_req_notify_cq(struct ibv_cq *ibcq, int solicited_only)
 	return 0;
 }
 
-/*
- * The extended CQ
- */
+/* The extended CQ. */
 
 static struct sctpiw_cq *ex_to_cq(struct ibv_cq_ex *cq)
 {
@@ -232,8 +231,8 @@ static uint32_t ex_byte_len(struct ibv_cq_ex *cq)
 }
 
 /*
- * ibv_wc_read_invalidated_rkey() calls it, too. Both are in a union here, and neither is converted
- * to another byte order.
+ * Also for ibv_wc_read_invalidated_rkey(): both values are in a union here, in unchanged byte
+ * order.
  */
 static __be32 ex_imm_data(struct ibv_cq_ex *cq)
 {
@@ -265,7 +264,7 @@ static uint8_t ex_sl(struct ibv_cq_ex *cq)
 	return service_level(&ex_to_cq(cq)->current);
 }
 
-/* For what other devices tell, and this one does not have. */
+/* For fields of other devices, which this device does not have. */
 static uint32_t ex_zero_32(struct ibv_cq_ex *cq)
 {
 	return 0;

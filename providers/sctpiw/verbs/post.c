@@ -43,7 +43,7 @@ static void copy_inline(uint8_t *to, const struct ibv_sge *sge, uint32_t n)
 	}
 }
 
-/* Judges a work request whose number of elements is within the limit: 0, EINVAL or EOPNOTSUPP. */
+/* Checks a work request with a valid number of elements. Returns 0, EINVAL or EOPNOTSUPP. */
 static int check_send(const struct iw_qp *qp, const struct ibv_send_wr *wr, uint64_t total)
 {
 	const struct iw_wr_info *info = iw_wr_info(wr->opcode);
@@ -53,7 +53,10 @@ static int check_send(const struct iw_qp *qp, const struct ibv_send_wr *wr, uint
 		return wr->opcode == IBV_WR_TSO ? EOPNOTSUPP : EINVAL;
 	switch ((enum iw_wr_sges)info->sges) {
 	case IW_WR_SGES_SOURCE:
-		/* A peer of another stack has no message for both. */
+		/*
+		 * A peer of another implementation has no message with both data and immediate
+		 * data.
+		 */
 		if (wr->opcode == IBV_WR_SEND_WITH_IMM && total &&
 		    atomic_load_explicit(&qp->imm_alone, memory_order_relaxed))
 			return EOPNOTSUPP;
@@ -68,7 +71,7 @@ static int check_send(const struct iw_qp *qp, const struct ibv_send_wr *wr, uint
 	return EINVAL;
 }
 
-/* The rest of a work request of a UD QP. */
+/* Fills the other fields of a work request of a UD QP. */
 static int put_destination(const struct iw_qp *iw, struct iw_send_wqe *wqe,
 			   const struct ibv_send_wr *wr, struct iw_send_wqe **slot)
 {
@@ -155,10 +158,10 @@ int sctpiw_begin_send(struct iw_qp *iw, uint32_t ahead, const struct ibv_send_wr
 	return 0;
 }
 
-/* Posts one work request, and adds the bytes of its data to *bytes. 0 or an errno. */
+/* Posts a work request, and adds the bytes of its data to *bytes. Returns 0 or an errno. */
 static int post_one_send(struct iw_qp *iw, const struct ibv_send_wr *wr, uint64_t *bytes)
 {
-	uint32_t n = wr->num_sge; /* a negative number becomes one above every limit */
+	uint32_t n = wr->num_sge; /* a negative number exceeds every limit */
 	struct iw_send_wqe *wqe;
 	uint64_t total;
 	int err;
@@ -210,7 +213,9 @@ int sctpiw_post_send(struct ibv_qp *ibqp, struct ibv_send_wr *wr, struct ibv_sen
 	return err;
 }
 
-/* Judges a receive for a queue whose limit is max_sge; its bytes go to *total. 0 or an errno. */
+/*
+ * Checks a receive for a queue with limit max_sge. Sets *total to its bytes. Returns 0 or an errno.
+ */
 static int check_recv(const struct ibv_recv_wr *wr, uint32_t max_sge, uint64_t *total)
 {
 	uint32_t n = wr->num_sge;
@@ -291,7 +296,10 @@ static int post_one_srq_recv(struct iw_srq *iw, const struct ibv_recv_wr *wr)
 	return 0;
 }
 
-/* Wakes the QPs that wait for receives, in whatever shards they are. The first to be woken has the first choice, so that goes round. */
+/*
+ * Wakes the QPs in all shards that wait for receives. The first one to be woken chooses first, so
+ * shards take turns.
+ */
 static void ring_srq(struct sctpiw_srq *srq)
 {
 	struct rnic *rnic = object_shard(&srq->obj)->rnic;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The fast path towards the RNIC: work requests go straight into the rings of iwarp/. If one of a
- * chain is wrong, those before it are posted, and *bad_wr names it.
+ * The fast path to the RNIC: work requests go straight into the rings of iwarp/. If a work request
+ * of a chain is wrong, the work requests before it are posted, and *bad_wr points to it.
  */
 #ifndef SCTPIW_VERBS_POST_H
 #define SCTPIW_VERBS_POST_H
@@ -14,7 +14,8 @@
 struct iw_qp;
 
 /*
- * Sum of the lengths of n elements, bytes. n is IW_MAX_SGE at most, so the sum does not overflow.
+ * Returns the sum of the lengths of n elements, bytes. It does not overflow, since n is at most
+ * IW_MAX_SGE.
  */
 static inline uint64_t sctpiw_sge_total(const struct ibv_sge *sge, uint32_t n)
 {
@@ -34,19 +35,19 @@ static inline void sctpiw_copy_sges(struct iw_sge *to, const struct ibv_sge *sge
 	}
 }
 
-/* A number that no SRQ has stays one in the 16 bits that numbers have here. */
+/* Numbers of SRQs have 16 bits here. A larger number becomes 0, which no SRQ has. */
 static inline uint16_t sctpiw_srq_num(uint32_t remote_srqn)
 {
 	return remote_srqn <= UINT16_MAX ? (uint16_t)remote_srqn : 0;
 }
 
 /*
- * Judges a work request with total bytes of data, and fills a slot of the send queue: the slot
- * after `ahead` slots that are filled, but not published yet. The caller writes the data, before or
- * after this call, to (*slot)->sge: num_sge elements, or total bytes if the flags say
- * IW_SEND_INLINE. wr->sg_list is not looked at; wr->num_sge is within the QP's limit. The caller
- * holds sq_lock, and publishes. EINVAL, EOPNOTSUPP, or ENOMEM if the queue is full; then *slot is
- * not set.
+ * Checks a work request with total bytes of data, and fills a slot of the send queue. The slot
+ * follows `ahead` slots that are filled, but not published. The caller writes the data to
+ * (*slot)->sge, before or after this call: num_sge elements, or total bytes if the flags have
+ * IW_SEND_INLINE. wr->sg_list is ignored. wr->num_sge must be within the QP's limit. The caller
+ * holds sq_lock, and publishes the slot. Returns 0, EINVAL, EOPNOTSUPP, or ENOMEM if the queue is
+ * full. On failure, *slot is not set.
  */
 int sctpiw_begin_send(struct iw_qp *iw, uint32_t ahead, const struct ibv_send_wr *wr,
 		      uint64_t total, struct iw_send_wqe **slot);

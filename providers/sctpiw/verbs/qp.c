@@ -64,7 +64,7 @@ static int check_init_attr(struct sctpiw_context *ctx, const struct ibv_qp_init_
 		return xrcd ? 0 : EINVAL;
 	if (!is_own_cq(ctx, attr->send_cq))
 		return EINVAL;
-	/* What is asked of the receive queue of an XRC_SEND does not matter: it has none. */
+	/* An XRC_SEND QP has no receive queue, so attributes of that queue are ignored. */
 	if (attr->qp_type == IBV_QPT_XRC_SEND)
 		return attr->srq || !cap->max_send_wr || cap->max_send_wr > IW_MAX_QP_WR ||
 				       cap->max_send_sge > IW_MAX_SGE ||
@@ -76,19 +76,19 @@ static int check_init_attr(struct sctpiw_context *ctx, const struct ibv_qp_init_
 	if (cap->max_send_wr > IW_MAX_QP_WR || cap->max_send_sge > IW_MAX_SGE ||
 	    cap->max_inline_data > IW_MAX_INLINE)
 		return EINVAL;
-	if (attr->srq) /* then it does not matter what is asked of the receive queue */
+	if (attr->srq) /* attributes of the receive queue are ignored */
 		return attr->srq->context == &ctx->vctx.context && !to_srq(attr->srq)->xrcd ?
 			       0 :
 			       EINVAL;
 	if (cap->max_recv_wr > IW_MAX_QP_WR || cap->max_recv_sge > IW_MAX_SGE)
 		return EINVAL;
-	/* One of the two queues may be empty; a QP without any is of no use. */
+	/* One of the two queues may be empty, but a QP without queues is useless. */
 	if (!cap->max_send_wr && !cap->max_recv_wr)
 		return EINVAL;
 	return 0;
 }
 
-/* The QP holds its domain, or its PD. */
+/* Makes the QP hold its domain, or its PD. */
 static void hold(struct sctpiw_qp *qp, struct sctpiw_pd *pd)
 {
 	if (pd) {
@@ -116,7 +116,7 @@ static enum iw_qp_type type_of(enum ibv_qp_type type)
 	}
 }
 
-/* What the RNIC is told of a QP that is not an XRC_RECV. */
+/* Returns the RNIC's attributes of a QP that is not an XRC_RECV. */
 static struct iw_qp_attr iw_attr_of(struct sctpiw_pd *pd, const struct ibv_qp_init_attr *attr)
 {
 	bool receives = attr->qp_type != IBV_QPT_XRC_SEND;
@@ -136,7 +136,7 @@ static struct iw_qp_attr iw_attr_of(struct sctpiw_pd *pd, const struct ibv_qp_in
 	};
 }
 
-/* pd or qp->xrcd is not NULL. */
+/* Either pd or qp->xrcd is not NULL. */
 static int new_iw_qp(struct sctpiw_context *ctx, struct sctpiw_pd *pd, struct sctpiw_qp *qp,
 		     const struct ibv_qp_init_attr *attr)
 {
@@ -159,7 +159,7 @@ static int new_iw_qp(struct sctpiw_context *ctx, struct sctpiw_pd *pd, struct sc
 			qp_num_put(&qp->home->conn, iw_attr.num);
 	}
 	if (!err) {
-		/* A new QP of an RNIC is IDLE, which is INIT to a program. */
+		/* A new QP of an RNIC is IDLE. To a program, this is INIT. */
 		if (!config_is_ca(&ctx->shard->rnic->config))
 			iw_qp_modify(qp->iw, IW_QPS_INIT);
 		qp->iw->nth = ++made;
@@ -171,7 +171,7 @@ static int new_iw_qp(struct sctpiw_context *ctx, struct sctpiw_pd *pd, struct sc
 	return -err;
 }
 
-/* libibverbs leaves it to the provider to fill struct ibv_qp. */
+/* libibverbs leaves struct ibv_qp to the provider. */
 static void init_ibv_qp(struct ibv_qp *ibqp, struct ibv_pd *pd, const struct ibv_qp_init_attr *attr,
 			uint32_t qp_num)
 {
@@ -208,8 +208,8 @@ struct sctpiw_qp *sctpiw_qp_alloc(struct sctpiw_context *ctx, bool single_thread
 }
 
 /*
- * send_ops: the operations that ibv_wr_* is to have (IBV_QP_EX_WITH_*), or NULL for a QP without
- * ibv_wr_*. An XRC_RECV has xrcd. Its pd may be NULL, and is only shown to the program.
+ * send_ops: the operations of ibv_wr_* (IBV_QP_EX_WITH_*), or NULL for a QP without ibv_wr_*. An
+ * XRC_RECV has xrcd. Its pd may be NULL, and is only stored for the program.
  */
 static struct ibv_qp *create_qp(struct ibv_context *context, struct ibv_pd *pd,
 				struct sctpiw_xrcd *xrcd, struct ibv_qp_init_attr *attr,
@@ -262,7 +262,10 @@ static uint32_t flags_of(const struct ibv_qp_init_attr_ex *attr)
 	return attr->comp_mask & IBV_QP_INIT_ATTR_CREATE_FLAGS ? attr->create_flags : 0;
 }
 
-/* Only a PD or an XRC domain, a flag of multicast, and operations of ibv_wr_*, are taken beyond what ibv_create_qp() takes. */
+/*
+ * Beyond ibv_create_qp(), accepts only a PD or an XRC domain, a multicast flag, and operations of
+ * ibv_wr_*.
+ */
 static int check_init_attr_ex(struct ibv_context *context, const struct ibv_qp_init_attr_ex *attr)
 {
 	const uint32_t known = IBV_QP_INIT_ATTR_PD | IBV_QP_INIT_ATTR_CREATE_FLAGS |
@@ -305,7 +308,7 @@ struct ibv_qp *sctpiw_create_qp_ex(struct ibv_context *context, struct ibv_qp_in
 		errno = err;
 		return NULL;
 	}
-	/* The two structs begin alike, as libibverbs relies on, too. */
+	/* Both structs begin alike. libibverbs relies on this, too. */
 	qp = create_qp(context, pd, is_recv ? to_xrcd(attr->xrcd) : NULL,
 		       (struct ibv_qp_init_attr *)attr, with_ops ? &attr->send_ops_flags : NULL);
 	if (qp)
@@ -407,7 +410,7 @@ static void free_iw(struct sctpiw_qp *qp)
 		sctpiw_xrc_domain_drop(qp->domain);
 }
 
-/* A handle of ibv_open_qp() ends. */
+/* Ends a handle of ibv_open_qp(). */
 static void leave_real(struct sctpiw_qp *real, const struct sctpiw_qp *handle)
 {
 	struct object **at = &real->obj.next;
@@ -421,7 +424,7 @@ static void leave_real(struct sctpiw_qp *real, const struct sctpiw_qp *handle)
 	sctpiw_qp_release(real);
 }
 
-/* No event comes to the QP's first handle any more. Needs the shard lock. */
+/* Stops the events to the QP's first handle. Needs the shard lock. */
 static void end_events(struct sctpiw_qp *qp)
 {
 	channel_purge(&qp->obj.async);
@@ -447,7 +450,7 @@ bool sctpiw_qp_end(struct sctpiw_qp *qp)
 	return false;
 }
 
-/* Takes the completions of a QP in RESET out of a CQ. */
+/* Removes the completions of a QP in RESET from a CQ. */
 static void purge(struct sctpiw_qp *qp, struct sctpiw_cq *cq)
 {
 	sctpiw_cq_lock(cq);
@@ -477,9 +480,9 @@ void sctpiw_qp_release(struct sctpiw_qp *qp)
 }
 
 /*
- * Brings a QP to RESET, where no completion can come any more, and takes those that have come out of its
- * CQs. That is before its number is freed, so that they are not taken for another QP's. EBUSY: it is attached to
- * a multicast group, and nothing has changed.
+ * Moves a QP to RESET, where no completion can be added, and removes its completions from its CQs.
+ * Its number is freed only later, so that no completion is attributed to another QP. Returns EBUSY,
+ * with nothing changed, if the QP is attached to a multicast group.
  */
 static int empty(struct sctpiw_qp *qp, struct ibv_cq *send_cq, struct ibv_cq *recv_cq)
 {
@@ -520,7 +523,9 @@ int sctpiw_destroy_qp(struct ibv_qp *ibqp)
 	if (ibqp->qp_type != IBV_QPT_XRC_RECV && empty(qp, ibqp->send_cq, ibqp->recv_cq))
 		return EBUSY;
 	if (ibqp->qp_type == IBV_QPT_XRC_RECV && !qp->real) {
-		/* If other handles are left, the last of them to go frees this one as well. */
+		/*
+		 * If other handles are left, the last one to be destroyed frees this one as well.
+		 */
 		object_lock_all(&qp->obj);
 		end_events(qp);
 		object_unlock_all(&qp->obj);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
  * The rules are data: each table has a row for each transition. The kernel's iWARP connection
- * manager moves a QP with these masks: INIT and RTR come with state, access flags and port, RTS
- * with the port alone. The masks of QPs that are connected out of band are those of InfiniBand's RC
- * (IBTA 11.2.5.2, table 96; the kernel's ib_modify_qp_is_ok()); other types have them without the
- * attributes that they lack.
+ * manager moves a QP with these masks: INIT and RTR have state, access flags and port; RTS has the
+ * port alone. QPs connected out of band have the masks of InfiniBand's RC (IBTA 11.2.5.2, table 96;
+ * the kernel's ib_modify_qp_is_ok()). Other types have these masks without the attributes that they
+ * lack.
  */
 #include "verbs/qp_attr.h"
 
@@ -27,9 +27,9 @@ _Static_assert((int)IW_QPS_ERR == IBV_QPS_ERR, "");
 #define RATES                                                                                      \
 	(IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY | IBV_QP_MIN_RNR_TIMER |             \
 	 IBV_QP_MAX_QP_RD_ATOMIC | IBV_QP_MAX_DEST_RD_ATOMIC)
-/* What InfiniBand's masks for RTR and RTS have beside those. */
+/* Further attributes of InfiniBand's masks for RTR and RTS. */
 #define PEER (IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN | IBV_QP_SQ_PSN)
-/* librdmacm asks for a QP of a channel adapter with the P_Key's index as well. */
+/* For a QP of a channel adapter, librdmacm also sets the P_Key's index. */
 #define RUNNING (IBV_QP_PORT | IBV_QP_ACCESS_FLAGS | IBV_QP_PKEY_INDEX | RATES | PEER)
 
 #define SECOND_PATH (IBV_QP_ALT_PATH | IBV_QP_PATH_MIG_STATE)
@@ -43,8 +43,8 @@ _Static_assert((int)IW_QPS_ERR == IBV_QPS_ERR, "");
 #define RTS_OPTIONAL (IBV_QP_CUR_STATE | IBV_QP_ACCESS_FLAGS | IBV_QP_MIN_RNR_TIMER | SECOND_PATH)
 
 /*
- * The masks of a transition. Every transition also takes IBV_QP_STATE, and those of the connection
- * manager take IBV_QP_CUR_STATE.
+ * The masks of a transition. Every transition also accepts IBV_QP_STATE. Transitions by the
+ * connection manager also accept IBV_QP_CUR_STATE.
  */
 struct transition {
 	bool valid;
@@ -55,11 +55,11 @@ struct transition {
 #define STATES (IBV_QPS_ERR + 1)
 #define MAX_24_BITS 0xffffffu
 
-/* The transitions from any state to RESET and to ERR, which are in neither table. */
+/* The transitions from any state to RESET and to ERR, which neither table has. */
 static const struct transition to_the_end = { .valid = true };
 /*
- * The connection may have ended before librdmacm has seen the peer's answer, and moves the QP: the event that
- * tells of the end comes next.
+ * The connection may end before librdmacm sees the peer's answer, and moves the QP. The event that
+ * reports the end follows.
  */
 static const struct transition behind_the_end = { .valid = true,
 						  .optional = IBV_QP_STATE | RUNNING };
@@ -107,7 +107,7 @@ static const struct transition oob_table[STATES][STATES] = {
 		[IBV_QPS_SQD] = { true, 0,
 				  INIT_ATTRS | RATES | IBV_QP_AV | SECOND_PATH },
 	},
-	/* Of these QPs, only those of type UC enter this state. */
+	/* Among these QPs, only UC QPs enter this state. */
 	[IBV_QPS_SQE] = {
 		[IBV_QPS_RTS] = { true, 0, IBV_QP_CUR_STATE | IBV_QP_ACCESS_FLAGS },
 	},
@@ -227,7 +227,7 @@ int sctpiw_check_qp_attr(enum ibv_qp_type type, enum ibv_qp_state cur, bool by_c
 
 	if (next >= STATES || ((mask & IBV_QP_CUR_STATE) && attr->cur_qp_state != cur))
 		return EINVAL;
-	/* The connection manager of a channel adapter leaves RESET with the mask of InfiniBand. */
+	/* The connection manager of a channel adapter leaves RESET with InfiniBand's mask. */
 	first = personality == CONFIG_IWARP ? IBV_QPS_RESET : IBV_QPS_INIT;
 	if (cur >= first && cur <= IBV_QPS_INIT && sctpiw_is_by_cm(type, personality, attr, mask))
 		by_cm = true;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Which attributes modify_qp takes in which state. A QP that the connection manager moves has masks
- * of its own, those of the kernel's iWARP connection manager; all others have the masks of
+ * Attributes that modify_qp accepts in each state. A QP that the connection manager moves has
+ * special masks, as with the kernel's iWARP connection manager. All others have the masks of
  * InfiniBand.
  */
 #ifndef SCTPIW_VERBS_QP_ATTR_H
@@ -13,47 +13,49 @@
 #include "verbs/pabi.h"
 
 /*
- * Whether a QP in state cur may be given these attributes. by_cm: sctpiw_is_by_cm() brought it to
- * INIT or RTR, or it has a connection of RDMA CM. personality: that of the device. 0; EINVAL; or EOPNOTSUPP for a second path, of
- * which there is none.
+ * Checks the attributes for a QP in state cur. by_cm: sctpiw_is_by_cm() was true when the QP
+ * entered INIT or RTR, or the QP has a connection of RDMA CM. personality: the device's. Returns 0,
+ * EINVAL, or EOPNOTSUPP for another address of the peer from RTR on.
  */
 int sctpiw_check_qp_attr(enum ibv_qp_type type, enum ibv_qp_state cur, bool by_cm,
 			 enum config_personality personality, const struct ibv_qp_attr *attr,
 			 int mask);
-/* The same for a UD QP, whose masks are InfiniBand's however it is moved. */
+/* The same for a UD QP, which always has InfiniBand's masks. */
 int sctpiw_check_ud_attr(enum ibv_qp_state cur, const struct ibv_qp_attr *attr, int mask);
 
 /*
- * The attributes that a QP of this type does not have: a UC QP none of a reliable connection, an XRC_SEND none of a
- * responder, and an XRC_RECV none of a requester.
+ * Returns the attributes that a QP of this type lacks. A UC QP lacks those of a reliable
+ * connection, an XRC_SEND those of a responder, and an XRC_RECV those of a requester.
  */
 int sctpiw_attr_lacked(enum ibv_qp_type type);
 /*
- * What mask means to a QP of this type: an XRC QP ignores the attributes that it lacks, and what their values are.
- * The kernel takes them out of the mask as well; programs that treat both ends alike name them (perftest). Other types
- * are refused what they lack.
+ * Returns the part of mask that applies to a QP of this type. An XRC QP ignores the attributes that
+ * it lacks, and their values. The kernel also removes them from the mask: programs that treat both
+ * ends alike set them (perftest). Other types refuse attributes that they lack.
  */
 int sctpiw_attr_named(enum ibv_qp_type type, int mask);
 
 /*
- * Whether the connection manager brings a QP to INIT or to RTR with these attributes: by a mask of its own, or by
- * InfiniBand's with a peer that it has named, which it does not on an iWARP device.
+ * True if the connection manager moves a QP to INIT or RTR with these attributes. It uses its own
+ * mask, or InfiniBand's mask with a peer that the connection manager has named. It names no peer on
+ * an iWARP device.
  */
 bool sctpiw_is_by_cm(enum ibv_qp_type type, enum config_personality personality,
 		     const struct ibv_qp_attr *attr, int mask);
 
 /*
- * Whether a QP that the connection manager moves stays where it is when it is asked for state `next`; the call
- * succeeds. That state lies behind it: a program that moves its QP step by step (rping -q) asks for INIT and RTR when
- * the QP is in RTS already, and rdma_disconnect() for SQD when the peer has ended the connection. Or the connection
- * brings it there: with the masks of InfiniBand the passive side asks for RTS before it accepts.
+ * True if a QP that the connection manager moves must stay in its state when state `next` is
+ * requested; the call succeeds. There are two cases. First, the QP has passed that state. A program
+ * that moves its QP step by step (rping -q) requests INIT and RTR while the QP is in RTS;
+ * rdma_disconnect() requests SQD after the peer has ended the connection. Second, the connection
+ * will move the QP there: with InfiniBand's masks, the passive side requests RTS before it accepts.
  */
 bool sctpiw_stays(enum ibv_qp_state cur, bool by_cm, enum config_personality personality,
 		  unsigned int next);
 
-/* The second path (alt_*) becomes the first one, and the other way round, as when a QP has migrated. */
+/* Exchanges the first and the second path (alt_*), as after a migration. */
 void sctpiw_swap_paths(struct ibv_qp_attr *attr);
-/* Copies the attributes that mask names from one to the other. */
+/* Copies the attributes that mask names. */
 void sctpiw_merge_qp_attr(struct ibv_qp_attr *to, const struct ibv_qp_attr *from, int mask);
 
 #endif

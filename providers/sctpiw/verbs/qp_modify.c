@@ -17,22 +17,22 @@
 #include "verbs/qp_attr.h"
 
 #define RNR_RETRY_FOR_EVER 7
-#define TIMEOUT_UNIT 4096ull /* ns; InfiniBand waits for an answer for at least this x 2^timeout */
+#define TIMEOUT_UNIT 4096ull /* ns; InfiniBand waits for an answer at least this x 2^timeout */
 /*
- * The least time for which a peer is waited for, ns: processes start one after the other, and the
- * attributes speak of packets that are lost.
+ * ns. Minimum time to wait for a peer: processes start one after the other, but the attributes are
+ * about lost packets.
  */
 #define LIMIT_MIN (5 * 1000000000ull)
-/* The longest time for which a peer that has said that it ends is waited for, ns. */
+/* ns. Maximum time to wait after the peer has ended its session. */
 #define GONE_MAX (500 * 1000000ull)
 
-/* How long InfiniBand tries before it gives a work request up, ns. */
+/* Returns the time for which InfiniBand tries a work request, ns. */
 static uint64_t tries(const struct ibv_qp_attr *attr)
 {
 	return (TIMEOUT_UNIT << attr->timeout) * (attr->retry_cnt + 1u);
 }
 
-/* How long a peer that does not answer is waited for, ns; 0: for ever. */
+/* Returns the time to wait for a peer that does not answer, ns; 0: for ever. */
 static uint64_t patience(const struct ibv_qp_attr *attr, bool timeout_is_set)
 {
 	if (!attr->timeout && timeout_is_set)
@@ -40,15 +40,16 @@ static uint64_t patience(const struct ibv_qp_attr *attr, bool timeout_is_set)
 	return tries(attr) > LIMIT_MIN ? tries(attr) : LIMIT_MIN;
 }
 
-/* How long a peer that has said that it ends is waited for, ns. */
+/* Returns the time to wait after the peer has ended its session, ns. */
 static uint64_t patience_behind(const struct ibv_qp_attr *attr)
 {
 	return attr->timeout && tries(attr) < GONE_MAX ? tries(attr) : GONE_MAX;
 }
 
 /*
- * Tells the connection of a QP that is connected out of band what the QP's attributes mean for it.
- * In RTR a program has not set rnr_retry and timeout yet: then nothing is given up.
+ * Passes the attributes of a QP that is connected out of band to its connection. In RTR, a program
+ * has not set rnr_retry and timeout yet. Until then, Sends are retried for ever, and the time limit
+ * is LIMIT_MIN.
  */
 static void set_oob(struct sctpiw_qp *qp)
 {
@@ -66,7 +67,10 @@ static void set_oob(struct sctpiw_qp *qp)
 		oob_set_attr(qp->iw, &oob);
 }
 
-/* Connects a QP out of band, as the peer's address in attr says, and what mask names of it. 0 or an errno. */
+/*
+ * Connects a QP out of band to the peer of attr, with the attributes that mask names. Returns 0 or
+ * an errno.
+ */
 static int connect_oob(struct sctpiw_qp *qp, const struct ibv_qp_attr *attr, int mask)
 {
 	struct oob_peer peer = {
@@ -80,7 +84,10 @@ static int connect_oob(struct sctpiw_qp *qp, const struct ibv_qp_attr *attr, int
 		return err;
 	peer.local = sockaddr_ip((const struct sockaddr *)&gid.addr);
 	peer.ifindex = gid.ifindex;
-	/* It was moved for rdma_cm, and is connected by its number now, whose port is at home. */
+	/*
+	 * The QP was moved for rdma_cm. Out of band, it is connected by its number, whose port
+	 * belongs to its home shard.
+	 */
 	if (object_shard(&qp->obj) != qp->home)
 		err = -rnic_move_qp(qp->iw, qp->home);
 	if (err)
@@ -88,7 +95,7 @@ static int connect_oob(struct sctpiw_qp *qp, const struct ibv_qp_attr *attr, int
 	return -oob_connect(&object_shard(&qp->obj)->conn, qp->iw, &peer);
 }
 
-/* Moves the QP to another state, which the checks have found to be allowed. 0 or an errno. */
+/* Moves the QP to another state, which the checks have allowed. Returns 0 or an errno. */
 static int enter(struct sctpiw_qp *qp, const struct ibv_qp_attr *attr, int mask)
 {
 	bool by_cm = sctpiw_is_by_cm(qp->vqp.qp.qp_type,
@@ -121,8 +128,8 @@ static int enter(struct sctpiw_qp *qp, const struct ibv_qp_attr *attr, int mask)
 }
 
 /*
- * Whether the attributes name a peer that the connection manager connects the QP to, by its true number: that of a
- * request that waits to be accepted, or of the connection that the QP has.
+ * True if the attributes name, by its true number, a peer to which the connection manager connects
+ * the QP. This is the peer of a request that waits to be accepted, or of the QP's connection.
  */
 static bool names_peer_of_cm(const struct sctpiw_qp *qp, const struct ibv_qp_attr *attr, int mask)
 {
@@ -158,7 +165,7 @@ void sctpiw_settle_paths(struct sctpiw_qp *qp)
 	qp->attr.path_mig_state = IBV_MIG_MIGRATED;
 }
 
-/* The second path that is named now, or was before. 0 or an errno. */
+/* Resolves the second path that is named now, or was named before. Returns 0 or an errno. */
 static int resolve_second(const struct sctpiw_qp *qp, const struct ibv_qp_attr *attr, int mask,
 			  struct path_addr *to)
 {
@@ -196,12 +203,15 @@ static void set_migration(struct sctpiw_qp *qp, enum ibv_mig_state state,
 		return;
 	}
 	oob_second_migrate(qp->iw);
-	/* Else it moves, and its attributes change when it has. */
+	/* Otherwise the QP is migrating, and its attributes change later. */
 	if (oob_second_state(qp->iw) == OOB_MIGRATED)
 		qp->attr.path_mig_state = state;
 }
 
-/* sctpiw_modify_qp() once the shard lock is held: 0 or an errno, and then nothing has changed. */
+/*
+ * Does the work of sctpiw_modify_qp() under the shard lock. Returns 0, or an errno with nothing
+ * changed.
+ */
 static int modify_locked(struct sctpiw_qp *qp, const struct ibv_qp_attr *given, int mask)
 {
 	const struct ibv_qp_attr *attr = given;
@@ -243,8 +253,8 @@ static int modify_locked(struct sctpiw_qp *qp, const struct ibv_qp_attr *given, 
 }
 
 /*
- * Logs why a QP was not modified. The address of a peer without a GID is InfiniBand's, which programs
- * give that were not told a GID index.
+ * Logs why a QP was not modified. A program without a GID index passes a peer's address without a
+ * GID, as on InfiniBand.
  */
 static void log_refusal(const struct sctpiw_qp *qp, const struct ibv_qp_attr *attr, int mask,
 			int err)
@@ -258,7 +268,7 @@ static void log_refusal(const struct sctpiw_qp *qp, const struct ibv_qp_attr *at
 		  atomic_load_explicit(&qp->iw->state, memory_order_relaxed), mask, err);
 }
 
-/* The peer may be one whom an rdma_cm id of another shard knows, and the QP may have to move. */
+/* An rdma_cm id of another shard may know the peer, and the QP may have to move. */
 static void lock_for(struct sctpiw_qp *qp, int mask)
 {
 	if (mask & IBV_QP_DEST_QPN)
@@ -288,7 +298,7 @@ int sctpiw_modify_qp(struct ibv_qp *ibqp, struct ibv_qp_attr *attr, int attr_mas
 	if (err)
 		log_refusal(qp, attr, attr_mask, err);
 	unlock_for(qp, attr_mask);
-	/* As adapters do: programs begin anew with the QP, and would take old completions for new ones. */
+	/* As adapters do: programs reuse the QP, and would mistake old completions for new ones. */
 	if (!err && attr_mask & IBV_QP_STATE && attr->qp_state == IBV_QPS_RESET)
 		sctpiw_qp_purge(qp, ibqp->send_cq, ibqp->recv_cq);
 	return err;

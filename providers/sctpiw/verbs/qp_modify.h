@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Changing the state and the attributes of a QP (man ibv_modify_qp). */
+/* Changes of the state and the attributes of a QP (man ibv_modify_qp). */
 #ifndef SCTPIW_VERBS_QP_MODIFY_H
 #define SCTPIW_VERBS_QP_MODIFY_H
 
@@ -11,15 +11,18 @@ struct sctpiw_qp;
 struct shard;
 
 /*
- * Changes what attr_mask (IBV_QP_*) names; all of it, or nothing. A QP that gets the peer's address
- * and number (IBV_QP_AV, IBV_QP_DEST_QPN) is connected out of band. Errors as
- * sctpiw_check_qp_attr(), EIO, or what oob_connect() and iw_qp_modify() say.
+ * Changes all attributes that attr_mask (IBV_QP_*) names, or none. A QP that gets the peer's
+ * address and number (IBV_QP_AV, IBV_QP_DEST_QPN) is connected out of band. Errors as in
+ * sctpiw_check_qp_attr(), EIO, or the errors of oob_connect() and iw_qp_modify().
  */
 int sctpiw_modify_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int attr_mask);
 
-/* Whether QPs can have second paths (IBV_DEVICE_AUTO_PATH_MIG): those of the personalities that wire them up. */
+/*
+ * True if QPs can have second paths (IBV_DEVICE_AUTO_PATH_MIG). The personality iwarp and the
+ * kernel's SCTP have none.
+ */
 bool sctpiw_has_second_paths(const struct shard *s);
-/* If the QP has moved to its second path, its attributes say so from now on. Shard lock. */
+/* If the QP has moved to its second path, updates its attributes. Needs the shard lock. */
 void sctpiw_settle_paths(struct sctpiw_qp *qp);
 
 #endif

@@ -14,14 +14,14 @@
 
 #define CLOCK_KHZ 1000000 /* of rnic_clock() */
 #define VENDOR_PART_ID 1
-#define MAX_AH 65536 /* as many as any program needs; nothing counts them */
-#define HW_VER 1     /* as hw_rev in sysfs */
-/* 4.096 us x 2^13 is 34 ms; SCTP delays an acknowledgement by 25 ms at the most. */
+#define MAX_AH 65536 /* enough for any program; the number is not checked */
+#define HW_VER 1     /* also hw_rev in sysfs */
+/* 4.096 us x 2^13 is 34 ms; SCTP delays an acknowledgement by at most 25 ms. */
 #define ACK_DELAY 13
 /*
- * Local and remote invalidation are the part of the memory management extensions that programs can
- * use; the rest is for the kernel. A bind ties a window of type 2 to its QP, and both have to be of
- * one PD: InfiniBand calls that type 2B.
+ * Of the memory management extensions, programs can only use local and remote invalidation; the
+ * others are for the kernel. A bind ties a window of type 2 to its QP, and both must have one PD:
+ * InfiniBand calls this type 2B.
  */
 #define CAPS                                                                                       \
 	(IBV_DEVICE_CURR_QP_STATE_MOD | IBV_DEVICE_PORT_ACTIVE_EVENT | IBV_DEVICE_SYS_IMAGE_GUID | \
@@ -29,8 +29,8 @@
 	 IBV_DEVICE_MEM_MGT_EXTENSIONS | IBV_DEVICE_MEM_WINDOW_TYPE_2B | IBV_DEVICE_XRC)
 
 /*
- * An atomic is an instruction of the processor: everyone on this host sees it so. Programs that know
- * channel adapters ask for IBV_ATOMIC_HCA by that very name, which promises less.
+ * An atomic is one instruction of the processor, and so atomic for all programs of this host. But
+ * programs for channel adapters require exactly IBV_ATOMIC_HCA, which guarantees less.
  */
 static enum ibv_atomic_cap atomic_cap(const struct sctpiw_context *ctx)
 {
@@ -38,7 +38,7 @@ static enum ibv_atomic_cap atomic_cap(const struct sctpiw_context *ctx)
 								      IBV_ATOMIC_HCA;
 }
 
-/* What not every device has. */
+/* Adds capabilities that not every device has. */
 static void adjust(const struct sctpiw_context *ctx, struct ibv_device_attr_ex *ex)
 {
 	if (sctpiw_has_second_paths(ctx->shard)) {
@@ -89,7 +89,7 @@ int sctpiw_query_device_ex(struct ibv_context *context,
 		},
 		.odp_caps = {
 			.general_caps = IBV_ODP_SUPPORT | IBV_ODP_SUPPORT_IMPLICIT,
-			/* Paging on demand works with each operation that there is. */
+			/* On-demand paging works with every supported operation. */
 			.per_transport_caps.rc_odp_caps = IBV_ODP_SUPPORT_SEND | IBV_ODP_SUPPORT_RECV |
 							  IBV_ODP_SUPPORT_WRITE |
 							  IBV_ODP_SUPPORT_READ |
@@ -110,8 +110,8 @@ int sctpiw_query_device_ex(struct ibv_context *context,
 		.cq_mod_caps = { .max_cq_count = UINT16_MAX, .max_cq_period = UINT16_MAX },
 		.max_dm_size = SCTPIW_MAX_DM,
 		/*
-		 * There is no PCI in between, but these say which atomics the host's memory sees as
-		 * such.
+		 * There is no PCI bus. But these fields report which operations are atomic for the
+		 * host's memory.
 		 */
 		.pci_atomic_caps = {
 			.fetch_add = IBV_PCI_ATOMIC_OPERATION_8_BYTE_SIZE_SUP,
@@ -124,7 +124,7 @@ int sctpiw_query_device_ex(struct ibv_context *context,
 		return EINVAL;
 	adjust(ctx, &ex);
 	ex.orig_attr.node_guid = ex.orig_attr.sys_image_guid = ctx->node_guid;
-	/* A newer libibverbs may have a longer struct than this one was built with. */
+	/* A newer libibverbs may have a longer struct than the local headers. */
 	memset(attr, 0, attr_size);
 	memcpy(attr, &ex, attr_size < sizeof(ex) ? attr_size : sizeof(ex));
 	return 0;
@@ -191,8 +191,8 @@ int sctpiw_query_port(struct ibv_context *context, uint8_t port_num, struct ibv_
 		.flags = ib ? 0 : IBV_QPF_GRH_REQUIRED,
 	};
 	/*
-	 * libibverbs has zeroed its own struct, which may be shorter than that of our headers. This
-	 * much of it every known version has.
+	 * libibverbs has zeroed its own struct, which may be shorter than in the local headers.
+	 * Every known version has the fields up to flags.
 	 */
 	memcpy(attr, &known, offsetof(struct ibv_port_attr, flags) + sizeof(known.flags));
 	return 0;

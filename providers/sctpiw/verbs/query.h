@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * What the device and its port say of themselves (man ibv_query_device_ex, ibv_query_port).
- * libibverbs reads GIDs and the P_Key from sysfs.
+ * Attributes of the device and its port (man ibv_query_device_ex, ibv_query_port). libibverbs reads
+ * GIDs and the P_Key from sysfs.
  */
 #ifndef SCTPIW_VERBS_QUERY_H
 #define SCTPIW_VERBS_QUERY_H
@@ -9,24 +9,24 @@
 #include "verbs/pabi.h"
 
 /*
- * The device's vendor. There is no OUI for this project, so it is a locally administered one:
- * 02-'i'-'w'. What rxe (0xffffff) and siw (0x626d74) say is theirs: programs know them by it, and
- * work around what they do.
+ * The device's vendor: a locally administered OUI, 02-'i'-'w', since this project has none. The
+ * values of rxe (0xffffff) and siw (0x626d74) are unsuitable: programs recognise these drivers by
+ * them, and work around their behaviour.
  */
 #define SCTPIW_VENDOR_ID 0x026977
 
-/* attr_size: bytes of *attr that the caller has. EINVAL. */
+/* attr_size: size of *attr at the caller, bytes. EINVAL. */
 int sctpiw_query_device_ex(struct ibv_context *context,
 			   const struct ibv_query_device_ex_input *input,
 			   struct ibv_device_attr_ex *attr, size_t attr_size);
 
-/* The clock of the completions' time stamps, in its ticks, as programs expect it. */
+/* Returns the clock of time stamps of completions, in its ticks, as programs expect it. */
 int sctpiw_query_rt_values(struct ibv_context *context, struct ibv_values_ex *values);
 
-/* The port's active_mtu in bytes: what a datagram may bear. */
+/* Returns the port's active_mtu in bytes, the maximum payload of a datagram. */
 unsigned int sctpiw_active_mtu(void);
 
-/* EINVAL for another port than 1. */
+/* EINVAL for a port other than 1. */
 int sctpiw_query_port(struct ibv_context *context, uint8_t port_num, struct ibv_port_attr *attr);
 
 #endif

@@ -17,7 +17,7 @@
 _Static_assert((int)OBJECT_ASYNC_SRQ_LIMIT_REACHED == IBV_EVENT_SRQ_LIMIT_REACHED, "");
 _Static_assert((int)OBJECT_ASYNC_QP_LAST_WQE_REACHED == IBV_EVENT_QP_LAST_WQE_REACHED, "");
 
-/* xrcd and cq: of an XRC SRQ; else NULL. */
+/* xrcd and cq belong to an XRC SRQ, or are NULL. */
 static int new_iw_srq(struct sctpiw_context *ctx, struct sctpiw_pd *pd, struct sctpiw_srq *srq,
 		      const struct ibv_srq_attr *attr, struct ibv_cq *cq)
 {
@@ -124,7 +124,7 @@ struct ibv_srq *sctpiw_create_srq_ex(struct ibv_context *context, struct ibv_srq
 			 xrc ? attr->cq : NULL);
 	if (!srq)
 		return NULL;
-	/* libibverbs fills these for ibv_create_srq() alone. */
+	/* libibverbs sets these for ibv_create_srq() alone. */
 	srq->context = context;
 	srq->srq_context = attr->srq_context;
 	srq->pd = attr->pd;
@@ -145,7 +145,7 @@ int sctpiw_get_srq_num(struct ibv_srq *ibsrq, uint32_t *num)
 	return 0;
 }
 
-/* sctpiw_modify_srq() once all locks are held: 0 or -errno. */
+/* Does the work of sctpiw_modify_srq() under all locks. Returns 0 or -errno. */
 static int modify_locked(struct iw_srq *iw, const struct ibv_srq_attr *attr, int mask)
 {
 	uint32_t max_wr = mask & IBV_SRQ_MAX_WR ? attr->max_wr : iw->max_wr;
@@ -154,7 +154,7 @@ static int modify_locked(struct iw_srq *iw, const struct ibv_srq_attr *attr, int
 	if ((mask & IBV_SRQ_LIMIT) && attr->srq_limit > max_wr)
 		return -EINVAL;
 	if (mask & IBV_SRQ_MAX_WR) {
-		/* The old limit does not count against the new size if this call replaces it. */
+		/* Ignore the old limit for the new size if this call replaces it. */
 		uint32_t limit = iw->limit;
 
 		if (mask & IBV_SRQ_LIMIT)
@@ -217,7 +217,7 @@ int sctpiw_srq_free_iw(struct sctpiw_srq *srq)
 	return err;
 }
 
-/* Ends an SRQ; the CQ of an XRC SRQ may still have its completions. */
+/* Ends an SRQ. The CQ of an XRC SRQ may still contain its completions. */
 static int end_srq(struct sctpiw_srq *srq)
 {
 	struct sctpiw_cq *cq = srq->xrcd ? list_entry(srq->iw->cq->ctx, struct sctpiw_cq, obj) :

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
  * A program builds a work request by several calls: first the operation, then its data and its
- * address, in any order. Data goes straight into the next slot of the send queue, and qp->batch.wr
- * keeps the other parameters. The next operation, or ibv_wr_complete(), ends the work request:
- * sctpiw_begin_send() judges it, and writes the rest of the slot. ibv_wr_complete() publishes all
+ * address, in any order. Data goes straight into the next slot of the send queue. qp->batch.wr
+ * stores the other parameters. The next operation, or ibv_wr_complete(), ends the work request:
+ * sctpiw_begin_send() checks it, and writes the rest of the slot. ibv_wr_complete() publishes all
  * slots together.
  */
 #include "verbs/wr.h"
@@ -24,7 +24,7 @@ static inline struct sctpiw_qp *qp_of(struct ibv_qp_ex *ex)
 	return to_qp(&ex->qp_base);
 }
 
-/* Notes an error. The first one ends the batch: work requests behind it are not looked at. */
+/* Stores an error. The first error ends the batch: later work requests are ignored. */
 static inline void fail(struct sctpiw_batch *b, int err)
 {
 	if (!b->err)
@@ -55,7 +55,7 @@ static inline struct iw_send_wqe *take(struct sctpiw_qp *qp, uint64_t total)
 	return wqe;
 }
 
-/* Ends the open work request, if any, whose parameters are complete. */
+/* Ends the open work request, if any: its parameters are complete. */
 static inline void close_open(struct sctpiw_qp *qp)
 {
 	struct sctpiw_batch *b = &qp->batch;
@@ -75,10 +75,7 @@ static inline void close_open(struct sctpiw_qp *qp)
 	b->bytes += b->length;
 }
 
-/*
- * Begins the next work request, and returns it, cleared, for the caller to set the operation's
- * parameters.
- */
+/* Begins the next work request. Returns it cleared; the caller sets the operation's parameters. */
 static inline struct ibv_send_wr *begin(struct ibv_qp_ex *ex, enum ibv_wr_opcode opcode)
 {
 	struct sctpiw_qp *qp = qp_of(ex);
@@ -89,7 +86,7 @@ static inline struct ibv_send_wr *begin(struct ibv_qp_ex *ex, enum ibv_wr_opcode
 	b->has_data = false;
 	b->length = 0;
 	b->wr.wr_id = ex->wr_id;
-	/* The call that sets the data says whether it is inline. */
+	/* The call that sets the data decides if it is inline. */
 	b->wr.send_flags = ex->wr_flags & ~(unsigned int)IBV_SEND_INLINE;
 	b->wr.num_sge = 0;
 	b->wr.wr.ud.ah = NULL;
@@ -178,8 +175,8 @@ static void wr_bind_mw(struct ibv_qp_ex *ex, struct ibv_mw *mw, uint32_t rkey,
 }
 
 /*
- * Returns the open work request, for an address of this type of QP. Returns NULL, and fails the
- * batch, if there is none.
+ * Returns the open work request, for an address of this type of QP. If there is none, fails the
+ * batch and returns NULL.
  */
 static inline struct ibv_send_wr *addressed(struct ibv_qp_ex *ex, enum iw_qp_type type)
 {
@@ -243,7 +240,7 @@ static void wr_set_inline_data_list(struct ibv_qp_ex *ex, size_t num_buf,
 	uint64_t total = 0;
 	uint8_t *to;
 
-	/* The sum stops once it is beyond the limit of inline data, so that it cannot overflow. */
+	/* The sum stops above the limit of inline data, so that it cannot overflow. */
 	for (size_t i = 0; i < num_buf && total <= IW_MAX_INLINE; i++)
 		total = list[i].length > IW_MAX_INLINE ? UINT64_MAX : total + list[i].length;
 	if (total > qp->iw->max_inline) {
@@ -277,8 +274,7 @@ static void wr_start(struct ibv_qp_ex *ex)
 
 	if (qp->generation != sctpiw_generation) {
 		/*
-		 * The lock may be held by a thread of the parent, which does not exist in this
-		 * process.
+		 * A thread of the parent, which does not exist in this process, may hold the lock.
 		 */
 		fail(b, sctpiw_inherited());
 		return;
@@ -290,7 +286,7 @@ static void wr_start(struct ibv_qp_ex *ex)
 	b->bytes = 0;
 }
 
-/* The count WQEs that are about to be published. */
+/* Traces the count WQEs that are about to be published. */
 static void trace_posted(struct iw_qp *iw, uint32_t count)
 {
 	for (uint32_t i = 0; i < count; i++) {
@@ -335,7 +331,7 @@ static void wr_abort(struct ibv_qp_ex *ex)
 		sctpiw_sq_unlock(qp);
 }
 
-/* The operations of ibv_wr_* that a type of QP has, as its wr_opcodes say. */
+/* Returns the operations of ibv_wr_* for this type of QP, as in wr_opcodes. */
 static uint64_t send_ops_of(enum ibv_qp_type type)
 {
 	const uint64_t both = IBV_QP_EX_WITH_RDMA_WRITE | IBV_QP_EX_WITH_RDMA_WRITE_WITH_IMM |

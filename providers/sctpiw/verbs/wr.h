@@ -9,12 +9,12 @@
 struct sctpiw_qp;
 
 /*
- * Gives qp the functions of ibv_wr_*, with the operations of flags (IBV_QP_EX_WITH_*). EOPNOTSUPP
- * if one of them is not offered, or if this libibverbs is not known well enough.
+ * Sets the functions of ibv_wr_* of qp, with the operations of flags (IBV_QP_EX_WITH_*). EOPNOTSUPP
+ * if one of them is unsupported, or the mark of this libibverbs is unknown (pabi.h).
  */
 int sctpiw_set_send_ops(struct sctpiw_qp *qp, enum ibv_qp_type type, uint64_t flags);
 
-/* What ibv_wr_complete() calls in a QP without faults. */
+/* ibv_wr_complete() of a QP without faults. */
 int sctpiw_wr_complete(struct ibv_qp_ex *qp);
 
 #endif

@@ -14,7 +14,7 @@
 #include "verbs/context.h"
 #include "verbs/qp.h"
 
-/* Domains with an inode; shard lock. */
+/* Domains with an inode. Guarded by the shard lock. */
 static struct list_node domains = { &domains, &domains };
 
 /* ---- domains ---- */
@@ -58,7 +58,10 @@ static struct sctpiw_xrc_domain *find_domain(const struct stat *st)
 	return NULL;
 }
 
-/* fd: -1, or a descriptor of the inode st, which the domain takes over. NULL: out of memory. */
+/*
+ * fd: -1, or a descriptor of the inode st, which the domain takes over. Returns NULL if out of
+ * memory.
+ */
 static struct sctpiw_xrc_domain *new_domain(struct shard *shard, int fd, const struct stat *st)
 {
 	struct sctpiw_xrc_domain *d = calloc(1, sizeof(*d));
@@ -80,7 +83,10 @@ static struct sctpiw_xrc_domain *new_domain(struct shard *shard, int fd, const s
 	return d;
 }
 
-/* The domain of this inode, held once more, or a new one. fd is closed or taken over. 0 or an errno. */
+/*
+ * Gets a reference to the domain of this inode, or to a new domain. Closes or takes over fd.
+ * Returns 0 or an errno.
+ */
 static int get_domain(struct shard *shard, int fd, const struct stat *st, int oflags,
 		      struct sctpiw_xrc_domain **out)
 {
@@ -192,7 +198,7 @@ int sctpiw_close_xrcd(struct ibv_xrcd *ibxrcd)
 
 /* ---- further handles of a QP ---- */
 
-/* The QP of that number, if it is an XRC_RECV of this domain; else NULL. Needs the locks of all shards. */
+/* Returns the XRC_RECV QP of this number and domain, or NULL. Needs the locks of all shards. */
 static struct sctpiw_qp *find_qp(const struct sctpiw_xrcd *xrcd, uint32_t num)
 {
 	struct iw_qp *iw = rnic_qp(xrcd->shard->rnic, num);

@@ -2,9 +2,8 @@
 /*
  * XRC domains (man ibv_open_xrcd), and further handles of XRC_RECV QPs (man ibv_open_qp).
  *
- * Whoever opens a domain by a descriptor of the same inode gets the same one, within a process: its
- * contexts share the RNIC. Another process has an RNIC of its own, with other SRQs, and gets a domain of
- * its own.
+ * Within a process, all descriptors of one inode open the same domain: the contexts share the RNIC.
+ * Another process has its own RNIC with other SRQs, and gets its own domain.
  */
 #ifndef SCTPIW_VERBS_XRC_H
 #define SCTPIW_VERBS_XRC_H
@@ -18,14 +17,14 @@
 struct iw_xrcd;
 struct shard;
 
-/* What handles of one inode share. Shard lock. */
+/* The domain that all handles of one inode share. Guarded by the shard lock. */
 struct sctpiw_xrc_domain {
 	struct iw_xrcd *iw;
 	uint32_t refs; /* handles, QPs and SRQs */
-	int fd;	       /* keeps the inode from being another file's; -1: it has none */
+	int fd;	       /* prevents reuse of the inode's number; -1: no inode */
 	dev_t dev;
 	ino_t ino;
-	struct list_node node; /* of all domains with an inode */
+	struct list_node node; /* in the list of all domains with an inode */
 };
 
 struct sctpiw_xrcd {
@@ -33,7 +32,7 @@ struct sctpiw_xrcd {
 	struct sctpiw_xrc_domain *domain;
 	struct shard *shard;
 	uint32_t generation;   /* sctpiw_generation when it was opened */
-	uint32_t users;	       /* QPs and SRQs that were made by this handle; shard lock */
+	uint32_t users;	       /* QPs and SRQs made by this handle; shard lock */
 	struct list_node node; /* of sctpiw_context.xrcds; shard lock */
 };
 
@@ -42,28 +41,28 @@ static inline struct sctpiw_xrcd *to_xrcd(struct ibv_xrcd *xrcd)
 	return list_entry(xrcd, struct sctpiw_xrcd, ibv);
 }
 
-/* A QP or SRQ is made by this handle, or is gone. Need the shard lock. */
+/* Call these when a QP or SRQ is made by this handle, or destroyed. Both need the shard lock. */
 void sctpiw_xrcd_hold(struct sctpiw_xrcd *xrcd);
 void sctpiw_xrcd_drop(struct sctpiw_xrcd *xrcd);
-/* The same for the domain alone, whose handle may be gone. */
+/* The same for the domain alone, whose handle may be closed. */
 void sctpiw_xrc_domain_hold(struct sctpiw_xrc_domain *domain);
 void sctpiw_xrc_domain_drop(struct sctpiw_xrc_domain *domain);
 
 /*
- * fd and oflags must both be given. fd -1: a domain that nobody else can open. EINVAL: one of the two
- * is missing, or O_EXCL and there is such a domain; EAGAIN: there is none, and no O_CREAT; EBADF;
- * ENOMEM; EIO.
+ * fd and oflags must both be given. fd -1: a domain that no other handle can open. EINVAL if one of
+ * the two is missing, or for O_EXCL and an existing domain. EAGAIN without a domain and O_CREAT;
+ * EBADF; ENOMEM; EIO.
  */
 struct ibv_xrcd *sctpiw_open_xrcd(struct ibv_context *context, struct ibv_xrcd_init_attr *attr);
-/* EBUSY: a QP or an SRQ that was made by this handle is left. */
+/* EBUSY if a QP or an SRQ that was made by this handle is left. */
 int sctpiw_close_xrcd(struct ibv_xrcd *xrcd);
 /* Frees a handle. Needs the shard lock. */
 void sctpiw_xrcd_release(struct sctpiw_xrcd *xrcd);
 
 /*
- * Another handle of the XRC_RECV QP of that number, for whoever has opened its domain. The QP lives until
- * all handles are destroyed, and its asynchronous events come to each of them. EINVAL: no such QP in
- * the domain, or an attribute is missing; ENOMEM; EIO.
+ * Makes another handle of the XRC_RECV QP of this number, for a caller with a handle of the QP's
+ * domain. The QP lives until all handles are destroyed. Each handle receives its asynchronous
+ * events. EINVAL for a QP that is not in the domain, or a missing attribute; ENOMEM; EIO.
  */
 struct ibv_qp *sctpiw_open_qp(struct ibv_context *context, struct ibv_qp_open_attr *attr);
 
