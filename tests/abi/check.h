@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Checks for programs that test signals, forks and descriptors, which a test framework would
- * interfere with. A check that fails prints its line, and ends the process.
+ * Checks for programs that test signals, forks and descriptors, where a test framework would
+ * interfere. A check that fails prints its line, and ends the process.
  */
 #ifndef TESTS_ABI_CHECK_H
 #define TESTS_ABI_CHECK_H
@@ -21,7 +21,7 @@
 		}                                                                                  \
 	} while (0)
 
-/* Checks that expr is -1, and errno is err. */
+/* Checks that expr is -1 with errno err. */
 #define check_fails(expr, err)                                                                     \
 	do {                                                                                       \
 		errno = 0;                                                                         \

@@ -1,12 +1,12 @@
 #!/usr/bin/env fish
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-# What fish completes for sctpiw: completion.fish SCTPIW DIRECTORY
+# Tests the completions of fish for sctpiw: completion.fish SCTPIW DIRECTORY
 set -gx PATH (dirname $argv[1]) $PATH
 source $argv[2]/sctpiw.fish
 set -g failed 0
 
-# expect COMMANDLINE COMPLETIONS...: these and no others begin with the last word. complete -C of fish 4 also prints
-# what merely has its letters in their order.
+# expect COMMANDLINE COMPLETIONS...: exactly these completions begin with the last word. complete -C
+# of fish 4 also prints words that merely contain its letters in the same order.
 function expect
     set -l word (string split -- ' ' $argv[1])[-1]
     set -l got (complete -C $argv[1] | string replace -r '\t.*' '' | string match -- "$word*" | sort)

@@ -1,11 +1,12 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-# What bash completes for sctpiw: completion.sh SCTPIW COMPLETION
+# Tests the completions of bash for sctpiw: completion.sh SCTPIW COMPLETION
 bin=$(dirname "$1") failed=0
 PATH=$bin:$PATH
 . "$2"
 
-# expect WORDS... = COMPLETIONS...: the last one of WORDS is completed; all of COMPLETIONS have to be among what there is.
+# expect WORDS... = COMPLETIONS...: completes the last of WORDS; the result must include
+# COMPLETIONS.
 expect() {
 	COMP_WORDS=()
 	while [ "$1" != = ]; do

@@ -1,14 +1,15 @@
 #!/usr/bin/env zsh
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-# What zsh completes for sctpiw: completion.zsh SCTPIW DIRECTORY
-# Completion works in an interactive shell only, so there is one in a terminal of its own (zsh/zpty). Its compadd is
-# one that says what it is given.
+# Tests the completions of zsh for sctpiw: completion.zsh SCTPIW DIRECTORY
+#
+# Completion works in an interactive shell only, so the test runs one in a terminal of its own
+# (zsh/zpty). The compadd of that shell prints its arguments.
 zmodload zsh/zpty || exit 77
 export PATH=${1:h}:$PATH
 failed=0
 
 zpty shell zsh -f -i
-# The last word is not in one piece where it is typed, since the shell shows what is typed.
+# The last word, READY, is typed in two parts, since the shell echoes typed text.
 zpty -w shell "PS1= PS2= RPS1=; stty -echo; fpath=($2 \$fpath); autoload -Uz compinit; compinit -u -D
 compadd() {
 	local -a hits
@@ -19,7 +20,7 @@ report() { print BEGIN; zle complete-word; print END; zle kill-whole-line }
 zle -N report; bindkey '^I' report; print RE''ADY"
 zpty -r shell line '*READY*'
 
-# expect COMMANDLINE COMPLETIONS...: these, and no others
+# expect COMMANDLINE COMPLETIONS...: exactly these completions
 expect() {
 	local text; local -aU got want
 	zpty -w -n shell "$1"$'\t'

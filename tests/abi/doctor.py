@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""What "sctpiw doctor" says of this host and of programs, with each cause provoked for real.
+"""Tests the report of "sctpiw doctor" on this host and on programs. Each cause is provoked for real.
 
-doctor.py SCTPIW WRONG_PROVIDER [CASE...]
+    doctor.py SCTPIW WRONG_PROVIDER [CASE...]
 
-What it says of the way to another host is tested by tests/e2e/doctor.py.
+tests/e2e/doctor.py tests the report on the path to another host.
 """
 import contextlib
 import ctypes
@@ -37,7 +37,7 @@ tmp = None
 
 
 class Cannot(Exception):
-    """This machine cannot tell."""
+    """The case cannot be tested on this machine."""
 
 
 def run(*arguments, env=None, before=None, wrap=(), timeout=60):
@@ -48,7 +48,7 @@ def run(*arguments, env=None, before=None, wrap=(), timeout=60):
 
 
 def doctor(*arguments, **how):
-    """The lines of a report, and its exit status, which has to be right."""
+    """Returns the lines of a report, after a check of its exit status."""
     done = run("--json", *arguments, **how)
     assert not done.stderr, done.stderr
     lines = json.loads(done.stdout)
@@ -60,7 +60,8 @@ def doctor(*arguments, **how):
 
 
 def expect(lines, check, status, *words):
-    """There is a line of this check with this status, whose text and remedy have these words."""
+    """Returns the line of this check with this status and these words in its text or remedy; fails without such a
+    line."""
     mine = [line for line in lines if line["check"] == check]
     for line in mine:
         text = line["text"] + " " + line.get("remedy", "")
@@ -74,8 +75,8 @@ def failures_but(lines, *checks):
 
 
 def reach(wrap):
-    """setpriv has root's capabilities when it starts a program, even for a user who cannot reach
-    the program."""
+    """Raises Cannot if another user cannot reach the program. setpriv has root's capabilities when it starts a
+    program, so it would start even this one."""
     if subprocess.run([*wrap, "test", "-x", SCTPIW], capture_output=True).returncode:
         raise Cannot("another user cannot come to this build")
 
@@ -90,7 +91,7 @@ def compile_program(name, *options, text="int main(void) { return 0; }"):
 
 
 def in_mounts(script, *arguments, **how):
-    """A report from a mount namespace that the shell script has prepared."""
+    """Returns a report from a mount namespace that the shell script has prepared."""
     wrap = ["unshare", "--mount", *([] if os.geteuid() == 0 else ["--map-root-user"]),
             "sh", "-ec", script + '\nexec "$@"', "-"]
     if subprocess.run([*wrap, "true"], capture_output=True).returncode:
@@ -107,6 +108,7 @@ def in_network(*arguments, script=""):
 
 
 # ------------------------------------------------------------------ system calls that are refused
+# ------------------------------------------------------------------ refused system calls
 
 ALLOW, ERRNO, KILL_PROCESS = 0x7FFF0000, 0x00050000, 0x80000000
 NUMBERS = {"x86_64": {"sendmmsg": 307, "recvmmsg": 299, "setsockopt": 54, "clone3": 435, "socket": 41},
@@ -114,7 +116,8 @@ NUMBERS = {"x86_64": {"sendmmsg": 307, "recvmmsg": 299, "setsockopt": 54, "clone
 
 
 def refuse(name, action, argument=None):
-    """A function that has the kernel answer a system call so; argument: (which, value) of those that are meant."""
+    """Returns a function that makes the kernel answer this system call with `action`. argument: (index, value) of the
+    calls that are refused; None: all."""
     if platform.machine() not in NUMBERS:
         raise Cannot("the numbers of system calls are not known here")
     load, jump_if_equal, answer = 0x20, 0x15, 0x06
@@ -146,7 +149,7 @@ def refused():
 
 
 def deadly():
-    """A call that ends the process is found, and those behind it are tried all the same."""
+    """doctor finds a call that ends the process, and still tries the calls after it."""
     expect(doctor(before=refuse("recvmmsg", KILL_PROCESS)), "system calls", "failure", "recvmmsg")
 
 
@@ -162,6 +165,7 @@ def no_offload():
 
 
 # ------------------------------------------------------------------ what is installed, and set
+# ------------------------------------------------------------------ installation and settings
 
 def all_is_well():
     lines = doctor()
@@ -180,8 +184,7 @@ def all_is_well():
 
 
 def lines_for_people():
-    """Failures come last, with a count, in lines of 80 letters or COLUMNS; the listener's lines
-    come at once."""
+    """Failures come last, with a count, in lines of 80 letters or COLUMNS. The listener's lines are printed at once."""
     done = run("--", "/nowhere/program", env={"SCTPIW_FOO": "1"})
     said = done.stdout.splitlines()
     words = [line[:8].strip() for line in said if line[:1].strip()]
@@ -213,7 +216,7 @@ def wrong_settings():
 
 
 def keys():
-    """Which keys are in force, by name; nothing of a key is printed."""
+    """The report names the keys in force. It prints no part of a key."""
     expect(doctor(), "keys", "ok", "there is none")
     file, first, second = tmp / "keys", "0f" * 32, "1e" * 32
     file.write_text(f"lab {first}\nold {second}\n")
@@ -231,7 +234,7 @@ def keys():
 
 
 def certificates():
-    """What this host shows, and whom it accepts: not that packets are in the clear for want of a key."""
+    """The report has this host's certificate, and the accepted peers, instead of a warning of unencrypted packets."""
     for name in "CERTIFICATE", "PRIVATE KEY":
         file = tmp / name.replace(" ", "-")
         file.write_text(f"-----BEGIN {name}-----\n-----END {name}-----\n")
@@ -359,6 +362,7 @@ def missing_library():
 
 
 # ------------------------------------------------------------------ limits, and what is slow
+# ------------------------------------------------------------------ limits and causes of slowness
 
 def limit(which, soft):
     return lambda: resource.setrlimit(which, (soft, resource.getrlimit(which)[1]))
@@ -428,7 +432,7 @@ def lo_down():
 
 
 def small_mtu():
-    # The kernel may take a second to say that there is a carrier.
+    # The kernel may take a second to report a carrier.
     lines = in_network(script="ip link set lo up; ip link add short mtu 600 type veth peer name other; ip link set short up; ip link set other up;"
                               " until ip link show short | grep -q 'state UP'; do sleep 0.05; done")
     assert expect(lines, "interfaces", "warning", "short has an MTU of 600")["mtu"] == 600
@@ -497,7 +501,7 @@ def without_ipv6():
 
 
 def reordered():
-    """A listener that sends every two echoes the wrong way round, by docs/wire.md."""
+    """A listener that swaps each pair of echoes, as docs/wire.md describes them."""
     hello, cookie, probe, echo, count, counted = range(1, 7)
     told = struct.pack(">II", 200, 7)
 
@@ -506,7 +510,7 @@ def reordered():
         while True:
             try:
                 data, guest = there.recvfrom(65536)
-            except OSError:  # it is over
+            except OSError:  # the test is over
                 return
             if data[:4] != b"spwD":  # an INIT
                 continue
@@ -542,7 +546,7 @@ def nobody_listens():
 
 
 def answers_of_servers():
-    """Answers to an INIT from programs other than ours."""
+    """Answers to an INIT from programs other than sctpiw."""
     cookie = struct.pack(">HH", sctp.PARAM_COOKIE, 8) + bytes(4)
     answers = {
         "a program of sctpiw listens there": lambda tag: ack(tag, sctp.ADAPTATION + cookie),
@@ -556,7 +560,7 @@ def answers_of_servers():
         return tag, sctp.chunk(sctp.INIT_ACK, 0, sctp.init(7, 65536, 9, 9, 7, parameters)[4:])
 
     def answer(there, make):
-        with contextlib.suppress(OSError):  # until it is over
+        with contextlib.suppress(OSError):  # until the test is over
             while True:
                 data, guest = there.recvfrom(65536)
                 if data[12:13] == bytes([sctp.INIT]):
@@ -580,7 +584,7 @@ def port_taken():
 
 
 def silent_program():
-    """Something else has the port, and does not know what a probe is."""
+    """Another program has the port, and answers no probe."""
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as mute:
         mute.bind(("127.0.0.1", 0))
         port = mute.getsockname()[1]

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * An RNIC without a network, for the tests of the kernel ABI. It knows ids and channels, and does
- * what a test tells it by fake_rnic.h.
+ * An RNIC without a network, for the tests of the kernel ABI. It has ids and channels, and obeys a
+ * test through fake_rnic.h.
  */
 #define _GNU_SOURCE
 #include "fake_rnic.h"
@@ -111,7 +111,8 @@ static struct rnic_channel *by_fd(int fd)
 }
 
 /*
- * The application has the reading end of the pipe, so the fake opens it by /proc to take the byte.
+ * The application has the reading end of the pipe, so the fake opens it through /proc to read the
+ * byte.
  */
 static ssize_t channel_read(struct rnic_channel *chan, void *buf, size_t len)
 {
@@ -172,7 +173,7 @@ static int control_open_async(void)
 static void set_fd_hooks(void (*opened)(int fd, struct rnic_channel *chan))
 {
 	opened_hook = opened;
-	errno = EXFULL; /* loading libraries leaves what was tried, and so do the two below */
+	errno = EXFULL; /* loading libraries changes errno, as do the two calls below */
 }
 
 static int own_fd(unsigned int first, unsigned int last)
@@ -188,7 +189,7 @@ static int guard(void)
 	return 0;
 }
 
-/* Guarded as nothing else is in the tests of these programs: by the kernel. */
+/* Copies with the kernel's protection against bad addresses, which suffices for these programs. */
 static int copy(void *dst, const void *src, size_t len)
 {
 	int fds[2], ret = -EFAULT;
@@ -231,7 +232,7 @@ static int query_gid(unsigned int index, uint8_t gid[16], unsigned int *ifindex)
 
 	memset(gid, 0, 16);
 	*ifindex = 0;
-	if (index && index != RNIC_GIDS - 1) /* the first and the last slot have a GID */
+	if (index && index != RNIC_GIDS - 1) /* only the first and the last slot have a GID */
 		return -ENODATA;
 	memcpy(gid, loopback, sizeof(loopback));
 	*ifindex = if_nametoindex("lo");
@@ -251,7 +252,7 @@ static int query_counter(const char *name, uint64_t *value)
 	return strcmp(name, "port_xmit_data") ? -ENOENT : 0;
 }
 
-/* Handles are far apart, as the RNIC's are, which have a generation in their upper bits. */
+/* Handles are far apart, like the RNIC's, which have a generation in their upper bits. */
 static uint32_t handle_of(uint32_t index)
 {
 	return (index + 1) << 16;
@@ -369,7 +370,7 @@ static int cm_resolve_addr(uint32_t handle, const struct sockaddr *src, const st
 	return 0;
 }
 
-/* 0, or -EINVAL: the id has no device, so that there is nothing that could be done. */
+/* Returns 0, or -EINVAL if the id has no device. */
 static int check_bound(uint32_t handle)
 {
 	return id_of(handle)->bound ? 0 : -EINVAL;

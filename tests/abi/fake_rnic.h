@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * What a test can make the fake RNIC do, and see of what it was told. The fake exports it as
+ * Lets a test control the fake RNIC, and read the arguments of its calls. The fake exports it as
  * "fake_control".
  */
 #ifndef TESTS_ABI_FAKE_RNIC_H
@@ -22,18 +22,18 @@
 struct fake_control {
 	/* Queues len bytes as the next event of the channel whose descriptor is fd. */
 	void (*post)(int fd, const void *event, size_t len);
-	/* Makes a connection request on a listening id, and returns the new id. */
+	/* Makes a connection request on a listening id. Returns the new id. */
 	uint32_t (*connect_request)(uint32_t listener);
 	/*
-	 * Makes an async channel, as a provider does inside alloc_context(), and returns its
+	 * Makes an async channel, as a provider does inside alloc_context(). Returns its
 	 * descriptor.
 	 */
 	int (*open_async)(void);
 	/* Claims a signal, as the RNIC does (sigchain.h). */
 	void (*claim)(int sig, bool (*handler)(int, siginfo_t *, void *));
-	int channels; /* that are open now */
-	int ids;      /* that there are now */
-	/* What the RNIC was told last. */
+	int channels; /* open at present */
+	int ids;      /* existing at present */
+	/* Arguments of the last calls of the RNIC. */
 	uint64_t last_uid;
 	struct rnic_conn_param last_param;
 	uint8_t last_reason; /* of a reject */
@@ -43,11 +43,13 @@ struct fake_control {
 	struct sockaddr_storage last_addr;
 	bool last_had_src;
 	bool last_send_only; /* of a join */
-	int groups;	     /* that are joined, all under the handle FAKE_GROUP */
-	int own_fd;	     /* a descriptor that the RNIC is to have for itself, or 0 */
-	/* Called when a channel of connection events has been asked in vain, before the answer is given; or NULL. */
+	int groups;	     /* joined groups, all with the handle FAKE_GROUP */
+	int own_fd;	     /* a descriptor that the RNIC reports as its own, or 0 */
+	/*
+	 * Called when a channel has no connection event, before this answer is returned; or NULL.
+	 */
 	void (*_Atomic on_no_event)(void);
-	uint32_t forks; /* how many times fork() is to lie behind the process */
+	uint32_t forks; /* the number of fork() calls that the RNIC reports */
 	/* A region of the program, and the losses reported since `begun` was last 0. */
 	uint64_t region, region_len;
 	int begun, ended; /* calls */
@@ -57,7 +59,7 @@ struct fake_control {
 	void (*on_unload)(void);
 };
 
-/* The control of the RNIC that the launcher has named; NULL if it is not a fake. */
+/* Returns the control of the provider that the launcher has set, or NULL if it is no fake. */
 static inline struct fake_control *fake(void)
 {
 	void *handle = dlopen(getenv("SCTPIW_PROVIDER"), RTLD_NOW);

@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-# Checks that programs without RDMA do the same under the launcher as without it: WORK=... harmless.sh SCTPIW FAKE
+# Checks that programs without RDMA behave the same with and without the launcher: WORK=...
+# harmless.sh SCTPIW FAKE
 sctpiw=$1 fake=$2 work=$WORK
 tmp=$(mktemp -d) || exit 1
 trap 'rm -rf "$tmp"' EXIT

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-# The work of harmless.sh, which prints the same, and leaves the same files, each time.
+# The work of harmless.sh, which prints the same, and makes the same files, each time.
 set -e -o pipefail
 dir=$1
 mkdir "$dir"
@@ -48,7 +48,7 @@ def square(x):
     return x * x
 
 def closed_all():
-    # A program that closes every descriptor that it does not know of.
+    # A program that closes all unknown descriptors.
     pid = os.fork()
     if not pid:
         os.closerange(0, 4096)

@@ -7,7 +7,7 @@ trap 'rm -rf "$tmp"' EXIT
 failed=0
 run() { "$sctpiw" run --provider "$fake" -- "$@"; }
 
-# expect STATUS TEXT CMD...: runs CMD, whose exit status has to be STATUS, and which has to print TEXT
+# expect STATUS TEXT CMD...: runs CMD, which must exit with STATUS and print TEXT
 expect() {
 	status=$1 text=$2
 	shift 2
@@ -35,10 +35,10 @@ expect 127 "No such file" run /nowhere/at/all
 expect 127 "No such file" run no-such-command-here
 echo true >"$tmp/not-executable"
 expect 126 "ermission" run "$tmp/not-executable"
-# Arguments behind CMD belong to CMD, and "--" may be left out.
+# Arguments after CMD belong to CMD. "--" is optional.
 expect 0 "-x --help" "$sctpiw" run --provider "$fake" echo -x --help
 
-# Variables that are lists are appended to, and only once.
+# The launcher appends to variables that are lists, only once.
 unset LD_PRELOAD RDMAV_DRIVERS IBV_DRIVERS SCTPIW_PROVIDER SCTPIW_SYSROOT
 driver=${fake%-rdmav34.so}
 driver=$(realpath "$(dirname "$driver")")/$(basename "$driver")
@@ -58,7 +58,7 @@ out=$(ASAN_OPTIONS=a=1 TSAN_OPTIONS= run "$sctpiw" run --provider "$fake" -- sh 
 out=$(eval "$("$sctpiw" env --provider "$fake")"; cat /sys/class/infiniband/sctpiw0/node_guid)
 [ "$out" = 0102:0304:0506:0708 ] || { echo "sctpiw env: $out"; failed=1; }
 
-# Settings go to the environment of CMD, and the user is told at once of wrong ones.
+# Settings go to the environment of CMD. Wrong settings are reported at once.
 unset SCTPIW_LLP SCTPIW_ENCAP_PORT SCTPIW_IN_ORDER SCTPIW_SHARE SCTPIW_SILENT_LIMIT SCTPIW_CAPTURE SCTPIW_TRACE SCTPIW_LOG
 export SCTPIW_CONFIG=/dev/null
 set_run() { "$sctpiw" run --provider "$fake" "$@"; }
@@ -78,23 +78,23 @@ expect 2 "capture does not go with llp = kernel" set_run --llp kernel --capture 
 expect 2 "/nowhere/f: No such file" set_run --config /nowhere/f true
 expect 2 "/nowhere/f: No such file" set_run --capture /nowhere/f true
 expect 2 "--trace /nowhere/f: No such file" set_run --trace /nowhere/f true
-# A symbolic link at the name, which any user can make in /tmp, must not lead to the user's file.
+# Any user can make a symbolic link in /tmp. The launcher must not follow one to the user's file.
 echo mine >"$tmp/mine"
 ln -s "$tmp/mine" "$tmp/link"
 expect 2 "--capture $tmp/link: a symbolic link" set_run --capture "$tmp/link" true
 [ "$(cat "$tmp/mine")" = mine ] || { echo "--capture follows a symbolic link"; failed=1; }
 printf 'log = info\nllp = tcp\n' >"$tmp/conf"
 expect 2 "$tmp/conf:2: llp = tcp is not understood" set_run --config "$tmp/conf" true
-# Settings that the launcher was not given do not keep CMD, which may not need them, from being run.
+# Wrong settings outside the command line do not prevent CMD, which may not need them.
 expect 0 "" env SCTPIW_CONFIG="$tmp/conf" "$sctpiw" run --provider "$fake" true
 expect 0 "" env SCTPIW_LLP=tcp "$sctpiw" run --provider "$fake" true
-# The file is made anew each time.
+# The file is truncated each time.
 echo old >"$tmp/b.pcapng"
 set_run --capture "$tmp/b.pcapng" true
 [ -e "$tmp/b.pcapng" ] && [ ! -s "$tmp/b.pcapng" ] || { echo "--capture keeps what was there"; failed=1; }
 (umask 0; rm "$tmp/b.pcapng"; set_run --capture "$tmp/b.pcapng" true)
 [ "$(stat -c %a "$tmp/b.pcapng")" = 600 ] || { echo "others can read what --capture makes"; failed=1; }
-# Of a run before, the older files of the same capture go, and none of another one.
+# Removes the older files of the same capture from an earlier run, but none of another capture.
 touch "$tmp/b.pcapng.1" "$tmp/b.pcapng.2" "$tmp/b.pcapng.3" "$tmp/c.pcapng.1"
 set_run --capture "$tmp/b.pcapng" true
 [ -e "$tmp/b.pcapng.1" ] || { echo "--capture removes what it does not make"; failed=1; }
@@ -130,7 +130,7 @@ done
 expect 0 "\"personality\":\"roce\",\"ports\"" "$sctpiw" list --json --personality roce
 expect 0 "link_layer InfiniBand" "$sctpiw" list --personality ib
 out=$("$sctpiw" list) || failed=1
-# Loopback addresses have GIDs where there are no others.
+# Loopback addresses have GIDs if no other addresses exist.
 scope=global
 [ -n "$(ip -o addr show scope global up 2>/dev/null)" ] || scope=host
 for address in $(ip -o addr show scope $scope up 2>/dev/null | awk '{ sub("/.*", "", $4); print $4 }'); do
@@ -147,7 +147,8 @@ print(len(port["gids"]))')
 	[ "$count" = "$(echo "$out" | grep -c ^gid)" ] || { echo "list --json: $count GIDs: $out"; failed=1; }
 fi
 
-# Names that the variables cannot hold are reached by links, in a directory that nobody else can change.
+# Names that the variables cannot contain are reached through links, in a directory that only this
+# user can change.
 odd="$tmp/a b:c;d"
 mkdir -p "$odd/bin" "$odd/lib" "$tmp/run" "$tmp/open"
 chmod 700 "$tmp/run"
@@ -175,11 +176,11 @@ rmdir "/tmp/sctpiw-$(id -u)" 2>/dev/null
 cp "$fake" "$tmp/x:y-rdmav34.so"
 expect 125 "rename this file" "$sctpiw" run --provider "$tmp/x:y-rdmav34.so" true
 
-# A process that may make no large files reads those of the device all the same.
+# A process that may not make large files can still read those of the device.
 out=$(sh -c 'ulimit -f 0; exec "$@"' - "$sctpiw" run --provider "$fake" cat /sys/class/infiniband/sctpiw0/node_guid 2>&1 | cat)
 [ "$out" = $guid ] || { echo "ulimit -f 0: $out"; failed=1; }
 
-# The user is warned of programs that will not see the device, and they are run.
+# The launcher warns of programs that will not see the device, and runs them.
 if cp /bin/true "$tmp/setuid" && chown 65534 "$tmp/setuid" 2>/dev/null; then
 	chmod 4755 "$tmp/setuid"
 	expect 0 "is setuid" run "$tmp/setuid"
@@ -193,7 +194,7 @@ if ${CC:-cc} -static -o "$tmp/static" "$tmp/static.c" 2>/dev/null; then
 fi
 [ -z "$(run true 2>&1)" ] || { echo "a warning without a reason"; failed=1; }
 
-# With a provider that does not fit there is one line, and no device.
+# With an incompatible provider, one line is printed, and the device is missing.
 out=$("$sctpiw" run --provider "$wrong" -- \
 	cat /dev/infiniband/uverbs0 /dev/infiniband/rdma_cm 2>&1)
 [ "$(echo "$out" | grep -c 'interface version')" = 1 ] || { echo "wrong version: $out"; failed=1; }

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * A library that replaces functions of libc, as other libraries of LD_PRELOAD do: of two names of one
- * function the first calls the second, by way of whoever has that, and the second goes on to its next
- * definition. With REVERSE it is the other way round. Were the preload library to go on to another
- * name than the one that was called, the two would call each other for ever.
+ * A library that replaces functions of libc, as other LD_PRELOAD libraries do. Of two names of one
+ * function, the first calls the second through the dynamic linker. The second calls its next
+ * definition. REVERSE swaps the names. If the preload library called another name than the called
+ * one, the two libraries would call each other endlessly.
  *
- * The functions have names of our own here, since headers declare those of libc with other types.
+ * The functions have private names here, since headers declare libc's with other types.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-# Runs programs with another library of LD_PRELOAD in front of ours and behind it:
+# Runs programs with another LD_PRELOAD library, before the preload library and after it:
 # neighbour.sh SCTPIW FAKE_PROVIDER LIBRARY PROGRAM...
 sctpiw=$1 fake=$2 library=$3
 shift 3

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-# Runs Python's own tests of modules that call hooked functions; they have to give the same under the launcher as
-# without it: python.sh SCTPIW FAKE
+# Runs Python's own tests of modules that call hooked functions. They must give the same results
+# with and without the launcher: python.sh SCTPIW FAKE
 sctpiw=$1 fake=$2
 modules="os posix subprocess faulthandler select poll epoll tempfile shutil glob fcntl fileio posixpath mmap pty fork1"
 tmp=$(mktemp -d) || exit 1
@@ -12,7 +12,7 @@ if ! python3 -c 'import test.test_os' 2>/dev/null; then
 	echo "SKIP abi.python: this python3 has no package test (Debian: libpython3.11-testsuite)"
 	exit 77
 fi
-run() { # NAME MODULES COMMAND-PREFIX...: writes a line for each module: its status, and how many tests it ran
+run() { # NAME MODULES COMMAND-PREFIX...: writes a line for each module: status, number of tests
 	local name=$1 list=$2 module status
 	shift 2
 	for module in $list; do
@@ -25,7 +25,7 @@ run plain "$modules" env &
 run with "$modules" "$sctpiw" run --provider "$fake" --
 wait
 cat plain
-# Some of these tests measure time, so those that differ have a second chance, alone.
+# Some of these tests measure time, so tests that differ run once more, alone.
 again=$(diff plain with | sed -n 's/^> \([a-z0-9]*\) .*/\1/p' | xargs)
 if [ -n "$again" ]; then
 	run plain2 "$again" env
@@ -38,5 +38,5 @@ if [ -n "$again" ]; then
 		exit 1
 	fi
 fi
-# At least some of them ran, and passed.
+# Some of them must have run and passed.
 [ "$(grep -c ' 0 Ran ' plain)" -ge 8 ]

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Descriptors: copies of the device's descriptors are the device's, too, and what is read and
- * written over any other descriptor is never touched.
+ * Descriptors: copies of the device's descriptors also belong to the device. Reads and writes of
+ * any other descriptor are not affected.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -35,7 +35,7 @@ struct channel_request {
 	struct ib_uverbs_create_comp_channel cmd;
 };
 
-/* A command whose response goes to *resp. */
+/* Returns a command whose response goes to *resp. */
 static struct channel_request channel_request(struct ib_uverbs_create_comp_channel_resp *resp)
 {
 	return (struct channel_request){
@@ -82,7 +82,7 @@ static void test_uverbs_commands(void)
 	check(ctl->channels == before);
 }
 
-/* Each piece of memory is a command of its own, up to the first that fails. */
+/* Each buffer is a separate command, up to the first that fails. */
 static void test_gathered_commands(void)
 {
 	struct ib_uverbs_create_comp_channel_resp resp[2];
@@ -100,7 +100,7 @@ static void test_gathered_commands(void)
 	check(ctl->channels == before);
 }
 
-/* In this process, this system call fails with EPERM from now on. */
+/* Makes this system call fail with EPERM in this process. */
 static void forbid(uint32_t call)
 {
 	struct sock_filter filter[] = {
@@ -123,7 +123,7 @@ static int status_of(pid_t pid)
 	return status;
 }
 
-/* In a sandbox that forbids what the device needs, a line says so. */
+/* In a sandbox that forbids a necessary call, the library prints a line. */
 static void test_sandbox_without_memfd(void)
 {
 	char line[200] = "";
@@ -200,8 +200,8 @@ static void test_channel(void)
 }
 
 /*
- * The kernel's device and channels have hardly any ioctl(), whatever stands behind the descriptors here; but
- * each flag of a descriptor can be set by one.
+ * The kernel's device and channels support hardly any ioctl(), so the descriptors here must not
+ * either. But an ioctl() can set each flag of a descriptor.
  */
 static void check_ioctls(int fd)
 {
@@ -273,7 +273,7 @@ static void test_interrupted(void)
 	set_alarm(SA_RESTART, post_on_alarm);
 	check(read(fd, &got, sizeof(got)) == 8 && got == 7);
 
-	/* A thread that is cancelled in read() holds nothing any more. */
+	/* A thread that is cancelled in read() holds no reference. */
 	check(!pthread_create(&thread, NULL, blocked_reader, &fd));
 	nanosleep(&(struct timespec){ .tv_nsec = 50000000 }, NULL);
 	check(!pthread_cancel(thread));
@@ -316,9 +316,7 @@ static void check_stranger(int fd, int other)
 	check(!close(other));
 }
 
-/*
- * Another file takes the place of a channel's descriptor, by calls that are hooked and by others.
- */
+/* Another file replaces a channel's descriptor, by calls with and without hooks. */
 static void test_replaced(void)
 {
 	int fds[2], fd, before = ctl->channels;
@@ -335,7 +333,7 @@ static void test_replaced(void)
 	check(!syscall(SYS_close, fd));
 	check(!pipe(fds) && fds[0] == fd);
 	check_stranger(fds[0], fds[1]);
-	check(ctl->channels == before); /* the read() above has found out */
+	check(ctl->channels == before); /* the read() above has noticed the change */
 
 	fd = create_comp_channel(uverbs);
 	fp = fdopen(fd, "r");
@@ -355,7 +353,10 @@ static void test_replaced(void)
 	check(ctl->channels == before);
 }
 
-/* In a child whose parent's fd is readable: nothing of the parent's is served there, and closing is harmless. */
+/*
+ * Runs in a child whose parent's fd is readable. The parent's descriptors do not work there, and
+ * closing them is harmless.
+ */
 static void check_child(int fd, int cm, int channels)
 {
 	uint64_t got = 0;
@@ -403,13 +404,11 @@ static void test_children(void)
 	}
 	check(status_of(pid) == 0);
 
-	/* A child that no handler of pthread_atfork() sees. */
+	/* A child without the handlers of pthread_atfork(). */
 	pid = clone(cloned, stack + sizeof(stack), SIGCHLD, (int[]){ fd, cm, before });
 	check(pid > 0 && status_of(pid) == 0);
 
-	/*
-	 * The child of a vfork() shares the memory with the table in it, but not the descriptors.
-	 */
+	/* The child of a vfork() shares the memory with the table, but not the descriptors. */
 	pid = vfork();
 	if (!pid) {
 		if (close(fd) || dup2(2, cm) != cm || close(uverbs))
@@ -459,8 +458,8 @@ static void *churn(void *arg)
 }
 
 /*
- * Threads use all descriptors while others open and close them: none gets another's data, and none
- * is lost.
+ * Threads use all descriptors while others open and close them. No thread gets another's data, and
+ * no data is lost.
  */
 static void test_threads(void)
 {
@@ -472,7 +471,7 @@ static void test_threads(void)
 	for (int i = 0; i < ROUNDS; i++) {
 		struct stat st;
 
-		if (!fstat(3 + i % 16, &st)) /* the hook looks whether it is the device's */
+		if (!fstat(3 + i % 16, &st)) /* the hook checks if it is the device's */
 			check(S_ISCHR(st.st_mode) || S_ISFIFO(st.st_mode) || S_ISREG(st.st_mode) ||
 			      S_ISSOCK(st.st_mode)); /* a copy of the fake RNIC's */
 	}
@@ -481,7 +480,7 @@ static void test_threads(void)
 	check(ctl->channels == before);
 }
 
-/* After exec() nobody knows what an inherited descriptor was: it is an ordinary file. */
+/* After exec(), the origin of an inherited descriptor is unknown: it is an ordinary file. */
 static int after_exec(int fd)
 {
 	char c;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Reports to the RNIC when the program unmaps memory, by each call that may do so: the lost range,
- * and the order.
+ * Reports to the RNIC for each call by which the program may unmap memory: the lost range, and the
+ * order.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -19,7 +19,7 @@
 static struct fake_control *ctl;
 static bool unloaded;
 
-/* The region is [map, map + LEN) from now on. */
+/* Makes [map, map + LEN) the region. */
 static char *region(char *map)
 {
 	check(map != MAP_FAILED && map);
@@ -32,7 +32,7 @@ static char *map(void)
 	return mmap(NULL, LEN, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 }
 
-/* One call was reported, with the loss of [from, from + len). */
+/* Checks that one call was reported, with the loss of [from, from + len). */
 static void check_lost(const char *from, size_t len)
 {
 	check(ctl->begun == 1 && ctl->ended == 1);
@@ -40,7 +40,7 @@ static void check_lost(const char *from, size_t len)
 	ctl->region_len = 0;
 }
 
-/* One call was reported, with the loss of the unmapped pages of len bytes. */
+/* Checks that one call was reported, with the loss of the unmapped pages of len bytes. */
 static void check_looked(const char *from, size_t len)
 {
 	check(ctl->begun == 1 && ctl->ended == 1);
@@ -48,7 +48,7 @@ static void check_looked(const char *from, size_t len)
 	ctl->region_len = 0;
 }
 
-/* Nothing was lost; seen: a call that might lose memory was reported. */
+/* Checks that nothing was lost. seen: 1 if a call that might lose memory was reported. */
 static void check_kept(int seen)
 {
 	check(ctl->begun == seen && ctl->ended == seen && !ctl->lost_len);
@@ -132,8 +132,8 @@ static void check_not_begun(void)
 }
 
 /*
- * A library's destructors may use the device, and wait for other threads that use it: no lock is
- * held meanwhile.
+ * A library's destructors may use the device, and wait for other threads that use it. So no lock
+ * may be held meanwhile.
  */
 static void test_library(void)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Descriptors that the RNIC has for itself: for the program, their numbers are not open. */
+/* The RNIC's own descriptors: the program must take their numbers for unused. */
 #define _GNU_SOURCE
 #include <dirent.h>
 #include <errno.h>
@@ -12,7 +12,7 @@
 
 static struct fake_control *ctl;
 
-/* Whether a descriptor is open, to the kernel; and to a program. */
+/* These return true if a descriptor is open: for the kernel, and for a program. */
 static bool is_open(int fd)
 {
 	return syscall(SYS_fcntl, fd, F_GETFD) >= 0;
@@ -27,7 +27,7 @@ static bool looks_open(int fd)
 	return false;
 }
 
-/* Descriptors that the RNIC has for itself cannot be closed or replaced, and do not look open. */
+/* The RNIC's own descriptors cannot be closed or replaced, and do not appear open. */
 static void test_own(void)
 {
 	int null = open("/dev/null", O_RDWR), copy;
@@ -58,7 +58,7 @@ static void test_own(void)
 
 /* ---- listings ---- */
 
-/* The entries "940", "950" and "960" that were found, as bits 1, 2 and 4. */
+/* Returns bits 1, 2 and 4 for the entries "940", "950" and "960". */
 static int mark(const char *name)
 {
 	return !strcmp(name, "940") + 2 * !strcmp(name, "950") + 4 * !strcmp(name, "960");
@@ -137,12 +137,12 @@ static void check_listings(const char *path, int want)
 	check(by_readdir_r(path) == want);
 	check(by_scandir(AT_FDCWD, path) == want);
 	check(by_getdents(path, 4096) == want);
-	check(by_getdents(path, 32) == want); /* one entry a call */
+	check(by_getdents(path, 32) == want); /* one entry per call */
 }
 
 /*
- * The RNIC's own descriptors are in no list of this process's descriptors; in other directories
- * numbers are plain names.
+ * The RNIC's own descriptors are in no list of this process's descriptors. In other directories,
+ * numbers are ordinary names.
  */
 static void test_listings(void)
 {

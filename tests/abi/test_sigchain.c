@@ -27,7 +27,7 @@ static bool rnic_handler(int sig, siginfo_t *info, void *ucontext)
 		return false;
 	ours++;
 	mprotect(guarded, 4096, PROT_READ | PROT_WRITE);
-	errno = EXDEV; /* the interrupted code must not see it */
+	errno = EXDEV; /* must not reach the interrupted code */
 	return true;
 }
 
@@ -78,7 +78,7 @@ static void test_roundtrip(void)
 	struct sigaction act = { .sa_sigaction = note, .sa_flags = SA_SIGINFO | SA_ONSTACK }, old;
 
 	check(!sigaction(SIGSEGV, NULL, &old));
-	check(old.sa_handler == SIG_DFL); /* what was set before the claim */
+	check(old.sa_handler == SIG_DFL); /* set before the claim */
 	sigaddset(&act.sa_mask, SIGUSR1);
 	check(!sigaction(SIGSEGV, &act, &old) && old.sa_handler == SIG_DFL);
 	check(!sigaction(SIGSEGV, NULL, &old));
@@ -88,7 +88,7 @@ static void test_roundtrip(void)
 	check(signal(SIGSEGV, SIG_DFL) == SIG_IGN);
 	check(signal(SIGSEGV, SIG_ERR) == SIG_ERR && errno == EINVAL);
 	check(!sigaction(SIGSEGV, &act, NULL));
-	/* Signals that are not claimed go to the kernel. */
+	/* Unclaimed signals go to the kernel. */
 	check(signal(SIGUSR1, note_simple) == SIG_DFL);
 	check(signal(SIGUSR1, SIG_DFL) == note_simple);
 	check_fails(sigaction(SIGKILL, &act, NULL), EINVAL);
@@ -123,7 +123,7 @@ static void test_flags(void)
 		touch(bad);
 	check(theirs);
 
-	/* The handler runs once only, and the mask is restored when it returns. */
+	/* The handler runs only once, and the mask is restored when it returns. */
 	act.sa_sigaction = note_and_return;
 	act.sa_flags = SA_SIGINFO | (int)SA_RESETHAND;
 	check(!sigaction(SIGSEGV, &act, NULL));
@@ -135,11 +135,11 @@ static void test_flags(void)
 	check(!sigaction(SIGSEGV, NULL, &old) && old.sa_handler == SIG_DFL);
 
 	check(signal(SIGSEGV, SIG_IGN) == SIG_DFL);
-	check(!raise(SIGSEGV)); /* it is ignored */
+	check(!raise(SIGSEGV)); /* ignored */
 	check(sysv_signal(SIGSEGV, note_simple) == SIG_IGN);
 	if (!sigsetjmp(back, 1))
 		raise(SIGSEGV);
-	check(signal(SIGSEGV, SIG_DFL) == SIG_DFL); /* SA_RESETHAND has reset it */
+	check(signal(SIGSEGV, SIG_DFL) == SIG_DFL); /* reset by SA_RESETHAND */
 }
 
 static char stack[65536] __attribute__((aligned(16)));
@@ -181,7 +181,7 @@ static int death_of_child(enum death how)
 
 	if (!pid) {
 		setrlimit(RLIMIT_CORE, &no_core);
-		/* The child has inherited the claim, but what it sets itself goes to the kernel. */
+		/* The child has inherited the claim, but its own changes go to the kernel. */
 		if (how == BY_IGNORED_FAULT)
 			signal(SIGSEGV, SIG_IGN);
 		if (how == BY_KILL)
@@ -196,7 +196,7 @@ static int death_of_child(enum death how)
 	return WIFSIGNALED(status) ? WTERMSIG(status) : 0;
 }
 
-/* A process that has made the claim itself dies in the same ways. */
+/* A process that made the claim itself dies in the same ways. */
 static int death_of_claimer(enum death how)
 {
 	int status;
@@ -232,10 +232,7 @@ static void test_deaths(void)
 	check(death_of_claimer(BY_OTHER_FAULT) == SIGBUS);
 }
 
-/*
- * The child of a vfork() has handlers of its own, but shares the memory that records those of its
- * parent.
- */
+/* The child of a vfork() has its own handlers, but shares the memory that records its parent's. */
 static void test_vfork(void)
 {
 	struct sigaction old;
@@ -254,7 +251,7 @@ static void test_vfork(void)
 	check(signal(SIGSEGV, SIG_DFL) == note_simple);
 }
 
-/* Many handlers are set again and again, and each is read back. */
+/* Many handlers are set repeatedly, and each is read back. */
 static void test_many(void)
 {
 	struct sigaction act = { .sa_sigaction = note, .sa_flags = SA_SIGINFO }, old;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The device's files, by every function of libc that gets at them. Also built with _FORTIFY_SOURCE.
+ * The device's files, by every function of libc that accesses them. Also built with
+ * _FORTIFY_SOURCE.
  */
 #define _GNU_SOURCE
 #include <dirent.h>
@@ -53,7 +54,8 @@ static void check_stream(FILE *fp, const char *text)
 static void test_open(void)
 {
 	/*
-	 * The flags are not a constant, so that a fortified program calls __open_2() and the like.
+	 * The flags are not constant, so that a fortified program calls __open_2() and similar
+	 * functions.
 	 */
 	volatile int rdonly = O_RDONLY;
 	int dir;
@@ -159,7 +161,7 @@ static int not_first(const struct dirent *de)
 	return strcmp(de->d_name, "lo") != 0 && not_hidden(de);
 }
 
-/* Reads one entry, of this name. */
+/* Reads one entry, and checks its name. */
 static void check_next(DIR *dir, const char *name)
 {
 	struct dirent *de = readdir(dir);
@@ -167,7 +169,7 @@ static void check_next(DIR *dir, const char *name)
 	check(name ? de && !strcmp(de->d_name, name) : !de);
 }
 
-/* The interfaces that have a GID are listed, and nothing else; GID 0 is lo's here, and there are no others. */
+/* Only interfaces with a GID are listed: here lo, which has GID 0 and is the only one. */
 static void test_interfaces(void)
 {
 	struct dirent **list;
@@ -273,7 +275,8 @@ static void test_stat(void)
 }
 
 /*
- * In a child of fork() the device is another one: its directory is younger, whichever way one asks.
+ * In a child of fork(), the device is another one. Its directory is younger, for each function that
+ * reads the time.
  */
 static void test_forked_device(void)
 {
@@ -289,7 +292,10 @@ static void test_forked_device(void)
 	fake()->forks = 0;
 }
 
-/* From inside of the tree, a relative path out of it is written to as any other: made, and truncated. */
+/*
+ * Inside the tree, a relative path out of the tree can be written like any other: created, and
+ * truncated.
+ */
 static void test_written_outside(void)
 {
 	char path[] = "/tmp/test_sysfs.XXXXXX", relative[64];
@@ -316,7 +322,7 @@ static void test_working_directory(void)
 	check_text(open("state", O_RDONLY), "4: ACTIVE\n");
 	check_text(open("gids/0", O_RDONLY), FAKE_GID_TEXT);
 	check_stream(fopen("../../node_guid", "r"), FAKE_GUID_TEXT);
-	/* A relative path may lead out of the device's files into the host's. */
+	/* A relative path may lead from the device's files to the host's. */
 	fd = open("../../../../net", O_RDONLY | O_DIRECTORY);
 	check(fd >= 0);
 	check(!close(fd));
@@ -338,15 +344,18 @@ static void test_netlink(void)
 	int fd;
 
 	check_fails(socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_RDMA), EPROTONOSUPPORT);
-	/* The kernel, with RDMA drivers or without, would say ESOCKTNOSUPPORT for a wrong type. */
+	/*
+	 * The kernel, with or without RDMA drivers, would fail with ESOCKTNOSUPPORT for a wrong
+	 * type.
+	 */
 	check_fails(socket(AF_NETLINK, SOCK_STREAM, NETLINK_RDMA), EPROTONOSUPPORT);
 	fd = socket(AF_NETLINK, SOCK_RAW, NETLINK_ROUTE);
 	check(fd >= 0 && !close(fd));
 }
 
 /*
- * Calls that succeed leave errno alone, although the first of them loads the RNIC. A program that
- * prints errno later, without a reason of its own, would name something that it has not done.
+ * Successful calls preserve errno, although the first of them loads the RNIC. Otherwise a program
+ * that prints errno later, by mistake, would name an error that it has not caused.
  */
 static void test_errno(void)
 {
@@ -376,7 +385,7 @@ static void test_errno(void)
 
 int main(void)
 {
-	test_errno(); /* before all others: it is the one that loads the RNIC */
+	test_errno(); /* must be first, since it loads the RNIC */
 	test_open();
 	test_streams();
 	test_directories();

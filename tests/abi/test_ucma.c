@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* The commands of /dev/infiniband/rdma_cm: what they do, and which errors they give. */
+/* The commands of /dev/infiniband/rdma_cm: their effects and errors. */
 #define _GNU_SOURCE
 #include <arpa/inet.h>
 #include <fcntl.h>
@@ -22,7 +22,7 @@
 static struct fake_control *ctl;
 static int cm;
 
-/* Writes a command with its header in front; returns what write() does. */
+/* Writes a command after its header. Returns the result of write(). */
 static ssize_t command_len(int fd, uint32_t cmd, const void *in, size_t in_len, size_t out_len)
 {
 	struct {
@@ -81,8 +81,9 @@ static void bind_id(int fd, uint32_t id)
 }
 
 /*
- * The commands of the newest <rdma/rdma_user_cm.h> (Linux 6.17), by their numbers. No kernel has GET_OPTION: ENOSYS. All
- * others are there, and RESOLVE_IB_SERVICE is refused, as without a subnet administrator: EOPNOTSUPP.
+ * The commands of the newest <rdma/rdma_user_cm.h> (Linux 6.17), by number. GET_OPTION fails with
+ * ENOSYS, as in every kernel. All others exist. RESOLVE_IB_SERVICE fails with EOPNOTSUPP, as
+ * without a subnet administrator.
  */
 static const char *const commands[] = {
 	"CREATE_ID",	  "DESTROY_ID",	  "BIND_IP",	"RESOLVE_IP",
@@ -127,8 +128,7 @@ static void test_headers(void)
 }
 
 /*
- * Every command that names an id is tried with one that does not exist, and with one of another
- * channel.
+ * Tries every command on an id with an id that does not exist, and with an id of another channel.
  */
 static void test_bad_ids(void)
 {
@@ -195,9 +195,7 @@ static void test_addresses(void)
 	struct rdma_ucm_bind_ip bip = { .id = id };
 
 	check_fails(command(cm, BIND_IP, bip, 0), EINVAL);
-	/*
-	 * librdmacm binds to an address of AF_IB to learn whether there are such: there are none.
-	 */
+	/* librdmacm binds to an address of AF_IB to detect support, which is missing here. */
 	bind.id = id;
 	bind.addr.ss_family = 27;
 	check_fails(command(cm, BIND, bind, 0), EAFNOSUPPORT);
@@ -244,7 +242,7 @@ static void test_queries(void)
 	check(((struct sockaddr_in *)&route.src_addr)->sin_port == htons(7471));
 	check_fails(command(cm, QUERY_ROUTE, in, offsetof(__typeof__(route), ibdev_index) - 1),
 		    ENOSPC);
-	/* An older librdmacm has less room, and no byte behind it is written. */
+	/* An older librdmacm has less room. No byte after it may be written. */
 	memset(&route, 0x77, sizeof(route));
 	check(!command(cm, QUERY_ROUTE, in, offsetof(__typeof__(route), ibdev_index)));
 	check(route.port_num == 1 && route.ibdev_index == 0x77777777);
@@ -352,7 +350,7 @@ static void test_multicast(void)
 	check(!command(cm, JOIN_MCAST, join, sizeof(joined)));
 	check(ctl->last_addr.ss_family == AF_INET &&
 	      !memcmp(&((struct sockaddr_in *)&ctl->last_addr)->sin_addr, gid + 12, 4));
-	/* A program that cannot be told of its group is not in it. */
+	/* If the program cannot get the handle of its group, the join is undone. */
 	join.response = 8;
 	check_fails(command(cm, JOIN_MCAST, join, sizeof(joined)), EFAULT);
 	check(ctl->groups == 2);
@@ -392,7 +390,7 @@ static void test_connections(void)
 	check_fails(command(cm, GET_EVENT, bad, sizeof(ev)), EFAULT);
 	bad.response = (uintptr_t)&ev;
 	check_fails(command(cm, GET_EVENT, bad, 200), ENOSPC);
-	get_event(cm, &ev); /* the failed reads have not lost it */
+	get_event(cm, &ev); /* the failed reads have not lost the event */
 	check(ev.event == CONNECT_REQUEST && ev.uid == 0xabc && ev.id == id);
 	check(ev.param.conn.private_data_len == 3 && !memcmp(ev.param.conn.private_data, "abc", 3));
 	check(ev.param.conn.qp_num == 77);
@@ -443,7 +441,9 @@ static void *resolve_later(void *arg)
 	return NULL;
 }
 
-/* With a status and an argument of 8 bytes; the rest of a member of its union is not read. */
+/*
+ * The event has a status and an argument of 8 bytes. The rest of a member of its union is not read.
+ */
 static ssize_t write_event(uint32_t id, uint32_t event)
 {
 	const uint32_t in[84] = { id, 0, event, (uint32_t)-5, 0x9abcdef0, 0x12345678 };
@@ -451,7 +451,7 @@ static ssize_t write_event(uint32_t id, uint32_t event)
 	return command_len(cm, 24, in, sizeof(in), 0);
 }
 
-/* Events that a program writes come back to the program, with status and argument. */
+/* Events that a program writes return to the program, with status and argument. */
 static void test_written_events(void)
 {
 	int other = open("/dev/infiniband/rdma_cm", O_RDWR | O_CLOEXEC);
@@ -511,7 +511,7 @@ static void test_waiting(void)
 	pthread_join(thread, NULL);
 	check(destroy_id(cm, id) == 1);
 
-	/* rping ends so: it cancels the thread that waits for events. */
+	/* rping ends in this way: it cancels the thread that waits for events. */
 	before = ctl->channels;
 	check(!fcntl(other, F_SETFL, 0));
 	check(!pthread_create(&thread, NULL, blocked_get_event, &other));
@@ -520,7 +520,7 @@ static void test_waiting(void)
 	check(!close(other) && ctl->channels == before - 1);
 }
 
-/* Asks for an event that does not come: nothing ends that but the signal of end_by_signal(). */
+/* Requests an event that does not come. Only the signal of end_by_signal() ends the call. */
 static void *ask_in_vain(void *arg)
 {
 	struct rdma_ucm_event_resp ev;
@@ -534,7 +534,10 @@ static void on_signal(int sig)
 {
 }
 
-/* Not by cancellation, after which AddressSanitizer may take what the thread had on its stack for poisoned. */
+/*
+ * Ends the call. Cancellation would not do: AddressSanitizer may then report the thread's stack as
+ * poisoned.
+ */
 static void end_by_signal(pthread_t thread)
 {
 	struct sigaction act = { .sa_handler = on_signal };
@@ -542,7 +545,7 @@ static void end_by_signal(pthread_t thread)
 	check(!sigaction(SIGUSR1, &act, NULL));
 	nanosleep(&(struct timespec){ .tv_nsec = 100000000 }, NULL);
 	check(pthread_tryjoin_np(thread, NULL) == EBUSY);
-	do { /* again, in case it did not wait yet */
+	do { /* repeats, since the thread may not wait yet */
 		pthread_kill(thread, SIGUSR1);
 		nanosleep(&(struct timespec){ .tv_nsec = 10000000 }, NULL);
 	} while (pthread_tryjoin_np(thread, NULL));
@@ -556,7 +559,9 @@ static void count_asked(void)
 	asked_after_close++;
 }
 
-/* What another thread does that is through with the channel: the number is soon somebody else's, who has it readable. */
+/*
+ * Does the work of another thread: closes the channel, whose number then becomes a readable pipe.
+ */
 static void close_and_reuse(void)
 {
 	int ends[2];
@@ -569,8 +574,8 @@ static void close_and_reuse(void)
 }
 
 /*
- * rping may end so, too: it closes the channel when the other thread is in the call already, but does not wait yet. That
- * thread waits for ever then, as it would on a file of the kernel.
+ * rping may also end in this way: it closes the channel while the other thread is in the call, but
+ * does not wait yet. That thread then waits for ever, as on a file of the kernel.
  */
 static void test_closed_in_call(void)
 {
@@ -584,14 +589,17 @@ static void test_closed_in_call(void)
 	while (ctl->on_no_event != count_asked)
 		sched_yield();
 	end_by_signal(thread);
-	check(!asked_after_close); /* the stranger is not waited for */
+	check(!asked_after_close); /* the new file is not waited for */
 	ctl->on_no_event = NULL;
 	check(ctl->channels == before && !close(closing) && !close(close_write_end));
 }
 
 static _Atomic int taken, is_closing;
 
-/* Takes an event, and asks for the next one when the other thread is about to close the channel, but not at once. */
+/*
+ * Takes an event. Requests the next one after the other thread has begun to close the channel, but
+ * not at once.
+ */
 static void *take_two(void *arg)
 {
 	struct timespec begin, now;
@@ -607,7 +615,10 @@ static void *take_two(void *arg)
 	return ask_in_vain(arg);
 }
 
-/* rping ends mostly so: the channel is closed while the thread that took the last event is on its way to the next. */
+/*
+ * rping mostly ends in this way: the channel is closed between two requests of the thread that
+ * takes events.
+ */
 static void closed_before_call(bool with_proc)
 {
 	int fd = open("/dev/infiniband/rdma_cm", O_RDWR), before = ctl->channels;
@@ -628,7 +639,7 @@ static void closed_before_call(bool with_proc)
 	end_by_signal(thread);
 	check(ctl->channels == before - 1);
 
-	/* A thread that has ended is not on its way. */
+	/* A thread that has ended requests no event. */
 	fd = open("/dev/infiniband/rdma_cm", O_RDWR);
 	in.id = create_id(fd, 1);
 	check(!command(fd, RESOLVE_IP, in, 0));
@@ -639,13 +650,16 @@ static void closed_before_call(bool with_proc)
 	check(!close(fd) && errno == 1234);
 }
 
-/* A sandbox may have no /proc, which tells whether a thread runs. */
+/* A sandbox may have no /proc, which shows if a thread runs. */
 static void test_closed_before_call(void)
 {
 	int refused;
 
 	closed_before_call(true);
-	/* A thread that was joined may be in the kernel's list for a moment, and only one may be there. */
+	/*
+	 * unshare() requires a single thread. A joined thread may stay in the kernel's list for a
+	 * moment.
+	 */
 	for (int tries = 100;
 	     (refused = unshare(CLONE_NEWUSER | CLONE_NEWNS)) && errno == EINVAL && tries; tries--)
 		nanosleep(&(struct timespec){ .tv_nsec = 1000000 }, NULL);
@@ -655,7 +669,7 @@ static void test_closed_before_call(void)
 		closed_before_call(false);
 }
 
-/* There are more ids than the map has room for at first; each is found again. */
+/* Makes more ids than the map has room for at first. Each must be found. */
 static void test_many(void)
 {
 	uint32_t ids[200];

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-# Ordinary tools look at the device's files: tools.sh SCTPIW FAKE_PROVIDER
+# Ordinary tools read the device's files: tools.sh SCTPIW FAKE_PROVIDER
 failed=0
 if [ -z "$INSIDE" ]; then
 	INSIDE=1 exec "$1" run --provider "$2" -- "$0" "$@"
@@ -8,7 +8,7 @@ fi
 guid=0102:0304:0506:0708
 dev=/sys/class/infiniband/sctpiw0
 
-# expect TEXT CMD...: runs CMD, which has to print TEXT on one of its two outputs
+# expect TEXT CMD...: runs CMD, which must print TEXT on its two outputs
 expect() {
 	text=$1
 	shift
@@ -49,7 +49,7 @@ assert os.major(os.fstat(fd).st_rdev) == 10
 os.close(fd)
 print(open('$dev/node_guid').read().strip())"
 fi
-# libibverbs finds the device, and says that it has no driver for it, as the fake is none.
+# libibverbs finds the device, and prints that no driver fits, since the fake is none.
 if command -v ibv_devices >/dev/null; then
 	case $(IBV_SHOW_WARNINGS=1 ibv_devices 2>&1) in
 	*"no userspace device-specific driver found for sctpiw0"*) ;;

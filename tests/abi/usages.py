@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 """Wrong uses of the launcher: each gets an exit status, and one line with the cause and the remedy.
 
-usages.py SCTPIW FAKE_PROVIDER WRONG_PROVIDER
+    usages.py SCTPIW FAKE_PROVIDER WRONG_PROVIDER
 """
 import os
 import shlex
@@ -10,8 +10,8 @@ import subprocess
 import sys
 import tempfile
 
-# Command line (behind "sctpiw"; variables may stand in front), exit status, words of the one line on standard error.
-# {tmp} has the files that main() makes, {fake} is a provider without a network, and {more} stands for sixteen interfaces.
+# Command line (after "sctpiw"; variables may come first), exit status, words of the one line on standard error. {tmp}
+# has the files that main() makes, {fake} is a provider without a network, and {more} stands for sixteen interfaces.
 CASES = [
     # commands
     ("nonsense", 2, "sctpiw: no such command: nonsense", "sctpiw --help"),
@@ -63,7 +63,7 @@ CASES = [
     ("run --s=3 true", 2, "sctpiw run: --s is not clear: 3 options begin so", "whole name"),
     ("run --help=3", 2, "sctpiw run: --help takes no value", "take away"),
     ("list --json=yes", 2, "sctpiw list: --json takes no value", "take away"),
-    # values that are forgotten
+    # missing values
     ("run --llp", 2, "sctpiw run: --llp needs a value", "--llp=VALUE"),
     ("run --llp --", 2, "sctpiw run: --llp needs a value", "--llp=VALUE"),
     ("run --llp -- true", 2, "sctpiw run: --llp needs a value", "--llp=VALUE"),
@@ -73,14 +73,14 @@ CASES = [
     ("run --provider", 2, "sctpiw run: --provider needs a value", "--provider=VALUE"),
     ("run --config= true", 2, "sctpiw run: --config needs the name of a file"),
     ("run --provider= true", 2, "sctpiw run: --provider needs the name of a file"),
-    # values of flags, which stand behind a =
+    # values of flags, which need a =
     ("run --share no -- true", 2, "--share no is not clear", "--share=no", "--share -- no"),
     ("run --share no true", 2, "--share no is not clear", "--share=no", "--share -- no"),
     ("run --in-order yes true", 2, "--in-order yes is not clear", "--in-order=yes", "--in-order -- yes"),
     ("run --in-order 1 true", 2, "--in-order 1 is not clear", "--in-order=1"),
     ("run --in-order=maybe true", 2, "--in-order: in-order = maybe is not understood", "yes, no, 1 or 0"),
     ("run --share= true", 2, "--share: share =  is not understood", "yes, no, 1 or 0"),
-    # values that are not allowed
+    # invalid values
     ("run --llp tcp true", 2, "--llp: llp = tcp is not understood", "udp, ip or kernel"),
     ("env --llp tcp", 2, "sctpiw env: --llp: llp = tcp is not understood", "udp, ip or kernel"),
     ("list --llp tcp", 2, "sctpiw list: --llp: llp = tcp is not understood", "udp, ip or kernel"),
@@ -110,7 +110,7 @@ CASES = [
     ("run --capture-files 0 --capture-size 1M true", 2, "--capture-files: capture-files = 0 is not", "from 1 to 1000"),
     ("run --capture {tmp}/k --capture-files 5 true", 2, "--capture-files: capture-files needs capture-size"),
     ("run --capture= true", 2, "--capture: capture =  is not understood", "a file"),
-    # settings that do not go together: what the user wrote is blamed
+    # settings that conflict: the error names the user's text
     ("run --encap-port none true", 2, "--encap-port: encap-port does not go with llp = udp:", "same, or 1 to 65535"),
     ("SCTPIW_ENCAP_PORT=none run --log info true", 2, ": SCTPIW_ENCAP_PORT: encap-port does not go", "same, or"),
     ("run --llp ip --encap-port 9899 true", 2, ": --encap-port: encap-port does not go with llp = ip of --llp", "none"),
@@ -126,7 +126,7 @@ CASES = [
     ("run --config {tmp}/typo.conf true", 2, "{tmp}/typo.conf:1: there is no setting lgo", "there are llp,"),
     ("run --config {tmp}/form.conf true", 2, "{tmp}/form.conf:1: this line is not of the form NAME = VALUE"),
     ("SCTPIW_CONFIG=/nowhere/f run --log info true", 2, "/nowhere/f: No such file"),
-    # files that are written
+    # output files
     ("run --capture /nowhere/f true", 2, "sctpiw run: --capture /nowhere/f: No such file"),
     ("run --trace {tmp} true", 2, "sctpiw run: --trace {tmp}: Is a directory"),
     # this installation
@@ -139,14 +139,14 @@ CASES = [
     ("run {tmp}/no-interpreter", 127, "sctpiw run: {tmp}/no-interpreter: ", "interpreter"),
     ("run {tmp}/tcp.conf", 126, "sctpiw run: {tmp}/tcp.conf: Permission denied", "chmod +x"),
     ("run {tmp}", 126, "sctpiw run: {tmp}: Permission denied", "has to be a program"),
-    # what is only a warning
+    # warnings only
     ("SCTPIW_FOO=1 run true", 0, "sctpiw run: warning: there is no variable SCTPIW_FOO", "nearest is SCTPIW_LOG"),
     ("SCTPIW_LPP=ip run true", 0, "there is no variable SCTPIW_LPP", "nearest is SCTPIW_LLP"),
     ("SCTPIW_INORDER=1 run true", 0, "there is no variable SCTPIW_INORDER", "nearest is SCTPIW_IN_ORDER"),
     ("SCTPIW_CONF=1 run true", 0, "there is no variable SCTPIW_CONF;", "nearest is SCTPIW_CONFIG"),
     ("SCTPIW_PROVIDERS=1 env", 0, "sctpiw env: warning: there is no variable SCTPIW_PROVIDERS", "SCTPIW_PROVIDER"),
     ("SCTPIW_SYS_ROOT=1 list", 0, "sctpiw list: warning: there is no variable SCTPIW_SYS_ROOT", "SCTPIW_SYSROOT"),
-    # processes that are asked
+    # queries of processes
     ("stat x", 2, "sctpiw stat: x is not the number of a process", "'sctpiw stat' shows all"),
     ("stat ''", 2, "is not the number of a process"),
     ("stat 0", 2, "0 is not the number of a process"),
@@ -224,7 +224,7 @@ CASES = [
 
 SIXTEEN = "".join(f",eth{number}" for number in range(1, 17))
 
-# What is no wrong use: nothing stands on standard error.
+# Correct uses: nothing is printed on standard error.
 SILENT = [
     ("run true", 0),
     ("run --share -- true", 0),
@@ -264,7 +264,7 @@ SILENT = [
 
 
 def run(sctpiw, fake, line):
-    """The exit status of a command line, and what it writes to standard error."""
+    """Returns the exit status of a command line, and its standard error."""
     words = shlex.split(line)
     env = {name: value for name, value in os.environ.items() if not name.startswith("SCTPIW_")}
     env["SCTPIW_CONFIG"] = "/dev/null"

@@ -45,6 +45,7 @@ CLEAN = (
     "providers/sctpiw/util/",
     "providers/sctpiw/wire/",
     "tests/README.md",
+    "tests/abi/",
     "tests/conformance/",
     "tests/style/english.py",
     "tests/style/prose.py",
