@@ -101,7 +101,7 @@ static void arming(void **state)
 	assert_ptr_equal(iw_next_notify(x.iw), cq);
 
 	iw_cq_arm(cq, false);
-	iw_cq_arm(cq, true); /* does not take the wider request back */
+	iw_cq_arm(cq, true); /* does not cancel the wider request */
 	push(cq, 7, 1, false);
 	assert_ptr_equal(iw_next_notify(x.iw), cq);
 	fx_stop(&x);
@@ -133,8 +133,8 @@ static void several_cqs_and_free(void **state)
 }
 
 /*
- * Moderation: an event that is due waits for as many completions as were asked for, or for the end
- * of the period.
+ * Moderation: an event that is due waits for the set number of completions, or the end of the
+ * period.
  */
 static void moderation(void **state)
 {
@@ -144,7 +144,7 @@ static void moderation(void **state)
 	fx_start(&x, false);
 	cq = x.cq;
 	assert_int_equal(iw_cq_moderate(cq, 3, 1000), 0);
-	push(cq, 0, 1, false); /* before it is armed: does not count */
+	push(cq, 0, 1, false); /* before arming: not counted */
 	assert_null(iw_next_notify(x.iw));
 	iw_cq_arm(cq, false);
 	push(cq, 1, 1, false);
@@ -155,7 +155,7 @@ static void moderation(void **state)
 	assert_ptr_equal(iw_next_notify(x.iw), cq);
 	assert_int_equal(iw_next_timeout(x.iw), UINT64_MAX);
 
-	/* The period begins with the first completion that an event is due for. */
+	/* The period starts with the first completion for which an event is due. */
 	for (int solicited = 0; solicited < 2; solicited++) {
 		uint64_t due;
 
@@ -173,7 +173,7 @@ static void moderation(void **state)
 		assert_null(iw_next_notify(x.iw));
 	}
 
-	/* An event that waits comes when moderation is switched off. */
+	/* Switching moderation off delivers the waiting event. */
 	iw_cq_arm(cq, false);
 	push(cq, 6, 1, false);
 	assert_null(iw_next_notify(x.iw));
@@ -195,7 +195,7 @@ static void moderation(void **state)
 	fx_stop(&x);
 }
 
-/* Time stamps stay with their entries when the ring is resized or purged. */
+/* Time stamps stay with their entries while the ring is resized or purged. */
 static void time_stamps(void **state)
 {
 	struct iw_cqe cqe;
@@ -221,7 +221,7 @@ static void time_stamps(void **state)
 	fx_stop(&x);
 }
 
-/* A consumer that arms, polls once more, and then sleeps never misses the last completion. */
+/* A consumer that arms, polls again, and then sleeps never misses the last completion. */
 struct race {
 	struct iw_cq *cq;
 	unsigned int total;
@@ -286,7 +286,7 @@ static void arm_races_with_completions(void **state)
 	fx_stop(&x);
 }
 
-/* Two shards complete on one CQ, each in a thread of its own, and nothing is lost of either. */
+/* Two shards complete on one CQ, each in its own thread, and no completion is lost. */
 struct two {
 	struct iw_cq *cq;
 	unsigned int total; /* completions of each shard */
@@ -307,7 +307,7 @@ static void *complete(void *arg)
 	unsigned int done = 0;
 
 	while (done < t->two->total && !t->two->stop) {
-		/* The ring never fills, so that nothing overruns it. */
+		/* The producer is limited, so that the ring never overruns. */
 		if (2 * done > t->two->got + 64) {
 			sched_yield();
 			continue;
@@ -321,7 +321,10 @@ static void *complete(void *arg)
 	return NULL;
 }
 
-/* Takes completions as a program does that sleeps, and checks the order of each QP's. false: one is missing. */
+/*
+ * Takes completions like a program that sleeps, and checks their order per QP. False if one is
+ * missing.
+ */
 static bool consume(struct two *two)
 {
 	unsigned int next[2] = { 0, 0 }, seen = 0;
@@ -375,7 +378,10 @@ static void two_shards(void **state)
 	fx_stop(&x);
 }
 
-/* An event that one shard has postponed comes with a completion of the other, or with the first one's timer. */
+/*
+ * An event that one shard delays comes with a completion of the other shard, or with the first
+ * shard's timer.
+ */
 static void two_shards_moderate(void **state)
 {
 	struct iw_shard *other;
@@ -396,17 +402,17 @@ static void two_shards_moderate(void **state)
 	assert_true(push_from(other, cq, 2, 1, false));
 	assert_ptr_equal(iw_next_notify(other), cq);
 	assert_int_equal(iw_next_timeout(other), UINT64_MAX);
-	/* The timer of the first shard runs on, and is no event of its own. */
+	/* The first shard's timer continues, but causes no event of its own. */
 	iw_timers(x.iw, x.now + 500);
 	iw_cq_arm(cq, false);
 	iw_timers(x.iw, x.now + 1000);
 	assert_null(iw_next_notify(x.iw));
-	/* What the other shard postpones, its own timer ends. */
+	/* An event that the other shard delays comes with the other shard's timer. */
 	assert_true(push_from(other, cq, 3, 1, false));
 	assert_null(iw_next_notify(other));
 	iw_timers(other, x.now + 1000);
 	assert_ptr_equal(iw_next_notify(other), cq);
-	/* A CQ that goes takes its timer and its place in a list with it, whoever has them. */
+	/* Freeing a CQ also removes its timer and its list entry, in whichever shard. */
 	iw_cq_arm(cq, false);
 	assert_true(push_from(other, cq, 4, 1, false));
 	assert_null(iw_next_notify(other));
@@ -418,7 +424,9 @@ static void two_shards_moderate(void **state)
 	fx_stop(&x);
 }
 
-/* A CQ is the shard's whose queue comes first, and is shared from the second shard's on. */
+/*
+ * A CQ belongs to the shard of its first queue. A queue of a second shard makes it common to both.
+ */
 static void joining(void **state)
 {
 	struct iw_shard *other;
@@ -438,7 +446,7 @@ static void joining(void **state)
 	iw_cq_join(cq, x.iw);
 	assert_ptr_equal(cq->shard, x.iw);
 	assert_false(cq->shared);
-	/* One of two does. */
+	/* One of two queues leaves. */
 	cq->refs = 2;
 	iw_cq_leave(cq, 1);
 	iw_cq_join(cq, other);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* LINK: iwarp */
 /*
- * Each side takes itself for the association's initiator, so the Initiates of both go on the same
- * streams: against a scripted peer.
+ * Both sides initiate at once on the same streams, since each takes the initiator's role. The peer
+ * is scripted.
  */
 #include "conformance/rows.h"
 #include "fixture/iw_fixture.h"
@@ -24,7 +24,7 @@ static struct iw_session *initiate(struct fx *x, const char *data)
 	return s;
 }
 
-/* The next message is a control message of that kind; returns its stream. */
+/* Checks that the next message is a control message with this function. Returns its stream. */
 static uint16_t expect(struct fx *x, uint16_t function, uint16_t ssn)
 {
 	assert_true(fx_pull(x));
@@ -46,8 +46,8 @@ static void peer_initiates(struct fx *x, uint16_t sid, const char *data)
 }
 
 /*
- * Both Initiates are out. The peer's private data is "m": which streams are ours, if our private
- * data is this?
+ * Both Initiates were sent; the peer's private data is "m". we_stay: with the private data `ours`,
+ * this side continues to use its own streams.
  */
 static void cross(const char *ours, bool we_stay)
 {
@@ -64,7 +64,7 @@ static void cross(const char *ours, bool we_stay)
 	assert_false(fx_pull(&x));
 	fx_control(&x, SESSION_TERMINATE, NULL, 0);
 	assert_int_equal(iw_assoc_sessions(x.assoc), 0);
-	/* The same QP, once more. */
+	/* The same QP, again. */
 	assert_int_equal(atomic_load(&x.qp->state), IW_QPS_INIT);
 	initiate(&x, ours);
 	x.sid = expect(&x, SESSION_ENHANCED_INITIATE, 0);
@@ -87,10 +87,7 @@ static void both_sent(void **state)
 	cross("", false);
 }
 
-/*
- * If both private data are equal, one of the two sides has to change its mind, and no rule says
- * which.
- */
+/* With equal private data, one of the two sides must change its role, and no rule selects it. */
 static void both_say_the_same(void **state)
 {
 	bool stayed = false, went = false;
@@ -111,8 +108,8 @@ static void both_say_the_same(void **state)
 }
 
 /*
- * Our Initiate has not been sent: it goes to another stream, and the peer's is dealt with like any
- * other.
+ * The local Initiate was not sent yet: it moves to another stream. The peer's Initiate is handled
+ * as usual.
  */
 static void ours_waits(void **state)
 {
@@ -142,7 +139,7 @@ static void ours_waits(void **state)
 	}
 }
 
-/* There is no other stream for our Initiate, so it fails. */
+/* The local Initiate has no other stream, so it fails. */
 static void nowhere_to_go(void **state)
 {
 	static const struct iw_llp_ops llp = { .doorbell = fx_doorbell, .acked = fx_acked };

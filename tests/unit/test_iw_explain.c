@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* LINK: iwarp */
-/* What people are told when a QP ends (iwarp/explain.c). */
+/* The log lines when a QP ends (iwarp/explain.c). */
 #include <stdio.h>
 
 #include "fixture/iw_script.h"
@@ -13,8 +13,8 @@ static struct {
 	char text[512];
 } said[8];
 static unsigned int n_said;
-static enum iw_say_level heard; /* and what stands before it */
-static unsigned int described;	/* lines that were begun */
+static enum iw_say_level heard; /* the highest level that is logged */
+static unsigned int described;	/* lines that were started */
 
 static void say(enum iw_say_level level, const char *line)
 {
@@ -50,7 +50,7 @@ static void start(struct fx *x)
 	listen_to(x);
 }
 
-/* The next line is of this level, names the QP and the peer, and goes on with this. */
+/* Checks the level of line i, and its text after the QP and the peer. */
 static void expect(const struct fx *x, unsigned int i, enum iw_say_level level, const char *rest)
 {
 	char whole[512];
@@ -61,7 +61,7 @@ static void expect(const struct fx *x, unsigned int i, enum iw_say_level level, 
 	assert_int_equal(said[i].level, level);
 }
 
-/* The peer may not write there: what it wanted, and what the STag gives. */
+/* The peer has no access: the line has the request, and the rights of the STag. */
 static void refused_here(void **state)
 {
 	char want[512];
@@ -81,7 +81,7 @@ static void refused_here(void **state)
 	fx_stop(&x);
 }
 
-/* The peer refuses a work request of ours. */
+/* The peer refuses a local work request. */
 static void refused_there(void **state)
 {
 	struct fx x;
@@ -102,7 +102,7 @@ static void refused_there(void **state)
 	fx_stop(&x);
 }
 
-/* An lkey that is none. */
+/* An invalid lkey. */
 static void wrong_here(void **state)
 {
 	struct fx x;
@@ -133,7 +133,7 @@ static void lost(void **state)
 	fx_stop(&x);
 }
 
-/* What nobody reads is not made; who reads errors alone gets those. */
+/* Lines of a disabled level are not created; at level error, only errors are. */
 static void errors_alone(void **state)
 {
 	struct fx x;
@@ -174,7 +174,7 @@ static void lost_unheard(void **state)
 	fx_stop(&x);
 }
 
-/* A datagram has no session, and no peer before its work request is looked at. */
+/* A datagram has no session. It has no peer before its work request is examined. */
 static void datagram(void **state)
 {
 	struct iw_qp_attr attr = {
@@ -211,7 +211,7 @@ static void datagram(void **state)
 	fx_stop(&x);
 }
 
-/* A request is given up: the line has its progress. */
+/* A request times out: the line has its progress. */
 static void no_answer(void **state)
 {
 	static const char *const want[] = {

@@ -2,13 +2,13 @@
 /* LINK: iwarp */
 /* VALGRIND: yes */
 /*
- * The time that a Send waits for its receive (iwarp/rc_rx.c): it runs from the first segment that is
- * delivered without one, whether the peer can send the rest or not.
+ * The time that a Send waits for its receive (iwarp/rc_rx.c). The time starts at the first segment
+ * delivered without a receive, even if the peer cannot send the rest.
  */
 #include "fixture/iw_receipts.h"
 #include "fixture/iw_srq.h"
 
-#define PATIENCE (IW_RNR_GRACE + 2 * IW_RNR_UNIT) /* of an rnr_retry_count of 2 */
+#define PATIENCE (IW_RNR_GRACE + 2 * IW_RNR_UNIT) /* for an rnr_retry_count of 2 */
 #define NEVER UINT64_MAX
 
 static void pass(struct fx *x, uint64_t ns)
@@ -18,7 +18,7 @@ static void pass(struct fx *x, uint64_t ns)
 	iw_set_now(x->iw, x->now);
 }
 
-/* A segment of 8 bytes of Send msn; ahead: how many messages it overtakes. */
+/* Delivers a segment with 8 bytes of Send msn, which overtakes ahead messages. */
 static void part(struct fx *x, uint32_t msn, uint32_t mo, bool last, uint16_t ahead)
 {
 	uint8_t m[64];
@@ -29,7 +29,7 @@ static void part(struct fx *x, uint32_t msn, uint32_t mo, bool last, uint16_t ah
 		x->ssn++;
 }
 
-/* The peer gets a Terminate: segment mo of Send msn has no receive. */
+/* Expects a Terminate to the peer: segment mo of Send msn has no receive. */
 static void expect_late(struct fx *x, uint32_t msn, uint32_t mo, bool last)
 {
 	uint8_t m[64];
@@ -54,7 +54,7 @@ static void first_segment(void **state)
 	fx_stop(&x);
 }
 
-/* Neither a segment of the same message nor a message behind it begins the time anew. */
+/* Neither another segment of the message nor a later message restarts the time. */
 static void runs_on(void **state)
 {
 	struct fx x;
@@ -73,7 +73,7 @@ static void runs_on(void **state)
 	fx_stop(&x);
 }
 
-/* With its receive a message may take any time to become whole. */
+/* Once it has a receive, a message may take any time to complete. */
 static void in_time(void **state)
 {
 	struct fx x;
@@ -88,7 +88,7 @@ static void in_time(void **state)
 	fx_expect_cqe(&x, 1, IW_WC_SUCCESS);
 	assert_memory_equal(x.mem, "segment\0segment", 16);
 	assert_true(iw_next_timeout(x.iw) == NEVER);
-	/* The next one has its own time, and the segment that was delivered last is named. */
+	/* The next message has its own time. The Terminate names the segment delivered last. */
 	part(&x, 2, 0, false, 0);
 	part(&x, 2, 8, false, 0);
 	pass(&x, PATIENCE);
@@ -96,7 +96,7 @@ static void in_time(void **state)
 	fx_stop(&x);
 }
 
-/* A receive came for the first of two: the second one's time begins then. */
+/* A receive comes for the first of two Sends: the time of the second Send starts then. */
 static void begins_anew(void **state)
 {
 	struct fx x;
@@ -114,7 +114,7 @@ static void begins_anew(void **state)
 	fx_stop(&x);
 }
 
-/* What came before its turn has time until the messages before it are here. */
+/* The time of segments that arrived early starts after the messages before them. */
 static void not_before_its_turn(void **state)
 {
 	struct fx x;
@@ -152,7 +152,7 @@ static void for_ever(void **state)
 	fx_stop(&x);
 }
 
-/* The count becomes known when a Send waits already. */
+/* The count is set while a Send waits already. */
 static void told_later(void **state)
 {
 	struct fx x;
@@ -169,8 +169,8 @@ static void told_later(void **state)
 }
 
 /*
- * The peer hears of it from the first segment on, and that nothing was taken from there on: its Sends
- * before this one are complete, and this one has the status.
+ * The Receipt reports the failure from the first segment of this Send on. Earlier Sends are
+ * complete; this Send has the status.
  */
 static void receipts(void **state)
 {
@@ -191,13 +191,13 @@ static void receipts(void **state)
 	fx_stop(&x);
 }
 
-/* Each QP has its own time; the end of one does not concern the other. */
+/* Each QP has its own time. The end of one does not affect the other. */
 static void several_qps(void **state)
 {
 	struct fx x, y;
 
 	receipts_start_rnr(&x, RECEIPTS_WINDOW, 2);
-	receipts_more(&y, &x, 2); /* it may wait for ever */
+	receipts_more(&y, &x, 2); /* may wait without limit */
 	part(&y, 1, 0, false, 0);
 	receipts_out(&x);
 	part(&x, 1, 0, false, 0);
@@ -216,14 +216,14 @@ static void several_qps(void **state)
 
 /* ---- with an SRQ ---- */
 
-/* The receives go to one QP, and a part of a Send of the other is late. */
+/* The receives go to one QP. A part of a Send of the other QP is late. */
 static void shared(void **state)
 {
 	struct sx t;
 
 	start_rnr(&t, 8, 2, 2);
 	iw_srq_post(&t, 1);
-	iw_srq_segment(&t, 0, 1, 0, false, 1, 10, 0); /* it has a receive, and all the time */
+	iw_srq_segment(&t, 0, 1, 0, false, 1, 10, 0); /* has a receive, and unlimited time */
 	iw_srq_segment(&t, 1, 1, 0, false, 1, 10, 0);
 	assert_true(iw_next_timeout(t.x.iw) == t.x.now + PATIENCE);
 	pass(&t.x, PATIENCE - 1);
@@ -240,7 +240,7 @@ static void shared(void **state)
 	iw_srq_stop(&t);
 }
 
-/* The receive comes in time, and then one message late behind it. */
+/* A receive comes in time. The next message is late. */
 static void shared_in_time(void **state)
 {
 	struct sx t;
@@ -258,7 +258,7 @@ static void shared_in_time(void **state)
 	assert_true(iw_next_timeout(t.x.iw) == t.x.now + PATIENCE);
 	t.end[0].ssn++;
 	pass(&t.x, PATIENCE - 1);
-	iw_srq_segment(&t, 0, 2, 10, true, 2, 10, 0); /* whole, and late all the same */
+	iw_srq_segment(&t, 0, 2, 10, true, 2, 10, 0); /* complete, but still late */
 	pass(&t.x, 1);
 	fx_event(&t.x, IW_EVENT_QP_REQUEST);
 	fx_event(&t.x, IW_EVENT_QP_LAST_WQE);
@@ -266,7 +266,7 @@ static void shared_in_time(void **state)
 	iw_srq_stop(&t);
 }
 
-/* Each receive begins the time of the next message anew. */
+/* Each receive restarts the time for the next message. */
 static void shared_begins_anew(void **state)
 {
 	struct sx t;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* LINK: iwarp */
 /* WRAP: realloc */
-/* The parts that a region has lost, against a model that knows each byte. */
+/* The lost parts of a region, against a model with each byte. */
 #include "fixture/iw_fixture.h"
 
 #include "iwarp/lost.h"
@@ -54,7 +54,7 @@ static void against_model(void **state)
 	}
 }
 
-/* If the list cannot grow, the region is lost as a whole. */
+/* If the list cannot grow, the whole region is lost. */
 static void without_memory(void **state)
 {
 	struct iw_lost lost = { 0 };

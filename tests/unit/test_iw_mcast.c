@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* LINK: iwarp */
 /* VALGRIND: yes */
-/* Multicast groups: who is attached, and who gets a copy. */
+/* Multicast groups: attached QPs, and the copies that they get. */
 #include "fixture/iw_fixture.h"
 
 #include "iwarp/iw_mcast.h"
@@ -12,7 +12,7 @@
 #define RECVS 4
 
 static const struct ip_addr group = { .b = { [10] = 0xff, 0xff, 239, 1, 2, 3 } };
-/* It shares its bucket with the first one. */
+/* In the same hash bucket as the first group. */
 static const struct ip_addr other = { .b = { [10] = 0xff, 0xff, 239, 1, 3, 2 } };
 static const struct ip_addr sender = { .b = { [10] = 0xff, 0xff, 10, 0, 0, 9 } };
 
@@ -42,7 +42,10 @@ static void send_to(struct fx *x, const struct ip_addr *to, uint32_t src_qp, boo
 	iw_mcast_receive(x->iw, &u, to, &sender, own);
 }
 
-/* How many QPs have been offered a datagram since then: none has posted a receive. */
+/*
+ * Returns the number of QPs that were offered a datagram since the last call. No QP has posted a
+ * receive.
+ */
 static uint64_t offered(struct fx *x)
 {
 	static uint64_t before;
@@ -80,7 +83,10 @@ static void copies(void **state)
 	send_to(&x, &other, 5, false);
 	assert_int_equal(offered(&x), 1);
 
-	/* Its own, unless it does not want it; another host's QP of that number is somebody else. */
+	/*
+	 * A QP gets its own datagrams, unless it blocks them. The same QP number on another host is
+	 * another sender.
+	 */
 	send_to(&x, &other, a->num, true);
 	assert_int_equal(offered(&x), 1);
 	a->blocks_own = true;
@@ -95,7 +101,7 @@ static void copies(void **state)
 	assert_int_equal(iw_mcast_detach(b, &group, &last), -EINVAL);
 	send_to(&x, &group, 5, false);
 	assert_int_equal(offered(&x), 1);
-	/* In RESET it is attached still, and gets nothing. */
+	/* A QP in RESET stays attached, and gets nothing. */
 	assert_int_equal(iw_qp_modify(a, IW_QPS_RESET), 0);
 	send_to(&x, &group, 5, false);
 	assert_int_equal(offered(&x), 0);
@@ -120,7 +126,7 @@ static void limits(void **state)
 	struct fx x;
 
 	fx_start(&x, false);
-	assert_int_equal(iw_mcast_attach(x.qp, &group, &first), -EINVAL); /* a connected one */
+	assert_int_equal(iw_mcast_attach(x.qp, &group, &first), -EINVAL); /* a connected QP */
 	for (unsigned int i = 0; i <= IW_MAX_MCAST_QP_ATTACH; i++) {
 		qps[i] = ud_new(&x, QKEY);
 		assert_int_equal(iw_mcast_attach(qps[i], &group, &first),

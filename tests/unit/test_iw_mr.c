@@ -45,7 +45,7 @@ static void registration_rules(void **state)
 	assert_int_equal(iw_mr_new(x.pd, UINT64_MAX - 8, 10, 0, 0, NULL, &mr), -EINVAL);
 	assert_int_equal(iw_mr_new(x.pd, 4096, 10, UINT64_MAX - 8, 0, NULL, &mr), -EINVAL);
 	assert_int_equal(iw_mr_new(x.pd, 4096, UINT64_C(1) << 48, 4096, 0, NULL, &mr), -EINVAL);
-	/* up to the very end of the space */
+	/* up to the very end of the address space */
 	assert_int_equal(iw_mr_new(x.pd, 4096, 10, UINT64_MAX - 9, 0, NULL, &mr), 0);
 	assert_int_equal(iw_pd_free(x.pd), -EBUSY);
 	iw_mr_free(mr);
@@ -60,8 +60,7 @@ static int compare(const void *a, const void *b)
 }
 
 /*
- * STags are hard to predict and spread over 32 bits (RFC 5040 8.1.1), and none comes back soon (RFC
- * 5042).
+ * STags are hard to predict, spread over 32 bits (RFC 5040 8.1.1), and not reused soon (RFC 5042).
  */
 static void stags(void **state)
 {
@@ -85,7 +84,7 @@ static void stags(void **state)
 	assert_true(strides < 3);
 	for (unsigned int i = 0; i < 256; i++)
 		assert_in_range(tops[i], N / 256 / 2, N / 256 * 2);
-	for (uint32_t i = 0; i < N; i++) /* those of reads are none of an MR */
+	for (uint32_t i = 0; i < N; i++) /* STags of reads never equal those of MRs */
 		seen[N + i] = iw_mr_read_stag(x.rnic, i);
 	qsort(seen, 2 * N, sizeof(*seen), compare);
 	for (unsigned int i = 0; i < 2 * N; i++) {
@@ -133,7 +132,7 @@ static void remote_checks(void **state)
 			 IW_REMOTE_ACCESS);
 	assert_int_equal(CHECK(iw_mr_stag(ro), x.base, 1, IW_ACCESS_REMOTE_READ), IW_REMOTE_OK);
 	assert_int_equal(CHECK(iw_mr_stag(foreign), 0, 1, IW_ACCESS_REMOTE_READ), IW_REMOTE_PD);
-	/* wrap before bounds */
+	/* wrap is checked before bounds */
 	assert_int_equal(CHECK(iw_mr_stag(high), 0xfffffffffffffe00ull, 1024,
 			       IW_ACCESS_REMOTE_READ),
 			 IW_REMOTE_WRAP);
@@ -144,7 +143,7 @@ static void remote_checks(void **state)
 	assert_int_equal(CHECK(iw_mr_stag(high), 0xfffffffffffffe00ull, 0x101,
 			       IW_ACCESS_REMOTE_READ),
 			 IW_REMOTE_BOUNDS);
-	/* the QP's own rights */
+	/* the QP's own access rights */
 	x.qp->access = IW_ACCESS_REMOTE_READ;
 	assert_int_equal(CHECK(x.stag, x.base, 1, IW_ACCESS_REMOTE_WRITE), IW_REMOTE_ACCESS);
 #undef CHECK

@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* LINK: iwarp */
-/*
- * Memory windows against a model of what they are bound to; regions that are changed, and null
- * ones.
- */
+/* Memory windows against a model of their bindings; changed regions, and null regions. */
 #include "fixture/iw_fixture.h"
 
 #include "iwarp/mw.h"
@@ -75,7 +72,7 @@ static void limits(void **state)
 	x.rnic->mws = IW_MAX_MW;
 	assert_int_equal(iw_mw_new(x.pd, IW_MW_TYPE_1, &other), -ENOMEM);
 	x.rnic->mws = 1;
-	/* Windows do not count as regions, nor the other way round. */
+	/* Windows and regions have separate limits. */
 	x.rnic->mrs.count += IW_MAX_MR - 2;
 	assert_int_equal(iw_mr_free(mr_at(&x, x.pd, 0, 1, 0)), 0);
 	x.rnic->mrs.count += 1;
@@ -88,14 +85,14 @@ static void limits(void **state)
 }
 
 /*
- * Windows of one type, and regions to bind them to. All regions but the null one are the 1,000 bytes
- * from `at` on.
+ * Windows of one type, and regions to bind them to. All regions but the null one are the 1,000
+ * bytes from `at` on.
  */
 struct bind_scene {
 	struct fx x;
 	struct iw_pd *other;
 	uint64_t at;
-	struct iw_mr *mr;	 /* a window may be bound to it */
+	struct iw_mr *mr;	 /* permits windows */
 	struct iw_mr *closed;	 /* without IW_ACCESS_MW_BIND */
 	struct iw_mr *read_only; /* without IW_ACCESS_LOCAL_WRITE */
 	struct iw_mr *zero;	 /* zero-based */
@@ -143,7 +140,7 @@ static void bind_scene_close(struct bind_scene *b)
 
 #define BAD(...) assert_int_equal(bind_to(b.x.qp, __VA_ARGS__), -EINVAL)
 
-/* Each argument of a bind is checked; a bind that is refused changes nothing. */
+/* Each argument of a bind is checked. A failed bind changes nothing. */
 static void bind_arguments(void **state)
 {
 	for (enum iw_mw_type type = IW_MW_TYPE_1; type <= IW_MW_TYPE_2; type++) {
@@ -171,7 +168,7 @@ static void bind_arguments(void **state)
 	}
 }
 
-/* The STag of a region does not name a window, nor that of a window a region. */
+/* The STag of a region is not valid for a window, nor that of a window for a region. */
 static void bind_mistaken(void **state)
 {
 	for (enum iw_mw_type type = IW_MW_TYPE_1; type <= IW_MW_TYPE_2; type++) {
@@ -193,7 +190,7 @@ static void bind_mistaken(void **state)
 		wqe.rkey = b.key;
 		wqe.bind.lkey = iw_mw_stag(b.second);
 		assert_int_equal(iw_mw_bind(b.x.qp, &wqe), -EINVAL);
-		/* Not even when there is something behind that window. */
+		/* Not even if the window is bound. */
 		assert_int_equal(bind_to(b.x.qp, b.mw, b.key, b.mr, b.at, 1000, READ), 0);
 		wqe.inv_stag = iw_mw_stag(b.second);
 		wqe.rkey = next_key(b.second);
@@ -203,7 +200,7 @@ static void bind_mistaken(void **state)
 	}
 }
 
-/* A window of type 1 may be bound to nothing, and bound again; one of type 2 may not. */
+/* A window of type 1 may be bound with length 0, and bound again; a window of type 2 may not. */
 static void bind_again(void **state)
 {
 	for (enum iw_mw_type type = IW_MW_TYPE_1; type <= IW_MW_TYPE_2; type++) {
@@ -230,7 +227,7 @@ static void bind_again(void **state)
 			assert_int_equal(b.mr->windows, 1);
 			assert_int_equal(check(&b.x, qp, b.key, b.at, 1, READ),
 					 one ? IW_REMOTE_STAG : IW_REMOTE_OK);
-			/* Never for local use */
+			/* The STag is not for local use */
 			assert_null(iw_mr_local(qp, iw_mw_stag(b.mw), b.at, 1, 0));
 		}
 		bind_scene_close(&b);
@@ -240,8 +237,8 @@ static void bind_again(void **state)
 #undef BAD
 
 /*
- * Random binds, invalidations and ends of sessions on two QPs of one PD; after each step every
- * window is tried from both, with its key and the one before.
+ * Random binds, invalidations and ends of sessions on two QPs of one PD. After each step, both QPs
+ * try every window with its present and previous key.
  */
 enum { WINDOWS = 6, REGIONS = 3, REGION = 1000 };
 
@@ -359,7 +356,7 @@ static void against_model(void **state)
 		unsigned int bound[REGIONS] = { 0 };
 		struct model *m = &models[(r >> 56) % WINDOWS];
 
-		if ((r >> 48) % 64 == 0) { /* as when a session ends */
+		if ((r >> 48) % 64 == 0) { /* like the end of a session */
 			iw_mw_unbind_all(qps[r & 1]);
 			for (int i = 0; i < WINDOWS; i++)
 				if (models[i].one_stream && models[i].qp == (int)(r & 1))
@@ -382,7 +379,7 @@ static void against_model(void **state)
 	fx_stop(&x);
 }
 
-/* A region with windows on it cannot be invalidated by either side, nor changed. */
+/* A region with bound windows can neither be invalidated, by either side, nor changed. */
 static void region_below_a_window(void **state)
 {
 	struct iw_mr_attr attr;
@@ -422,7 +419,7 @@ static void changes(void **state)
 	assert_true(old.pd == x.pd && old.addr == x.base && old.length == 100 &&
 		    old.iova == x.base);
 	assert_int_equal(old.access, LOCAL | READ);
-	/* Refused: nothing changes. */
+	/* Failed changes have no effect. */
 	attr = old;
 	attr.access = WRITE;
 	assert_int_equal(iw_mr_change(mr, &attr), -EINVAL);
@@ -434,7 +431,7 @@ static void changes(void **state)
 	assert_int_equal(iw_mr_change(mr, &attr), -EINVAL);
 	assert_int_equal(iw_mr_stag(mr), stag);
 	assert_int_equal(check(&x, x.qp, stag, x.base, 100, READ), IW_REMOTE_OK);
-	/* Rights and domain under the same STag */
+	/* New rights and PD: the STag stays */
 	attr = old;
 	attr.pd = other;
 	attr.access = LOCAL;
@@ -446,7 +443,7 @@ static void changes(void **state)
 	assert_int_equal(iw_mr_change(mr, &attr), 0);
 	assert_int_equal(iw_pd_free(other), 0);
 	assert_int_equal(check(&x, x.qp, stag, x.base, 100, READ), IW_REMOTE_OK);
-	/* Another range, or one that was taken away: another STag */
+	/* New range, or range taken away before: the STag changes */
 	attr.addr += 50;
 	assert_int_equal(iw_mr_change(mr, &attr), 0);
 	assert_int_not_equal(iw_mr_stag(mr) >> 8, stag >> 8);
@@ -492,7 +489,7 @@ static void null_region(void **state)
 	iw_mr_get(mr, &attr);
 	assert_int_equal(iw_mr_change(mr, &attr), -EINVAL);
 	assert_int_equal(iw_mr_free(mr), 0);
-	assert_null(iw_mr_local(x.qp, iw_mr_stag(x.mr), x.base + FX_MEM, 1, 0)); /* no other is */
+	assert_null(iw_mr_local(x.qp, iw_mr_stag(x.mr), x.base + FX_MEM, 1, 0)); /* only this one */
 	fx_stop(&x);
 }
 

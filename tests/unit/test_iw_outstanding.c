@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* LINK: iwarp */
-/* A work request is outstanding until its completion is polled: when the slots of each queue are free again. */
+/* A work request is outstanding until its completion is polled. Only then its slot is free. */
 #include "fixture/iw_srq.h"
 #include "iwarp/cq.h"
 #include "iwarp/iw_xrc.h"
@@ -9,8 +9,8 @@
 #define DEPTH 64u /* of both queues of fx.qp */
 
 /*
- * Posts Writes without data until the queue is full; only the nth asks for a completion. Returns
- * their number.
+ * Posts Writes without data until the queue is full. Only the nth is signaled. Returns their
+ * number.
  */
 static uint32_t fill_sends(struct fx *x, uint32_t nth)
 {
@@ -35,16 +35,16 @@ static void sends(void **state)
 
 	fx_passive(&x, 0, 1, 7);
 	assert_int_equal(fill_sends(&x, 9), DEPTH);
-	/* All Writes are complete, and none is polled. */
+	/* All Writes are complete, and none was polled. */
 	assert_true(iw_sq_is_empty(x.qp));
 	assert_int_equal(fill_sends(&x, 0), 0);
 	fx_expect_cqe(&x, 9, IW_WC_SUCCESS);
 	fx_no_cqe(&x);
-	/* The signaled Write, and the Writes before it. */
+	/* The poll freed the signaled Write and the Writes before it. */
 	assert_int_equal(fill_sends(&x, 9), 10);
 	fx_expect_cqe(&x, 9, IW_WC_SUCCESS);
 	assert_int_equal(fill_sends(&x, DEPTH - 1), DEPTH);
-	/* Flushed Writes are polled as well. */
+	/* Flushed Writes must be polled as well. */
 	iw_qp_modify(x.qp, IW_QPS_ERR);
 	fx_expect_cqe(&x, DEPTH - 1, IW_WC_SUCCESS);
 	assert_int_equal(fill_sends(&x, DEPTH), DEPTH);
@@ -65,7 +65,7 @@ static void receives(void **state)
 	for (uint32_t msn = 1; msn <= 4; msn++)
 		fx_send(&x, msn, "message", 7);
 	assert_null(iw_rq_slot(x.qp));
-	for (uint32_t n = 1; n <= 3; n += 2) { /* by one poll, or by one of several */
+	for (uint32_t n = 1; n <= 3; n += 2) { /* by one poll, or one of several */
 		assert_int_equal(iw_cq_poll(x.cq, n, cqe), n);
 		for (uint32_t i = 0; i < n; i++)
 			fx_post_recv(&x, i, x.base, 10, x.stag);
@@ -74,7 +74,7 @@ static void receives(void **state)
 	fx_stop(&x);
 }
 
-/* Completions of several queues in one poll free the slots of each. */
+/* One poll of completions from several queues frees the slots of each. */
 static void mixed(void **state)
 {
 	struct iw_cqe cqe[6];
@@ -97,7 +97,8 @@ static void mixed(void **state)
 }
 
 /*
- * Polling makes room in the CQ before slots become free: a CQ as large as the queue never overruns.
+ * A poll makes room in the CQ before it frees slots: a CQ with the size of the queue never
+ * overruns.
  */
 static void room_first(void **state)
 {
@@ -125,7 +126,7 @@ static void room_first(void **state)
 	fx_stop(&x);
 }
 
-/* Reset and purged, all slots are free, with completions in the CQ or without. */
+/* After reset and purge all slots are free, with or without completions in the CQ. */
 static void reset(void **state)
 {
 	struct fx x;
@@ -144,7 +145,7 @@ static void reset(void **state)
 	fx_stop(&x);
 }
 
-/* No poll returns a lost completion. */
+/* Lost completions are never polled: their slots become free. */
 static void lost(void **state)
 {
 	struct iw_cq *cq;
@@ -170,7 +171,7 @@ static void lost(void **state)
 	}
 }
 
-/* Each completion of an SRQ frees one slot, in whatever CQ it is or was lost. */
+/* Each completion of an SRQ frees one slot, in whatever CQ, and even if it was lost. */
 static void srq(void **state)
 {
 	struct sx t;
@@ -187,7 +188,7 @@ static void srq(void **state)
 	assert_int_equal(iw_srq_outstanding(t.srq), 7);
 	iw_srq_post(&t, 1);
 	assert_false(post_one(&t));
-	/* Three completions wait, of a QP that is destroyed. */
+	/* Three completions of a destroyed QP wait. */
 	assert_int_equal(iw_qp_modify(t.end[0].qp, IW_QPS_RESET), 0);
 	iw_cq_purge(t.x.cq, t.end[0].qp);
 	no_cqe(&t);
@@ -197,7 +198,7 @@ static void srq(void **state)
 	assert_int_equal(iw_srq_resize(t.srq, 10), 0);
 	iw_srq_post(&t, 2);
 	assert_false(post_one(&t));
-	/* Flushed receives are outstanding as well; the other receives were never taken. */
+	/* Flushed receives are outstanding as well. The other receives were never taken. */
 	iw_srq_segment(&t, 1, 2, 0, false, 1, 10, 0);
 	iw_qp_modify(t.end[1].qp, IW_QPS_ERR);
 	assert_false(post_one(&t));

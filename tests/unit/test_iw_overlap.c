@@ -2,8 +2,8 @@
 /* LINK: iwarp */
 /* VALGRIND: yes */
 /*
- * Messages that go to the same memory and come in any order (iwarp/overlap.c): each byte is at any time as
- * the last message of those that have come would have it.
+ * Messages to the same memory in any order of arrival (iwarp/overlap.c). At any time, each byte is
+ * from the latest message in sending order that has arrived.
  */
 #include "fixture/iw_script.h"
 #include "iwarp/mr.h"
@@ -23,7 +23,7 @@ static uint32_t rnd(uint32_t n)
 struct write {
 	uint32_t at, len;
 	uint8_t data[AREA];
-	bool alias; /* by way of the second region */
+	bool alias; /* through the second region */
 	bool arrived;
 };
 
@@ -63,7 +63,7 @@ static void any_order(void **state)
 
 		seed = n * 0x9e3779b97f4a7c15ull;
 		open_session(&x, 4, 4);
-		if (n % 3 == 0) /* the numbers wrap */
+		if (n % 3 == 0) /* the DDP-SSNs wrap */
 			while (x.ssn != (uint16_t)-10)
 				in(&x, "c1 40 00000000 0000000000000000");
 		assert_int_equal(iw_mr_new(x.pd, x.base + 100 - WINDOW, AREA + WINDOW, 0,
@@ -91,7 +91,7 @@ static void any_order(void **state)
 	}
 }
 
-/* Two RDMA Reads into the same bytes: the second one's are there when both are complete. */
+/* Two RDMA Reads into the same bytes: the data of the second one remains. */
 static void responses(void **state)
 {
 	struct fx x;
@@ -110,7 +110,7 @@ static void responses(void **state)
 	fx_stop(&x);
 }
 
-/* The rights are those of all bytes, also where none of them is placed any more. */
+/* Access rights are checked for all bytes, even if none of them is still placed. */
 static void refused_all_the_same(void **state)
 {
 	struct iw_mr *other;
@@ -126,7 +126,10 @@ static void refused_all_the_same(void **state)
 	fx_stop(&x);
 }
 
-/* What is behind has gone since: its STag says nothing any more, and nothing is touched by it. */
+/*
+ * The region of the later message was deregistered: its bytes no longer take precedence, and it is
+ * not accessed.
+ */
 static void deregistered(void **state)
 {
 	struct iw_mr *other;
@@ -144,7 +147,7 @@ static void deregistered(void **state)
 	fx_stop(&x);
 }
 
-/* The application has unmapped memory, of which a part is to be placed. */
+/* The application unmapped memory, and a part of the message is for that memory. */
 static void unmapped(void **state)
 {
 	struct fx x;

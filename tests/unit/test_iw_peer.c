@@ -89,7 +89,7 @@ struct untagged_case {
 	uint16_t error;
 };
 
-/* Untagged segments, each wrong in one field; two receives of 16 bytes are posted. */
+/* Untagged segments, each with one wrong field; two receives of 16 bytes are posted. */
 static const struct untagged_case untagged_cases[] = {
 	{ 0x40, 0x43, 0, 1, 0, 4, 0x1206 }, /* DV */
 	{ 0x43, 0x43, 0, 1, 0, 4, 0x1206 },
@@ -128,7 +128,7 @@ static const struct untagged_case untagged_cases[] = {
 	{ 0x41, 0x4a, 1, 1, 0, 51, 0x02ff },
 	{ 0x41, 0x4a, 1, 1, 0, 28, 0x02ff },
 	{ 0x41, 0x41, 1, 1, 0, 52, 0x1205 },
-	{ 0x41, 0x4b, 3, 0, 0, 12, 0x1203 }, /* Atomic Responses, to nothing */
+	{ 0x41, 0x4b, 3, 0, 0, 12, 0x1203 }, /* Atomic Responses without a request */
 	{ 0x41, 0x4b, 3, 1, 0, 12, 0x1202 },
 	{ 0x41, 0x47, 2, 2, 0, 4, 0x1203 }, /* Terminates */
 	{ 0x41, 0x47, 2, 1, 0, 65, 0x1205 },
@@ -152,10 +152,7 @@ static void untagged_errors(void **state)
 		fx_post_recv(&x, 77, x.base, 16, x.stag);
 		fx_post_recv(&x, 78, x.base + 16, 16, x.stag);
 		n = fx_make_untagged(m, c->control, c->op, 0, c->qn, c->msn, c->mo, data, c->len);
-		/*
-		 * An MSN that skips one is noticed at delivery, when the segment may be in place
-		 * already.
-		 */
+		/* A skipped MSN is detected at delivery, possibly after placement. */
 		assert_int_equal(fx_feed(&x, 16, x.ssn++, m, n), 0);
 		assert_int_equal(x.mem[32], 0);
 		fx_expect_terminate(&x, c->error, m, n, NULL);
@@ -224,9 +221,7 @@ static void reserved_bits_are_ignored(void **state)
 
 	fx_passive(&x, 4, 4, 7);
 	fx_post_recv(&x, 1, x.base, 16, x.stag);
-	/*
-	 * reserved bits of both control octets are set, and an Invalidate STag that nobody looks at
-	 */
+	/* Reserved bits of both control octets are set; the Invalidate STag is ignored. */
 	fx_feed(&x, 16, x.ssn++, m, fx_make_untagged(m, 0x7d, 0x73, x.stag, 0, 1, 0, "abcd", 4));
 	assert_int_equal(fx_cqe(&x).flags, 0);
 	fx_feed(&x, 16, x.ssn++, m, fx_make_tagged(m, 0xfd, 0x70, x.stag, x.base + 100, "wxyz", 4));
@@ -248,13 +243,13 @@ static void zero_length(void **state)
 	fx_post_recv(&x, 1, 0, 0, 0);
 	fx_send(&x, 1, NULL, 0);
 	assert_int_equal(fx_cqe(&x).byte_len, 0);
-	/* a read of nothing from nowhere is answered (RFC 5040 5.2.1) */
+	/* A read of 0 bytes from nowhere is answered (RFC 5040 5.2.1). */
 	fx_feed(&x, 16, x.ssn++, m, make_request(m, 1, 0, 0xffffffff, UINT64_MAX));
 	assert_true(fx_pull(&x));
 	assert_int_equal(x.out_len, 16);
 	assert_memory_equal(x.out, "\0\1\xc1\x42\xde\xad\xbe\xef\x01\x23\x45\x67\x89\xab\xcd\xef",
 			    16);
-	/* and a read of nothing by this side */
+	/* A read of 0 bytes by this side. */
 	fx_post(&x, 5, IW_WR_SEND, 0, 0, 0, 0, 0);
 	fx_post(&x, 6, IW_WR_RDMA_WRITE, 0, 0, 0, 0, 0);
 	fx_post(&x, 7, IW_WR_RDMA_READ, 0, 0, 0x1234, 0, 0);
@@ -276,8 +271,8 @@ static void zero_length(void **state)
 }
 
 /*
- * RFC 5041 5.2: of 2048 bytes, a MULPDU of 1500 carries 1482 behind an untagged header, 1486 behind
- * a tagged one.
+ * RFC 5041 5.2: of 2048 bytes, a MULPDU of 1500 carries 1482 after an untagged header, 1486 after a
+ * tagged one.
  */
 static void segments(void **state)
 {
@@ -291,7 +286,7 @@ static void segments(void **state)
 	fx_post(&x, 1, IW_WR_SEND, x.base, 2048, 0, 0, IW_SEND_SOLICITED);
 	fx_post(&x, 2, IW_WR_RDMA_WRITE, x.base, 2048, 0x11223344, 16384, 0);
 	assert_true(fx_pull_room(&x, 65000));
-	/* payload is cut to multiples of 4, so 1480 and not 1482 */
+	/* The payload is cut to a multiple of 4: 1480, not 1482. */
 	assert_int_equal(x.out_len, 1500);
 	assert_memory_equal(x.out, "\0\1\x01\x45\0\0\0\0\0\0\0\0\0\0\0\1\0\0\0\0", 20);
 	assert_memory_equal(x.out + 20, x.mem, 1480);
@@ -302,7 +297,7 @@ static void segments(void **state)
 	assert_memory_equal(x.out + 20, x.mem + 1480, 568);
 	assert_int_equal(fx_cqe(&x).wr_id, 1);
 	assert_true(x.msg.more);
-	/* first too little room to cut a message, then enough */
+	/* First there is too little room to split a message, then enough. */
 	assert_false(fx_pull_room(&x, 120));
 	assert_true(fx_pull_room(&x, 300));
 	assert_int_equal(x.out_len, 16 + 284);
@@ -352,7 +347,7 @@ static void segments_in_any_order(void **state)
 }
 
 /*
- * Segments before the bad one in the order of DDP-SSNs are still delivered, and the peer is told of
+ * Segments before the bad one in the order of DDP-SSNs are still delivered. The Terminate reports
  * the first error.
  */
 static void early_error_waits_for_its_turn(void **state)
@@ -379,7 +374,7 @@ static void early_error_waits_for_its_turn(void **state)
 	fx_expect_terminate(&x, 0x1101, bad, n, NULL);
 	fx_event(&x, IW_EVENT_QP_ACCESS);
 	fx_event(&x, IW_EVENT_CLOSED);
-	/* its session Terminate came in order as well, so the stream is idle again */
+	/* The peer's session Terminate came in order as well, so the stream is idle again. */
 	fx_ack(&x, 1);
 	assert_int_equal(iw_assoc_sessions(x.assoc), 0);
 	fx_stop(&x);
@@ -399,8 +394,8 @@ static void invalidation_by_the_peer(void **state)
 	fx_post_recv(&x, 1, x.base, 16, x.stag);
 	fx_post_recv(&x, 2, x.base, 16, x.stag);
 	/*
-	 * a Write that was sent before and arrives after it is still placed: the STag is
-	 * invalidated at delivery
+	 * A Write sent before this Send, which arrives after it, is still placed: the STag is
+	 * invalidated at delivery.
 	 */
 	n = fx_make_untagged(m, 0x41, 0x46, x.stag, 0, 1, 0, "i", 1);
 	fx_feed(&x, 16, 2, m, n);
@@ -414,14 +409,14 @@ static void invalidation_by_the_peer(void **state)
 	expect_refusal(&x, 0x1100, m, n, NULL, IW_EVENT_QP_ACCESS);
 	fx_stop(&x);
 
-	/* an unknown STag */
+	/* An unknown STag. */
 	fx_passive(&x, 4, 4, 7);
 	fx_post_recv(&x, 1, x.base, 16, x.stag);
 	n = fx_make_untagged(m, 0x41, 0x44, x.stag ^ 0xff00, 0, 1, 0, NULL, 0);
 	expect_refusal(&x, 0x0109, m, n, NULL, IW_EVENT_QP_ACCESS);
 	fx_stop(&x);
 
-	/* an STag that another QP of the PD could be using */
+	/* An STag that another QP of the PD may be using. */
 	fx_passive(&x, 4, 4, 7);
 	second = fx_qp_sized(&x, x.pd, x.cq, 4);
 	fx_post_recv(&x, 1, x.base, 16, x.stag);
@@ -441,8 +436,8 @@ static void reads_of_the_peer(void **state)
 	for (unsigned int i = 0; i < FX_MEM; i++)
 		x.mem[i] = (uint8_t)(i * 3);
 	/*
-	 * Two requests, of which the second arrives first; then comes a Write whose bytes both
-	 * responses must contain.
+	 * The second of two requests arrives first. Then comes a Write whose bytes both responses
+	 * must contain.
 	 */
 	fx_feed(&x, 16, 3, m, make_request(m, 2, 1, x.stag, x.base));
 	fx_feed(&x, 16, 2, first, make_request(first, 1, 2000, x.stag, x.base + 3));
@@ -462,7 +457,7 @@ static void reads_of_the_peer(void **state)
 	assert_int_equal(x.out_len, 17);
 	assert_false(fx_pull(&x));
 	assert_true(iw_cq_is_empty(x.cq));
-	/* IRD 2: a third before the first is answered is one too many */
+	/* IRD is 2: a third request before the first response is one too many. */
 	x.ssn = 4;
 	fx_feed(&x, 16, x.ssn++, m, make_request(m, 3, 1, x.stag, x.base));
 	fx_feed(&x, 16, x.ssn++, m, make_request(m, 4, 1, x.stag, x.base));
@@ -471,7 +466,7 @@ static void reads_of_the_peer(void **state)
 	fx_stop(&x);
 }
 
-/* RFC 5040 4.8: the returned request is updated to where the read stood. */
+/* RFC 5040 4.8: the returned request is updated to the progress of the read. */
 static void source_goes_away_in_mid_read(void **state)
 {
 	ROWS("5040-4.8-33");
@@ -516,7 +511,7 @@ static void unmapped_memory(void **state)
 	expect_refusal(&x, 0x0101, m, n, m + 18, IW_EVENT_QP_ACCESS);
 	fx_stop(&x);
 
-	/* this side's read: its WR is at fault, and the peer is told of a local error */
+	/* A read by this side: its WR fails, and the Terminate reports a local error. */
 	fx_passive(&x, 2, 2, 7);
 	fx_hole = x.mem + 4096;
 	fx_post(&x, 1, IW_WR_SEND, x.base, 10, 0, 0, 0);
@@ -530,7 +525,7 @@ static void unmapped_memory(void **state)
 	assert_int_equal(fx_event(&x, IW_EVENT_CLOSED).error, -EPROTO);
 	fx_stop(&x);
 
-	/* a receive */
+	/* A receive. */
 	fx_passive(&x, 2, 2, 7);
 	fx_hole = x.mem + 4096;
 	fx_post_recv(&x, 1, x.base + 5000, 10, x.stag);

@@ -35,7 +35,7 @@ static void our_reads(void **state)
 	assert_true(fx_pull(&x));
 	assert_int_equal(get_be32(x.out + 12), 2); /* MSN */
 	assert_false(fx_pull(&x));		   /* ORD 2 */
-	/* responses in two segments, last byte first on the wire */
+	/* Responses in two segments: the last byte arrives first. */
 	fx_feed(&x, 16, 2, m, fx_make_tagged(m, 0xc1, 0x42, x.stag, x.base + 8, "89", 2));
 	fx_feed(&x, 16, 3, m, fx_make_tagged(m, 0xc1, 0x42, x.stag, x.base + 10, "abcd", 4));
 	assert_true(iw_cq_is_empty(x.cq));
@@ -54,7 +54,7 @@ static void our_reads(void **state)
 	fx_stop(&x);
 }
 
-/* Each segment lies inside the sink, but together they are longer than it. */
+/* Each segment lies inside the sink, but their total length exceeds it. */
 static void response_of_too_much(void **state)
 {
 	ROWS("5040-5.2.2-06");
@@ -89,7 +89,7 @@ static void receive_into_read_only_memory(void **state)
 	iw_mr_free(ro);
 	fx_stop(&x);
 
-	/* the sink of a read */
+	/* The sink of a read. */
 	fx_passive(&x, 0, 2, 7);
 	assert_int_equal(iw_mr_new(x.pd, x.base, 100, x.base, IW_ACCESS_REMOTE_READ, NULL, &ro), 0);
 	x.stag = iw_mr_stag(ro);
@@ -103,7 +103,7 @@ static void receive_into_read_only_memory(void **state)
 static void wrong_responses(void **state)
 {
 	ROWS("5040-5.2.2-04 5040-5.2.2-06");
-	/* offset in the sink of 10 bytes, length, last: error */
+	/* offset in the sink of 10 bytes, length, last flag, error */
 	static const struct {
 		int32_t stag_xor, at;
 		uint32_t len;
@@ -167,7 +167,7 @@ static void local_faults_at_the_sq(void **state)
 	struct iw_send_wqe *w;
 	struct fx x;
 
-	/* with an ORD of 0 a read fails, and does not wait for ever */
+	/* With an ORD of 0 a read fails, and does not wait forever. */
 	fx_passive(&x, 0, 0, 7);
 	fx_post(&x, 1, IW_WR_RDMA_READ, x.base, 10, 0x99, 1000, 0);
 	fx_expect_terminate(&x, 0x0000, NULL, 0, NULL);
@@ -185,14 +185,14 @@ static void local_faults_at_the_sq(void **state)
 	iw_qp_doorbell(x.qp);
 	fx_expect_terminate(&x, 0x0000, NULL, 0, NULL);
 	assert_int_equal(fx_cqe(&x).status, IW_WC_LOC_PROT_ERR);
-	/* posting in error flushes */
+	/* Posting in error state flushes. */
 	fx_post(&x, 10, IW_WR_SEND, x.base, 1, 0, 0, 0);
 	fx_post_recv(&x, 11, x.base, 1, x.stag);
 	assert_int_equal(fx_cqe(&x).status, IW_WC_WR_FLUSH_ERR);
 	assert_int_equal(fx_cqe(&x).status, IW_WC_WR_FLUSH_ERR);
 	fx_stop(&x);
 
-	/* LOCAL_INV of something that is not an STag */
+	/* LOCAL_INV of an invalid STag. */
 	fx_passive(&x, 0, 1, 7);
 	fx_post(&x, 1, IW_WR_LOCAL_INV, 0, 0, x.stag ^ 1, 0, 0);
 	fx_expect_terminate(&x, 0x0000, NULL, 0, NULL);
@@ -208,7 +208,7 @@ static void local_invalidate(void **state)
 	size_t n;
 
 	fx_passive(&x, 0, 1, 7);
-	/* LOCAL_INV waits for a read before it. */
+	/* LOCAL_INV waits for an earlier read. */
 	fx_post(&x, 1, IW_WR_RDMA_READ, x.base, 4, 0x99, 0, 0);
 	fx_post(&x, 2, IW_WR_LOCAL_INV, 0, 0, x.stag, 0, 0);
 	assert_true(fx_pull(&x));
@@ -240,11 +240,11 @@ static void terminate_of_the_peer(void **state)
 	fx_post_recv(&x, 4, x.base, 10, x.stag);
 	for (unsigned int i = 0; i < 3; i++)
 		assert_true(fx_pull(&x));
-	/* about the second read */
+	/* The Terminate is about the second read. */
 	ddp_put_untagged(t.header, true, 0x41, 0, 1, 2, 0);
 	n = term_encode(&t, body);
 	fx_feed(&x, 16, x.ssn++, m, fx_make_untagged(m, 0x41, 0x47, 0, 2, 1, 0, body, n));
-	/* no async event: the application learns it from the work request */
+	/* No async event: the work request reports the error. */
 	assert_int_equal(fx_event(&x, IW_EVENT_CLOSED).error, -ECONNRESET);
 	assert_int_equal(fx_cqe(&x).status, IW_WC_WR_FLUSH_ERR);
 	cqe = fx_cqe(&x);
@@ -252,7 +252,7 @@ static void terminate_of_the_peer(void **state)
 	assert_int_equal(cqe.vendor_err, 0x0100);
 	assert_int_equal(fx_cqe(&x).status, IW_WC_WR_FLUSH_ERR);
 	assert_int_equal(fx_cqe(&x).status, IW_WC_WR_FLUSH_ERR);
-	/* the answer is a session Terminate, and no RDMAP Terminate */
+	/* The answer is a session Terminate, not an RDMAP Terminate. */
 	assert_true(fx_pull(&x));
 	assert_int_equal(x.msg.ppid, 17);
 	assert_int_equal(get_be16(x.out + 2), SESSION_TERMINATE);
@@ -279,7 +279,7 @@ static void terminate_about_a_write_under_way(void **state)
 	assert_int_equal(fx_cqe(&x).status, IW_WC_WR_FLUSH_ERR);
 	fx_stop(&x);
 
-	/* An invalid Terminate is an error as well, but it is not answered by a Terminate. */
+	/* An invalid Terminate is an error as well, but gets no Terminate in return. */
 	fx_passive(&x, 0, 2, 7);
 	fx_feed(&x, 16, x.ssn++, m, fx_make_untagged(m, 0x41, 0x47, 0, 2, 1, 0, "ab", 2));
 	fx_event(&x, IW_EVENT_QP_FATAL);
@@ -302,13 +302,13 @@ static void held_sends(void **state)
 	fx_feed(&x, 16, 3, m, fx_make_untagged(m, 0x41, 0x43, 0, 0, 2, 0, "second", 6));
 	fx_feed(&x, 16, 1, m, fx_make_untagged(m, 0x01, 0x43, 0, 0, 1, 0, "fir", 3));
 	fx_feed(&x, 16, 2, m, fx_make_untagged(m, 0x41, 0x43, 0, 0, 1, 3, "st", 2));
-	/* a read that came behind these Sends waits for them; a Write does not */
+	/* A read after these Sends waits for them; a Write does not. */
 	fx_feed(&x, 16, 4, m, make_request(m, 1, 5, x.stag, x.base));
 	fx_feed(&x, 16, 5, m, fx_make_tagged(m, 0xc1, 0x40, x.stag, x.base + 50, "w", 1));
 	assert_int_equal(x.mem[50], 'w');
 	assert_false(fx_pull(&x));
 	x.now += 3600 * 1000 * MSEC;
-	iw_timers(x.iw, x.now); /* 7: for ever */
+	iw_timers(x.iw, x.now); /* 7: no limit */
 	fx_no_event(&x);
 	fx_post_recv(&x, 1, x.base, 16, x.stag);
 	cqe = fx_cqe(&x);
@@ -323,7 +323,7 @@ static void held_sends(void **state)
 	assert_false(iw_rq_is_awaited(x.qp));
 	assert_true(fx_pull(&x));
 	assert_memory_equal(x.out + 16, "first", 5);
-	/* a Send that is too long for the receive that is posted then */
+	/* A Send too long for the receive that is posted next. */
 	x.ssn = 6;
 	fx_send(&x, 3, "seventeen letters", 17);
 	fx_post_recv(&x, 3, x.base, 16, x.stag);
@@ -349,7 +349,7 @@ static void receive_comes_too_late(void **state)
 	fx_send(&x, 2, "two", 3);
 	fx_post_recv(&x, 1, x.base, 16, x.stag);
 	assert_int_equal(fx_cqe(&x).status, 0);
-	/* the next Send waits for its own time */
+	/* The next Send has its own time. */
 	x.now += 1900 * MSEC;
 	iw_timers(x.iw, x.now);
 	fx_no_event(&x);
@@ -376,7 +376,7 @@ static void held_bytes_are_limited(void **state)
 	assert_int_equal(get_be16(x.out + 20), 0x1202);
 	fx_stop(&x);
 
-	/* empty segments use up the budget as well */
+	/* Empty segments use up the budget as well. */
 	fx_passive(&x, 2, 2, 7);
 	for (n = 1; n < 10000 && !fx_pull(&x); n++)
 		fx_send(&x, n, NULL, 0);
@@ -390,7 +390,7 @@ static void window_and_wrap(void **state)
 	struct fx x;
 
 	fx_passive(&x, 2, 2, 7);
-	/* pairs of messages, the second of each first, across DDP-SSN 65535 */
+	/* Pairs of messages in swapped order, across DDP-SSN 65535. */
 	for (uint32_t i = 0; i < 40000; i++) {
 		uint32_t v = i;
 
@@ -400,7 +400,7 @@ static void window_and_wrap(void **state)
 		x.ssn += 2;
 	}
 	fx_post_recv(&x, 1, x.base, 16, x.stag);
-	/* 32767 ahead is later, 32768 ahead is earlier */
+	/* 32767 ahead is later, 32768 ahead is earlier. */
 	fx_feed(&x, 16, (uint16_t)(x.ssn + 32767), m,
 		fx_make_tagged(m, 0xc1, 0x40, x.stag, x.base + 20, "far", 3));
 	assert_memory_equal(x.mem + 20, "far", 3);
@@ -416,7 +416,7 @@ static void window_and_wrap(void **state)
 	fx_stop(&x);
 }
 
-/* The memory that a long stretch out of order takes is given back when order is restored. */
+/* Long reordering takes memory, which is freed once order is restored. */
 static void order_is_forgotten(void **state)
 {
 	const unsigned int n = 5000;
@@ -484,7 +484,7 @@ static void cq_overflow(void **state)
 	fx_stop(&x);
 }
 
-/* RFC 5043 11.3: when one session fails the other sessions go on. */
+/* RFC 5043 11.3: if one session fails, other sessions continue. */
 static void one_session_fails_the_other_lives(void **state)
 {
 	ROWS("5040-1.1-02 5041-1.1-01 5042-6.1.1-01");
@@ -518,10 +518,7 @@ static void one_session_fails_the_other_lives(void **state)
 	fx_stop(&x);
 }
 
-/*
- * Garbage of all kinds: it does not crash, touches nothing outside the buffer, and the answer is
- * bounded.
- */
+/* Garbage of all kinds: no crash, no access outside the buffer, and a limited answer. */
 static void fuzz(void **state)
 {
 	uint64_t seed = 99;

@@ -34,7 +34,7 @@ static void states(void **state)
 	assert_int_equal(iw_qp_modify(qp, IW_QPS_INIT), 0);
 	assert_int_equal(iw_qp_modify(qp, IW_QPS_INIT), 0);
 	assert_int_equal(iw_qp_modify(qp, IW_QPS_RTR), 0);
-	assert_int_equal(iw_qp_modify(qp, IW_QPS_RTS), -EINVAL); /* the session does that */
+	assert_int_equal(iw_qp_modify(qp, IW_QPS_RTS), -EINVAL); /* only the session does */
 	assert_int_equal(iw_qp_modify(qp, IW_QPS_SQE), -EINVAL);
 	assert_int_equal(iw_qp_modify(qp, IW_QPS_INIT), -EINVAL);
 	assert_int_equal(iw_qp_modify(qp, IW_QPS_ERR), 0);
@@ -54,7 +54,7 @@ static void states(void **state)
 	fx_stop(&x);
 }
 
-/* A slot has room for what this QP asked for, not for the largest that any QP could have. */
+/* A slot has the size that this QP requested, not the largest of any QP. */
 static void slots_as_asked_for(void **state)
 {
 	struct iw_qp_attr attr;
@@ -89,12 +89,12 @@ static void rings(void **state)
 	assert_ptr_equal(iw_sq_slot(qp), first);
 	iw_sq_publish(qp);
 	second = iw_sq_slot(qp);
-	/* room for 64 bytes inline and for 4 SGEs */
+	/* Room for 64 bytes inline and for 4 SGEs. */
 	assert_true((uint8_t *)second - (uint8_t *)first >= (ptrdiff_t)sizeof(*first) + 64);
 	iw_sq_publish(qp);
 	assert_non_null(iw_sq_slot(qp));
 	iw_sq_publish(qp);
-	assert_null(iw_sq_slot(qp)); /* 3, although the ring is larger */
+	assert_null(iw_sq_slot(qp)); /* 3 slots, although the ring is larger */
 	iw_qp_modify(qp, IW_QPS_RESET);
 	iw_cq_purge(x.cq, qp);
 	assert_non_null(iw_sq_slot(qp));
@@ -124,7 +124,7 @@ static void flush(void **state)
 		assert_int_equal(cqe.opcode, IW_WC_RECV);
 		assert_int_equal(cqe.qp_num, x.qp->num);
 	}
-	/* WRs that are posted later are flushed as well, also unsignaled ones */
+	/* WRs posted later are flushed as well, even unsignaled ones. */
 	fx_post(&x, 3, IW_WR_RDMA_WRITE, x.base, 10, 1, 1, 0);
 	fx_sq_slot(x.qp)->flags = 0;
 	iw_sq_publish(x.qp);
@@ -157,7 +157,7 @@ static void unsignaled_and_order(void **state)
 	iw_qp_doorbell(x.qp);
 	for (unsigned int i = 0; i < 5; i++)
 		assert_true(fx_pull(&x));
-	assert_true(iw_cq_is_empty(x.cq)); /* behind the read */
+	assert_true(iw_cq_is_empty(x.cq)); /* after the read */
 	assert_int_equal(x.qp->sq.head, 0);
 	fx_feed(&x, 16, x.ssn++, m, fx_make_tagged(m, 0xc1, 0x42, x.stag, x.base, "1234", 4));
 	assert_int_equal(fx_cqe(&x).wr_id, 1);
@@ -185,7 +185,7 @@ static void inline_and_gather(void **state)
 	w = fx_sq_slot(x.qp);
 	*w = (struct iw_send_wqe){ .opcode = IW_WR_SEND, .num_sge = 4, .length = 6, .inv_stag = 7 };
 	w->sge[0] = (struct iw_sge){ x.base + 8, 2, x.stag };
-	w->sge[1] = (struct iw_sge){ 0, 0, 0 }; /* of no length: its lkey does not matter */
+	w->sge[1] = (struct iw_sge){ 0, 0, 0 }; /* length 0: the lkey does not matter */
 	w->sge[2] = (struct iw_sge){ x.base, 3, x.stag };
 	w->sge[3] = (struct iw_sge){ x.base + 5, 1, x.stag };
 	iw_sq_publish(x.qp);
@@ -202,7 +202,7 @@ static void drained(void **state)
 	struct fx x;
 
 	fx_passive(&x, 0, 1, 7);
-	/* programs that move their QP themselves come after the session */
+	/* Programs that modify their QP themselves do so after the session. */
 	assert_int_equal(iw_qp_modify(x.qp, IW_QPS_RTR), 0);
 	assert_int_equal(iw_qp_modify(x.qp, IW_QPS_RTS), 0);
 	assert_int_equal(atomic_load(&x.qp->state), IW_QPS_RTS);
@@ -211,7 +211,7 @@ static void drained(void **state)
 	assert_true(fx_pull(&x));
 	assert_int_equal(iw_qp_modify(x.qp, IW_QPS_SQD), 0);
 	assert_true(fx_pull(&x));
-	assert_true(fx_pull(&x)); /* what was begun is finished */
+	assert_true(fx_pull(&x)); /* started messages are completed */
 	assert_false(fx_pull(&x));
 	assert_int_equal(fx_cqe(&x).wr_id, 1);
 	x.doorbells = 0;
@@ -223,8 +223,8 @@ static void drained(void **state)
 }
 
 /*
- * A QP that is connected out of band and has no session yet: once it is reset, nothing that was
- * posted is under way.
+ * A QP connected out of band, without a session yet. After a reset, no earlier request is
+ * outstanding.
  */
 static void drained_after_reset(void **state)
 {
@@ -262,7 +262,7 @@ static unsigned int requests_out(struct fx *x)
 	return n;
 }
 
-/* Answers the first n of the reads that were asked for, each in one segment of zeros. */
+/* Answers the first n requested reads, each in one segment of zeros. */
 static void answer_reads(struct fx *x, const struct iw_mr *sink, uint64_t at, uint32_t len,
 			 unsigned int n)
 {
@@ -277,8 +277,8 @@ static void answer_reads(struct fx *x, const struct iw_mr *sink, uint64_t at, ui
 }
 
 /*
- * With an ORD of 8, eight reads are outstanding all the time if they are short. If they are long,
- * six, seven or eight are, and none is asked for alone.
+ * With an ORD of 8, eight short reads are always outstanding. Of long reads, six to eight are, and
+ * no request is sent alone.
  */
 static void reads_in_turn(void **state)
 {
@@ -322,7 +322,7 @@ static int copy_nothing(void *dst, const void *src, size_t len)
 	return 0;
 }
 
-/* A message of 2^31 bytes: no length or offset turns negative on the way. */
+/* A message of 2^31 bytes: no length or offset becomes negative. */
 static void huge(void **state)
 {
 	ROWS("5040-1.1-01");

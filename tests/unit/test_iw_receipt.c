@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* LINK: iwarp */
 /*
- * Receipts of this side (iwarp/receipt.c): when the peer is owed one, and what it says. While one is
- * owed no SACK of ours counts as a placement, so nothing may be owed longer than that, nor less.
+ * Receipts of this side (iwarp/receipt.c): when one is owed, and its contents. While a receipt is
+ * owed, no local SACK counts as a placement. So a receipt must be owed exactly as long as needed.
  */
 #include "fixture/iw_receipts.h"
 
-/* Our next message is a receipt: Sends from msn on have no receive; 0: all have one. */
+/* The next message is a receipt: Sends from msn on have no receive. 0: all have one. */
 static void expect_waiting(struct fx *x, uint32_t msn)
 {
 	struct rdmap_receipt r;
@@ -18,7 +18,7 @@ static void expect_waiting(struct fx *x, uint32_t msn)
 	assert_false(fx_pull(x));
 }
 
-/* The same, the last one: messages from ssn on were not taken. The session Terminate is behind it. */
+/* As above, but final: messages from ssn on were not delivered. The session Terminate follows. */
 static void expect_final(struct fx *x, uint16_t ssn, uint32_t msn)
 {
 	struct rdmap_receipt r;
@@ -57,7 +57,7 @@ static void expect_recv(struct fx *x, uint64_t wr_id)
 	assert_int_equal(cqe.status, IW_WC_SUCCESS);
 }
 
-/* A segment of the peer's Send with this DDP-SSN. */
+/* Delivers a segment of the peer's Send with this DDP-SSN. */
 static void segment_at(struct fx *x, uint16_t ssn, uint32_t msn, uint32_t mo, bool last, size_t len)
 {
 	static const uint8_t data[1400];
@@ -72,9 +72,9 @@ static void segment(struct fx *x, uint32_t msn, uint32_t mo, bool last, size_t l
 	segment_at(x, x->ssn++, msn, mo, last, len);
 }
 
-/* ---- an own receive queue ---- */
+/* ---- with a receive queue of the QP ---- */
 
-/* What finds its receive is acknowledged by the SACK alone. */
+/* A SACK alone acknowledges a Send that finds its receive. */
 static void nothing_owed(void **state)
 {
 	struct fx x;
@@ -94,7 +94,7 @@ static void nothing_owed(void **state)
 	fx_stop(&x);
 }
 
-/* Each time that the peer would say something wrong, and not more often. */
+/* A receipt is owed only when the peer's knowledge would become wrong. */
 static void waiting_and_lifted(void **state)
 {
 	struct fx x;
@@ -107,7 +107,7 @@ static void waiting_and_lifted(void **state)
 	fx_send(&x, 3, "abc", 3);
 	fx_send(&x, 4, "abc", 3);
 	fx_write(&x, x.stag, x.base, "abc", 3);
-	assert_false(receipts_owed(&x)); /* all of them are known to wait */
+	assert_false(receipts_owed(&x)); /* the peer knows that all of these wait */
 	assert_false(fx_pull(&x));
 	receipts_post_recv(&x, 2, 100);
 	expect_waiting(&x, 3);
@@ -124,7 +124,7 @@ static void waiting_and_lifted(void **state)
 	fx_stop(&x);
 }
 
-/* What has changed before the receipt leaves is in it. */
+/* A receipt includes all changes before it is sent. */
 static void latest_news(void **state)
 {
 	struct fx x;
@@ -139,7 +139,7 @@ static void latest_news(void **state)
 	fx_send(&x, 5, "abc", 3);
 	expect_waiting(&x, 4);
 	fx_stop(&x);
-	/* Also if it is what the peer knows already: one too many does no harm. */
+	/* A receipt is sent even if nothing changed in the end: it does no harm. */
 	receipts_start(&x, RECEIPTS_WINDOW);
 	fx_send(&x, 1, "abc", 3);
 	assert_true(receipts_owed(&x));
@@ -148,7 +148,10 @@ static void latest_news(void **state)
 	fx_stop(&x);
 }
 
-/* The first segment of a message finds no receive: none of it has one. The second may be early. */
+/*
+ * The first segment of a message finds no receive, so none of the message has one. The second
+ * message may come early.
+ */
 static void part_of_a_message(void **state)
 {
 	struct fx x;
@@ -162,7 +165,7 @@ static void part_of_a_message(void **state)
 	segment(&x, 1, 100, true, 50);
 	assert_false(receipts_owed(&x));
 	expect_recv(&x, 1);
-	/* Message 3 overtakes message 2, for which there is a receive. */
+	/* Message 3 overtakes message 2, which has a receive. */
 	receipts_post_recv(&x, 2, 200);
 	segment_at(&x, (uint16_t)(x.ssn + 1), 3, 0, true, 50);
 	expect_waiting(&x, 3);
@@ -170,7 +173,7 @@ static void part_of_a_message(void **state)
 	x.ssn++;
 	expect_recv(&x, 2);
 	assert_false(receipts_owed(&x));
-	/* And 5 overtakes 4; neither has one, nor has 3. */
+	/* Message 5 overtakes 4. Neither has a receive, nor does 3. */
 	segment_at(&x, (uint16_t)(x.ssn + 1), 5, 0, true, 50);
 	assert_false(receipts_owed(&x));
 	receipts_post_recv(&x, 3, 200);
@@ -178,7 +181,7 @@ static void part_of_a_message(void **state)
 	fx_stop(&x);
 }
 
-/* A session that goes on numbers its receipts, and its DDP-SSNs count them. */
+/* A long session numbers its receipts, and its DDP-SSNs count them. */
 static void numbered(void **state)
 {
 	struct fx x;
@@ -199,7 +202,7 @@ static void numbered(void **state)
 	fx_stop(&x);
 }
 
-/* Before everything else that waits; and it does not leave if there is no room for it. */
+/* A receipt goes before all other messages. It waits if it does not fit. */
 static void first_of_all(void **state)
 {
 	struct fx x;
@@ -219,7 +222,7 @@ static void first_of_all(void **state)
 	fx_stop(&x);
 }
 
-/* To a peer that does not know them none is owed. */
+/* A peer without receipts is owed none. */
 static void without(void **state)
 {
 	struct fx x;
@@ -238,7 +241,7 @@ static void without(void **state)
 
 /* ---- the end of a session ---- */
 
-/* The peer's fourth message, a Write, is wrong. What came before it was taken. */
+/* The peer's fourth message, a Write, is wrong. Earlier messages were delivered. */
 static void failed(void **state)
 {
 	for (unsigned int waiting = 0; waiting < 2; waiting++) {
@@ -253,7 +256,7 @@ static void failed(void **state)
 		fx_write(&x, x.stag, x.base, "abc", 3);
 		assert_int_equal(x.ssn, 3);
 		fx_write(&x, 0xbad, 0, "x", 1);
-		fx_write(&x, x.stag, x.base + 100, "never", 5); /* nobody takes it any more */
+		fx_write(&x, x.stag, x.base + 100, "never", 5); /* is not delivered any more */
 		assert_memory_equal(x.mem + 100, "\0\0\0\0\0", 5);
 		expect_final(&x, 3, waiting);
 		expect_terminate(&x, TERM_DDP_STAG);
@@ -264,7 +267,7 @@ static void failed(void **state)
 	}
 }
 
-/* It came early: until its turn everything before it is taken. */
+/* The wrong message comes early: all messages before it are delivered first. */
 static void failed_out_of_order(void **state)
 {
 	uint8_t m[64];
@@ -282,7 +285,7 @@ static void failed_out_of_order(void **state)
 	fx_stop(&x);
 }
 
-/* However it ends: the last receipt says how far it came, and replaces one that is owed. */
+/* The session ends in any way: the final receipt has its progress, and replaces an owed one. */
 static void ended_by_us(void **state)
 {
 	enum { BY_CLOSE, BY_ABANDON, BY_ERROR, BY_RESET, BY_FREE, WAYS };
@@ -325,7 +328,7 @@ static void ended_by_us(void **state)
 	}
 }
 
-/* The peer has ended its session, so it asks for nothing any more. */
+/* The peer ended its session, so it needs no receipt any more. */
 static void ended_by_the_peer(void **state)
 {
 	struct fx x;
@@ -339,7 +342,7 @@ static void ended_by_the_peer(void **state)
 	fx_stop(&x);
 }
 
-/* No receive in time. */
+/* No receive comes in time. */
 static void ended_by_rnr(void **state)
 {
 	struct fx x;
@@ -356,7 +359,7 @@ static void ended_by_rnr(void **state)
 	fx_stop(&x);
 }
 
-/* The peer's Send with Invalidate of an STag that does not exist. */
+/* Delivers the peer's Send with Invalidate, of an STag that does not exist. */
 static void send_inv(struct fx *x, uint32_t msn)
 {
 	uint8_t m[64];
@@ -366,9 +369,9 @@ static void send_inv(struct fx *x, uint32_t msn)
 }
 
 /*
- * A Send was taken and kept. Its receive comes, and is too short, is no memory, or no memory of ours,
- * or what the Send invalidates does not exist: it is in no receive, and the last receipt must not say
- * that it is.
+ * A Send was stored without a receive. The receive that comes is too short, or has an invalid lkey,
+ * or unmapped memory; or the STag to invalidate does not exist. The final receipt must report the
+ * Send as not received.
  */
 static void receive_does_not_fit(void **state)
 {
@@ -414,7 +417,7 @@ static void receive_does_not_fit(void **state)
 	}
 }
 
-/* Its completion is lost, so nobody is told of it here. */
+/* A lost completion causes no event here. */
 static void completion_is_lost(void **state)
 {
 	for (unsigned int late = 0; late < 2; late++) {
@@ -438,7 +441,7 @@ static void completion_is_lost(void **state)
 
 /* ---- before the session is established ---- */
 
-/* A message that opens no session gets a Terminate. The peer must not think that it was taken. */
+/* A message outside a session gets a Terminate. The peer must not count it as delivered. */
 static void refused_at_once(void **state)
 {
 	struct fx x;
@@ -451,7 +454,7 @@ static void refused_at_once(void **state)
 	fx_stop(&x);
 }
 
-/* An Initiate is rejected: its answer says enough. */
+/* An Initiate is rejected: no receipt follows the Reject. */
 static void rejected_by_us(void **state)
 {
 	struct fx x;
@@ -468,7 +471,7 @@ static void rejected_by_us(void **state)
 	fx_stop(&x);
 }
 
-/* What the peer does with our Initiate. */
+/* The peer's reaction to the Initiate. */
 enum answer { ACCEPTS, REJECTS, REFUSES, CROSSES, WITHDRAWN, LOST, ANSWERS };
 
 static void initiate(struct fx *x)
@@ -510,8 +513,8 @@ static void answer(struct fx *x, enum answer how)
 }
 
 /*
- * A Send of the peer's overtakes its answer. It is taken if the answer is an Accept, and nothing is
- * left of it if not; what is owed is paid, or is not owed any more.
+ * A Send of the peer overtakes its answer. The Send is delivered if the answer is an Accept, and is
+ * dropped otherwise. In both cases, no receipt remains owed.
  */
 static void early_send(void **state)
 {
@@ -521,7 +524,7 @@ static void early_send(void **state)
 		initiate(&x);
 		segment_at(&x, 1, 1, 0, true, 10);
 		assert_false(receipts_owed(&x));
-		assert_false(fx_pull(&x)); /* no segment before the Accept is here (RFC 5043 6.2) */
+		assert_false(fx_pull(&x)); /* no segment may precede the Accept (RFC 5043 6.2) */
 		answer(&x, how);
 		if (how == ACCEPTS) {
 			expect_waiting(&x, 1);
@@ -541,7 +544,7 @@ static void early_send(void **state)
 	}
 }
 
-/* The Initiate has not left when the peer's comes on the same stream. */
+/* The peer's Initiate comes on the same stream before the local Initiate was sent. */
 static void gives_way(void **state)
 {
 	struct iw_session_param p = { .ird = 4, .ord = 4, .rnr_retry_count = 7 };
@@ -557,7 +560,10 @@ static void gives_way(void **state)
 	fx_stop(&x);
 }
 
-/* Withdrawn before it was answered: the debt is known to be gone even if nothing is sent. */
+/*
+ * A session is closed before the answer to its Initiate. LLP and peer then know that no receipt is
+ * owed, even if nothing is sent.
+ */
 static void withdrawn(void **state)
 {
 	struct fx x;
@@ -569,7 +575,7 @@ static void withdrawn(void **state)
 	x.doorbells = 0;
 	answer(&x, REJECTS);
 	assert_false(receipts_owed(&x));
-	assert_true(x.doorbells); /* SCTP is to tell the peer */
+	assert_true(x.doorbells); /* SCTP must acknowledge */
 	assert_false(fx_pull(&x));
 	fx_stop(&x);
 }
@@ -592,7 +598,7 @@ static void several_sessions(void **state)
 	fx_write(&x, 0xbad, 0, "x", 1);
 	receipts_post_recv(&y, 1, 100);
 	assert_int_equal(x.assoc->owing, 2);
-	iw_assoc_lost(x.assoc, -ETIMEDOUT); /* frees it: sanitizers would tell of a late count */
+	iw_assoc_lost(x.assoc, -ETIMEDOUT); /* frees the association; sanitizers find late counts */
 	x.assoc = iw_assoc_new(x.iw, &(struct iw_llp_ops){ .doorbell = fx_doorbell }, &x, false, 64,
 			       1452);
 	receipts_drop_events(&x);

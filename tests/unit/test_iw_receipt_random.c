@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* LINK: iwarp */
 /*
- * Receipts of this side (iwarp/receipt.c) for several sessions of one association, whose Sends,
- * receives and ends come in an order at random.
+ * Receipts of this side (iwarp/receipt.c) for several sessions of one association, with Sends,
+ * receives and ends in random order.
  */
 #include "fixture/iw_receipts.h"
 
@@ -52,7 +52,7 @@ static void random_end(struct fx *x, uint64_t *seed, uint32_t *msn)
 	}
 }
 
-/* Whatever happens to the sessions of an association, in the end nothing is owed. */
+/* Whatever happens to the sessions of an association, no receipt remains owed in the end. */
 static void never_owed_for_ever(void **state)
 {
 	for (uint64_t round = 1; round <= 300; round++) {

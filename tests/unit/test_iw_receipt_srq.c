@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* LINK: iwarp */
-/* Receipts of QPs that share their receives (iwarp/receipt.c, iwarp/rc_srq.c). */
+/* Receipts of QPs with an SRQ (iwarp/receipt.c, iwarp/rc_srq.c). */
 #include "fixture/iw_receipts.h"
 #include "fixture/iw_srq.h"
 
-/* Our next message is a receipt of end i: Sends from msn on have no receive; 0: all have one. */
+/* The next message is a receipt of end i: Sends from msn on have no receive. 0: all have one. */
 static void expect_waiting(struct sx *t, unsigned int i, uint32_t msn)
 {
 	struct rdmap_receipt r;
@@ -44,7 +44,7 @@ static void nothing_owed(void **state)
 	iw_srq_stop(&t);
 }
 
-/* Receives go to the QPs in turn, and each one's peer learns of its own. */
+/* Receives go to the QPs in turn, and each peer gets a receipt about its own. */
 static void in_turn(void **state)
 {
 	struct sx t;
@@ -71,7 +71,10 @@ static void in_turn(void **state)
 	iw_srq_stop(&t);
 }
 
-/* A receive goes to a message that has not come yet, since one behind it has: it is not awaited. */
+/*
+ * A later message came first, so a receive is reserved for a missing message. That message is not
+ * waited for.
+ */
 static void taken_for_an_earlier_one(void **state)
 {
 	struct sx t;
@@ -88,7 +91,7 @@ static void taken_for_an_earlier_one(void **state)
 	iw_srq_post(&t, 1);
 	expect_waiting(&t, 0, 0);
 	iw_srq_expect(&t, 0, 1, 2);
-	/* Two receives at once: both are taken, and the second one is news as well. */
+	/* Two receives at once: both are taken, and the receipt includes the second one. */
 	iw_srq_segment(&t, 0, 5, 0, true, 5, 20, 2);
 	expect_waiting(&t, 0, 3);
 	iw_srq_post(&t, 2);
@@ -101,7 +104,10 @@ static void taken_for_an_earlier_one(void **state)
 	iw_srq_stop(&t);
 }
 
-/* Many messages of which the first are not whole: no QP gets all receives, and what it gets it has. */
+/*
+ * Many messages, of which the first are incomplete. No QP gets all receives, and each keeps those
+ * that it gets.
+ */
 static void unfinished(void **state)
 {
 	struct sx t;
@@ -111,7 +117,7 @@ static void unfinished(void **state)
 	for (uint32_t msn = 1; msn <= 4; msn++)
 		iw_srq_segment(&t, 0, msn, 0, msn > 1, (uint8_t)msn, msn > 1 ? 20 : 10,
 			       (uint16_t)(msn - 1));
-	expect_waiting(&t, 0, 3); /* it has two, and two are left */
+	expect_waiting(&t, 0, 3); /* the QP has two, and two are left */
 	expect_nothing(&t);
 	no_cqe(&t);
 	iw_srq_segment(&t, 0, 1, 10, true, 1, 10, 0);
@@ -122,7 +128,7 @@ static void unfinished(void **state)
 	iw_srq_stop(&t);
 }
 
-/* What was kept does not fit, or its completion is lost: it is not in a receive. */
+/* A stored message does not fit, or its completion is lost: it is not in a receive. */
 static void does_not_fit(void **state)
 {
 	for (unsigned int lost = 0; lost < 2; lost++) {
@@ -153,7 +159,7 @@ static void send_inv(struct sx *t, uint32_t msn)
 	deselect(t, 0);
 }
 
-/* The message is whole and has its receive, and what it invalidates does not exist. */
+/* The message is complete and has its receive, but the STag to invalidate does not exist. */
 static void invalidates_nothing(void **state)
 {
 	for (unsigned int late = 0; late < 2; late++) {
@@ -172,7 +178,7 @@ static void invalidates_nothing(void **state)
 	}
 }
 
-/* However the session ends; receives that were taken for its messages are others' again. */
+/* A session ends in any way: receives taken for its messages are free again. */
 static void ends(void **state)
 {
 	enum { BY_CLOSE, BY_ERROR, BY_RESET, BY_FAILURE, WAYS };

@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* LINK: iwarp */
 /* VALGRIND: yes */
-/* When a receipt may leave (docs/wire.md): not before the session lets this side send segments. */
+/* Earliest time of a receipt (docs/wire.md): not before this side may send segments. */
 #include "fixture/iw_promise.h"
 #include "fixture/iw_session.h"
 
-/* RFC 6581 9: the establishment data of a peer-to-peer connection, with an RTR indication by a Write. */
+/*
+ * RFC 6581 9: the establishment data of a peer-to-peer connection, with a Write as RTR indication.
+ */
 static const uint8_t by_write[4] = { 0x80, 4, 0x80, 4 };
 
-/* The next message is a receipt; x->msg says so to SCTP. */
+/* Pulls the next message, a receipt. x->msg marks it for SCTP. */
 static struct rdmap_receipt pull_receipt(struct fx *x)
 {
 	struct rdmap_receipt r;
@@ -21,7 +23,7 @@ static struct rdmap_receipt pull_receipt(struct fx *x)
 	return r;
 }
 
-/* The next message is a session Terminate, and the last one. */
+/* Pulls the next message, a session Terminate, which is the last one. */
 static void pull_end(struct fx *x)
 {
 	assert_true(fx_pull(x));
@@ -31,8 +33,8 @@ static void pull_end(struct fx *x)
 }
 
 /*
- * The passive side of a peer-to-peer connection has accepted, and a Send without a receive has overtaken
- * the RTR indication.
+ * The passive side of a peer-to-peer connection has accepted. A Send without a receive overtook the
+ * RTR indication.
  */
 static void await_indication(struct promise *promise, struct fx *x)
 {
@@ -47,7 +49,7 @@ static void await_indication(struct promise *promise, struct fx *x)
 	assert_true(fx_pull(x));
 	promise_ack(promise, 1, 1);
 	fx_feed(x, 16, 2, m, fx_make_untagged(m, 0x41, 0x43, 0, 0, 1, 0, "early", 5));
-	/* No SACK covers the Send before the indication is here: nothing has to be held until then. */
+	/* Before the RTR indication, no SACK covers the Send: no SACK needs to wait. */
 	assert_false(iw_assoc_owes_receipt(x->assoc));
 	assert_false(fx_pull(x));
 }
@@ -81,7 +83,7 @@ static void not_without_the_indication(void **state)
 	fx_stop(&x);
 }
 
-/* The active side ends the session before its RTR indication has left: nothing was delivered. */
+/* The active side ends the session before it has sent the RTR indication: nothing was delivered. */
 static void indication_was_not_sent(void **state)
 {
 	static struct promise promise;

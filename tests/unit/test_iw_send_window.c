@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* LINK: iwarp */
 /*
- * How many bytes of Sends may be under way that perhaps have no receive (iwarp/send_window.c): the
- * account alone, and then a QP that stops and goes on by it.
+ * The limit for outstanding Sends that perhaps have no receive (iwarp/send_window.c): the window
+ * alone, and then a QP that it stops and releases.
  */
 #include "fixture/iw_receipts.h"
 #include "iwarp/unexpected.h"
 
 #define COST IW_UNEXPECTED_COST
 
-/* ---- the account ---- */
+/* ---- the window ---- */
 
-/* So many messages are placed: does a segment of so many bytes fit? */
+/* Reports this number of placed messages. True if a segment with this payload fits. */
 static bool fits(struct iw_send_window *w, uint32_t payload, uint32_t placed)
 {
 	iw_send_window_placed(w, placed);
@@ -31,7 +31,7 @@ static void without_a_window(void **state)
 	assert_false(iw_send_window_awaits(&w, &seq));
 }
 
-/* So many bytes and not one more, each segment with what it costs the peer besides. */
+/* The limit is exact. Each segment counts with its overhead at the peer. */
 static void limit(void **state)
 {
 	struct iw_send_window w;
@@ -55,7 +55,7 @@ static void limit(void **state)
 	assert_false(iw_send_window_awaits(&w, &seq));
 }
 
-/* The last bytes before a long segment were too few for a mark, and are placed when it comes. */
+/* The last bytes before a long segment are too few for a mark, and are placed before it. */
 static void placed_without_a_mark(void **state)
 {
 	struct iw_send_window w;
@@ -69,7 +69,7 @@ static void placed_without_a_mark(void **state)
 	assert_false(iw_send_window_awaits(&w, &seq));
 }
 
-/* One segment always goes, if no other is under way. */
+/* One segment may always be sent if no other is outstanding. */
 static void smaller_than_a_segment(void **state)
 {
 	static const uint32_t limits[] = { 0, 1, COST, COST + 999 };
@@ -89,7 +89,7 @@ static void smaller_than_a_segment(void **state)
 	}
 }
 
-/* Small segments share marks; what is awaited is never more than was sent, and always comes. */
+/* Small segments use common marks. The awaited message was always sent, and always gets placed. */
 static void many_small(void **state)
 {
 	struct iw_send_window w;
@@ -109,11 +109,11 @@ static void many_small(void **state)
 		placed = seq + 1;
 		assert_true(fits(&w, 8, placed));
 	}
-	/* No more than the marks allow is waited for at a time: the pipe does not run dry. */
+	/* Each wait frees enough for several segments, so that the pipeline never drains. */
 	assert_true(blocked >= 1000 && blocked <= 100000 / 10);
 }
 
-/* So few bytes that they have no mark of their own keep a long segment waiting. */
+/* A long segment waits for a few bytes without their own mark. */
 static void long_behind_short(void **state)
 {
 	struct iw_send_window w;
@@ -125,12 +125,12 @@ static void long_behind_short(void **state)
 	assert_true(iw_send_window_awaits(&w, &seq));
 	assert_int_equal(seq, 7);
 	assert_false(fits(&w, 1432, 7));
-	assert_true(iw_send_window_awaits(&w, &seq)); /* asked again */
+	assert_true(iw_send_window_awaits(&w, &seq)); /* called again */
 	assert_int_equal(seq, 7);
 	assert_true(fits(&w, 1432, 8));
 }
 
-/* What the peer has placed without a receive counts on. */
+/* Placed bytes without a receive stay outstanding. */
 static void held(void **state)
 {
 	struct iw_send_window w;
@@ -144,18 +144,18 @@ static void held(void **state)
 	w.held = true;
 	w.held_from = second;
 	assert_true(fits(&w, 1000, 3));
-	assert_true(fits(&w, 1000 + COST + 1000, 3)); /* the first has its receive */
+	assert_true(fits(&w, 1000 + COST + 1000, 3)); /* the first segment has its receive */
 	assert_false(fits(&w, 1000 + COST + 1001, 3));
 	iw_send_window_take(&w, 1000, 3);
 	iw_send_window_take(&w, 1000, 4);
 	assert_false(fits(&w, 0, 5));
-	assert_false(iw_send_window_awaits(&w, &seq)); /* only the peer's receipt can help */
+	assert_false(iw_send_window_awaits(&w, &seq)); /* only a peer's receipt frees more */
 	w.held_from += COST + 1000;
 	assert_true(fits(&w, 1000, 5));
 	assert_false(fits(&w, 1001, 5));
 	w.held = false;
 	assert_true(fits(&w, 4 * (COST + 1000) - COST, 5));
-	/* From bytes on that are not placed: those that are not placed count all the same. */
+	/* held_from is after bytes that are not placed: these still count. */
 	for (uint32_t i = 0; i < 4; i++)
 		iw_send_window_take(&w, 1000, 5 + i);
 	w.held = true;
@@ -163,7 +163,7 @@ static void held(void **state)
 	assert_false(fits(&w, 0, 5));
 }
 
-/* The account of bytes and the numbers of messages are modulo 2^32. */
+/* Byte counts and message numbers are modulo 2^32. */
 static void wraps(void **state)
 {
 	struct iw_send_window w;
@@ -181,7 +181,7 @@ static void wraps(void **state)
 	}
 }
 
-/* More than 1 GiB is not used, and a segment of any length overflows nothing. */
+/* The window is at most 1 GiB. A segment of any length causes no overflow. */
 static void huge(void **state)
 {
 	struct iw_send_window w;
@@ -216,7 +216,7 @@ static void stops_and_goes_on(void **state)
 	receipts_pull(&x, 3);
 	assert_false(fx_pull(&x));
 	x.doorbells = 0;
-	receipts_place(&x, 1); /* and nobody asks the QP again */
+	receipts_place(&x, 1); /* and nothing else restarts the QP */
 	fx_expect_cqe(&x, 1, IW_WC_SUCCESS);
 	assert_true(x.doorbells);
 	receipts_pull(&x, 1);
@@ -228,7 +228,7 @@ static void stops_and_goes_on(void **state)
 	receipts_place(&x, 1);
 	fx_expect_cqe(&x, 5, IW_WC_SUCCESS);
 	fx_stop(&x);
-	/* a long one behind a short one */
+	/* A long message after a short one. */
 	receipts_start(&x, COST + 1432);
 	receipts_send(&x, 1, 10);
 	receipts_send(&x, 2, 1432);
@@ -240,7 +240,7 @@ static void stops_and_goes_on(void **state)
 	fx_stop(&x);
 }
 
-/* Writes have no receive, so they have no window; nor have Sends to a peer that keeps none. */
+/* The window is not for Writes, which need no receive, nor for Sends to a peer without one. */
 static void what_it_is_for(void **state)
 {
 	struct fx x;
@@ -263,7 +263,7 @@ static void what_it_is_for(void **state)
 	fx_stop(&x);
 }
 
-/* Immediate Data takes a receive as well; it stays behind its Write until the window lets it. */
+/* Immediate Data takes a receive as well. It stays after its Write until it fits the window. */
 static void immediate_data(void **state)
 {
 	struct fx x;
@@ -286,7 +286,7 @@ static void immediate_data(void **state)
 	fx_stop(&x);
 }
 
-/* The peer keeps them without a receive: its receipts alone let the QP go on. */
+/* The peer stores Sends without receives: only its receipts release the QP. */
 static void receipts_let_it_go_on(void **state)
 {
 	struct fx x;
@@ -316,7 +316,9 @@ static void receipts_let_it_go_on(void **state)
 	fx_stop(&x);
 }
 
-/* They say that Sends wait which the SACK has not told of yet; those under way count twice never. */
+/*
+ * Receipts report waiting Sends before the SACK covers them. Outstanding Sends never count twice.
+ */
 static void receipt_before_placement(void **state)
 {
 	struct fx x;
@@ -331,7 +333,7 @@ static void receipt_before_placement(void **state)
 	fx_expect_cqe(&x, 1, IW_WC_SUCCESS);
 	receipts_pull(&x, 1);
 	assert_false(fx_pull(&x));
-	receipts_lifted(&x); /* of the second one, which the SACK will tell of */
+	receipts_lifted(&x); /* for the second Send, before its SACK */
 	assert_false(fx_pull(&x));
 	receipts_place(&x, 1);
 	fx_expect_cqe(&x, 2, IW_WC_SUCCESS);
@@ -346,14 +348,14 @@ static void unsignaled(struct fx *x, uint8_t opcode, uint32_t len)
 	fx_publish(x);
 }
 
-/* Nobody waits for the completion of these, but the next Send may have to wait for the window. */
+/* Nobody waits for these completions, but the next Send may have to wait for the window. */
 static void last_one_is_awaited(void **state)
 {
 	static const uint8_t opcodes[] = { IW_WR_SEND, IW_WR_SEND_WITH_INV, IW_WR_SEND_WITH_IMM };
 	struct fx x;
 
 	for (size_t i = 0; i < sizeof(opcodes); i++) {
-		/* Two of the longest fit behind the first one. */
+		/* Two of the longest Sends fit after the first one. */
 		receipts_start(&x, COST + 10 + 2 * (COST + 1432));
 		for (unsigned int k = 0; k < 3; k++)
 			unsignaled(&x, opcodes[i], 10);
@@ -366,13 +368,13 @@ static void last_one_is_awaited(void **state)
 		assert_false(x.msg.awaited);
 		receipts_pull(&x, 1);
 		assert_true(x.msg.awaited);
-		receipts_place(&x, 4); /* and then there is room again */
+		receipts_place(&x, 4); /* now there is room again */
 		unsignaled(&x, opcodes[i], 10);
 		receipts_pull(&x, 1);
 		assert_false(x.msg.awaited);
 		fx_stop(&x);
 	}
-	/* so does the rest of a long one */
+	/* So may the rest of a long message. */
 	receipts_start(&x, 2 * (COST + 1432));
 	unsignaled(&x, IW_WR_SEND, 8000);
 	for (unsigned int k = 0; k < 5; k++) {
@@ -384,7 +386,7 @@ static void last_one_is_awaited(void **state)
 	fx_stop(&x);
 }
 
-/* Immediate Data counts as a Send, its Write does not; without a window nothing is awaited. */
+/* Immediate Data counts as a Send, its Write does not. Without a window, no message is awaited. */
 static void others_are_not_awaited(void **state)
 {
 	struct fx x;
@@ -404,7 +406,7 @@ static void others_are_not_awaited(void **state)
 	fx_stop(&x);
 }
 
-/* A message that is longer than the window goes on segment by segment. */
+/* A message longer than the window is sent segment by segment. */
 static void long_message(void **state)
 {
 	static const uint32_t windows[] = { 0, 1000, COST + 1432, 2 * (COST + 1432), 4000 };
@@ -421,7 +423,7 @@ static void long_message(void **state)
 		receipts_pull(&x, at_once);
 		messages = at_once;
 		assert_false(fx_pull(&x));
-		/* no receive is there: it stops, whatever is placed */
+		/* Without a receive the message stops, whatever is placed. */
 		receipts_waiting(&x, 1);
 		receipts_place(&x, at_once);
 		assert_false(fx_pull(&x));
@@ -455,8 +457,8 @@ static unsigned int opcode_out(const struct fx *x)
 }
 
 /*
- * The peer may post its receive only when its own requests are answered: responses do not wait for
- * the Send that does, in the middle of a message or not.
+ * The peer may post its receive only after its own requests are answered. So responses do not wait
+ * for a blocked Send, not even inside a message.
  */
 static void responses_go_first(void **state)
 {
@@ -478,7 +480,7 @@ static void responses_go_first(void **state)
 		for (unsigned int i = 0; i < 3; i++) {
 			assert_true(fx_pull(&x));
 			assert_int_equal(opcode_out(&x), RDMAP_READ_RESPONSE);
-			receipts_place(&x, i == 0); /* the window opens in the middle of it */
+			receipts_place(&x, i == 0); /* the window opens inside the response */
 		}
 		assert_true(fx_pull(&x));
 		assert_int_equal(opcode_out(&x), RDMAP_SEND);
@@ -487,7 +489,7 @@ static void responses_go_first(void **state)
 	}
 }
 
-/* The same between a Write and its Immediate Data: the peer must not take it for another's. */
+/* The same between a Write and its Immediate Data, which the peer must still match. */
 static void response_before_immediate_data(void **state)
 {
 	struct fx x;
@@ -509,7 +511,7 @@ static void response_before_immediate_data(void **state)
 	fx_stop(&x);
 }
 
-/* What is blocked is flushed when the session ends, and the next session begins with an empty account. */
+/* The end of a session flushes blocked Sends. The next session starts with an empty window. */
 static void ends_while_blocked(void **state)
 {
 	struct fx x;
@@ -536,7 +538,7 @@ static void ends_while_blocked(void **state)
 	fx_stop(&x);
 }
 
-/* An account may rest while others send 2^31 messages. */
+/* A window may be idle while other QPs send 2^31 messages. */
 static void rests_long(void **state)
 {
 	struct fx x;
@@ -555,7 +557,7 @@ static void rests_long(void **state)
 	fx_stop(&x);
 }
 
-/* Two QPs: each has its own window. */
+/* Each of two QPs has its own window. */
 static void two_qps(void **state)
 {
 	struct fx x, y;

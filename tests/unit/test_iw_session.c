@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* LINK: iwarp */
 /* VALGRIND: yes */
-/* How sessions begin and end (RFC 5043 5 and 6, RFC 6581), against a scripted peer. */
+/* Start and end of sessions (RFC 5043 5 and 6, RFC 6581), against a scripted peer. */
 #include "conformance/rows.h"
 #include "fixture/iw_fixture.h"
 
@@ -11,7 +11,7 @@
 #include "wire/terminate.h"
 #include "fixture/iw_session.h"
 
-/* A peer that answers an Initiate that has not been sent yet. */
+/* The peer answers an Initiate before it was sent. */
 static void answered_before_asked(void **state)
 {
 	static const uint8_t depths[4] = { 0, 4, 0, 4 };
@@ -21,7 +21,7 @@ static void answered_before_asked(void **state)
 		struct iw_event ev;
 		struct fx x;
 
-		if (session_is_initiate(function)) /* no answer: test_iw_crossing.c */
+		if (session_is_initiate(function)) /* not an answer: test_iw_crossing.c */
 			continue;
 		fx_start(&x, true);
 		assert_int_equal(iw_session_initiate(x.assoc, x.qp, &p,
@@ -54,7 +54,7 @@ static void plain_passive(void **state)
 	assert_int_equal(atomic_load(&x.qp->state), IW_QPS_INIT);
 	assert_int_equal(iw_session_accept(ev.session, x.qp, &p), 0);
 	assert_int_equal(atomic_load(&x.qp->state), IW_QPS_RTS);
-	/* the Accept goes first */
+	/* The Accept goes first. */
 	fx_post(&x, 1, IW_WR_SEND, x.base, 1, 0, 0, 0);
 	assert_true(fx_pull(&x));
 	assert_int_equal(x.out_len, 11);
@@ -72,7 +72,7 @@ static void enhanced_passive(void **state)
 	     "6581-9.2-09 6581-9.2-13 6581-9.2-19 6581-9.2-20 6581-9.2-21 6581-10-01");
 	static const struct {
 		uint8_t offer[4];
-		uint32_t ird, ord; /* the application's */
+		uint32_t ird, ord; /* of the application */
 		uint8_t answer[4];
 		uint32_t shown_ird, shown_ord;
 	} cases[] = {
@@ -82,7 +82,7 @@ static void enhanced_passive(void **state)
 		{ { 0, 1, 0x10, 0 }, 1, 1, { 0, 128, 0, 1 }, 1, 4096 },
 		{ { 0x3f, 0xff, 0x3f, 0xff }, 4, 5, { 0x3f, 0xff, 0x3f, 0xff }, 128, 128 },
 		{ { 0x3f, 0xff, 0, 1 }, 4, 5, { 0, 4, 0x3f, 0xff }, 128, 1 },
-		/* A and RTR flags: Write, Read, only Send, none */
+		/* A and RTR flags: Write, Read, only Send, none. */
 		{ { 0xc0, 1, 0xc0, 1 }, 1, 1, { 0x80, 1, 0xc0, 1 }, 1, 1 },
 		{ { 0x80, 1, 0x80, 0 }, 0, 1, { 0x80, 1, 0x80, 1 }, 1, 0 },
 		{ { 0x80, 1, 0x40, 1 }, 1, 1, { 0x80, 1, 0x40, 1 }, 1, 1 },
@@ -133,8 +133,8 @@ static void rejected_by_us(void **state)
 	assert_int_equal(iw_assoc_sessions(x.assoc), 0);
 	fx_ack(&x, 1);
 	/*
-	 * a session on the same stream again, now with an Enhanced Initiate; its Reject carries
-	 * data (RFC 6581 9)
+	 * Another session on the same stream, now with an Enhanced Initiate. Its Reject carries
+	 * data (RFC 6581 9).
 	 */
 	x.ssn = 0;
 	fx_control(&x, SESSION_ENHANCED_INITIATE, "\0\1\0\2", 4);
@@ -142,13 +142,13 @@ static void rejected_by_us(void **state)
 	assert_int_equal(iw_session_reject(ev.session, "no", 2), 0);
 	assert_true(fx_pull(&x));
 	assert_memory_equal(x.out, "\0\0\0\7\0\2\0\1no", 10);
-	/* once more, before the acknowledgement was noticed; this Initiate is refused */
+	/* Once more, before the acknowledgement was noticed. This Initiate is refused. */
 	x.ssn = 0;
 	fx_control(&x, SESSION_INITIATE, NULL, 0);
 	ev = fx_event(&x, IW_EVENT_INITIATE);
 	iw_session_refuse(ev.session);
 	expect_terminate(&x, 0);
-	/* the peer's withdrawal, which crossed the refusal, comes late */
+	/* The peer's withdrawal crossed the refusal, and comes late. */
 	fx_control(&x, SESSION_TERMINATE, NULL, 0);
 	assert_false(fx_pull(&x));
 	fx_no_event(&x);
@@ -210,7 +210,7 @@ static void too_much_private_data(void **state)
 	assert_int_equal(iw_session_initiate(x.assoc, x.qp, &p, NULL, &s), 0);
 	assert_true(fx_pull_room(&x, 518));
 	assert_int_equal(x.out_len, 516);
-	assert_int_equal(x.msg.sid, 3); /* we did not open the association: odd; 1 is taken */
+	assert_int_equal(x.msg.sid, 3); /* the accepting side: odd; 1 is taken */
 	fx_stop(&x);
 }
 
@@ -222,7 +222,7 @@ static void accepted_by_the_peer(void **state)
 	struct fx x;
 
 	open_active(&x, 4, 5);
-	/* segments overtake the Accept: they are placed, and not delivered (RFC 5043 6.6) */
+	/* Segments overtake the Accept. They are placed, but not delivered (RFC 5043 6.6). */
 	fx_post_recv(&x, 1, x.base, 16, x.stag);
 	fx_feed(&x, 16, 1, m, fx_make_untagged(m, 0x41, 0x43, 0, 0, 1, 0, "early", 5));
 	fx_feed(&x, 16, 2, m, fx_make_tagged(m, 0xc1, 0x40, x.stag, x.base + 20, "w", 1));
@@ -239,7 +239,10 @@ static void accepted_by_the_peer(void **state)
 	assert_int_equal(ev.param.private_data_len, 5);
 	assert_int_equal(atomic_load(&x.qp->state), IW_QPS_RTS);
 	assert_int_equal(fx_cqe(&x).status, 0);
-	/* our ORD of 5 was lowered to the peer's IRD of 3, our IRD of 4 raised to its ORD of 6 */
+	/*
+	 * The local ORD of 5 was lowered to the peer's IRD of 3. The local IRD of 4 was raised to
+	 * the peer's ORD of 6.
+	 */
 	for (unsigned int i = 0; i < 5; i++)
 		fx_post(&x, i, IW_WR_RDMA_READ, x.base, 1, 1, 1, 0);
 	for (unsigned int i = 0; i < 3; i++)
@@ -278,7 +281,7 @@ static void depths_left_to_the_ulp(void **state)
 }
 
 /*
- * RFC 6581 9.1, 9.2: an RDMAP Terminate goes out as DDP-SSN 1, a session Terminate as 2, and there
+ * RFC 6581 9.1, 9.2: an RDMAP Terminate is sent as DDP-SSN 1, and a session Terminate as 2. There
  * is no IW_EVENT_ACCEPT.
  */
 static void answers_that_cannot_be(void **state)
@@ -335,7 +338,7 @@ static void rtr_indication(void **state)
 		assert_true(fx_pull(&x));
 		assert_int_equal(get_be16(x.out), 1);
 		assert_memory_equal(x.out + 2, cases[i].segment, cases[i].len);
-		assert_false(x.msg.voidable); /* it is no WR, and the peer waits for it */
+		assert_false(x.msg.voidable); /* not a WR, and the peer waits for it */
 		if (i == 2) {
 			assert_false(fx_pull(&x));
 			fx_feed(&x, 16, x.ssn++, m, fx_make_tagged(m, 0xc1, 0x42, 0, 0, NULL, 0));
@@ -369,10 +372,10 @@ static void rejected_by_the_peer(void **state)
 		assert_memory_equal(ev.param.private_data, "sorry", 5);
 		assert_ptr_equal(ev.user.ctx, &x);
 		assert_int_equal(atomic_load(&x.qp->state), IW_QPS_INIT);
-		assert_false(fx_pull(&x)); /* nothing is owed */
+		assert_false(fx_pull(&x)); /* no message is owed */
 		assert_int_equal(iw_assoc_sessions(x.assoc), 0);
 		fx_ack(&x, 1);
-		/* the QP can try again */
+		/* The QP can try again. */
 		assert_int_equal(iw_session_initiate(x.assoc, x.qp, &p,
 						     &(struct iw_session_user){ .ctx = &x },
 						     &x.session),
@@ -382,7 +385,7 @@ static void rejected_by_the_peer(void **state)
 	}
 }
 
-/* An Enhanced Reject answers no plain Initiate. */
+/* An Enhanced Reject is no answer to a plain Initiate. */
 static void rejected_by_a_stranger(void **state)
 {
 	ROWS("6581-7-21");
@@ -391,7 +394,7 @@ static void rejected_by_a_stranger(void **state)
 
 	open_active(&x, 4, 5);
 	fx_control(&x, SESSION_TERMINATE, NULL, 0);
-	assert_true(fx_pull(&x)); /* the plain one */
+	assert_true(fx_pull(&x)); /* the plain Initiate */
 	x.sid = 2;
 	x.ssn = 0;
 	fx_control(&x, SESSION_ENHANCED_REJECT, "\0\3\0\4sorry", 9);

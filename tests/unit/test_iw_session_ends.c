@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* LINK: iwarp */
 /* VALGRIND: yes */
-/* How sessions begin and end (RFC 5043 5 and 6, RFC 6581), against a scripted peer. */
+/* Start and end of sessions (RFC 5043 5 and 6, RFC 6581), against a scripted peer. */
 #include "conformance/rows.h"
 #include "fixture/iw_fixture.h"
 
@@ -42,7 +42,7 @@ static void wrong_answers(void **state)
 	}
 }
 
-/* A peer that does not know the enhanced Initiate answers with a Terminate: a plain one follows. */
+/* A peer without the Enhanced Initiate answers with a Terminate. A plain Initiate follows. */
 static void fallback(void **state)
 {
 	ROWS("5043-5.2.3-02 5043-5.2.3-06 6581-10-06");
@@ -89,8 +89,8 @@ static void fallback(void **state)
 }
 
 /*
- * What the peer sent behind that Terminate, and in_order.c has kept, does not belong to the session
- * on the next stream.
+ * in_order.c has stored messages that the peer sent after that Terminate. They do not belong to the
+ * session on the next stream.
  */
 static void fallback_in_order(void **state)
 {
@@ -127,7 +127,7 @@ static void terminate_waits_for_the_first_message(void **state)
 	fx_no_event(&x);
 	fx_stop(&x);
 
-	/* a segment of the peer's shows as well that the Initiate has arrived */
+	/* A segment of the peer also shows that the Initiate has arrived. */
 	fx_passive(&x, 2, 2, 7);
 	x.acked--;
 	fx_write(&x, 0, 0, NULL, 0);
@@ -135,7 +135,7 @@ static void terminate_waits_for_the_first_message(void **state)
 	expect_terminate(&x, 1);
 	fx_stop(&x);
 
-	/* the Initiate is withdrawn, and the Reject that crosses the withdrawal ends the matter */
+	/* The Initiate is withdrawn. A Reject that crosses the withdrawal ends the session. */
 	open_active(&x, 1, 1);
 	iw_session_close(x.session);
 	assert_false(fx_pull(&x));
@@ -145,7 +145,7 @@ static void terminate_waits_for_the_first_message(void **state)
 	fx_no_event(&x);
 	fx_stop(&x);
 
-	/* an Accept that crosses the withdrawal must be answered by a Terminate */
+	/* An Accept that crosses the withdrawal must be answered by a Terminate. */
 	open_active(&x, 1, 1);
 	iw_session_close(x.session);
 	fx_control(&x, SESSION_ENHANCED_ACCEPT, "\0\0\0\0", 4);
@@ -156,7 +156,7 @@ static void terminate_waits_for_the_first_message(void **state)
 	fx_no_event(&x);
 	fx_stop(&x);
 
-	/* an Initiate that was never sent need not be withdrawn */
+	/* An Initiate that was never sent need not be withdrawn. */
 	fx_start(&x, true);
 	assert_int_equal(iw_session_initiate(x.assoc, x.qp, &(struct iw_session_param){ 0 }, NULL,
 					     &x.session),
@@ -174,7 +174,7 @@ static void withdrawn_by_the_peer(void **state)
 	struct iw_event ev;
 	struct fx x;
 
-	/* the session ends before the application has heard of it, so it never hears of it */
+	/* The session ends before the application fetched the event, so the event is dropped. */
 	fx_start(&x, false);
 	fx_control(&x, SESSION_INITIATE, NULL, 0);
 	fx_control(&x, SESSION_TERMINATE, NULL, 0);
@@ -194,7 +194,7 @@ static void withdrawn_by_the_peer(void **state)
 	assert_ptr_equal(ev.user.ctx, &x);
 	fx_stop(&x);
 
-	/* or the application closes the session instead of fetching the event */
+	/* Or the application closes the session after it fetched the event. */
 	fx_start(&x, false);
 	fx_control(&x, SESSION_INITIATE, NULL, 0);
 	ev = fx_event(&x, IW_EVENT_INITIATE);
@@ -203,7 +203,7 @@ static void withdrawn_by_the_peer(void **state)
 	fx_no_event(&x);
 	fx_stop(&x);
 
-	/* a segment before the Accept */
+	/* A segment before the Accept. */
 	fx_start(&x, false);
 	fx_control(&x, SESSION_INITIATE, NULL, 0);
 	ev = fx_event(&x, IW_EVENT_INITIATE);
@@ -225,7 +225,7 @@ static void orderly_end_by_the_peer(void **state)
 	iw_session_set_user(x.session, &(struct iw_session_user){ .ctx = &x });
 	fx_post_recv(&x, 1, x.base, 16, x.stag);
 	fx_post_recv(&x, 2, x.base, 16, x.stag);
-	/* the Terminate overtakes the Send before it */
+	/* The Terminate overtakes the Send before it. */
 	fx_feed(&x, 17, 2, "\0\4", 2);
 	fx_no_event(&x);
 	fx_feed(&x, 16, 1, m, fx_make_untagged(m, 0x41, 0x43, 0, 0, 1, 0, "last", 4));
@@ -240,11 +240,11 @@ static void orderly_end_by_the_peer(void **state)
 	assert_int_equal(iw_assoc_sessions(x.assoc), 1);
 	expect_terminate(&x, 1);
 	assert_int_equal(iw_assoc_sessions(x.assoc), 0);
-	/* messages behind the peer's Terminate are ignored */
+	/* Messages after the peer's Terminate are ignored. */
 	x.ssn = 3;
 	fx_write(&x, x.stag, x.base + 100, "x", 1);
 	assert_int_equal(x.mem[100], 0);
-	/* and a new session begins at 0 */
+	/* A new session starts at 0. */
 	x.ssn = 0;
 	fx_control(&x, SESSION_INITIATE, NULL, 0);
 	fx_event(&x, IW_EVENT_INITIATE);
@@ -294,7 +294,7 @@ static void illegal_in_session(void **state)
 }
 
 /*
- * A stream is not used again before everything on it is acknowledged and the peer has ended its
+ * A stream is not reused until all of its messages are acknowledged, and the peer has ended its
  * side as well.
  */
 static void streams_are_reused_with_care(void **state)
@@ -309,7 +309,7 @@ static void streams_are_reused_with_care(void **state)
 	fx_control(&x, SESSION_ENHANCED_ACCEPT, "\0\1\0\1", 4);
 	fx_event(&x, IW_EVENT_ACCEPT);
 	second = fx_qp_sized(&x, x.pd, x.cq, 4);
-	/* sessions on all other streams */
+	/* Sessions on all other streams. */
 	for (unsigned int i = 0; i < 31; i++) {
 		struct iw_qp *qp = fx_qp_sized(&x, x.pd, x.cq, 1);
 
@@ -328,11 +328,11 @@ static void streams_are_reused_with_care(void **state)
 
 		assert_int_equal(iw_session_initiate(x.assoc, qp, &p, NULL, &s), 0);
 		assert_true(fx_pull(&x));
-		iw_qp_free(qp); /* its Initiate is not acknowledged: it drains */
+		iw_qp_free(qp); /* Initiate unacknowledged: it drains */
 		fx_event(&x, IW_EVENT_CLOSED);
 	}
 	assert_int_equal(iw_session_initiate(x.assoc, second, &p, NULL, &s), -EAGAIN);
-	/* stream 0: our Terminate, unacknowledged */
+	/* Stream 0: the local Terminate is unacknowledged. */
 	iw_session_close(x.session);
 	assert_true(fx_pull(&x));
 	assert_int_equal(x.msg.sid, 0);
@@ -341,14 +341,13 @@ static void streams_are_reused_with_care(void **state)
 	assert_int_equal(iw_session_initiate(x.assoc, second, &p, NULL, &s), -EAGAIN);
 	x.acked = 1 + 31 + 1;
 	assert_int_equal(iw_session_initiate(x.assoc, second, &p, NULL, &s), 0);
-	/* the other streams follow with their Terminates */
+	/* The other streams follow with their Terminates. */
 	fx_ack(&x, 0);
 	for (unsigned int n = 0; n < 32; n++)
 		assert_true(fx_pull(&x));
 	assert_int_equal(iw_assoc_sessions(x.assoc), 32);
 	/*
-	 * a stream whose peer does not answer within a second is retired: it is neither counted nor
-	 * used
+	 * A stream whose peer does not answer within a second is retired: neither counted nor used.
 	 */
 	fx_ack(&x, 32);
 	assert_int_equal(iw_assoc_sessions(x.assoc), 32);
@@ -360,7 +359,7 @@ static void streams_are_reused_with_care(void **state)
 		struct iw_qp *qp = fx_qp_sized(&x, x.pd, x.cq, 1);
 
 		assert_int_equal(iw_session_initiate(x.assoc, qp, &p, NULL, &s), -EAGAIN);
-		/* one peer answers after all */
+		/* One peer answers after all. */
 		x.sid = 4;
 		fx_feed(&x, 17, 0, "\0\4", 2);
 		assert_int_equal(iw_session_initiate(x.assoc, qp, &p, NULL, &s), 0);
@@ -386,7 +385,7 @@ static void association_lost(void **state)
 	fx_control(&x, SESSION_INITIATE, NULL, 0);
 	x.sid = 5;
 	x.ssn = 0;
-	fx_control(&x, SESSION_INITIATE, NULL, 0); /* nobody hears of it */
+	fx_control(&x, SESSION_INITIATE, NULL, 0); /* no event is fetched */
 	fx_event(&x, IW_EVENT_INITIATE);
 	iw_assoc_lost(x.assoc, -ETIMEDOUT);
 	assert_int_equal(fx_cqe(&x).status, IW_WC_WR_FLUSH_ERR);
@@ -426,7 +425,7 @@ static void qp_goes_while_connected(void **state)
 	assert_int_equal(iw_assoc_sessions(x.assoc), 0);
 	fx_stop(&x);
 
-	/* moved to error by the application */
+	/* The application moves the QP to error. */
 	fx_passive(&x, 2, 2, 7);
 	assert_int_equal(iw_qp_modify(x.qp, IW_QPS_ERR), 0);
 	assert_int_equal(fx_event(&x, IW_EVENT_CLOSED).error, -ECONNABORTED);
@@ -458,10 +457,7 @@ static void bad_qps(void **state)
 	fx_stop(&x);
 }
 
-/*
- * The side that accepted the association uses the odd streams: if there is a single stream it has
- * none.
- */
+/* The side that accepted the association uses odd streams. With a single stream it has none. */
 static void no_stream_for_us(void **state)
 {
 	static const struct iw_llp_ops llp = { .doorbell = fx_doorbell, .acked = fx_acked };
@@ -477,7 +473,10 @@ static void no_stream_for_us(void **state)
 	fx_stop(&x);
 }
 
-/* The peer asks on this stream, by something that is no Initiate if its number is a multiple of 3. */
+/*
+ * The peer requests a session on this stream. If sid is a multiple of 3, the request is no
+ * Initiate.
+ */
 static int ask(struct fx *x, uint16_t sid)
 {
 	struct iw_event ev;
@@ -493,7 +492,7 @@ static int ask(struct fx *x, uint16_t sid)
 	return 0;
 }
 
-/* The peer asks for 8,192 sessions, acknowledges so many answers, and asks for one more. */
+/* The peer requests 8,192 sessions, acknowledges `acked` answers, and requests one more. */
 static void asks_and_acknowledges(uint32_t acked, int ret)
 {
 	static const struct iw_llp_ops llp = { .doorbell = fx_doorbell, .acked = fx_acked };
@@ -510,13 +509,13 @@ static void asks_and_acknowledges(uint32_t acked, int ret)
 		;
 	x.acked = acked;
 	assert_int_equal(ask(&x, sid++), ret);
-	/* Streams that have a session are none of those that are asked for. */
+	/* Streams with a session do not count. */
 	assert_int_equal(iw_assoc_receive(x.assoc, 8191, 17, (const uint8_t *)"\0\1\0\4", 4), 0);
 	if (!ret) {
 		while (sid < 8192 + acked)
 			assert_int_equal(ask(&x, sid++), 0);
 		assert_int_equal(ask(&x, sid), -EPROTO);
-		/* What is acknowledged is forgotten. */
+		/* Acknowledged refusals do not count any more. */
 		while (fx_pull(&x))
 			;
 		fx_ack(&x, 8192);
@@ -528,8 +527,9 @@ static void asks_and_acknowledges(uint32_t acked, int ret)
 }
 
 /*
- * A peer that asks for thousands of sessions and does not acknowledge that it gets none loses its association.
- * One that does may go on, also if no timer has looked for its acknowledgements.
+ * A peer that requests thousands of sessions, and does not acknowledge their refusal, loses its
+ * association. A peer that acknowledges may continue, even if no timer has seen its
+ * acknowledgements.
  */
 static void turned_away(void **state)
 {
@@ -540,19 +540,19 @@ static void turned_away(void **state)
 	asks_and_acknowledges(8192, 0);
 }
 
-/* A peer that asks for so many sessions on an association of its own, and gets none. */
+/* The peer requests this number of sessions on a new association, and gets none. */
 static struct iw_assoc *asker(struct fx *x, unsigned int sessions)
 {
 	static const struct iw_llp_ops llp = { .doorbell = fx_doorbell, .acked = fx_acked };
 
-	/* All of them share an LLP, and so what is acknowledged. */
+	/* All of them have the same LLP, so they have common acknowledgements. */
 	x->assoc = iw_assoc_new(x->iw, &llp, x, false, 65535, 1452);
 	for (unsigned int sid = 0; sid < sessions; sid++)
 		assert_int_equal(ask(x, (uint16_t)sid), 0);
 	return x->assoc;
 }
 
-/* Of several associations the one that has the most unacknowledged refusals is to go. */
+/* Of several associations, the one with the most unacknowledged refusals must end. */
 static void turned_away_together(void **state)
 {
 	struct iw_assoc *assoc[3], *usual;
@@ -568,7 +568,7 @@ static void turned_away_together(void **state)
 	assert_int_equal(ask(&x, IW_TURNED_AWAY_ALL - 11000), 0);
 	assert_true(iw_turned_too_many_away(x.iw));
 	assert_ptr_equal(iw_worst_asker(x.iw), &x);
-	/* The second one's peer acknowledges everything, and then nobody is to go. */
+	/* The peer of the second one acknowledges everything, so none must end. */
 	x.assoc = assoc[1];
 	while (fx_pull(&x))
 		;
@@ -582,7 +582,7 @@ static void turned_away_together(void **state)
 	fx_stop(&x);
 }
 
-/* Has sessions look whenever they want to, for so long, ns. Returns how often they did. */
+/* Runs the timers of sessions for this time, in ns. Returns the number of timeouts. */
 static unsigned int looks_within(struct fx *x, uint64_t time)
 {
 	unsigned int looks = 0;
@@ -594,7 +594,7 @@ static unsigned int looks_within(struct fx *x, uint64_t time)
 	return looks;
 }
 
-/* Whoever acknowledges nothing is looked after ever more rarely. */
+/* Sessions of a peer that acknowledges nothing are checked ever more rarely. */
 static void looks_become_rare(void **state)
 {
 	struct fx x;
@@ -610,7 +610,7 @@ static void looks_become_rare(void **state)
 	fx_stop(&x);
 }
 
-/* Sessions that end one after the other look for their acknowledgements together. */
+/* Sessions that end one after the other check for acknowledgements at common times. */
 static void looks_fall_together(void **state)
 {
 	struct iw_assoc *assoc, *usual;

@@ -2,8 +2,7 @@
 /* LINK: iwarp */
 /* VALGRIND: yes */
 /*
- * Several QPs with one SRQ, against scripted peers: which QP gets which receive, and where receives
- * go in the end.
+ * Several QPs with one SRQ, against scripted peers: the assignment of receives, and their return.
  */
 #include "conformance/rows.h"
 #include "fixture/iw_fixture.h"
@@ -40,7 +39,7 @@ static void limits(void **state)
 	assert_int_equal(iw_pd_free(other), -EBUSY);
 	assert_int_equal(iw_srq_free(srq), 0);
 	assert_int_equal(iw_pd_free(other), 0);
-	/* As many receives as were asked for can be posted, again and again. */
+	/* The requested number of receives can be posted again and again. */
 	for (unsigned int round = 0; round < 7; round++) {
 		iw_srq_post(&t, 5);
 		assert_false(post_one(&t));
@@ -52,9 +51,7 @@ static void limits(void **state)
 	iw_srq_stop(&t);
 }
 
-/*
- * Receives are taken in the order in which they were posted, by whichever QP a message comes for.
- */
+/* Receives are taken in the order of posting, by whichever QP gets a message. */
 static void shared(void **state)
 {
 	struct sx t;
@@ -66,7 +63,7 @@ static void shared(void **state)
 			send_one(&t, i, msn);
 	for (uint64_t id = 0; id < 9; id++)
 		iw_srq_expect(&t, id % 3, id, (uint32_t)(id / 3 + 1));
-	/* A message of two segments, with one of another QP in between. */
+	/* A message of two segments, with a message of another QP in between. */
 	iw_srq_post(&t, 2);
 	iw_srq_segment(&t, 0, 4, 0, false, 4, 12, 0);
 	send_one(&t, 1, 4);
@@ -79,7 +76,7 @@ static void shared(void **state)
 }
 
 /*
- * Without receives Sends are kept; receives that are posted go to the QPs in turn, and no Send is
+ * Sends without receives are stored. Newly posted receives go to the QPs in turn, and no Send is
  * lost.
  */
 static void held_in_turn(void **state)
@@ -90,7 +87,7 @@ static void held_in_turn(void **state)
 	for (uint32_t msn = 1; msn <= 4; msn++)
 		send_one(&t, 0, msn);
 	send_one(&t, 1, 1);
-	iw_srq_segment(&t, 2, 1, 0, false, 33, 12, 0); /* not whole yet */
+	iw_srq_segment(&t, 2, 1, 0, false, 33, 12, 0); /* not complete yet */
 	no_cqe(&t);
 	iw_srq_post(&t, 3);
 	iw_srq_expect(&t, 0, 0, 1);
@@ -111,7 +108,7 @@ static void held_in_turn(void **state)
 	iw_srq_stop(&t);
 }
 
-/* The last iw_srq_segment of a message overtakes others: they get their receives before it. */
+/* The last segment of a message overtakes other messages: they get their receives before it. */
 static void overtaking(void **state)
 {
 	struct sx t;
@@ -120,7 +117,7 @@ static void overtaking(void **state)
 	iw_srq_post(&t, 2);
 	iw_srq_segment(&t, 0, 3, 0, true, 3, 20, 2);
 	no_cqe(&t);
-	assert_int_equal(iw_rc_of(t.end[0].qp)->rx.taken, 2); /* and the third message is held */
+	assert_int_equal(iw_rc_of(t.end[0].qp)->rx.taken, 2); /* and the third message is stored */
 	send_one(&t, 0, 1);
 	iw_srq_expect(&t, 0, 0, 1);
 	send_one(&t, 0, 2);
@@ -132,10 +129,7 @@ static void overtaking(void **state)
 	iw_srq_stop(&t);
 }
 
-/*
- * With messages that are not finished a QP gets at most half of the receives; the other QPs get
- * theirs.
- */
+/* A QP gets at most half of the receives for incomplete messages. Other QPs get the rest. */
 static void unfinished_messages_are_bounded(void **state)
 {
 	ROWS("5041-8.3.2-07 5042-6.4.3.1-01 5042-6.4.3.1-02");
@@ -149,7 +143,7 @@ static void unfinished_messages_are_bounded(void **state)
 		iw_srq_segment(&t, 0, msn, 0, false, 1, 10, 0);
 	assert_int_equal(iw_rc_of(t.end[0].qp)->rx.taken, 8);
 	assert_int_equal(iw_rc_of(t.end[0].qp)->rx.unexpected.count, 22);
-	/* The application learns of it before the receives are exhausted. */
+	/* The application gets the event before the receives are exhausted. */
 	ev = fx_event(&t.x, IW_EVENT_SRQ_LIMIT);
 	assert_ptr_equal(ev.srq, t.srq);
 	fx_no_event(&t.x);
@@ -160,14 +154,11 @@ static void unfinished_messages_are_bounded(void **state)
 	send_one(&t, 1, 9);
 	no_cqe(&t);
 	/*
-	 * Receives that are posted now go to the QPs that finish messages, not to the one that
-	 * holds so many.
+	 * Newly posted receives go to QPs that complete messages, not to the QP that stores many.
 	 */
 	iw_srq_post(&t, 1);
 	iw_srq_expect(&t, 1, 16, 9);
-	/*
-	 * When that QP has gone, all its receives come back but those of messages that had begun.
-	 */
+	/* After the end of that QP all its receives return, except those of started messages. */
 	assert_int_equal(iw_qp_modify(t.end[0].qp, IW_QPS_ERR), 0);
 	for (uint64_t id = 0; id < 8; id++)
 		expect_flushed(&t, 0, id, IW_WC_WR_FLUSH_ERR);
@@ -175,7 +166,7 @@ static void unfinished_messages_are_bounded(void **state)
 	iw_srq_stop(&t);
 }
 
-/* If a QP is the only one of its SRQ, all receives are there for its messages. */
+/* The only QP of an SRQ may use all receives for its messages. */
 static void alone(void **state)
 {
 	struct sx t;
@@ -191,7 +182,7 @@ static void alone(void **state)
 	iw_srq_stop(&t);
 }
 
-/* The last other QP leaves: now the receives that were kept for it can be taken. */
+/* The last other QP leaves: the receives reserved for it can be taken now. */
 static void partner_leaves(void **state)
 {
 	struct sx t;
@@ -209,8 +200,8 @@ static void partner_leaves(void **state)
 }
 
 /*
- * A QP in the error state: receives of messages that have begun are flushed, its other receives go
- * to the other QPs, in order.
+ * A QP in error state: receives of started messages are flushed. Its other receives go to the other
+ * QPs, in order.
  */
 static void error(void **state)
 {
@@ -220,7 +211,7 @@ static void error(void **state)
 	iw_srq_start(&t, 16, 2);
 	iw_srq_post(&t, 9);
 	iw_srq_segment(&t, 0, 1, 0, false, 1, 10, 0);
-	iw_srq_segment(&t, 0, 4, 0, true, 1, 10, 2); /* 2 and 3 are on their way */
+	iw_srq_segment(&t, 0, 4, 0, true, 1, 10, 2); /* 2 and 3 are in flight */
 	send_one(&t, 1, 1);
 	iw_srq_expect(&t, 1, 4, 1);
 	iw_srq_segment(&t, 0, 1, 10, true, 1, SLOT, 0); /* too long */
@@ -234,7 +225,7 @@ static void error(void **state)
 	assert_ptr_equal(ev.qp, t.end[0].qp);
 	fx_event(&t.x, IW_EVENT_CLOSED);
 	fx_no_event(&t.x);
-	send_one(&t, 0, 5); /* to nobody */
+	send_one(&t, 0, 5); /* nobody receives it */
 	no_cqe(&t);
 	for (uint32_t msn = 2; msn <= 7; msn++) {
 		static const uint64_t ids[] = { 1, 2, 5, 6, 7, 8 };
@@ -242,7 +233,7 @@ static void error(void **state)
 		send_one(&t, 1, msn);
 		iw_srq_expect(&t, 1, ids[msn - 2], msn);
 	}
-	/* A QP that was reset and moved to the error state again raises the event again. */
+	/* A QP that was reset, and moved to the error state again, raises the event again. */
 	assert_int_equal(iw_qp_modify(t.end[0].qp, IW_QPS_RESET), 0);
 	fx_no_event(&t.x);
 	assert_int_equal(iw_qp_modify(t.end[0].qp, IW_QPS_ERR), 0);
@@ -252,7 +243,7 @@ static void error(void **state)
 }
 
 /*
- * Receives that a QP in the error state gives back serve QPs that wait, though nothing is posted.
+ * Receives that return from a QP in error state serve waiting QPs, although no receive is posted.
  */
 static void error_serves_others(void **state)
 {
@@ -260,7 +251,7 @@ static void error_serves_others(void **state)
 
 	iw_srq_start(&t, 4, 2);
 	iw_srq_post(&t, 2);
-	iw_srq_segment(&t, 0, 2, 0, true, 1, 10, 1); /* takes one, for the first message */
+	iw_srq_segment(&t, 0, 2, 0, true, 1, 10, 1); /* takes a receive, for the first message */
 	send_one(&t, 1, 1);
 	iw_srq_expect(&t, 1, 1, 1);
 	send_one(&t, 1, 2);
@@ -273,8 +264,8 @@ static void error_serves_others(void **state)
 }
 
 /*
- * QPs that are reset or freed leave no completions: all receives that they have taken go to the
- * front of the queue.
+ * QPs that are reset or freed leave no completions. All receives that they took return to the front
+ * of the queue.
  */
 static void reset_and_free(void **state)
 {
@@ -304,7 +295,7 @@ static void reset_and_free(void **state)
 	}
 }
 
-/* A QP that waits for receives is freed: those that are posted then go to the others. */
+/* A QP that waits for receives is freed: newly posted receives go to the others. */
 static void waiting_qp_goes(void **state)
 {
 	for (int how = 0; how < 3; how++) {
@@ -326,16 +317,14 @@ static void waiting_qp_goes(void **state)
 	}
 }
 
-/*
- * The limit: one event each time it is armed, when fewer receives are left, or a Send finds none.
- */
+/* The limit: each arming causes one event, when fewer receives are left, or a Send finds none. */
 static void limit(void **state)
 {
 	struct sx t;
 
 	iw_srq_start(&t, 8, 1);
 	assert_int_equal(iw_srq_arm(t.srq, 9), -EINVAL);
-	assert_int_equal(iw_srq_arm(t.srq, 3), 0); /* none is posted yet: that is no event */
+	assert_int_equal(iw_srq_arm(t.srq, 3), 0); /* none is posted yet: no event */
 	iw_srq_post(&t, 5);
 	fx_no_event(&t.x);
 	send_one(&t, 0, 1);
@@ -352,11 +341,11 @@ static void limit(void **state)
 	fx_no_event(&t.x);
 	send_one(&t, 0, 6); /* finds none */
 	fx_event(&t.x, IW_EVENT_SRQ_LIMIT);
-	assert_int_equal(iw_srq_arm(t.srq, 1), 0); /* one waits already */
+	assert_int_equal(iw_srq_arm(t.srq, 1), 0); /* a Send waits already */
 	fx_event(&t.x, IW_EVENT_SRQ_LIMIT);
 	fx_no_event(&t.x);
 	assert_int_equal(iw_srq_arm(t.srq, 4), 0);
-	assert_int_equal(iw_srq_arm(t.srq, 0), 0); /* taken back */
+	assert_int_equal(iw_srq_arm(t.srq, 0), 0); /* disarmed */
 	fx_event(&t.x, IW_EVENT_SRQ_LIMIT);
 	iw_srq_post(&t, 1);
 	fx_no_event(&t.x);
@@ -369,7 +358,7 @@ static void resize(void **state)
 
 	iw_srq_start(&t, 4, 1);
 	iw_srq_post(&t, 4);
-	iw_srq_segment(&t, 0, 1, 0, false, 1, 12, 0); /* in process meanwhile */
+	iw_srq_segment(&t, 0, 1, 0, false, 1, 12, 0); /* incomplete meanwhile */
 	assert_int_equal(iw_srq_resize(t.srq, 0), -EINVAL);
 	assert_int_equal(iw_srq_resize(t.srq, IW_MAX_SRQ_WR + 1), -EINVAL);
 	assert_int_equal(iw_srq_resize(t.srq, 3), -EINVAL); /* four are outstanding */
@@ -383,7 +372,7 @@ static void resize(void **state)
 		iw_srq_expect(&t, 0, msn - 1, msn);
 	}
 	assert_int_equal(iw_srq_arm(t.srq, 3), 0);
-	assert_int_equal(iw_srq_resize(t.srq, 2), -EINVAL); /* the limit is above it */
+	assert_int_equal(iw_srq_resize(t.srq, 2), -EINVAL); /* below the limit */
 	assert_int_equal(iw_srq_arm(t.srq, 0), 0);
 	assert_int_equal(iw_srq_resize(t.srq, 2), 0);
 	assert_false(post_one(&t));
@@ -408,11 +397,11 @@ static void resize(void **state)
 struct taker {
 	struct iw_srq *srq;
 	struct iw_shard *shard;
-	_Atomic uint32_t *taken; /* of all shards */
-	uint8_t *seen;		 /* by wr_id: how often it was taken for good */
+	_Atomic uint32_t *taken; /* by all shards */
+	uint8_t *seen;		 /* by wr_id: number of final takes */
 };
 
-/* Puts each third receive back, as a QP does that is reset, and consumes the others. */
+/* Returns each third receive, like a QP that is reset, and consumes the others. */
 static void *take_all(void *arg)
 {
 	const struct taker *t = arg;

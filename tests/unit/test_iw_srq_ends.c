@@ -2,8 +2,7 @@
 /* LINK: iwarp */
 /* VALGRIND: yes */
 /*
- * Several QPs with one SRQ, against scripted peers: which QP gets which receive, and where receives
- * go in the end.
+ * Several QPs with one SRQ, against scripted peers: the assignment of receives, and their return.
  */
 #include "conformance/rows.h"
 #include "fixture/iw_fixture.h"
@@ -13,7 +12,7 @@
 #include "wire/session.h"
 #include "fixture/iw_srq.h"
 
-/* Nobody posts receives: the time to wait ends, but begins anew with each receive that comes. */
+/* Nobody posts receives: the waiting time expires. Each receive restarts the time. */
 static void receiver_not_ready(void **state)
 {
 	struct sx t;
@@ -41,7 +40,7 @@ static void receiver_not_ready(void **state)
 	iw_srq_stop(&t);
 }
 
-/* No QP may keep more than its budget: it gets a Terminate, and the others go on. */
+/* A QP that stores more than its budget gets a Terminate. The other QPs continue. */
 static void too_much_unexpected(void **state)
 {
 	struct sx t;
@@ -61,7 +60,7 @@ static void too_much_unexpected(void **state)
 	iw_srq_stop(&t);
 }
 
-/* An unexpected message turns out to be too long for the receive that comes. */
+/* A stored message is too long for its receive. */
 static void held_too_long(void **state)
 {
 	struct sx t;
@@ -77,7 +76,7 @@ static void held_too_long(void **state)
 	iw_srq_stop(&t);
 }
 
-/* One QP on an SRQ of three receives. */
+/* Creates one QP on an SRQ with three receives. */
 static void start_active_on(struct sx *t)
 {
 	assert_int_equal(iw_srq_new(t->x.pd, 4, 2, NULL, &t->srq), 0);
@@ -93,7 +92,7 @@ static void start_active(struct sx *t)
 	start_active_on(t);
 }
 
-/* That QP's Initiate leaves. The second message of the session comes before the peer's answer. */
+/* Sends the QP's Initiate. The second message of the session comes before the peer's answer. */
 static void initiate(struct sx *t)
 {
 	struct iw_session_param p = { .rnr_retry_count = 7 };
@@ -110,7 +109,7 @@ static void initiate(struct sx *t)
 	select_end(t, 0);
 }
 
-/* The receives that the QP had taken are back, and it may try again. */
+/* The receives that the QP had taken are back, and the QP may try again. */
 static void expect_released(struct sx *t)
 {
 	assert_int_equal(iw_srq_left(t->srq), 3);
@@ -119,7 +118,7 @@ static void expect_released(struct sx *t)
 	no_cqe(t);
 }
 
-/* Segments come before the answer to our Initiate, which is a Reject: no receive is lost. */
+/* Segments come before a Reject that answers the Initiate: no receive is lost. */
 static void rejected(void **state)
 {
 	struct sx t;
@@ -133,8 +132,8 @@ static void rejected(void **state)
 }
 
 /*
- * The same if the association is lost while the Initiate is unanswered: the next session gets the
- * receives in the order in which they were posted.
+ * The same if the association is lost before the answer. The next session gets the receives in the
+ * order of posting.
  */
 static void lost_before_the_answer(void **state)
 {
@@ -166,8 +165,8 @@ static void lost_before_the_answer(void **state)
 }
 
 /*
- * QPs of another shard wait: when receives come back that this one's have taken, or when fewer QPs are left to share them, its
- * doorbell is to be rung.
+ * QPs of another shard wait. Its doorbell rings when this shard's QP returns receives, or when
+ * fewer QPs remain on the SRQ.
  */
 static void others_wait(void **state)
 {
@@ -182,7 +181,7 @@ static void others_wait(void **state)
 	initiate(&t);
 	fx_control(&t.x, SESSION_ENHANCED_REJECT, "\0\0\0\0", 4);
 	fx_event(&t.x, IW_EVENT_REJECT);
-	fx_no_event(&t.x); /* nobody waits yet */
+	fx_no_event(&t.x); /* no QP waits yet */
 	iw_srq_await(iw_srq_part(t.srq, other), true);
 	assert_int_equal(iw_srq_awaited(t.srq), 1 << 1);
 	assert_ptr_not_equal(iw_srq_doorbell(t.srq, 0), iw_srq_doorbell(t.srq, 1));
@@ -203,7 +202,7 @@ static void others_wait(void **state)
 	fx_stop(&t.x);
 }
 
-/* The CQ overflows: the QP enters the error state, the SRQ does not. */
+/* The CQ overflows: the QP enters the error state, but the SRQ does not. */
 static void cq_overrun(void **state)
 {
 	struct sx t;
@@ -219,7 +218,7 @@ static void cq_overrun(void **state)
 	iw_srq_stop(&t);
 }
 
-/* Thousands of messages overtake one: none is lost, and the table for them is given back. */
+/* Thousands of messages overtake one message: none is lost, and their table is freed. */
 static void far_ahead(void **state)
 {
 	enum { N = 3000 };
@@ -246,8 +245,8 @@ static void far_ahead(void **state)
 }
 
 /*
- * The peer of a QP that is connected out of band goes: the QP stays as it is, and the receives that
- * it has taken go to others.
+ * The peer of a QP connected out of band is lost. The QP keeps its state, and the receives that it
+ * took go to other QPs.
  */
 static void oob_peer_goes(void **state)
 {
@@ -277,7 +276,7 @@ static void oob_peer_goes(void **state)
 
 /* ---- Immediate Data (RFC 7306 6) ---- */
 
-#define REMOTE (FX_MEM - 512u) /* where the peer writes: behind the receives */
+#define REMOTE (FX_MEM - 512u) /* the peer writes here, after the receives */
 
 static void write_one(struct sx *t, unsigned int i, size_t len)
 {
@@ -302,7 +301,7 @@ static void immediate(struct sx *t, unsigned int i, uint32_t msn, uint32_t imm, 
 	deselect(t, i);
 }
 
-/* written: bytes of the Write before the Immediate Data; -1: it stands alone. */
+/* written: bytes of the Write before the Immediate Data; -1: none. */
 static void expect_immediate(struct sx *t, unsigned int i, uint64_t wr_id, uint32_t imm,
 			     int written)
 {
@@ -316,11 +315,10 @@ static void expect_immediate(struct sx *t, unsigned int i, uint64_t wr_id, uint3
 	assert_int_equal(cqe.byte_len, written < 0 ? 0 : written);
 	assert_int_equal(cqe.imm_data, imm);
 	for (unsigned int k = 0; k < SLOT; k++)
-		assert_int_equal(t->x.mem[wr_id * SLOT + k],
-				 0); /* it has gone into the completion */
+		assert_int_equal(t->x.mem[wr_id * SLOT + k], 0); /* the data is in the completion */
 }
 
-/* Receives without length are enough for Immediate Data. */
+/* Receives of length 0 are enough for Immediate Data. */
 static void post_empty(struct sx *t)
 {
 	struct iw_recv_wqe *w = iw_srq_slot(t->srq);
@@ -333,8 +331,8 @@ static void post_empty(struct sx *t)
 }
 
 /*
- * Immediate Data takes a receive as Sends do, among those of the other QPs; the Write before it is
- * that of its own QP.
+ * Immediate Data takes a receive like Sends, in turn with other QPs. It belongs to the Write before
+ * it on its own QP.
  */
 static void immediate_data(void **state)
 {
@@ -355,7 +353,7 @@ static void immediate_data(void **state)
 	write_one(&t, 0, 30);
 	send_one(&t, 0, 2);
 	iw_srq_expect(&t, 0, 3, 2);
-	immediate(&t, 0, 3, 7, 0); /* the Send is in between */
+	immediate(&t, 0, 3, 7, 0); /* a Send is in between */
 	expect_immediate(&t, 0, 4, 7, -1);
 	assert_int_equal(iw_srq_left(t.srq), 0);
 	assert_int_equal(t.x.mem[REMOTE], 0x77);
@@ -363,7 +361,7 @@ static void immediate_data(void **state)
 }
 
 /*
- * Immediate Data waits for receives as Sends do, each with the length of its own Write; QPs are
+ * Immediate Data waits for receives like Sends, each with the length of its own Write. QPs are
  * served in turn.
  */
 static void immediate_data_held(void **state)
@@ -389,7 +387,7 @@ static void immediate_data_held(void **state)
 	iw_srq_stop(&t);
 }
 
-/* Immediate Data that overtakes a Send and a Write takes its receive behind the Send's. */
+/* Immediate Data that overtakes a Send and a Write takes its receive after the Send's. */
 static void immediate_data_overtakes(void **state)
 {
 	struct sx t;
@@ -405,7 +403,7 @@ static void immediate_data_overtakes(void **state)
 	expect_immediate(&t, 0, 1, 9, 40);
 	t.end[0].ssn++;
 	no_cqe(&t);
-	/* In error, what has begun is flushed like a Send. */
+	/* In error state, started messages are flushed like a Send. */
 	iw_srq_post(&t, 2);
 	immediate(&t, 0, 4, 9, 1);
 	assert_int_equal(iw_qp_modify(t.end[0].qp, IW_QPS_ERR), 0);
@@ -415,7 +413,7 @@ static void immediate_data_overtakes(void **state)
 	iw_srq_stop(&t);
 }
 
-/* Immediate Data that is not whole ends the session, and takes no receive. */
+/* Malformed Immediate Data ends the session, and takes no receive. */
 static void immediate_data_malformed(void **state)
 {
 	uint8_t m[64];

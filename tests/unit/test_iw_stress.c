@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* LINK: iwarp */
 /*
- * Two RNICs back to back over a channel that reorders and delays. Random work on several QPs, every
- * byte and every completion checked against a model; also by way of memory windows that are bound
- * and given back under way. IW_SEED=n runs one seed, IW_SEEDS=n so many.
+ * Two RNICs, connected by a channel that reorders and delays. Random work on several QPs, with
+ * every byte and completion checked against a model, and memory windows that are bound and
+ * invalidated meanwhile. IW_SEED=n runs one seed, IW_SEEDS=n runs n seeds.
  */
 #include "fixture/iw_channel.h"
 #include "iwarp/mr.h"
@@ -15,7 +15,7 @@
 #define ARENA (1 << 20)
 #define SOURCE 65536
 #define MAX_LEN 8000
-#define OPS 60 /* a QP, an end and a round */
+#define OPS 60 /* per QP, end and round */
 
 static uint64_t seed;
 
@@ -24,12 +24,12 @@ static uint32_t rnd(uint32_t n)
 	return (uint32_t)(fx_next(&seed) >> 20) % n;
 }
 
-/* What a Send carries, to be checked when it is received. */
+/* The contents of a Send, checked on receipt. */
 struct sent {
 	uint8_t *data;
 	uint32_t len;
-	struct iw_mr *inv; /* of the receiver */
-	bool window;	   /* or its window */
+	struct iw_mr *inv; /* the receiver's region */
+	bool window;	   /* or the receiver's window */
 	uint32_t inv_stag;
 };
 
@@ -49,7 +49,7 @@ struct received {
 
 struct end;
 
-struct side { /* of a QP pair */
+struct side { /* one end of a QP pair */
 	struct end *end;
 	struct side *peer;
 	struct iw_pd *pd;
@@ -63,7 +63,7 @@ struct side { /* of a QP pair */
 	uint32_t mw_stag;
 	unsigned int binds;
 	uint8_t *source, *arena, *shadow;
-	uint32_t used; /* of the arena */
+	uint32_t used; /* bytes of the arena */
 	struct sent sent[OPS * 4];
 	unsigned int sends, delivered;
 	struct posted posted[OPS * 4];
@@ -125,9 +125,7 @@ static void side_init(struct end *e, struct side *s, struct side *peer)
 	assert_int_equal(iw_mw_new(s->pd, IW_MW_TYPE_2, &s->mw), 0);
 }
 
-/*
- * Takes fresh bytes of the arena, and returns their offset; a gap before them would show overruns.
- */
+/* Returns the offset of unused bytes in the arena. A gap before them detects overruns. */
 static uint32_t take(struct side *s, uint32_t len)
 {
 	uint32_t at = s->used + rnd(9);
@@ -180,7 +178,7 @@ static void post_recv(struct side *s)
 		iw_qp_doorbell(s->qp);
 }
 
-/* Makes a gather list over the source; its bytes also go to data. */
+/* Makes a gather list over the source, and copies its bytes to data. */
 static void gather(struct side *s, struct iw_send_wqe *w, uint8_t *data, uint32_t len)
 {
 	uint32_t at = 0;
@@ -223,7 +221,7 @@ static void prepare_bind(struct side *s, struct iw_send_wqe *w)
 }
 
 /*
- * Sometimes uses the STag of the peer's window instead, if it has one; to is relative to the MR,
+ * Sometimes replaces the STag by that of the peer's window. remote_to is then relative to the MR,
  * which begins at base.
  */
 static void aim(const struct side *peer, bool source, struct iw_send_wqe *w, uint64_t base)
@@ -247,8 +245,8 @@ static void prepare_send(struct side *s, struct iw_send_wqe *w, uint32_t len)
 	gather(s, w, sent->data, len);
 	if (s->peer->mw_state == MW_BOUND && rnd(3) == 0) {
 		/*
-		 * The Invalidate must come behind all that uses the STag; reads before it are not
-		 * answered yet unless it is fenced.
+		 * The Invalidate must follow all uses of the STag. The fence waits for reads before
+		 * it.
 		 */
 		w->opcode = IW_WR_SEND_WITH_INV;
 		w->flags |= IW_SEND_FENCE;
@@ -299,10 +297,10 @@ static void post_send(struct side *s)
 	uint32_t len = random_len();
 
 	if (!s->left)
-		iw_qp_doorbell(s->qp); /* what was posted without */
+		iw_qp_doorbell(s->qp); /* for WRs posted without a doorbell */
 	if (!w || !s->left)
 		return;
-	/* Receives that are posted later need their share of the arena. */
+	/* Later receives need a part of the arena. */
 	if (!room(s, len) || !room(s->peer, len))
 		len = 0;
 	memset(w, 0xcc, sizeof(*w));
@@ -338,7 +336,7 @@ static void post_send(struct side *s)
 		w->flags |= IW_SEND_FENCE;
 	if (rnd(3) == 0)
 		w->flags |= IW_SEND_SIGNALED;
-	/* The last one tells that all are done. */
+	/* The last completion shows that all are done. */
 	if (--s->left == 0)
 		w->flags |= IW_SEND_SIGNALED;
 	w->wr_id = p->wr_id = fx_next(&seed);
@@ -428,7 +426,7 @@ static void poll(struct end *e)
 	}
 }
 
-/* Mostly there is room for any message, sometimes for small ones only. */
+/* Usually there is room for any message, sometimes only for small ones. */
 static void pull(struct end *e)
 {
 	size_t max_msg = e->channel.max_msg;
@@ -484,7 +482,7 @@ static bool is_done(const struct side *s)
 	return !s->left && s->completed == s->posts && s->delivered == s->peer->sends;
 }
 
-/* One step of everything, in random order. */
+/* One random step of anything. */
 static void step(unsigned int bias)
 {
 	struct end *e = &ends[rnd(2)];
@@ -515,7 +513,7 @@ static void step(unsigned int bias)
 	}
 }
 
-/* Goes on until the last Writes have arrived as well. */
+/* True once the last Writes have arrived as well. */
 static bool all_done(void)
 {
 	if (ends[0].channel.flying || ends[1].channel.flying)
@@ -550,7 +548,7 @@ static void begin_round(void)
 			s->recvs = s->recv_done = s->used = 0;
 			s->established = s->ending = s->closed = false;
 			s->left = OPS;
-			s->mw_state = MW_FREE; /* whatever it was when its session ended */
+			s->mw_state = MW_FREE; /* the end of a session unbinds windows */
 			assert_int_equal(s->source_mr->windows + s->arena_mr->windows, 0);
 			s->active = (q & 1) == i;
 			memset(s->arena, 0x5a, ARENA);
@@ -615,7 +613,7 @@ static void run(uint64_t n)
 		side_init(&ends[0], &ends[0].side[q], &ends[1].side[q]);
 		side_init(&ends[1], &ends[1].side[q], &ends[0].side[q]);
 	}
-	/* There are three sessions on streams 0 to 3, so the second round uses streams again. */
+	/* The three sessions are on streams 0 to 3, so the second round reuses streams. */
 	for (unsigned int round = 0; round < 2; round++) {
 		unsigned int bias = 1 + rnd(6), steps;
 

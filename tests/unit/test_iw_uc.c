@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* LINK: iwarp */
-/* A QP of type UC from the RNIC's side: what verbs.uc cannot see, as it depends on what the peer has placed. */
+/*
+ * A QP of type UC, from the RNIC's side. These cases depend on placement by the peer, which
+ * verbs.uc cannot see.
+ */
 #include "fixture/iw_receipts.h"
 #include "iwarp/srq.h"
 
-#define WRS 4 /* in the send queue, which has as many slots */
+#define WRS 4 /* in the send queue, with as many slots */
 
-static struct iw_srq *srq; /* NULL: the QP has receives of its own */
+static struct iw_srq *srq; /* NULL: the QP has its own receives */
 
 static void start_with(struct fx *x, bool shared)
 {
@@ -53,7 +56,10 @@ static void expect_state(const struct fx *x, enum iw_qp_state state)
 	assert_int_equal(atomic_load(&x->qp->state), state);
 }
 
-/* A work request of ours is at fault, so that the QP enters SQE; its session ends, and the peer opens another one. */
+/*
+ * A faulty local work request moves the QP to SQE. Its session ends, and the peer opens another
+ * one.
+ */
 static void fail_and_begin_anew(struct fx *x)
 {
 	fx_begin(x, 1, IW_WR_SEND, x->base, 8, 0, 0, 0)->sge[0].lkey++;
@@ -71,8 +77,8 @@ static void fail_and_begin_anew(struct fx *x)
 }
 
 /*
- * What is flushed in SQE while there is a session has slots that later work requests take. Whether those are placed is
- * asked of themselves alone: each completes when the peer has its own message.
+ * Work requests flushed in SQE during a session free slots, which later work requests use. Each of
+ * these completes only once the peer has its message.
  */
 static void flushed_with_a_session(void **state)
 {
@@ -107,7 +113,7 @@ static void feed_write(struct fx *x, bool last, uint64_t to, const void *data, s
 		fx_make_tagged(m, last ? 0xc1 : 0x81, 0x40, x->stag, to, data, len));
 }
 
-/* A Write is dropped of which some was placed. The next one has the length of its own bytes. */
+/* A partly placed Write is dropped. The next Write has the length of its own bytes. */
 static void dropped_in_part(void **state)
 {
 	static const uint8_t data[48], imm[8] = { 1, 2, 3, 4 };
@@ -163,19 +169,19 @@ static void expect_16(struct fx *x, uint64_t id)
 	fx_no_cqe(x);
 }
 
-/* With an SRQ the next message uses the receive of a dropped message, whatever the error. */
+/* With an SRQ, the next message uses the receive of a dropped message, whatever the error. */
 static void dropped_shared(void **state)
 {
 	struct fx x;
 
 	start_with(&x, true);
-	feed_send(&x, true, 1, 0, 16); /* there is no receive, and none is awaited */
+	feed_send(&x, true, 1, 0, 16); /* no receive, and the message does not wait */
 	post_shared(&x, 1);
 	fx_no_cqe(&x);
 	feed_send(&x, false, 2, 0, 16);
-	feed_send(&x, true, 2, 16, 1); /* too long as it is placed */
+	feed_send(&x, true, 2, 16, 1); /* too long at placement */
 	feed_send(&x, false, 3, 0, 8);
-	feed_send(&x, true, 3, 1000, 0); /* as it is delivered */
+	feed_send(&x, true, 3, 1000, 0); /* too long at delivery */
 	fx_no_cqe(&x);
 	assert_int_equal(iw_srq_left(srq), 0);
 	feed_send(&x, true, 4, 0, 16);
@@ -183,7 +189,7 @@ static void dropped_shared(void **state)
 	post_shared(&x, 2);
 	feed_send(&x, true, 5, 0, 16);
 	expect_16(&x, 2);
-	assert_false(fx_pull(&x)); /* no receipt says that a message waits */
+	assert_false(fx_pull(&x)); /* no receipt about a waiting message */
 	stop_shared(&x);
 }
 

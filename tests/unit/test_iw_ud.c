@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* LINK: iwarp */
 /* VALGRIND: yes */
-/* A UD QP whose receives run low: when its program is given time to post more, and for how long. */
+/* A UD QP with few receives left: when, and for how long, its program gets time to post more. */
 #include "fixture/iw_fixture.h"
 
 #include "iwarp/iw_ud.h"
@@ -16,9 +16,9 @@ static const struct ip_addr sender = { .b = { [10] = 0xff, 0xff, 10, 0, 0, 9 } }
 static struct fx x;
 static struct iw_qp *qp;
 static struct iw_srq *srq;
-static uint32_t size = RECVS; /* of the queue of receives */
+static uint32_t size = RECVS; /* of the receive queue */
 
-/* Posts n receives without memory to speak of to the QP, or to its SRQ. */
+/* Posts n minimal receives to the QP, or to its SRQ. */
 static void post(unsigned int n)
 {
 	while (n--) {
@@ -82,7 +82,7 @@ static void stop(void)
 	fx_stop(&x);
 }
 
-/* A round takes so many receives, and leaves so many of those that it found more than before, or fewer. */
+/* Runs a round that consumes `taken` receives, and changes the number of receives by `left`. */
 static void round_of(unsigned int taken, int left)
 {
 	post(taken + (unsigned int)left);
@@ -90,7 +90,7 @@ static void round_of(unsigned int taken, int left)
 	come(taken);
 }
 
-/* A round of several datagrams that leaves fewer than 64 receives is the last one until there are as many. */
+/* After several datagrams, with fewer than 64 receives left, datagrams wait until there are 64. */
 static void low(bool shared)
 {
 	start(shared);
@@ -100,7 +100,7 @@ static void low(bool shared)
 	pass(IW_UD_BURSTS);
 	iw_ud_begin_round(x.iw);
 	come(7);
-	assert_false(iw_ud_is_low(x.iw)); /* they are too few to show a burst */
+	assert_false(iw_ud_is_low(x.iw)); /* too few for a burst */
 	come(1);
 	assert_true(iw_ud_is_low(x.iw)); /* 56 are left */
 	assert_true(iw_ud_awaits_receives(x.iw, false));
@@ -109,7 +109,7 @@ static void low(bool shared)
 	post(1);
 	assert_false(iw_ud_awaits_receives(x.iw, false));
 	assert_false(iw_ud_is_low(x.iw));
-	/* It gets bursts, so that a single datagram is looked at as well, for a while. */
+	/* After a burst, a single datagram counts as well, for a while. */
 	pass(IW_UD_BURSTS - 1);
 	iw_ud_begin_round(x.iw);
 	come(1);
@@ -132,7 +132,7 @@ static void shared_queue(void **state)
 	low(true);
 }
 
-/* Half of a short queue is enough. */
+/* For a short queue, half of it is enough. */
 static void short_queue(bool shared)
 {
 	size = 32;
@@ -153,7 +153,7 @@ static void short_queues(void **state)
 	short_queue(true);
 }
 
-/* The time is limited behind each receive that is posted, and in all. */
+/* The time is limited after each posted receive, and in total. */
 static void time_limits(void **state)
 {
 	start(false);
@@ -165,7 +165,7 @@ static void time_limits(void **state)
 	assert_false(iw_ud_is_low(x.iw));
 	stop();
 
-	/* One receive is posted now and then. */
+	/* A receive is posted now and then. */
 	start(false);
 	round_of(10, 20);
 	for (unsigned int i = 1; i < IW_UD_LOW_MAX / (IW_UD_LOW_QUIET / 2); i++) {
@@ -176,13 +176,16 @@ static void time_limits(void **state)
 	pass(IW_UD_LOW_QUIET / 2);
 	post(1);
 	assert_false(iw_ud_awaits_receives(x.iw, false));
-	/* That has shown nothing of how few are enough. */
-	round_of(8, 1); /* 33 are left, of 64 */
+	/* This does not reduce the number of receives required. */
+	round_of(8, 1); /* 33 of 64 are left */
 	assert_true(iw_ud_is_low(x.iw));
 	stop();
 }
 
-/* A program that has posted nothing in this time is not given it again before it has, and needs fewer from then on. */
+/*
+ * A program that posted nothing in this time gets no more time until it posts. From then on, fewer
+ * receives are required.
+ */
 static void in_vain(void **state)
 {
 	start(false);
@@ -200,7 +203,7 @@ static void in_vain(void **state)
 	stop();
 }
 
-/* With associations, the program is given so much time from now on, and no more. */
+/* With associations, the program gets exactly this time from now on. */
 static void waits_for(uint64_t ns)
 {
 	pass(ns - 1);
@@ -209,7 +212,7 @@ static void waits_for(uint64_t ns)
 	assert_false(iw_ud_awaits_receives(x.iw, true));
 }
 
-/* Associations wait as well: the time is short, and what they have waited is made up for. */
+/* With associations the time is short. Their waiting time is compensated afterwards. */
 static void with_associations(void **state)
 {
 	const uint64_t half = IW_UD_LOW_SHARED / 2;
@@ -222,7 +225,7 @@ static void with_associations(void **state)
 	post(1);
 	pass(1);
 	assert_false(iw_ud_awaits_receives(x.iw, true));
-	round_of(11, -10); /* one is posted, and 50 are left */
+	round_of(11, -10); /* one posted, 50 left */
 	assert_false(iw_ud_is_low(x.iw));
 	pass(half - 1);
 	round_of(11, -10);
@@ -246,7 +249,7 @@ static void with_associations(void **state)
 	waits_for(half);
 	stop();
 
-	/* An association comes while the program is given time: it waits from then on. */
+	/* An association comes up during the wait: the short time starts now. */
 	start(false);
 	round_of(10, 60);
 	pass(IW_UD_LOW_QUIET - 1);
@@ -257,7 +260,7 @@ static void with_associations(void **state)
 	stop();
 }
 
-/* One that is in the error state, from where nothing it receives comes back, is not waited for. */
+/* A QP in error state gets no time, since its receives do not return. */
 static void failed(void **state)
 {
 	start(false);
@@ -268,7 +271,7 @@ static void failed(void **state)
 	stop();
 }
 
-/* Its number may come again, as that of a QP of another type, which is not touched. */
+/* A QP of another type may reuse the number, and is not accessed. */
 static void number_of_another(void **state)
 {
 	struct iw_qp_attr attr = { .type = IW_QPT_RC,
@@ -291,7 +294,7 @@ static void number_of_another(void **state)
 	stop();
 }
 
-/* A QP that is gone is not waited for. */
+/* A freed QP gets no time. */
 static void freed(void **state)
 {
 	start(false);

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* LINK: iwarp */
 /*
- * A WQE is complete with success when the peer has it (iwarp/unplaced.c): as SCTP counts what is
- * placed, whatever order the QPs of an association and the WQEs of a QP are in.
+ * A WQE completes with success once the peer has its data (iwarp/unplaced.c), as SCTP counts
+ * placements. The order of QPs in an association, and of WQEs in a QP, is arbitrary.
  */
 #include "fixture/iw_receipts.h"
 
 /* ---- one QP ---- */
 
-/* Nothing is complete before it is placed, and then it is at once; all counts are modulo 2^32. */
+/* A WQE completes exactly when it is placed. All counts are modulo 2^32. */
 static void in_order(void **state)
 {
 	static const uint32_t before[] = { 1,	       0x7ffffffd, 0x7fffffff, 0x80000000,
@@ -47,7 +47,7 @@ static void in_order(void **state)
 	}
 }
 
-/* Every message of a WQE counts, and none but its own. */
+/* Every message of a WQE counts, and no other message. */
 static void whole_message(void **state)
 {
 	static const uint8_t opcodes[] = { IW_WR_RDMA_WRITE, IW_WR_SEND, IW_WR_SEND_WITH_INV,
@@ -62,7 +62,7 @@ static void whole_message(void **state)
 		for (unsigned int k = 0; k < messages; k++) {
 			receipts_pull(&x, 1);
 			fx_no_cqe(&x);
-			if (k + 1 < messages) /* they are placed before the last one leaves */
+			if (k + 1 < messages) /* placed before the last one leaves */
 				receipts_place(&x, k != 2);
 			fx_no_cqe(&x);
 		}
@@ -84,7 +84,7 @@ static void answer_read(struct fx *x)
 		fx_make_tagged(m, 0xc1, 0x42, x->stag, x->base, "1234", 4));
 }
 
-/* A read is complete when it is answered; who stands before whom is the order of posting. */
+/* A read completes with its response. Completions follow the order of posting. */
 static void reads_between(void **state)
 {
 	for (unsigned int answered_first = 0; answered_first < 2; answered_first++) {
@@ -125,7 +125,7 @@ static void reads_between(void **state)
 	}
 }
 
-/* Work without a message takes its place in the order as well. */
+/* WQEs without a message also keep their order. */
 static void local_work_between(void **state)
 {
 	struct iw_mr *mr;
@@ -145,7 +145,7 @@ static void local_work_between(void **state)
 	fx_expect_cqe(&x, 3, IW_WC_SUCCESS);
 	iw_mr_free(mr);
 	fx_stop(&x);
-	/* nothing of it waits for what never was unplaced */
+	/* Such WQEs wait for nothing if no other was unplaced. */
 	receipts_start(&x, RECEIPTS_WINDOW);
 	assert_int_equal(iw_mr_new(x.pd, x.base, 100, x.base, 0, NULL, &mr), 0);
 	fx_post(&x, 1, IW_WR_LOCAL_INV, 0, 0, iw_mr_stag(mr), 0, 0);
@@ -161,7 +161,7 @@ static void post_unsignaled(struct fx *x, uint64_t wr_id, uint32_t len)
 	fx_publish(x);
 }
 
-/* An unsignaled WR keeps its slot until it is placed, and asks for no quick acknowledgement. */
+/* An unsignaled WR keeps its slot until it is placed, and requests no fast acknowledgement. */
 static void unsignaled(void **state)
 {
 	struct fx x;
@@ -172,7 +172,7 @@ static void unsignaled(void **state)
 	post_unsignaled(&x, 3, 10);
 	for (unsigned int i = 0; i < 5; i++) {
 		receipts_pull(&x, 1);
-		assert_int_equal(x.msg.awaited, i == 3); /* the last message of the signaled one */
+		assert_int_equal(x.msg.awaited, i == 3); /* the last message of the signaled WR */
 		assert_false(x.msg.receipt);
 	}
 	for (unsigned int i = 0; i < 5; i++) {
@@ -215,7 +215,7 @@ static void drained(void **state)
 	fx_stop(&x);
 }
 
-/* Whoever cannot tell what is placed has WQEs complete when their messages are pulled. */
+/* Over an LLP without placement counts, WQEs complete once their messages are pulled. */
 static void nobody_tells(void **state)
 {
 	struct fx x;
@@ -232,7 +232,7 @@ static void nobody_tells(void **state)
 	fx_stop(&x);
 }
 
-/* The QP is reset: what was sent is forgotten, and its next session counts for itself. */
+/* The QP is reset: sent WQEs are dropped, and the next session has its own count. */
 static void reset(void **state)
 {
 	struct fx x, again;
@@ -268,11 +268,11 @@ static void reset(void **state)
 #define QPS 5u
 #define ROUNDS 4000u
 
-/* What the test knows of one WQE that is not complete. */
+/* The model of an incomplete WQE. */
 struct posted {
 	uint64_t wr_id;
-	unsigned int left; /* messages of it that are to be pulled */
-	uint32_t seq;	   /* of the last one; valid if there is none left */
+	unsigned int left; /* messages still to pull */
+	uint32_t seq;	   /* of the last message; valid if left is 0 */
 };
 
 struct qp_model {
@@ -300,7 +300,7 @@ static void check_completions(struct qp_model *q, uint32_t placed)
 		assert_false(p->left);
 		assert_true(p->seq < placed);
 	}
-	for (unsigned int i = 0; i < QPS; i++) { /* and none that could be complete is missing */
+	for (unsigned int i = 0; i < QPS; i++) { /* and no possible completion is missing */
 		const struct posted *p = &q[i].queue[q[i].head % 64];
 
 		assert_false(q[i].head != q[i].tail && !p->left && p->seq < placed);
@@ -341,7 +341,7 @@ static void model_post(struct qp_model *q, uint64_t wr_id, uint64_t *seed)
 		receipts_write(&q->fx, wr_id, len);
 }
 
-/* Whatever the QPs send, and in whatever portions it is placed, each completes in its own order. */
+/* Each QP completes in its own order, whatever the QPs send, and however placements are grouped. */
 static void several_qps(void **state)
 {
 	static struct qp_model q[QPS];
@@ -384,7 +384,7 @@ static void several_qps(void **state)
 	}
 }
 
-/* The CQ of one QP is full when its WQEs are placed: it ends, and the others go on. */
+/* The CQ of one QP is full when its WQEs are placed. This QP ends, and the others continue. */
 static void cq_full(void **state)
 {
 	struct fx x, y, z;

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* LINK: iwarp */
 /*
- * What receipts, Terminates and the end of an association say of WQEs that the peer may not have
- * (iwarp/unplaced.c): which of them is a success, which is at fault, and with what status.
+ * Incomplete WQEs after receipts, Terminates and the loss of an association (iwarp/unplaced.c):
+ * which ones succeed, which one is at fault, and its status.
  */
 #include "fixture/iw_receipts.h"
 
 /* ---- Sends without a receive ---- */
 
 /*
- * The peer's receipt comes before the SACK is taken for a placement (sctp/receipts.h). The Send, and
- * all behind it, waits until it is lifted.
+ * The peer's receipt comes before the SACK counts as a placement (sctp/receipts.h). The Send, and
+ * all later WQEs, wait until a receipt lifts this.
  */
 static void waits_for_a_receive(void **state)
 {
@@ -29,7 +29,7 @@ static void waits_for_a_receive(void **state)
 	fx_expect_cqe(&x, 1, IW_WC_SUCCESS);
 	receipts_place(&x, 3);
 	fx_no_cqe(&x);
-	receipts_waiting(&x, 2); /* the first has one, the second has not */
+	receipts_waiting(&x, 2); /* the first has a receive, the second has none */
 	fx_expect_cqes(&x, 2, 2, IW_WC_SUCCESS);
 	fx_no_cqe(&x);
 	receipts_place(&x, 0);
@@ -41,7 +41,7 @@ static void waits_for_a_receive(void **state)
 	fx_stop(&x);
 }
 
-/* What is lifted is not placed yet, and what is posted meanwhile waits as well. */
+/* A lifted Send may still be unplaced. A WQE posted meanwhile waits as well. */
 static void lifted_early(void **state)
 {
 	struct fx x;
@@ -61,7 +61,10 @@ static void lifted_early(void **state)
 	fx_no_cqe(&x);
 	receipts_place(&x, 1);
 	fx_expect_cqe(&x, 3, IW_WC_SUCCESS);
-	/* It waits again, and so does a Write with Immediate Data, whose Write alone is placed. */
+	/*
+	 * The same again. A Write with Immediate Data also waits, of which only the Write is
+	 * placed.
+	 */
 	fx_post(&x, 4, IW_WR_RDMA_WRITE_WITH_IMM, x.base, 10, 1, 1, 0);
 	receipts_pull(&x, 2);
 	receipts_waiting(&x, 4);
@@ -93,7 +96,7 @@ static void wrapped_msn(void **state)
 	fx_stop(&x);
 }
 
-/* However long it waits, and whatever others send meanwhile. */
+/* A Send may wait for any time, whatever others send meanwhile. */
 static void waits_long(void **state)
 {
 	struct fx x;
@@ -117,7 +120,7 @@ static void waits_long(void **state)
 	fx_stop(&x);
 }
 
-/* A read behind a Send that waits is answered, and does not complete before it. */
+/* A read after a waiting Send is answered, but does not complete before the Send. */
 static void read_behind(void **state)
 {
 	uint8_t m[64];
@@ -138,7 +141,7 @@ static void read_behind(void **state)
 	fx_stop(&x);
 }
 
-/* Another QP of the association has nothing to do with it. */
+/* Another QP of the association is not affected. */
 static void others_go_on(void **state)
 {
 	struct fx x, y;
@@ -159,7 +162,7 @@ static void others_go_on(void **state)
 	fx_stop(&x);
 }
 
-/* Receipts that are not as they should be end the session. */
+/* Malformed receipts end the session. */
 static void malformed_receipts(void **state)
 {
 	static const struct {
@@ -199,7 +202,7 @@ static void malformed_receipts(void **state)
 	}
 }
 
-/* A peer that has agreed upon nothing sends no receipts, and no other message of the extension. */
+/* A peer without the extension sends no receipts, and no other message of the extension. */
 static void without_agreement(void **state)
 {
 	static const struct {
@@ -228,7 +231,7 @@ static void without_agreement(void **state)
 	}
 }
 
-/* Of a peer of another stack we know what its SCTP acknowledges. */
+/* For a peer with another stack, the acknowledgements of its SCTP count. */
 static void other_stack(void **state)
 {
 	struct fx x;
@@ -242,12 +245,12 @@ static void other_stack(void **state)
 	fx_expect_cqe(&x, 1, IW_WC_SUCCESS);
 	assert_true(atomic_load(&x.qp->imm_alone));
 	receipts_terminate(&x, TERM_RDMAP_LOCAL, NULL);
-	fx_expect_cqe(&x, 2, IW_WC_WR_FLUSH_ERR); /* it does not say whose fault it is */
+	fx_expect_cqe(&x, 2, IW_WC_WR_FLUSH_ERR); /* the fault is unknown */
 	fx_event(&x, IW_EVENT_QP_FATAL);
 	fx_stop(&x);
 }
 
-/* ---- the last receipt ---- */
+/* ---- the final receipt ---- */
 
 /* Posts six WRs: their messages are numbered 1, 2, 3 to 6, 7, 8 and (the read) 9. */
 static void post_six(struct fx *x)
@@ -262,10 +265,10 @@ static void post_six(struct fx *x)
 	assert_int_equal(get_be16(x->out), 9);
 }
 
-/* It completes what came before it, and not more, whatever SCTP knows. */
+/* The final receipt completes earlier messages only, even if SCTP acknowledged more. */
 static void final_receipt(void **state)
 {
-	/* The number of the first message that was not taken, and the WRs that are complete. */
+	/* The number of the first undelivered message, and the number of complete WRs. */
 	static const struct {
 		uint16_t ssn;
 		unsigned int complete;
@@ -294,7 +297,7 @@ static void final_receipt(void **state)
 	}
 }
 
-/* DDP-SSNs are counted in 16 bits. */
+/* DDP-SSNs have 16 bits. */
 static void final_receipt_wraps(void **state)
 {
 	struct fx x;
@@ -310,7 +313,7 @@ static void final_receipt_wraps(void **state)
 	fx_stop(&x);
 }
 
-/* A Send that was taken and has no receive is not in one, and never will be. */
+/* A delivered Send that waits for a receive never gets one. */
 static void final_and_waiting(void **state)
 {
 	struct fx x;
@@ -324,12 +327,12 @@ static void final_and_waiting(void **state)
 	fx_expect_cqe(&x, 4, IW_WC_RNR_RETRY_EXC_ERR);
 	fx_expect_cqes(&x, 5, 2, IW_WC_WR_FLUSH_ERR);
 	fx_no_cqe(&x);
-	fx_event(&x, IW_EVENT_CLOSED); /* of the QP there is none: the WR has told */
+	fx_event(&x, IW_EVENT_CLOSED); /* no event of the QP: the WR has the error */
 	fx_no_event(&x);
 	fx_stop(&x);
 }
 
-/* It comes when WRs wait in the queue and have not left. */
+/* The receipt comes while WRs wait in the queue, unsent. */
 static void final_and_half_sent(void **state)
 {
 	struct fx x;
@@ -374,7 +377,7 @@ static const struct {
 	{ TERM_LLP_LOCAL, IW_WC_REM_OP_ERR },
 };
 
-/* The Terminate quotes the header of the Send, or of the Write, or of none. */
+/* The Terminate quotes the header of the Send, of the Write, or none. */
 static void what_the_status_is(void **state)
 {
 	for (size_t i = 0; i < sizeof(statuses) / sizeof(statuses[0]); i++) {
@@ -407,8 +410,8 @@ static void what_the_status_is(void **state)
 }
 
 /*
- * Writes to the same place, or side by side: the Terminate is about the one that has this TO and is
- * not placed.
+ * Writes to the same place, or side by side. The Terminate is about the unplaced Write with this
+ * TO.
  */
 static void which_write(void **state)
 {
@@ -416,7 +419,7 @@ static void which_write(void **state)
 		uint64_t to[3];
 		uint32_t len[3];
 		uint64_t at;
-		uint16_t ssn; /* of the final receipt; 0: there is none */
+		uint16_t ssn; /* of the final receipt; 0: none */
 		unsigned int blamed;
 	} cases[] = {
 		{ { 1000, 1100, 1200 }, { 100, 100, 100 }, 1100, 0, 1 },
@@ -445,7 +448,7 @@ static void which_write(void **state)
 			if (cases[i].ssn)
 				receipts_final(&x, (uint16_t)(cases[i].ssn + behind_a_read), 0);
 			receipts_terminate(&x, TERM_RDMAP_ACCESS, header);
-			if (behind_a_read) { /* it is not answered */
+			if (behind_a_read) { /* the read has no response */
 				fx_expect_cqe(&x, 9, IW_WC_WR_FLUSH_ERR);
 				fx_expect_cqes(&x, 0, cases[i].blamed, IW_WC_WR_FLUSH_ERR);
 			} else {
@@ -462,7 +465,7 @@ static void which_write(void **state)
 	}
 }
 
-/* A Send waits for its receive, and a Write behind it is placed, but not the next one. */
+/* A Send waits for its receive. One Write after it is placed, the next one is not. */
 static void write_behind_a_waiting_send(void **state)
 {
 	uint8_t header[64];
@@ -481,7 +484,7 @@ static void write_behind_a_waiting_send(void **state)
 	fx_stop(&x);
 }
 
-/* The peer refuses a read: it is at fault, and not the Write before it that is placed. */
+/* The peer refuses a read: the read is at fault, not the placed Write before it. */
 static void refused_read(void **state)
 {
 	uint8_t header[64];
@@ -503,7 +506,7 @@ static void refused_read(void **state)
 
 /* ---- the association is lost ---- */
 
-/* What is not complete is at fault if it is the oldest; the rest is flushed. */
+/* The oldest incomplete WQE is at fault; the others are flushed. */
 static void lost(void **state)
 {
 	for (unsigned int receipts = 0; receipts < 2; receipts++) {
@@ -538,7 +541,7 @@ static void lost(void **state)
 	}
 }
 
-/* A Terminate that is about nothing, and a read is all that there is. */
+/* The Terminate quotes nothing, and only a read is outstanding. */
 static void terminate_with_reads(void **state)
 {
 	struct fx x;
@@ -554,7 +557,7 @@ static void terminate_with_reads(void **state)
 	fx_event(&x, IW_EVENT_CLOSED);
 	fx_no_event(&x);
 	fx_stop(&x);
-	/* there is nothing at all */
+	/* Nothing is outstanding. */
 	receipts_start(&x, RECEIPTS_WINDOW);
 	receipts_terminate(&x, TERM_LLP_LOCAL, NULL);
 	fx_no_cqe(&x);
@@ -562,7 +565,7 @@ static void terminate_with_reads(void **state)
 	fx_stop(&x);
 }
 
-/* A read without an answer is as much under way as a Write. */
+/* A read without a response is outstanding, like a Write. */
 static void lost_with_reads(void **state)
 {
 	for (unsigned int behind = 0; behind < 2; behind++) {

@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* LINK: iwarp */
 /*
- * A thousand QPs of one association wait for placement (iwarp/unplaced.c): what a completion costs
- * grows with the logarithm of their number at most. The cost is counted: it is how many QPs change
- * their place in the queue.
+ * A thousand QPs of one association wait for placement (iwarp/unplaced.c). The cost of a completion
+ * grows at most with the logarithm of their number. The cost is the number of QPs that change
+ * places in the queue.
  */
 #include "fixture/iw_receipts.h"
 
 #define QPS 1024u
-#define DEPTH 10u /* of a heap of so many */
-#define EACH 4u	  /* Writes of a QP */
+#define DEPTH 10u /* of a heap with this size */
+#define EACH 4u	  /* Writes per QP */
 #define ALL (QPS * EACH)
 
-/* The QPs of x, of which the selected one is x->qp. */
+/* The QPs of x. x->qp is the selected one. */
 struct many {
 	struct fx x;
 	struct iw_qp *qp[QPS];
-	struct timerq_node *before[QPS]; /* iw_assoc.unplaced.heap, as it was last */
+	struct timerq_node *before[QPS]; /* the last iw_assoc.unplaced.heap */
 	size_t n_before;
 };
 
@@ -44,7 +44,7 @@ static void many_stop(struct many *t)
 	fx_stop(&t->x);
 }
 
-/* QP i posts a Write, whose wr_id is its own number, and it leaves. */
+/* Posts a Write of QP i, with i as wr_id, and pulls it. */
 static void write_one(struct many *t, unsigned int i)
 {
 	t->x.qp = t->qp[i];
@@ -60,7 +60,7 @@ static void remember(struct many *t)
 	memcpy(t->before, q->heap, q->count * sizeof(*q->heap));
 }
 
-/* How many places of the queue have another QP than before. */
+/* Returns the number of places in the queue with another QP than before. */
 static unsigned int changed(struct many *t)
 {
 	const struct timerq *q = &t->x.assoc->unplaced;
@@ -71,7 +71,7 @@ static unsigned int changed(struct many *t)
 	return n;
 }
 
-/* One message after the other is placed, in the order of whose[]; each is complete at once. */
+/* Places the messages one by one, in the order of whose[]. Each completes at once. */
 static void place_all(struct many *t, const uint16_t *whose)
 {
 	for (unsigned int k = 0; k < ALL; k++) {
@@ -83,7 +83,7 @@ static void place_all(struct many *t, const uint16_t *whose)
 	}
 }
 
-/* Sends in this order and places all; a QP that begins to wait changes a few places as well. */
+/* Sends in this order, and places all. A QP that starts to wait changes few places as well. */
 static void in_order(const uint16_t *whose)
 {
 	static struct many t;
@@ -92,13 +92,13 @@ static void in_order(const uint16_t *whose)
 	for (unsigned int k = 0; k < ALL; k++) {
 		remember(&t);
 		write_one(&t, whose[k]);
-		assert_true(changed(&t) <= 1); /* nothing waits for a newer message */
+		assert_true(changed(&t) <= 1); /* no QP waits for a newer message */
 	}
 	place_all(&t, whose);
 	many_stop(&t);
 }
 
-/* All QPs take turns: each waits behind all others again. */
+/* All QPs take turns: each queues again after all others. */
 static void in_turn(void **state)
 {
 	static uint16_t whose[ALL];
@@ -108,7 +108,7 @@ static void in_turn(void **state)
 	in_order(whose);
 }
 
-/* Each QP sends all of its Writes at once: each waits before all others again. */
+/* Each QP sends all of its Writes at once: each queues again before all others. */
 static void in_rows(void **state)
 {
 	static uint16_t whose[ALL];
@@ -118,7 +118,7 @@ static void in_rows(void **state)
 	in_order(whose);
 }
 
-/* Whoever sends is chance: each waits somewhere between the others. */
+/* QPs send in random order: each queues somewhere between the others. */
 static void by_chance(void **state)
 {
 	static uint16_t whose[ALL];
@@ -136,7 +136,7 @@ static void by_chance(void **state)
 	in_order(whose);
 }
 
-/* Sessions end while their QPs wait, in any place of the queue; the others go on. */
+/* Sessions end while their QPs wait, anywhere in the queue. The others continue. */
 static void some_end(void **state)
 {
 	static struct many t;

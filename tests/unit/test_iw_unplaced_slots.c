@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* LINK: iwarp */
 /*
- * Slots of a send queue that are used again while nothing has asked what is placed (iwarp/unplaced.c): reads complete
- * by their responses, and the WQEs behind them must be asked for themselves, not by what was in their slots before.
+ * Reused slots of a send queue, with no check for placement meanwhile (iwarp/unplaced.c). Reads
+ * complete with their responses. Later WQEs must be checked themselves, not by the former contents
+ * of their slots.
  */
 #include "fixture/iw_receipts.h"
 
-#define WRS 4 /* in the send queue, which has as many slots */
+#define WRS 4 /* in the send queue, with as many slots */
 
-/* n reads have completed, behind a Write that was placed. The next WR id is n + 1. */
+/* Completes n reads, after a Write that was placed. The next WR id is n + 1. */
 static void start(struct fx *x, uint64_t n)
 {
 	uint8_t m[64], data[8] = { 0 };
@@ -59,7 +60,7 @@ static void each_completes_in_its_turn(void **state)
 	}
 }
 
-/* What is posted while a Send waits is not placed by the Send's finding a receive. */
+/* A Send that finds its receive does not place the WQEs posted meanwhile. */
 static void not_before_it_is_placed(void **state)
 {
 	for (uint64_t reads = 0; reads < 3 * WRS; reads++) {

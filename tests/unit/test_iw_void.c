@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* LINK: iwarp */
 /*
- * Void messages (iwarp/void.c): which of ours may become void, what is sent in their place, and what the
- * peer's do.
+ * Void messages (iwarp/void.c): which local messages may become void, their replacement, and the
+ * effect of the peer's.
  */
 #include "fixture/iw_receipts.h"
 #include "iwarp/rc.h"
 
 #define PLENTY 1000000 /* bytes of the peer's window */
 
-/* ---- ours ---- */
+/* ---- local messages ---- */
 
-/* The next message is one of a WR or a response, or it is none. */
+/* Pulls the next message, and checks its flag. WRs and responses are voidable. */
 static void expect_voidable(struct fx *x, bool voidable)
 {
 	x->msg.voidable = !voidable;
@@ -29,7 +29,10 @@ static void ask(struct fx *x, uint32_t msn, uint32_t len)
 		fx_make_untagged(m, 0x41, 0x41, 0, 1, msn, 0, body, sizeof(body)));
 }
 
-/* Each segment of a WR, and of an answer; but neither receipts nor what ends the session. */
+/*
+ * Each segment of WRs and responses is voidable. Receipts and messages that end the session are
+ * not.
+ */
 static void which(void **state)
 {
 	struct fx x;
@@ -47,9 +50,9 @@ static void which(void **state)
 	expect_voidable(&x, true);
 	expect_voidable(&x, true);
 	fx_send(&x, 1, "abc", 3);
-	expect_voidable(&x, false); /* it has no receive */
+	expect_voidable(&x, false); /* a receipt: no receive */
 	fx_write(&x, 0xbad, 0, "x", 1);
-	expect_voidable(&x, false); /* the last receipt */
+	expect_voidable(&x, false); /* the final receipt */
 	assert_int_equal(x.out[3], 0x4f);
 	expect_voidable(&x, false); /* the Terminate */
 	assert_int_equal(x.out[3], 0x47);
@@ -59,7 +62,10 @@ static void which(void **state)
 	fx_stop(&x);
 }
 
-/* A WR that cannot be sent ends the session while it is asked for its message: the receipt comes instead. */
+/*
+ * A WR that cannot be sent ends the session when its message is pulled: the receipt is pulled
+ * instead.
+ */
 static void in_its_place(void **state)
 {
 	struct fx x;
@@ -90,7 +96,10 @@ static void void_messages(void *llp, uint16_t sid)
 	voided.completions = iw_cq_count(x->cq);
 }
 
-/* What the last receipt says is taken need not be acknowledged: SCTP may send it again behind the success. */
+/*
+ * Messages that the final receipt acknowledges need no SACK: SCTP may retransmit them after the
+ * success.
+ */
 static void final_receipt(void **state)
 {
 	struct fx x;
@@ -110,7 +119,7 @@ static void final_receipt(void **state)
 	fx_stop(&x);
 }
 
-/* The message keeps its DDP-SSN; the rest is a Terminate of the type that has no codes of its own. */
+/* The message keeps its DDP-SSN. The rest is a Terminate with the type for other LLP errors. */
 static void bytes(void **state)
 {
 	static const uint8_t rest[] = { 0x41, 0x47, 0, 0, 0, 0, 0, 0, 0,    2, 0,
@@ -126,9 +135,9 @@ static void bytes(void **state)
 	assert_int_equal(out[IW_VOID_LEN], 0xee);
 }
 
-/* ---- the peer's ---- */
+/* ---- messages of the peer ---- */
 
-/* A void message with this DDP-SSN comes. */
+/* Delivers a void message with this DDP-SSN. */
 static void feed_void(struct fx *x, uint16_t ssn)
 {
 	uint8_t out[IW_VOID_LEN], message[2] = { 0 };
@@ -161,7 +170,10 @@ static void start(struct fx *x)
 		fx_post_recv(x, i, x->base + 100 * i, 100, x->stag);
 }
 
-/* Everything goes on, but nothing completes. Then the peer ends the session as if nothing were lost. */
+/*
+ * Checks that the session continues, but nothing completes. Then the peer ends the session without
+ * an error.
+ */
 static void expect_quiet_end(struct fx *x)
 {
 	assert_int_equal(iw_qp_state(x->qp), IW_QPS_RTS);
@@ -176,7 +188,7 @@ static void expect_quiet_end(struct fx *x)
 		fx_expect_cqe(x, i, IW_WC_WR_FLUSH_ERR);
 }
 
-/* A Send is void, and one behind it was faster: no receive completes, and nothing is wrong with its MSN. */
+/* A Send is void, and a later one came first. No receive completes, and the MSN is no error. */
 static void send_behind(void **state)
 {
 	for (unsigned int early = 0; early < 2; early++) {
@@ -195,7 +207,7 @@ static void send_behind(void **state)
 	}
 }
 
-/* A segment in the midst of a Send is void: it does not complete with a hole. */
+/* A segment inside a Send is void: the Send must not complete with a gap. */
 static void hole(void **state)
 {
 	struct fx x;
@@ -209,7 +221,7 @@ static void hole(void **state)
 	fx_stop(&x);
 }
 
-/* A Write is void. The Send behind it, which came before, would tell the application that it is there. */
+/* A Write is void. The later Send, which came first, would report the Write as complete. */
 static void write_before(void **state)
 {
 	struct fx x;
@@ -222,7 +234,7 @@ static void write_before(void **state)
 	fx_stop(&x);
 }
 
-/* Behind a void message nothing is placed and nothing is wrong, whichever comes first. */
+/* After a void message nothing is placed, and nothing is an error, in any order of arrival. */
 static void errors_behind(void **state)
 {
 	for (unsigned int order = 0; order < 3; order++) {
@@ -245,7 +257,7 @@ static void errors_behind(void **state)
 	}
 }
 
-/* The lowest of several counts, whichever comes first. */
+/* Of several void messages the earliest counts, in any order of arrival. */
 static void several(void **state)
 {
 	for (unsigned int order = 0; order < 2; order++) {
@@ -261,7 +273,7 @@ static void several(void **state)
 	}
 }
 
-/* What stands before it is as ever, and an error there, too. */
+/* Messages before the void one are handled as usual, and so are their errors. */
 static void before(void **state)
 {
 	struct fx x;
@@ -282,7 +294,9 @@ static void before(void **state)
 	fx_stop(&x);
 }
 
-/* Receipts, and the Terminate that says why the peer's QP has failed, count behind it. */
+/*
+ * Receipts after the void message count, and so does the Terminate with the error of the peer's QP.
+ */
 static void what_outlives(void **state)
 {
 	uint8_t header[DDP_TAGGED_LEN];
@@ -301,7 +315,7 @@ static void what_outlives(void **state)
 	fx_stop(&x);
 }
 
-/* Our own last receipt does not speak of what was dropped. */
+/* The local final receipt ignores dropped messages. */
 static void last_receipt(void **state)
 {
 	struct rdmap_receipt r;
@@ -321,7 +335,7 @@ static void last_receipt(void **state)
 	fx_stop(&x);
 }
 
-/* To a side that does not know receipts it is what it says: a Terminate, and the end. */
+/* A side without receipts takes a void message for a Terminate, which ends the session. */
 static void without_receipts(void **state)
 {
 	struct fx x;
@@ -337,9 +351,9 @@ static void without_receipts(void **state)
 	fx_stop(&x);
 }
 
-/* ---- the QP that is in error ---- */
+/* ---- the QP in error state ---- */
 
-/* Nothing of a session that has ended is placed, delivered or executed. */
+/* Messages of an ended session are not placed, delivered or executed. */
 static void nothing_is_placed(void **state)
 {
 	struct rdmap_atomic_request atomic = { .opcode = RDMAP_FETCH_ADD, .id = 1, .data = 1 };

@@ -2,26 +2,29 @@
 /* LINK: iwarp */
 /* VALGRIND: yes */
 /*
- * XRC on a network that reorders, and with a hostile peer of an XRC_SEND, which asks for something. That QP asks, and is
- * asked for nothing: whatever the request and whatever the rights of its memory, the session ends with a Terminate
- * before anything is placed.
+ * XRC on a network that reorders, and a hostile peer of an XRC_SEND. An XRC_SEND sends requests,
+ * and gets none. Whatever a request, and whatever the access rights: the session ends with a
+ * Terminate before anything is placed.
  */
 #include "fixture/iw_receipts.h"
 
 #include "iwarp/iw_xrc.h"
 
 #define SRQ_NUM 5
-#define SINK 64 /* bytes of reads and atomics of ours, in front of what a peer names */
+#define SINK 64 /* bytes of local reads and atomics, before those that a peer names */
 
 static const uint8_t data[64] = { 1, 2, 3 };
 
-/* What a Read Request of ours names for its response. */
+/* The sink that a local Read Request names for its response. */
 struct sink {
 	uint32_t stag;
 	uint64_t to;
 };
 
-/* x has an XRC_SEND with receipts, all of whose memory peers may read, write and change; there is no session yet. */
+/*
+ * Gives x an XRC_SEND with receipts. Peers may read, write and change all of its memory. There is
+ * no session yet.
+ */
 static void start(struct fx *x, bool initiator)
 {
 	struct iw_qp_attr attr = {
@@ -44,7 +47,7 @@ static void start(struct fx *x, bool initiator)
 	iw_qp_set_access(x->qp, IW_ACCESS_REMOTE);
 }
 
-/* The peer has opened a session, in which it may ask for four things at a time. Two WRs are under way. */
+/* The peer opens a session with four requests of its own at a time. Two WRs are outstanding. */
 static struct sink start_busy(struct fx *x)
 {
 	start(x, false);
@@ -57,7 +60,7 @@ static struct sink start_busy(struct fx *x)
 	return (struct sink){ get_be32(x->out + 20), get_be64(x->out + 24) };
 }
 
-/* The peer answers our read, with the message whose turn it is. */
+/* The peer answers the local read, with the next message. */
 static void respond(struct fx *x, const struct sink *to)
 {
 	uint8_t m[200];
@@ -96,7 +99,7 @@ static size_t make(const struct fx *x, const struct request *r, uint8_t *m)
 	}
 }
 
-/* The messages that a peer may ask with, and those that name an SRQ. */
+/* The requests of a peer, and the messages for an SRQ. */
 static const struct request requests[] = {
 	{ "Write", 0x40, 0, 20 },
 	{ "Write of nothing", 0x40, 0, 0 },
@@ -117,14 +120,17 @@ static const struct request requests[] = {
 };
 #define REQUESTS (sizeof(requests) / sizeof(requests[0]))
 
-/* Checks that nothing behind the sink has changed. */
+/* Checks that nothing after the sink has changed. */
 static void expect_untouched(const struct fx *x)
 {
 	for (size_t i = SINK; i < FX_MEM; i++)
 		assert_int_equal(x->mem[i], 0xa5);
 }
 
-/* Of the QP and of its session, in either order; that the session was established may be told before. */
+/*
+ * Checks the events of the QP and of its session, in either order. An event about the establishment
+ * may come first.
+ */
 static void expect_events(struct fx *x)
 {
 	unsigned int requests_refused = 0, closed = 0;
@@ -139,7 +145,7 @@ static void expect_events(struct fx *x)
 	assert_int_equal(closed, 1);
 }
 
-/* Checks that the QP ends, and that the peer is told why, with the header of its message. */
+/* Checks that the QP ends, and that the Terminate has the header of the peer's message. */
 static void expect_end(struct fx *x, const struct request *r, const uint8_t *m, size_t len)
 {
 	assert_true(receipts_out(x).final);
@@ -167,7 +173,7 @@ static void requests_end_the_session(void **state)
 	}
 }
 
-/* One that comes early is not placed either, and ends the session when its turn comes: the read before it is done. */
+/* An early request is not placed either. It ends the session in its turn, after the read. */
 static void early_requests(void **state)
 {
 	uint8_t m[200];
@@ -192,7 +198,7 @@ static void early_requests(void **state)
 	}
 }
 
-/* They come on the heels of the peer's Accept, or overtake it. */
+/* The requests follow the peer's Accept directly, or overtake it. */
 static void requests_around_the_accept(void **state)
 {
 	struct iw_session_param p = { .ird = 4, .ord = 4, .rnr_retry_count = 7 };
@@ -219,7 +225,7 @@ static void requests_around_the_accept(void **state)
 	}
 }
 
-/* What answers the QP's own work requests is taken, as on any connection. */
+/* Responses to the QP's own work requests are accepted, as on any connection. */
 static void responses_are_taken(void **state)
 {
 	uint8_t m[100], body[RDMAP_ATOMIC_RESP_LEN] = { 0 };
@@ -284,7 +290,7 @@ static void receiver_stop(struct receiver *r)
 	fx_stop(&r->x);
 }
 
-/* Posts the receive wr_id to the SRQ, of 16 bytes at 16 times its number. */
+/* Posts a receive to the SRQ, with 16 bytes at offset 16 * wr_id. */
 static void post_to(struct receiver *r, int i, uint64_t wr_id)
 {
 	struct iw_recv_wqe *wqe = iw_srq_slot(r->srq[i]);
@@ -299,7 +305,10 @@ static void post_to(struct receiver *r, int i, uint64_t wr_id)
 		iw_doorbell_serve(iw_srq_doorbell(r->srq[i], 0));
 }
 
-/* The peer's Send msn of 16 bytes, to the SRQ of that index, as its message `ssn`; it may be early. */
+/*
+ * Delivers the peer's Send msn of 16 bytes, to the SRQ of that index, as message `ssn`, perhaps
+ * early.
+ */
 static void send_to(struct receiver *r, int i, uint32_t msn, uint16_t ssn)
 {
 	uint8_t m[64], body[16];
@@ -310,7 +319,10 @@ static void send_to(struct receiver *r, int i, uint32_t msn, uint16_t ssn)
 				 sizeof(body)));
 }
 
-/* A peer may not invalidate a region that the QPs of a domain reach by an SRQ, though the PD has one QP alone. */
+/*
+ * A peer may not invalidate a region that QPs of the domain reach through an SRQ, even if the PD
+ * has only one QP.
+ */
 static void invalidation_by_a_peer(void **state)
 {
 	struct iw_qp *qp;
@@ -326,7 +338,7 @@ static void invalidation_by_a_peer(void **state)
 	fx_stop(&r.x);
 }
 
-/* Messages overtake others, of which it is not known yet which SRQ they name: with receives, and without any. */
+/* Messages overtake others whose SRQ is not known yet: with receives, and without any. */
 static void messages_overtake(void **state)
 {
 	for (int late = 0; late < 2; late++) {

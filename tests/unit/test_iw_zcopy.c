@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* LINK: iwarp */
 /*
- * Payload that the LLP reads from the application's memory instead of a copy (iwarp/zcopy.c): which
- * payload, and when its WQE is complete.
+ * Payload that the LLP reads from the application's memory, without a copy (iwarp/zcopy.c): which
+ * payload, and when its WQE completes.
  */
 #include "fixture/iw_zcopy.h"
 
-/* ---- what is referenced ---- */
+/* ---- referenced payload ---- */
 
 static void what_is_referenced(void **state)
 {
@@ -31,7 +31,7 @@ static void what_is_referenced(void **state)
 		}
 		zcopy_post_some(&x, 1, 2, cases[i].len);
 		if (!cases[i].mapped) {
-			assert_true(fx_pull(&x)); /* the Terminate: it cannot be copied either */
+			assert_true(fx_pull(&x)); /* the Terminate: memory cannot be copied */
 			assert_int_equal(x.out[3], 0x47);
 			fx_expect_cqe(&x, 1, IW_WC_LOC_PROT_ERR);
 			fx_expect_cqe(&x, 2, IW_WC_WR_FLUSH_ERR);
@@ -52,7 +52,7 @@ static int probe_nothing(const void *src, size_t len)
 	return -EFAULT;
 }
 
-/* Memory that can be copied and not be referenced is copied, and the WQE waits all the same. */
+/* Memory that cannot be referenced is copied, and the WQE still waits. */
 static void copied_instead(void **state)
 {
 	struct fx x;
@@ -89,7 +89,7 @@ static void inline_data(void **state)
 	zcopy_stop(&x);
 }
 
-/* Each segment is judged by itself; the WQE waits for the last one, which was copied. */
+/* Each segment is referenced or copied. The WQE waits for the last one, which was copied. */
 static void long_message(void **state)
 {
 	struct fx x;
@@ -101,7 +101,7 @@ static void long_message(void **state)
 		assert_ptr_equal(x.msg.ref, x.mem + (size_t)i * CUT);
 	}
 	assert_int_equal(zcopy_pull(&x), 0); /* less than ZCOPY_MIN */
-	zcopy_ack(&x, 3);		     /* all that is referenced */
+	zcopy_ack(&x, 3);		     /* all referenced segments */
 	fx_no_cqe(&x);
 	zcopy_ack(&x, 1);
 	fx_expect_cqe(&x, 1, IW_WC_SUCCESS);
@@ -124,13 +124,13 @@ static void post_gathered(struct fx *x, uint64_t wr_id, const uint32_t *lens, ui
 	fx_publish(x);
 }
 
-/* Only the end of a message can be referenced: nothing may stand behind the gap. */
+/* Only the end of a message can be referenced: no bytes may follow the reference. */
 static void several_sges(void **state)
 {
 	static const struct {
 		uint32_t lens[4];
 		uint8_t n;
-		uint32_t ref[2]; /* of each cut */
+		uint32_t ref[2]; /* of each segment */
 		uint32_t offset[2];
 	} cases[] = {
 		{ { 436, 1000 }, 2, { 1000 }, { 436 } },
@@ -166,14 +166,11 @@ static void several_sges(void **state)
 	}
 }
 
-/* ---- the messages are those of a copy ---- */
+/* ---- the messages equal those of a copy ---- */
 
 #define DUMP 40000
 
-/*
- * Dumps its messages, one after the other, from an RNIC that may reference or not. Returns how many
- * reference.
- */
+/* Dumps the messages of an RNIC that may reference or not. Returns how many do. */
 static unsigned int dump(uint8_t *to, size_t *len, uint8_t opcode, bool may_reference)
 {
 	struct rdmap_read_request r = { .sink_stag = 0x77, .sink_to = 0x1234, .size = LONG };
@@ -222,7 +219,7 @@ static void same_bytes(void **state)
 	}
 }
 
-/* ---- when it is complete ---- */
+/* ---- completion ---- */
 
 /* Both counts are modulo 2^32, and the last acknowledgement may be long ago. */
 static void complete_when_placed(void **state)
@@ -255,7 +252,7 @@ static void complete_when_placed(void **state)
 	}
 }
 
-/* Whatever stands behind it waits, whether it references or not, as does a read that is answered. */
+/* Later WQEs wait, whether they reference or not; so do answered reads. */
 static void in_posting_order(void **state)
 {
 	uint8_t m[64];
@@ -274,11 +271,11 @@ static void in_posting_order(void **state)
 	assert_int_equal(x.qp->sq.head, 0);
 	zcopy_ack(&x, 1);
 	fx_no_cqe(&x);
-	zcopy_ack(&x, 1); /* the short cut of the first */
+	zcopy_ack(&x, 1); /* the short segment of the first WQE */
 	fx_expect_cqe(&x, 1, IW_WC_SUCCESS);
 	fx_no_cqe(&x);
 	zcopy_ack(&x, 1);
-	fx_expect_cqes(&x, 2, 2, IW_WC_SUCCESS); /* the read's request need not be placed */
+	fx_expect_cqes(&x, 2, 2, IW_WC_SUCCESS); /* a read request need not be placed */
 	fx_no_cqe(&x);
 	zcopy_ack(&x, 2);
 	fx_expect_cqe(&x, 4, IW_WC_SUCCESS);
@@ -307,7 +304,7 @@ static void immediate_data(void **state)
 	}
 }
 
-/* In SQD the current WQE goes on, and waits as ever. */
+/* In SQD the current WQE continues, and waits as usual. */
 static void drained(void **state)
 {
 	struct fx x;
@@ -331,7 +328,7 @@ static void drained(void **state)
 	zcopy_stop(&x);
 }
 
-/* A Read Response references as well, and nobody waits for it. */
+/* A Read Response may reference as well, and no WQE waits for it. */
 static void read_response(void **state)
 {
 	struct fx x;

@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* LINK: iwarp */
 /*
- * Memory that is referenced is copied out before anybody could lose it, or the right to read it
- * (iwarp/zcopy.c). At the end of a session its messages become void instead (iwarp/void.c).
+ * Referenced memory is copied before it, or the right to read it, may be lost (iwarp/zcopy.c). At
+ * the end of a session its messages become void instead (iwarp/void.c).
  */
 #include "fixture/iw_zcopy.h"
 #include "iwarp/zcopy.h"
 
-/* The messages of x's session have become void, when the application had seen so many completions. */
+/*
+ * Checks that the messages of x's session are void, since the application had seen this number of
+ * completions.
+ */
 static void expect_void(const struct fx *x, uint32_t completions)
 {
 	assert_int_equal(n_copy_outs, 0);
@@ -26,7 +29,7 @@ static void drop_events(struct fx *x)
 		;
 }
 
-/* Another QP on an association of its own. */
+/* Starts another QP on its own association. */
 static void start_elsewhere(struct fx *other, struct fx *x)
 {
 	static const struct iw_llp_ops llp = {
@@ -91,9 +94,9 @@ static void end_session(struct fx *x, enum end end)
 }
 
 /*
- * A WQE that is not placed is flushed, whether its memory was referenced or copied. If the
- * association is lost, the peer is what is at fault with the oldest of them. The messages of this stream
- * alone become void, before the application learns anything, and nothing is copied.
+ * An unplaced WQE is flushed, with its memory referenced or copied. If the association is lost, the
+ * oldest one gets the peer's error. Only the messages of this stream become void, before the
+ * application is notified, and nothing is copied.
  */
 static void session_ends(void **state)
 {
@@ -119,7 +122,7 @@ static void session_ends(void **state)
 		assert_int_equal(n_copy_outs, 0);
 		fx_expect_cqe(&x, 2, end == BY_LOSS ? IW_WC_RETRY_EXC_ERR : IW_WC_WR_FLUSH_ERR);
 		fx_expect_cqes(&x, 3, 4, IW_WC_WR_FLUSH_ERR);
-		if (end == BY_LOSS) { /* of both */
+		if (end == BY_LOSS) { /* both sessions */
 			assert_int_equal(n_voids, 2);
 			assert_int_equal(voids[1].sid, SECOND_SID);
 			fx_expect_cqe(&x, 11, IW_WC_RETRY_EXC_ERR);
@@ -130,7 +133,7 @@ static void session_ends(void **state)
 			fx_no_cqe(&x);
 			zcopy_ack(&x, 2);
 			fx_no_cqe(&x);
-			zcopy_ack(&x, 2); /* the second goes on */
+			zcopy_ack(&x, 2); /* the second session continues */
 			fx_expect_cqes(&x, 11, 2, IW_WC_SUCCESS);
 			assert_true(zcopy_references(&x));
 		}
@@ -142,7 +145,7 @@ static void session_ends(void **state)
 	}
 }
 
-/* The current WQE is not done, and one that references nothing is no better off. */
+/* The current WQE is incomplete. A WQE without references is treated alike. */
 static void half_sent(void **state)
 {
 	for (enum end end = 0; end < ENDS; end++) {
@@ -162,7 +165,7 @@ static void half_sent(void **state)
 	}
 }
 
-/* One that is placed behind a read that is not answered is flushed with it. */
+/* A placed WQE after an unanswered read is flushed with the read. */
 static void beside_reads(void **state)
 {
 	for (unsigned int before = 0; before < 2; before++) {
@@ -189,8 +192,8 @@ static void beside_reads(void **state)
 }
 
 /*
- * A WR cannot be sent: it alone is at fault, and fails when those before it are placed. Nothing behind
- * it leaves meanwhile.
+ * A WR cannot be sent: only this WR is at fault, and fails once those before it are placed. Nothing
+ * after it is sent meanwhile.
  */
 static void local_failure(void **state)
 {
@@ -217,7 +220,7 @@ static void local_failure(void **state)
 	zcopy_stop(&x);
 }
 
-/* The peer's Terminate about the Write of this index gives that one its status. */
+/* The peer's Terminate is about the Write of this index, which gets its status. */
 static void blamed(void **state)
 {
 	for (uint64_t index = 0; index < 3; index++) {
@@ -267,7 +270,7 @@ static void reset_and_free(void **state)
 	}
 }
 
-/* The third WQE is placed as well, but there is no room to say so: the session ends. */
+/* The third WQE is placed as well, but its completion has no room: the session ends. */
 static void full_cq(void **state)
 {
 	for (unsigned int placed = 3; placed <= 4; placed++) {
@@ -290,8 +293,8 @@ static void full_cq(void **state)
 }
 
 /*
- * The peer of a QP connected out of band goes: what is not placed stays in the queue until the QP is
- * given up.
+ * The peer of a QP connected out of band is lost. Unplaced WQEs stay in the queue until the QP
+ * fails.
  */
 static void out_of_band(void **state)
 {
@@ -318,7 +321,7 @@ static void out_of_band(void **state)
 	}
 }
 
-/* ---- the end of a right ---- */
+/* ---- revoked access ---- */
 
 enum revocation {
 	MR_FREE,
@@ -383,7 +386,7 @@ static void give(struct fx *x, struct right *r, enum revocation how)
 	watched_stag = iw_mw_stag(r->mw);
 }
 
-/* Frees whatever is left of it. */
+/* Frees the rest of the right. */
 static void take_away(const struct right *r)
 {
 	if (r->mw)
@@ -393,7 +396,7 @@ static void take_away(const struct right *r)
 	watched = NULL;
 }
 
-/* Of mr there is no use in it while a window stands on it. */
+/* While a window is bound to mr, mr itself is not revoked. */
 static void revoke(struct fx *x, struct right *r, enum revocation how)
 {
 	struct iw_mr_attr attr;
@@ -414,7 +417,7 @@ static void revoke(struct fx *x, struct right *r, enum revocation how)
 		break;
 	case MR_INVALIDATE_REMOTE:
 	case MW_INVALIDATE_REMOTE:
-		x->pd->qps -= 2; /* as if the PD were this QP's alone */
+		x->pd->qps -= 2; /* as if the PD had only this QP */
 		assert_int_equal(iw_mr_invalidate_remote(x->qp, watched_stag), 0);
 		x->pd->qps += 2;
 		break;
@@ -434,8 +437,8 @@ static void revoke(struct fx *x, struct right *r, enum revocation how)
 }
 
 /*
- * Everything that is referenced is copied out while the right still stands. What is placed later
- * completes as ever, and what is sent later references anew.
+ * All referenced memory is copied while the right still exists. Later placements complete as usual,
+ * and later messages reference again.
  */
 static void revoked(void **state)
 {
@@ -457,7 +460,7 @@ static void revoked(void **state)
 		assert_int_equal(n_copy_outs, 2);
 		assert_ptr_not_equal(copy_outs[0].llp, copy_outs[1].llp);
 		assert_false(zcopy_references(&x));
-		/* Those of the session that ends are void first. */
+		/* Messages of the session that ends are void first. */
 		assert_int_equal(n_voids, how == MW_SESSION_END);
 		assert_true(!n_voids || voids[0].right_stood);
 		for (unsigned int i = 0; i < n_copy_outs; i++) {
@@ -476,7 +479,7 @@ static void revoked(void **state)
 	}
 }
 
-/* If nothing is referenced, or the right stays, the LLP is not asked. */
+/* If nothing is referenced, or the right stays, the LLP is not called. */
 static void not_revoked(void **state)
 {
 	for (enum revocation how = 0; how < REVOCATIONS; how++) {
@@ -512,8 +515,8 @@ static void not_revoked(void **state)
 }
 
 /*
- * A window that is not bound is no right to read, nor is one that is bound for Writes: to bind it, or to free it, takes
- * nothing from anybody; nor do other rights.
+ * An unbound window, or one bound for Writes, gives no right to read. Binding or freeing it revokes
+ * nothing. Nor does a change of other rights.
  */
 static void unbound_window(void **state)
 {
@@ -541,9 +544,9 @@ static void unbound_window(void **state)
 	zcopy_stop(&x);
 }
 
-/* ---- bytes that are gone ---- */
+/* ---- lost bytes ---- */
 
-/* A receiver refuses such a message, whichever one it was. */
+/* A receiver refuses a poisoned message of any kind. */
 static void poisoned(void **state)
 {
 	for (int tagged = 0; tagged < 2; tagged++) {
