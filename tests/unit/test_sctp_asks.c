@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* LINK: sctp */
 /*
- * SACKs that are asked for: a side that has said that it asks by the I bit gets few without (docs/wire.md). An error
- * here is a sender that stands still until a timer expires.
+ * Requests for SACKs: if both sides announce that they request SACKs by the I bit, other SACKs are
+ * few (docs/wire.md). An error here stalls a sender until a timer expires.
  */
 #include "fixture/sctp_receipts_user.h"
 #include "fixture/sctp_script.h"
@@ -12,7 +12,7 @@
 #define ASKING_DATA(n) " / 00 0f 0011 P+" #n " 0001 0000 00000010 77 000000 "
 #define ASK "< Ptag / be 02 0008 ????????"
 
-/* Both ask, and the first DATA of the peer has its SACK. */
+/* Both sides request SACKs. The peer's first DATA was acknowledged. */
 static int setup_asking(void **state)
 {
 	(void)state;
@@ -25,7 +25,7 @@ static int setup_asking(void **state)
 }
 #define ASKING_TEST(name) cmocka_unit_test_setup_teardown(name, setup_asking, teardown)
 
-/* The peer sends n packets of one chunk, from TSN P+first on. */
+/* Delivers n packets of one chunk from the peer, from TSN P+first on. */
 static void give(unsigned int first, unsigned int n)
 {
 	for (unsigned int i = 0; i < n; i++) {
@@ -35,7 +35,7 @@ static void give(unsigned int first, unsigned int n)
 	}
 }
 
-/* ---- our SACKs ---- */
+/* ---- local SACKs ---- */
 
 static void test_unasked(void **state)
 {
@@ -43,7 +43,7 @@ static void test_unasked(void **state)
 	nothing();
 	give(SCTP_UNASKED_PACKETS, 1);
 	script("< Ptag / " SACK(88), "-");
-	/* What is left of a quarter that was never asked for does not wait for long. */
+	/* The rest of a quarter without a request does not wait long. */
 	give(SCTP_UNASKED_PACKETS + 1, 3);
 	script("-", "wait 9", "-", "wait 2", "< Ptag / " SACK(91), "-");
 }
@@ -52,15 +52,17 @@ static void test_asked(void **state)
 {
 	give(1, 5);
 	script("-", "> Dtag" ASKING_DATA(6), "< Ptag / " SACK(6), "-");
-	/* The SACK of a lone packet waits for the user's answer, but not longer than for a second packet. */
+	/*
+	 * The SACK of a single packet waits for the user's answer, but not beyond a second packet.
+	 */
 	f.busy = true;
 	script("> Dtag" ASKING_DATA(7), "-", "> Dtag" PEER_DATA(8), "< Ptag / " SACK(8), "-");
-	/* The SACK was all that was asked for. */
+	/* The SACK has answered the request. */
 	give(9, 5);
 	nothing();
 }
 
-/* A sender that repairs a loss may have nothing else to send, and no reason to ask. */
+/* A sender that repairs a loss may have nothing else to send, so it requests no SACK. */
 static void test_gap(void **state)
 {
 	script("> Dtag" PEER_DATA(2), "< Ptag / 03 00 0014 P+0 ???????? 0001 0000 0002 0002", "-");
@@ -68,7 +70,7 @@ static void test_gap(void **state)
 	script("> Dtag" PEER_DATA(3), "-", "> Dtag" PEER_DATA(4), "-");
 }
 
-/* ... and so a gap that is left is told of as ever, packet by packet. */
+/* So a remaining gap is reported as usual, for each packet. */
 static void test_gaps(void **state)
 {
 	script("> Dtag" PEER_DATA(2), "< Ptag / 03 00 0014 P+0 ???????? 0001 0000 0002 0002", "-");
@@ -78,7 +80,7 @@ static void test_gaps(void **state)
 	script("> Dtag" PEER_DATA(3), "< Ptag / " SACK(4), "-");
 }
 
-/* One side alone knows of it. */
+/* Only one side supports requests. */
 static void only_one_asks(bool instance, bool peer)
 {
 	receipts_user_start(1, 1);
@@ -101,7 +103,7 @@ static void test_peer_does_not_ask(void **state)
 	teardown(state);
 }
 
-/* A flag beside version 0 says nothing. */
+/* A flag with version 0 is ignored. */
 static void test_version_0(void **state)
 {
 	receipts_user_start(1, 0);
@@ -122,9 +124,12 @@ static void test_instance_does_not_ask(void **state)
 	teardown(state);
 }
 
-/* ---- what we ask ---- */
+/* ---- local requests ---- */
 
-/* Takes all packets; returns the most bytes of packets in a row of which only the last one asks. */
+/*
+ * Takes all packets. Returns the bytes of the longest series in which only the last packet has a
+ * request.
+ */
 static uint32_t longest_unasked(void)
 {
 	uint32_t unasked = 0, longest = 0;
@@ -142,7 +147,7 @@ static uint32_t longest_unasked(void)
 		if (asks)
 			unasked = 0;
 	}
-	assert_int_equal(unasked, 0); /* nothing follows the last one */
+	assert_int_equal(unasked, 0); /* the last one has a request */
 	return longest;
 }
 
@@ -159,7 +164,7 @@ static void test_quarters(void **state)
 	assert_in_range(path->flight, path->cc.cwnd, path->cc.cwnd + 1500);
 }
 
-/* Messages are so small that the TSNs which may be outstanding are used up before the window is. */
+/* Messages are so small that the TSN limit is reached before the window's. */
 static void test_quarters_of_tsns(void **state)
 {
 	const unsigned int in_packet = 12;
@@ -172,7 +177,7 @@ static void test_quarters_of_tsns(void **state)
 	assert_int_equal(sctp_outq_count(&f.a->out), 16 * in_packet);
 }
 
-/* The user said that it had more, and has none: there is no packet left that could ask. */
+/* The user announced another message, but has none: no later packet can carry a request. */
 static void test_nothing_follows(void **state)
 {
 	struct sctp_path *path = primary();
@@ -183,10 +188,10 @@ static void test_nothing_follows(void **state)
 	script("< Ptag / 00 07 0074 D+0 0003 0000 00000010 70*100", ASK, "-");
 	receipts_user_doorbell();
 	script("-");
-	/* Nobody delays that SACK, so its loss is noticed soon. */
+	/* The peer does not delay this SACK, so its loss is noticed soon. */
 	assert_in_range(path->recovery.due[SCTP_PATH_TIMER(SCTP_TIMER_TLP)] - f.now, 1,
 			SCTP_SACK_DELAY - 1);
-	/* The last packet of several. */
+	/* The last of several packets. */
 	path->cc.cwnd = 80 * 1500;
 	receipts_user.plain_len = 1400;
 	receipts_user_say(3, 0);
@@ -195,7 +200,7 @@ static void test_nothing_follows(void **state)
 	script(ASK, "-");
 }
 
-/* The peer's window is smaller than ours. */
+/* The peer's window is smaller than the local one. */
 static void test_quarters_of_peer(void **state)
 {
 	uint32_t longest;
@@ -208,7 +213,10 @@ static void test_quarters_of_peer(void **state)
 	assert_in_range(longest, 20 * 1500, 21 * 1500);
 }
 
-/* A tail-loss probe asks whatever follows, and the time of the next one counts on that. */
+/*
+ * A tail-loss probe has a request, even if messages follow. The time of the next probe relies on
+ * this.
+ */
 static void test_probe(void **state)
 {
 	struct sctp_path *path = primary();
@@ -225,7 +233,7 @@ static void test_probe(void **state)
 	assert_in_range(*due - f.now, 1, SCTP_SACK_DELAY - 1);
 }
 
-/* Old chunks that cwnd lets go ask, if others have to wait. */
+/* The last retransmission that fits cwnd has a request, if others must wait. */
 static void test_resent(void **state)
 {
 	struct sctp_path *path = primary();
@@ -237,7 +245,7 @@ static void test_resent(void **state)
 	drop_all();
 	wait_ns(path->recovery.due[SCTP_PATH_TIMER(SCTP_TIMER_T3)] - f.now);
 	drop_all();
-	path->cc.cwnd = 10 * 1500; /* 11 packets, and a quarter is 3 */
+	path->cc.cwnd = 10 * 1500; /* 11 packets, of which 3 are a quarter */
 	path->cc.ssthresh = 1;
 	begin();
 	add_sack(f.their_tsn, 1000000, NULL, 0);
@@ -249,7 +257,10 @@ static void test_resent(void **state)
 	assert_true(chunk_of(p, 0, WIRE_SCTP_DATA).flags & WIRE_SCTP_DATA_I);
 }
 
-/* A lone packet whose acknowledgement nobody waits for is not asked for, however much of the window it is. */
+/*
+ * A single packet whose completion nobody waits for has no request, whatever its share of the
+ * window.
+ */
 static void test_lone(void **state)
 {
 	receipts_user.plain_len = 1444;
@@ -264,14 +275,14 @@ static void test_lone(void **state)
 	script("-");
 }
 
-/* What asks is answered. */
+/* A request for a SACK is answered. */
 static void test_ask_is_answered(void **state)
 {
 	give(1, 3);
 	script("-", "> Dtag / be 02 0008 00000000", "< Ptag / " SACK(3), "-");
 }
 
-/* One that comes before the COOKIE ACK, which was late or lost, is not answered before DATA has come. */
+/* A request before a late or lost COOKIE ACK is answered only after DATA. */
 static void test_early_ask(void **state)
 {
 	receipts_user_start(1, 1);

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* LINK: sctp */
-/* Keys and HMACs of authenticated chunks, against values that Python's hmac has computed; what peers may offer. */
+/*
+ * Keys and HMACs of authenticated chunks, against values computed by Python's hmac; the offers of
+ * peers.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -57,7 +60,10 @@ static void vector(const struct wire_sctp_init *theirs, const char *sha1, const 
 	check(&auth, WIRE_SCTP_HMAC_SHA256, sha256);
 }
 
-/* The smaller key vector is first, of which the shorter one is one; parameters that are not there are left out. */
+/*
+ * The smaller key vector comes first; of equal ones, a prefix is smaller. Missing parameters are
+ * omitted.
+ */
 static void test_vectors(void **state)
 {
 	const struct sctp_auth_random other = random_from(64, 1), zeros = random_from(0, 0),
@@ -83,7 +89,7 @@ static void test_vectors(void **state)
 	       "adbd7c8306f8159e8f1ab8571c00501503f804b22c8010243617c043596462d6");
 }
 
-/* Both sides compute the same key, and send what the other one likes best. */
+/* Both sides compute the same key, and use the HMAC that the other side prefers. */
 static void test_both_sides(void **state)
 {
 	const struct sctp_auth_random one = random_from(7, 3), two = random_from(9, 5);
@@ -141,7 +147,7 @@ static void test_offers(void **state)
 	assert_int_equal(sctp_auth_offer(&init), SCTP_AUTH_BROKEN);
 }
 
-/* The codec of ASCONF: what was written is read again, and nothing is read that is not there. */
+/* The codec of ASCONF returns the written values, and reads nothing beyond them. */
 static void test_asconf_codec(void **state)
 {
 	const struct ip_addr v4 = { .b = { [10] = 0xff, 0xff, 10, 0, 0, 9 } };
@@ -180,7 +186,7 @@ static void test_asconf_codec(void **state)
 				assert_true(param.raw + param.len <= p + i);
 		}
 	}
-	/* A Host Name Address is none. */
+	/* A Host Name Address is not valid. */
 	put_be16(p + 8, WIRE_SCTP_PARAM_HOST_NAME);
 	c.len = (uint16_t)len;
 	assert_false(wire_sctp_asconf_get(&c, &asconf));

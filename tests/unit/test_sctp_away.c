@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* LINK: sctp */
-/* A peer says that an address of its own is out of reach: who may say so, of which, and what becomes of the path. */
+/*
+ * A peer announces that one of its addresses is unreachable: valid senders and addresses, and the
+ * effect on the path.
+ */
 #include "fixture/sctp_paths.h"
 #include "wire/sctp_away.h"
 
-/* A peer with two addresses, both of which are known to work. */
+/* Sets up a peer with two confirmed addresses. */
 static void join(bool ours)
 {
 	const struct path_addr second = second_path();
@@ -37,7 +40,10 @@ static void say(const struct ip_addr *addr, const struct path_addr *from)
 	send_from(from);
 }
 
-/* What is in flight to the address in use leaves for the other one at once, and the path is asked whether it is back. */
+/*
+ * DATA in flight to the address in use is sent to the other address at once. A HEARTBEAT probes the
+ * old path.
+ */
 static void test_in_use(void **state)
 {
 	const struct path_addr second = second_path();
@@ -71,7 +77,7 @@ static void test_in_use(void **state)
 	assert_int_equal(old->health.errors, 0);
 }
 
-/* Of an address that is not in use it means that the path is no choice until it has answered. */
+/* If the address is not in use, its path is not selected before it has answered. */
 static void test_not_in_use(void **state)
 {
 	const struct path_addr second = second_path();
@@ -84,7 +90,10 @@ static void test_not_in_use(void **state)
 	assert_false(sctp_paths_fail_over(f.a, f.now));
 }
 
-/* It is believed of no address where the packet comes from, or is not known to work; nor from one that is not. */
+/*
+ * The chunk is ignored about its own source address, or an unconfirmed address, or from an
+ * unconfirmed one.
+ */
 static void test_refused(void **state)
 {
 	const struct path_addr second = second_path();
@@ -94,7 +103,7 @@ static void test_refused(void **state)
 	say(&f.path.remote, &f.path);
 	say(&third, &second);
 	begin();
-	add(WIRE_SCTP_AWAY, 0, 4); /* no address */
+	add(WIRE_SCTP_AWAY, 0, 4); /* without an address */
 	send_from(&second);
 	begin();
 	add(WIRE_SCTP_AWAY, 0, 0);
@@ -108,7 +117,7 @@ static void test_refused(void **state)
 	nothing();
 }
 
-/* A peer that is no sctpiw does not mean that by this type of chunk, which says itself that it is to be skipped. */
+/* Another stack may use this chunk type for something else. Its upper bits demand to skip it. */
 static void test_foreign(void **state)
 {
 	const struct path_addr second = second_path();

@@ -22,7 +22,7 @@ static void test_tags(void **state)
 	add_data(f.tsn);
 	sendp();
 	nothing();
-	/* An ABORT with our tag and T, or with the peer's tag without T, is ignored. */
+	/* An ABORT with the local tag and T, or with the peer's tag without T, is ignored. */
 	for (i = 0; i < 2; i++) {
 		begin_tag(i ? f.tag : f.their_tag);
 		add(WIRE_SCTP_ABORT, i ? 0 : 1, 0);
@@ -30,12 +30,15 @@ static void test_tags(void **state)
 		nothing();
 		assert_non_null(f.a);
 	}
-	/* So is a malformed ABORT. */
+	/* A malformed ABORT is ignored. */
 	begin();
 	put_be16(add(WIRE_SCTP_ABORT, 0, 0) - 2, 3);
 	sendp();
 	assert_non_null(f.a);
-	/* And SHUTDOWN COMPLETE in the wrong state, with other chunks behind a reflected tag. */
+	/*
+	 * A SHUTDOWN COMPLETE in the wrong state is ignored, even with other chunks after a
+	 * reflected tag.
+	 */
 	begin_tag(f.tag);
 	add(WIRE_SCTP_SHUTDOWN_COMPLETE, 1, 0);
 	add_data(f.tsn);
@@ -49,7 +52,7 @@ static void test_tags(void **state)
 	nothing();
 }
 
-/* Packets out of the blue get the answers of 8.4. */
+/* Packets out of the blue get the answers of section 8.4. */
 static void test_blue(void **state)
 {
 	struct wire_sctp_chunk c;
@@ -84,7 +87,7 @@ static void test_blue(void **state)
 	assert_int_equal(c.flags, 1);
 	assert_int_equal(vtag_of(p), 99);
 	assert_int_equal(p->to.udp_port, PEER_PORT);
-	/* What comes from a multicast address is not answered. */
+	/* Packets from a multicast address get no answer. */
 	f.path.remote.b[12] = 224;
 	begin_tag(99);
 	add_data(1);
@@ -100,7 +103,7 @@ static void test_udp_port(void **state)
 	ROWS("6951-5.4-01 6951-5.4-02");
 	establish();
 	moved.udp_port = 20001;
-	/* Neither a wrong tag nor an INIT changes that. */
+	/* Neither a wrong tag nor an INIT changes the UDP port. */
 	begin_tag(f.their_tag ^ 4);
 	add_data(f.tsn);
 	send_from(&moved);
@@ -119,7 +122,10 @@ static void test_udp_port(void **state)
 	assert_int_equal(take()->to.udp_port, 20001);
 }
 
-/* A second INIT leaves the association alone, but its cookie restarts it (5.2.2, 5.2.4 A). */
+/*
+ * A second INIT leaves the association as it is, but its cookie restarts the association (5.2.2,
+ * 5.2.4 A).
+ */
 static void test_restart(void **state)
 {
 	struct wire_sctp_init init = our_init(), ack;
@@ -163,8 +169,8 @@ static void test_restart(void **state)
 }
 
 /*
- * If the cookie comes from another UDP port, it may be another host's behind the same NAT. So the
- * old path is asked first.
+ * A cookie from another UDP port may be from another host behind the same NAT. So a HEARTBEAT
+ * probes the old path first.
  */
 static void test_restart_behind_nat(void **state)
 {
@@ -229,14 +235,14 @@ static void test_shutdown_passive(void **state)
 	nothing(); /* DATA is outstanding */
 	f.messages = 5;
 	sctp_assoc_doorbell(f.a);
-	nothing(); /* no more of it */
+	nothing(); /* the user is not called again */
 	begin();
 	add_sack(f.their_tsn, 100000, NULL, 0);
 	sendp();
 	chunk_of(take(), 0, WIRE_SCTP_SHUTDOWN_ACK);
 	wait_ns(SEC);
 	chunk_of(take(), 0, WIRE_SCTP_SHUTDOWN_ACK);
-	begin_tag(f.tag); /* from a peer that has forgotten us */
+	begin_tag(f.tag); /* from a peer that lost the association */
 	add(WIRE_SCTP_SHUTDOWN_COMPLETE, 1, 0);
 	sendp();
 	assert_true(f.events & 1 << SCTP_EVENT_CLOSED);
@@ -261,7 +267,7 @@ static void test_shutdown_active(void **state)
 	sendp();
 	c = chunk_of(take(), 0, WIRE_SCTP_SHUTDOWN);
 	assert_int_equal(get_be32(c.raw + 4), f.tsn - 1);
-	/* DATA is still accepted and answered with SHUTDOWN; if there are gaps, with a SACK too. */
+	/* DATA is still accepted, and answered with SHUTDOWN; with gaps, also with a SACK. */
 	begin();
 	add_data(f.tsn);
 	sendp();
@@ -287,7 +293,7 @@ static void test_shutdown_active(void **state)
 	assert_int_equal(f.events, 1 << SCTP_EVENT_CLOSED);
 }
 
-/* In SHUTDOWN-ACK-SENT, an INIT brings SHUTDOWN ACK again, and so does the cookie of a restart. */
+/* In SHUTDOWN-ACK-SENT, an INIT or the cookie of a restart causes another SHUTDOWN ACK. */
 static void test_shutdown_restart(void **state)
 {
 	struct wire_sctp_init init = our_init(), ack;
@@ -319,7 +325,7 @@ static void test_shutdown_restart(void **state)
 	chunk_of(p, 1, WIRE_SCTP_SHUTDOWN_ACK);
 }
 
-/* A stranger has opened the association, and was silent since: only an ABORT leaves. */
+/* A stranger opened the association, and was silent since: only an ABORT is sent. */
 static void test_stranger(void **state)
 {
 	establish();
@@ -328,7 +334,7 @@ static void test_stranger(void **state)
 	chunk_of(take(), 0, WIRE_SCTP_ABORT);
 	nothing();
 	assert_int_equal(f.events, 1 << SCTP_EVENT_CLOSED);
-	/* a peer that has sent a packet is waited for */
+	/* After a packet from the peer, the shutdown waits for the peer. */
 	establish();
 	begin();
 	add_data(f.tsn);
@@ -367,7 +373,7 @@ static void test_user_abort(void **state)
 	assert_int_equal(get_be16(c.raw + 4), WIRE_SCTP_CAUSE_USER_ABORT);
 	nothing();
 	assert_false(f.events);
-	/* An endpoint ends silently, and its packets that wait vanish. */
+	/* Freeing an endpoint sends nothing, and drops its waiting packets. */
 	drop_all();
 	establish();
 	sctp_assoc_abort(f.a);
@@ -414,7 +420,7 @@ static void test_heartbeats(void **state)
 	p = take();
 	c = chunk_of(p, 0, WIRE_SCTP_HEARTBEAT);
 	assert_memory_not_equal(first, c.raw, 24);
-	/* DATA that keeps coming shows that the peer lives as well. */
+	/* Continuous DATA also shows that the peer is alive. */
 	wait_ns(400 * MSEC);
 	begin();
 	add_data(f.tsn);

@@ -4,7 +4,7 @@
 #include "conformance/rows.h"
 #include "fixture/sctp_peer.h"
 
-/* The first TSNs come, and are acknowledged; returns the next one. */
+/* Delivers the first TSNs, and takes their SACK. Returns the next TSN. */
 static uint32_t begin_with_sack(void)
 {
 	uint32_t t = f.tsn;
@@ -27,7 +27,7 @@ static void test_sack_gaps(void **state)
 
 	ROWS("9260-1.6-01 9260-3.3.4-01 9260-3.3.4-02");
 	establish();
-	begin(); /* nothing but the second TSN so far */
+	begin(); /* only the second TSN so far */
 	add_data(t + 1);
 	sendp();
 	s = sack_in(take(), 0);
@@ -61,7 +61,7 @@ static void test_sack_gaps(void **state)
 	assert_int_equal(s.gaps, 0);
 }
 
-/* Two copies of an old chunk are listed twice and not delivered again (6.2). */
+/* Two copies of an old chunk are reported as duplicates, and not delivered again (6.2). */
 static void test_sack_duplicates(void **state)
 {
 	struct wire_sctp_sack s;
@@ -78,14 +78,14 @@ static void test_sack_duplicates(void **state)
 	assert_int_equal(s.cum, t - 1);
 	assert_int_equal(s.dups, 2);
 	assert_int_equal(wire_sctp_sack_dup(&s, 1), t - 1);
-	/* They are listed once. */
+	/* They are reported once. */
 	begin();
 	add_data_flags(t, 0xff, 3, 1);
 	sendp();
 	assert_int_equal(sack_in(take(), 0).dups, 0);
 }
 
-/* One packet is acknowledged after the delay; two, or one with the I bit, at once (6.2). */
+/* A SACK for one packet is delayed; for two, or one with the I bit, it is immediate (6.2). */
 static void test_sack_delay(void **state)
 {
 	uint32_t t;
@@ -116,7 +116,7 @@ static void test_sack_delay(void **state)
 	assert_int_equal(sack_in(take(), 0).cum, t + 3);
 }
 
-/* With DATA of our own, a SACK that is not due rides along (6.1). */
+/* A SACK that is not due yet is bundled with local DATA (6.1). */
 static void test_sack_with_data(void **state)
 {
 	uint32_t t;
@@ -133,7 +133,7 @@ static void test_sack_with_data(void **state)
 	assert_int_equal(sack_in(take(), 0).cum, t);
 }
 
-/* A TSN far beyond is dropped, but answered with a SACK at once. */
+/* A TSN far beyond the window is dropped, and answered by an immediate SACK. */
 static void test_sack_far_tsn(void **state)
 {
 	struct wire_sctp_sack s;
@@ -171,8 +171,8 @@ static void test_many_gaps(void **state)
 }
 
 /*
- * Fragments (6.9) may come in any order, of several messages, also of ordered ones; memory is
- * bounded.
+ * Fragments (6.9) of several messages come in any order, even of ordered messages. Memory is
+ * limited.
  */
 static void test_fragments(void **state)
 {
@@ -218,7 +218,7 @@ static void test_fragments(void **state)
 	assert_int_equal(f.error, -EPROTO);
 }
 
-/* Fragments beyond a hole are dropped when the budget is full, and the hole can still be filled. */
+/* If the budget is full, fragments after a gap are dropped. The gap can still be filled. */
 static void test_fragment_budget(void **state)
 {
 	const uint8_t u = WIRE_SCTP_DATA_U, b = WIRE_SCTP_DATA_B, e = WIRE_SCTP_DATA_E;
@@ -252,7 +252,7 @@ static void test_bad_data(void **state)
 
 	ROWS("9260-6.5-01 9260-6.10-02 9260-6.2-11");
 	establish();
-	/* DATA on a stream that does not exist is acknowledged and reported. */
+	/* DATA on an invalid stream is acknowledged and reported. */
 	begin();
 	add_data(f.tsn);
 	put_be16(f.buf + 12 + 8, 20);
@@ -263,7 +263,7 @@ static void test_bad_data(void **state)
 	assert_int_equal(get_be16(c.raw + 4), WIRE_SCTP_CAUSE_STREAM);
 	assert_int_equal(get_be16(c.raw + 8), 20);
 	assert_int_equal(sack_in(p, 1).cum, f.tsn);
-	/* A chunk that runs past the packet is none, but what stood before it counts. */
+	/* A chunk longer than the packet is ignored, but chunks before it count. */
 	begin();
 	add_data(f.tsn + 1);
 	add_data(f.tsn + 2);
@@ -271,7 +271,7 @@ static void test_bad_data(void **state)
 	sendp();
 	assert_int_equal(f.rx.count, 1);
 	drop_all();
-	/* DATA without user data ends the association. */
+	/* DATA without user data aborts the association. */
 	begin();
 	add_data_flags(f.tsn + 2, 7, 0, 0);
 	sendp();
@@ -283,8 +283,8 @@ static void test_bad_data(void **state)
 }
 
 /*
- * Unknown chunks do as their bits ask, PAD does nothing, and many questions get one packet of
- * answers.
+ * Unknown chunks are handled as their upper bits demand. PAD has no effect. Many requests get one
+ * packet of answers.
  */
 static void test_chunks(void **state)
 {
@@ -333,13 +333,13 @@ static void test_chunks(void **state)
 	assert_true(p->len <= 1472);
 	assert_int_equal(chunk_of(p, 1, WIRE_SCTP_HEARTBEAT_ACK).len, 44);
 	nothing();
-	/* A length below 4 ends the packet, and does not make it an endless one. */
+	/* A length below 4 ends the packet, without an endless loop. */
 	begin();
 	put_be16(add(0x80, 0, 0) - 2, 2);
 	add_data(t + 1);
 	sendp();
 	assert_int_equal(f.rx.count, 0);
-	/* INIT ACK and COOKIE ACK in the wrong state mean nothing. */
+	/* INIT ACK and COOKIE ACK in the wrong state are ignored. */
 	begin();
 	add(WIRE_SCTP_COOKIE_ACK, 0, 0);
 	add_data(t + 1);
@@ -347,7 +347,7 @@ static void test_chunks(void **state)
 	assert_int_equal(f.rx.count, 1);
 }
 
-/* The initial window and slow start (7.2.1); each message is one chunk. */
+/* The initial window and slow start (7.2.1), with one chunk per message. */
 static void test_cwnd(void **state)
 {
 	uint32_t bytes, last;
@@ -366,14 +366,11 @@ static void test_cwnd(void **state)
 	begin();
 	add_sack(f.their_tsn + 1, 1000000, NULL, 0);
 	sendp();
-	/* Two packets acknowledged: the window grows by two, and two have left room. */
+	/* Two packets are acknowledged: the window grows by two, and has room for two others. */
 	assert_int_equal(take_data(), last + 4);
 }
 
-/*
- * What a gap block has freed is used up at once; the window counts as full all the same, and grows
- * once.
- */
+/* Bytes freed by a gap block are used at once. The window still counts as full, and grows once. */
 static void test_cwnd_was_full(void **state)
 {
 	const struct wire_sctp_gap gap = { 2, 4 };
@@ -402,12 +399,12 @@ static void test_cwnd_was_full(void **state)
 	assert_int_equal(f.a->path->cc.cwnd, cwnd + 1460);
 }
 
-/* Fills a window of 100 packets. Returns the TSN of the last one. */
+/* Fills a window of 100 packets. Returns the last TSN. */
 static uint32_t fill_window(void)
 {
 	establish();
 	f.a->path->cc.cwnd = 100 * 1460;
-	f.a->path->cc.ssthresh = 4 * 1460; /* cwnd grows by a packet in each window */
+	f.a->path->cc.ssthresh = 4 * 1460; /* cwnd grows by a packet per window */
 	f.a->window.peer_rwnd = 1000000;
 	f.message_len = 1444;
 	f.messages = 1000;
@@ -424,9 +421,7 @@ static void sack(uint32_t cum)
 	sendp();
 }
 
-/*
- * A window that was full lets nothing go until an eighth of it is free, and then all that is free.
- */
+/* Once full, the window admits nothing until an eighth of it is free, and then all that is free. */
 static void test_defers(void **state)
 {
 	uint32_t last = fill_window();
@@ -441,11 +436,11 @@ static void test_defers(void **state)
 	/* full again */
 	sack(f.their_tsn + 14);
 	nothing();
-	/* If nothing is in flight, nothing is waited for, since no other SACK would come. */
+	/* With nothing in flight, nothing waits, since no other SACK would come. */
 	sack(last + 13);
 	assert_int_equal(f.a->path->cc.cwnd, 101 * 1460);
 	assert_int_equal(take_data(), last + 13 + 101);
-	/* What stopped for want of messages, and not of window, goes on at once. */
+	/* After a lack of messages, not of window, sending continues at once. */
 	f.messages = 0;
 	sack(last + 13 + 101);
 	nothing();
@@ -459,7 +454,7 @@ static void test_defers(void **state)
 	assert_int_equal(take_data(), last + 1);
 }
 
-/* Lost chunks wait for the window, but not for a batch's worth of it. */
+/* Lost chunks wait for the window, but not for an eighth of it. */
 static void test_defers_no_loss(void **state)
 {
 	struct wire_sctp_gap gap = { 3, 3 };
@@ -475,14 +470,13 @@ static void test_defers_no_loss(void **state)
 		gap.end = i ? 55 : 4;
 	}
 	/*
-	 * 100 packets less 53, and two lost ones that left again: an eighth of the window is not
-	 * free.
+	 * 100 packets less 53, and two retransmissions: less than an eighth of the window is free.
 	 */
 	assert_int_equal(f.a->path->cc.cwnd, 50 * 1460);
 	assert_int_equal(f.a->path->flight, 47 * 1460);
 	assert_int_equal(take_data(), f.their_tsn + 1);
 	assert_int_equal(f.a->inflight.lost, 0);
-	/* With two more in the gap block it is. */
+	/* With two more in the gap block, an eighth is free. */
 	gap.end = 60;
 	begin();
 	add_sack(f.their_tsn - 1, 1000000, &gap, 1);
@@ -490,7 +484,7 @@ static void test_defers_no_loss(void **state)
 	assert_int_equal(take_data(), last + 8);
 }
 
-/* If no message fits a packet's last bytes, PAD fills them, and the batch goes on behind it. */
+/* If no message fits the rest of a packet, PAD fills it, and the batch continues after it. */
 static void test_padded(void **state)
 {
 	struct wire_sctp_chunk c;
@@ -516,7 +510,7 @@ static void test_padded(void **state)
 		assert_int_equal(c.len, 1472 - 12 - 1368);
 	}
 	assert_int_equal(f.a->path->flight, 3 * 1368);
-	/* an eighth of a packet at most */
+	/* A PAD fills at most an eighth of a packet. */
 	f.message_len = 1200;
 	f.messages = 2;
 	sctp_assoc_doorbell(f.a);
@@ -525,7 +519,7 @@ static void test_padded(void **state)
 	assert_int_equal(take()->len, 12 + 1216);
 }
 
-/* There is no PAD in the last packet that a batch takes either. */
+/* The last packet of a batch has no PAD, either. */
 static void test_padded_batch(void **state)
 {
 	unsigned int i;
@@ -547,7 +541,9 @@ static void test_padded_batch(void **state)
 	assert_null(take());
 }
 
-/* What is in flight counts for the instance, too, until it is acknowledged or the association ends. */
+/*
+ * Bytes in flight count for the instance, too, until they are acknowledged or the association ends.
+ */
 static void test_in_flight(void **state)
 {
 	struct sctp *s;

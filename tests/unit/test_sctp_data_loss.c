@@ -4,7 +4,7 @@
 #include "conformance/rows.h"
 #include "fixture/sctp_peer.h"
 
-/* The peer's window is respected, and probed when it is closed (6.1 A). */
+/* The peer's window is respected, and probed while closed (6.1 A). */
 static void test_zero_window(void **state)
 {
 	unsigned int i;
@@ -43,8 +43,8 @@ static void test_zero_window(void **state)
 }
 
 /*
- * Chunks are lost after three miss indications or by time; none is judged above the last gap block;
- * Karn's rule and reneging.
+ * Chunks count as lost after three miss indications, or by time; not above the last gap block.
+ * Karn's rule, and reneging.
  */
 static void test_loss(void **state)
 {
@@ -68,7 +68,7 @@ static void test_loss(void **state)
 	f.their_tsn = last + 1;
 	last = take_data();
 	assert_true(last >= f.their_tsn + 6);
-	/* The first is missing, and each SACK reports one more behind it. */
+	/* The first chunk is missing. Each SACK reports one more chunk after it. */
 	f.now += 10 * MSEC;
 	for (i = 0; i < 3; i++) {
 		assert_int_equal(f.a->inflight.lost, 0);
@@ -80,17 +80,18 @@ static void test_loss(void **state)
 	}
 	p = take();
 	assert_int_equal(get_be32(p->data + 16), f.their_tsn);
-	/* 4 * PMDCS is the floor */
+	/* The minimum is 4 * PMDCS. */
 	assert_int_equal(f.a->path->cc.ssthresh, cwnd / 2 > 4 * 1460 ? cwnd / 2 : 4 * 1460);
 	take_data();
 	assert_false(f.a->path->recovery.now.measuring &&
 		     f.a->path->recovery.now.measured_tsn == f.their_tsn);
-	/* What lies above the gap block is not taken for lost. */
+	/* Chunks above the gap block do not count as lost. */
 	wait_ns(5 * MSEC);
 	for (i = 5; f.their_tsn + i <= last; i++)
 		assert_false(sctp_outq_at(&f.a->out, f.their_tsn + i)->flags & SCTP_OUT_LOST);
 	/*
-	 * A chunk that was in a gap block and is missing in a later SACK is sent again in the end.
+	 * A chunk that was in a gap block, and is missing in a later SACK, is finally
+	 * retransmitted.
 	 */
 	assert_true(sctp_outq_at(&f.a->out, f.their_tsn + 1)->flags & SCTP_OUT_ACKED);
 	gap.start = 3;
@@ -99,16 +100,14 @@ static void test_loss(void **state)
 	add_sack(f.their_tsn - 1, 1000000, &gap, 1);
 	sendp();
 	assert_false(sctp_outq_at(&f.a->out, f.their_tsn + 1)->flags & SCTP_OUT_ACKED);
-	/* an old SACK changes nothing */
+	/* An old SACK changes nothing. */
 	begin();
 	add_sack(f.their_tsn - 2, 0, NULL, 0);
 	sendp();
 	assert_int_equal(f.a->window.peer_rwnd, 1000000);
 }
 
-/*
- * An old SACK that comes late, without the gap block, does not stop the clock of a missing chunk.
- */
+/* A late old SACK, without the gap block, does not reset the time of a missing chunk. */
 static void test_late_sack(void **state)
 {
 	const struct wire_sctp_gap gap = { 2, 3 };
@@ -135,8 +134,8 @@ static void test_late_sack(void **state)
 }
 
 /*
- * If everything is lost, probes leave first, then one packet when T3 expires after 1 s, and after 2
- * s more.
+ * If all is lost, probes leave first. One packet leaves when T3 expires after 1 s, and again after
+ * 2 s.
  */
 static void test_timeout(void **state)
 {
@@ -151,7 +150,7 @@ static void test_timeout(void **state)
 	collect();
 	last = take_data();
 	wait_ns(40 * MSEC);
-	p = take(); /* the tail, asking for a SACK */
+	p = take(); /* the tail, with a request for a SACK */
 	assert_int_equal(get_be32(p->data + 16), last);
 	assert_true(p->data[13] & WIRE_SCTP_DATA_I);
 	wait_ns(900 * MSEC);
@@ -167,7 +166,7 @@ static void test_timeout(void **state)
 	p = take();
 	assert_int_equal(get_be32(p->data + 16), f.their_tsn);
 	nothing();
-	/* A gap-acknowledged chunk that becomes the first outstanding one was taken back. */
+	/* A gap-acknowledged chunk that becomes the first outstanding one was reneged. */
 	begin();
 	add_sack(f.their_tsn, 1000000, NULL, 0);
 	sendp();
@@ -177,8 +176,8 @@ static void test_timeout(void **state)
 }
 
 /*
- * A probe that the peer reports as a duplicate came too soon. The next one waits longer, up to a
- * limit, and this shrinks again.
+ * A probe that the peer reports as a duplicate was too early. Later probes wait longer, up to a
+ * limit; this time shrinks again.
  */
 static void test_probe_margin(void **state)
 {
@@ -236,7 +235,7 @@ static void test_bad_sacks(void **state)
 		sctp_free(f.s);
 		setup(NULL);
 	}
-	/* counts that do not fit: ignored */
+	/* Inconsistent counts: the SACK is ignored. */
 	establish();
 	f.messages = 10;
 	sctp_assoc_doorbell(f.a);
@@ -249,7 +248,8 @@ static void test_bad_sacks(void **state)
 }
 
 /*
- * If the path MTU shrinks, what was sent before leaves again alone, and IP may fragment it (6.9).
+ * If the path MTU shrinks, earlier chunks are retransmitted in single packets, which IP may
+ * fragment (6.9).
  */
 static void test_mtu(void **state)
 {
@@ -274,7 +274,7 @@ static void test_mtu(void **state)
 	assert_true(seen);
 }
 
-/* No TSN is too far from the cumulative one: Linux keeps a map of 4096. */
+/* TSNs keep a maximum distance to the cumulative one: Linux has a map of 4096. */
 static void test_distance(void **state)
 {
 	struct wire_sctp_gap gap = { 2, 2 };
@@ -302,8 +302,8 @@ static void test_distance(void **state)
 }
 
 /*
- * The I bit is set when the window is full, or when the queue drains while other packets are
- * outstanding, but not in a ping-pong.
+ * The I bit is set when the window is full, or when the queue empties with other packets
+ * outstanding; but not in a ping-pong.
  */
 static void test_i_bit(void **state)
 {
@@ -337,7 +337,7 @@ static void test_i_bit(void **state)
 	assert_int_equal(before->data[13], 15);
 }
 
-/* A chunk in a gap block that then turns out to be the first missing one was taken back. */
+/* A chunk in a gap block that later is the first missing one was reneged. */
 static void test_renege_head(void **state)
 {
 	struct wire_sctp_gap gap = { 1, 1 };
@@ -356,7 +356,7 @@ static void test_renege_head(void **state)
 	assert_int_equal(take_data(), f.their_tsn);
 }
 
-/* Of a window of one packet and a little more, the little is not worth a packet. */
+/* Of a window of little more than a packet, the rest is too small to use. */
 static void test_silly_window(void **state)
 {
 	struct packet *p;

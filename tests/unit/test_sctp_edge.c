@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* LINK: sctp */
-/* Corners of sending, of the handshake and of the shutdown, and peers with several addresses. */
+/* Special cases of sending, the handshake and the shutdown, and peers with several addresses. */
 #include "conformance/rows.h"
 #include "fixture/sctp_peer.h"
 #include "sctp/mtu.h"
@@ -53,7 +53,7 @@ static unsigned int count_data(const struct packet *p)
 	return n;
 }
 
-/* A TSN half the space away is neither ahead nor behind: it acknowledges nothing. */
+/* A TSN half the number space away is neither higher nor lower: it acknowledges nothing. */
 static void test_half_space(void **state)
 {
 	unsigned int i;
@@ -83,7 +83,7 @@ static void test_half_space(void **state)
 	chunk_of(take(), 0, WIRE_SCTP_SHUTDOWN_ACK);
 }
 
-/* Once the shutdown was asked for, nothing more is taken, a delayed SACK or not (9.2). */
+/* After a shutdown request, no message is taken from the user, even with a delayed SACK (9.2). */
 static void test_shutdown_takes_nothing(void **state)
 {
 	ROWS("9260-9.2-01");
@@ -107,7 +107,7 @@ static void test_shutdown_takes_nothing(void **state)
 	assert_int_equal(f.messages, 5);
 }
 
-/* A user who has said that there is no more is not asked again until it rings the doorbell. */
+/* A user without more messages is not called again before its doorbell. */
 static void test_asked_once(void **state)
 {
 	establish();
@@ -126,7 +126,7 @@ static void test_asked_once(void **state)
 		assert_int_equal(f.pulls, n);
 		drop_all();
 	}
-	/* Nor is one who has none after all. */
+	/* The same if it has no message at all. */
 	f.pulls = 0;
 	sctp_assoc_doorbell(f.a);
 	collect();
@@ -135,7 +135,7 @@ static void test_asked_once(void **state)
 	nothing();
 }
 
-/* However long the silence was, the window shrinks (7.2.1). */
+/* The window shrinks after any time of silence (7.2.1). */
 static void test_idle_window(void **state)
 {
 	ROWS("9260-7.2.1-04");
@@ -180,14 +180,14 @@ static void test_window_probe(void **state)
 	assert_non_null(p);
 	assert_int_equal(count_data(p), 1);
 	nothing();
-	/* When the window opens, the rest leaves. */
+	/* Once the window opens, the rest is sent. */
 	begin();
 	add_sack(f.their_tsn + 1, 1000000, NULL, 0);
 	sendp();
 	assert_true(count_data(take()) > 1);
 }
 
-/* After T3, one packet is in flight until something is acknowledged (7.2.1, 6.3.3). */
+/* After T3, one packet is in flight until a chunk is acknowledged (7.2.1, 6.3.3). */
 static void test_one_packet_after_timeout(void **state)
 {
 	unsigned int i;
@@ -219,7 +219,7 @@ static void test_one_packet_after_timeout(void **state)
 	assert_non_null(take());
 }
 
-/* Answers that no longer fit after the path MTU has shrunk do not block those that follow. */
+/* If answers no longer fit after the path MTU has shrunk, later answers are still sent. */
 static void test_answers_and_mtu(void **state)
 {
 	establish();
@@ -248,13 +248,12 @@ static void send_stale(void)
 }
 
 /*
- * A peer that finds every cookie stale gets as many INITs as one that does not answer, 1 and 8 more
- * (Max.Init.Retransmits), and does not keep the attempt alive. late: its answer is there before the
- * timers run.
+ * A peer that finds every cookie stale gets as many INITs as a silent peer: 1 and 8 more
+ * (Max.Init.Retransmits). Its answers do not prolong the attempt. late: time until its answer.
  */
 static void stale_for_ever(uint64_t late)
 {
-	/* Tenths of a second; from the fourth on they are a seventh of connect_limit. */
+	/* Tenths of a second; from the fourth on, a seventh of connect_limit. */
 	static const unsigned int gaps[] = { 0, 20, 40, 42, 42, 42, 42, 42 };
 	uint64_t start = f.now, last = f.now;
 	unsigned int inits;
@@ -288,7 +287,7 @@ static void test_stale_for_ever(void **state)
 	stale_for_ever(100 * MSEC);
 }
 
-/* An answer to the last INIT that comes when the attempt's time is over ends it. */
+/* An answer to the last INIT, after the end of the attempt's time, ends the attempt. */
 static void test_stale_too_late(void **state)
 {
 	connect_out();
@@ -302,12 +301,12 @@ static void test_stale_too_late(void **state)
 	nothing();
 }
 
-/* A stranger's INIT while we connect does not make it a collision. */
+/* A stranger's INIT during a connect is no collision. */
 static void test_false_collision(void **state)
 {
 	struct wire_sctp_init init = our_init();
 
-	f.tag = 0xffffffff; /* in a collision, the peer would be the initiator */
+	f.tag = 0xffffffff; /* the peer would initiate in a collision */
 	connect_out();
 	read_init(take());
 	init.tag = 0xfffffff0;
@@ -321,8 +320,8 @@ static void test_false_collision(void **state)
 }
 
 /*
- * Both sent an INIT, and ours was answered with the peer's own parameters: its INIT may be lost,
- * and the tags decide all the same.
+ * Both sides sent an INIT, and the answer to the local one has the peer's own parameters. The
+ * peer's INIT may be lost: the tags still decide.
  */
 static void test_silent_collision(void **state)
 {
@@ -347,7 +346,7 @@ static void test_silent_collision(void **state)
 	}
 }
 
-/* The other side of that: the peer's COOKIE ECHO is here, and nothing that we sent was answered. */
+/* The reverse: the peer's COOKIE ECHO arrives, and no local packet was answered. */
 static void test_collision_by_cookie(void **state)
 {
 	unsigned int i;
@@ -363,7 +362,7 @@ static void test_collision_by_cookie(void **state)
 		read_init(take());
 		read_init_ack(init_exchange(&init), &ack);
 		assert_int_equal(ack.address_type, WIRE_SCTP_PARAM_IPV4);
-		init.tag ^= 0x5555; /* and a stranger's INIT changes nothing */
+		init.tag ^= 0x5555; /* a stranger's INIT has no effect */
 		init_exchange(&init);
 		begin();
 		add_cookie_echo(&ack);
@@ -373,7 +372,7 @@ static void test_collision_by_cookie(void **state)
 	}
 }
 
-/* The Chunk Length leaves out the padding of the last parameter (3.2.1). */
+/* The Chunk Length excludes the padding of the last parameter (3.2.1). */
 static void test_last_padding(void **state)
 {
 	struct wire_sctp_init init = our_init();
@@ -393,9 +392,7 @@ static void test_last_padding(void **state)
 	assert_non_null(init.cookie);
 }
 
-/*
- * A peer that lives and keeps sending cannot keep a shutdown from ending (9.2, T5-shutdown-guard).
- */
+/* A live peer that keeps sending cannot prevent the end of a shutdown (9.2, T5-shutdown-guard). */
 static void test_shutdown_guard(void **state)
 {
 	struct sctp_config config;
@@ -422,7 +419,7 @@ static void test_shutdown_guard(void **state)
 	assert_in_range(i, 20, 24);
 }
 
-/* A multi-homed peer's packets count wherever they come from; ours go to the primary path. */
+/* Packets of a multi-homed peer count from any address; local packets go to the primary path. */
 static void multihomed(const struct path_addr *second)
 {
 	struct path_addr third = *second;
@@ -438,9 +435,9 @@ static void multihomed(const struct path_addr *second)
 	assert_int_equal(sack_in(p, 0).cum, f.tsn);
 	assert_true(ip_addr_equal(&p->to.remote, &f.path.remote));
 	assert_int_equal(p->to.udp_port, PEER_PORT);
-	/* the path's address and port are learnt there alone */
+	/* Only packets from there update the path's address and port. */
 	assert_int_equal(sctp_assoc_addr(f.a)->udp_port, PEER_PORT);
-	/* a HEARTBEAT asks about that very address */
+	/* A HEARTBEAT is answered at its source address. */
 	memset(info, 0x5a, sizeof(info));
 	begin();
 	memcpy(add(WIRE_SCTP_HEARTBEAT, 0, sizeof(info)), info, sizeof(info));
@@ -454,7 +451,7 @@ static void multihomed(const struct path_addr *second)
 	assert_int_equal(p->to.udp_port, second->udp_port);
 	assert_true(ip_addr_equal(&p->to.remote, &second->remote));
 	nothing();
-	/* the wrong tag: silence (8.5); an address that was not listed: a stranger's */
+	/* The wrong tag: no answer (8.5). An unlisted address: a stranger. */
 	begin_tag(f.their_tag + 1);
 	add_data(f.tsn + 1);
 	send_from(second);
@@ -509,7 +506,7 @@ static void test_multihomed_passive(void **state)
 	multihomed(&second);
 }
 
-/* The INIT ACK may come from another address than the INIT went to (5.1.2). */
+/* The INIT ACK may come from another address than that of the INIT (5.1.2). */
 static void test_multihomed_active(void **state)
 {
 	struct path_addr second = second_path();
@@ -522,7 +519,7 @@ static void test_multihomed_active(void **state)
 	send_init_ack(&second, &f.path.remote);
 	assert_int_equal(f.a->state, SCTP_COOKIE_ECHOED);
 	assert_int_equal(take()->to.udp_port, PEER_PORT);
-	/* listed by nobody: it is the INIT ACK from the path that lists the second */
+	/* Nobody lists it: only the INIT ACK from the path lists the second address. */
 	sctp_assoc_abort(f.a);
 	collect();
 	drop_all();
@@ -537,7 +534,7 @@ static void test_multihomed_active(void **state)
 	multihomed(&second);
 }
 
-/* An INIT that adds an address to what the peer of an association had is refused (5.2.2). */
+/* An INIT that adds an address to those of an existing association is refused (5.2.2). */
 static void test_restart_with_address(void **state)
 {
 	struct path_addr second = second_path();
@@ -591,7 +588,7 @@ static void test_quoted(void **state)
 	for (i = 0; i < 5; i++)
 		sctp_unreachable(f.ep, &f.path, -ECONNREFUSED, quoted, sizeof(quoted), f.now);
 	put_be32(quoted + 16, f.their_tag);
-	/* An INIT has no tag, so its first 8 or 19 bytes could be anybody's. */
+	/* An INIT has no tag, so its first 8 or 19 bytes could be forged. */
 	for (i = 0; i < sizeof(quoted); i++)
 		sctp_unreachable(f.ep, &f.path, -ECONNREFUSED, quoted, i, f.now);
 	assert_int_equal(f.a->setup.doubt.error, 0);
@@ -614,7 +611,7 @@ static void test_quoted(void **state)
 	assert_int_equal(f.a->path->health.ticks, SCTP_PROBE_TICKS);
 }
 
-/* However many addresses a peer lists, only those that the cookie has room for are kept. */
+/* Of many listed addresses, only those are kept that fit the cookie. */
 static void test_many_addresses(void **state)
 {
 	struct wire_sctp_init init = our_init(), ack;
@@ -636,17 +633,14 @@ static void test_many_addresses(void **state)
 		begin();
 		add_cookie_echo(&ack);
 		if (!i)
-			f.buf[12 + 4 + ack.cookie_len - 20] ^= 1; /* an address, forged */
+			f.buf[12 + 4 + ack.cookie_len - 20] ^= 1; /* a forged address */
 		sendp();
 		assert_int_equal(f.rx.up, i);
 	}
 	assert_int_equal(f.a->paths.others, SCTP_COOKIE_ALTS);
 }
 
-/*
- * If the rest of a send block is too short for the longest packet, an answer goes into another
- * block.
- */
+/* If a send block has no room for the longest packet, the answer goes into another block. */
 static void test_control_room(void **state)
 {
 	const size_t len = 20300;

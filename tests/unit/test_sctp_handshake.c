@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* LINK: sctp */
 /* VALGRIND: yes */
-/* Both halves of the handshake against a scripted peer (RFC 9260 5). */
+/* Both roles of the handshake, against a scripted peer (RFC 9260 5). */
 #include "conformance/rows.h"
 #include "fixture/sctp_peer.h"
 
@@ -12,7 +12,7 @@ static void test_passive(void **state)
 	assert_int_equal(sctp_assoc_max_msg(f.a), 1472 - 28);
 }
 
-/* DATA behind the COOKIE ECHO is delivered and acknowledged with the COOKIE ACK. */
+/* DATA after the COOKIE ECHO is delivered, and acknowledged with the COOKIE ACK. */
 static void test_cookie_echo_with_data(void **state)
 {
 	struct wire_sctp_init init = our_init(), ack;
@@ -37,9 +37,7 @@ static void test_cookie_echo_with_data(void **state)
 	assert_int_equal(s.cum, f.tsn);
 }
 
-/*
- * The peer connects to another address of ours as well, from the same address and port of its own.
- */
+/* The peer also connects to another local address, from its same address and port. */
 static struct sctp_assoc *establish_at(const struct path_addr *path, uint32_t tag)
 {
 	struct wire_sctp_init init, ack;
@@ -67,7 +65,7 @@ static void expect_data_for(struct sctp_assoc *a, const struct path_addr *path, 
 	assert_int_equal(f.rx.count, 1);
 }
 
-/* Each address of ours has an association of its own with the same peer, which ends alone. */
+/* With the same peer, each local address has its own association, which ends independently. */
 static void test_several_of_our_addresses(void **state)
 {
 	struct path_addr one = f.path, two = f.path, any = f.path;
@@ -84,21 +82,21 @@ static void test_several_of_our_addresses(void **state)
 	expect_data_for(a, &one, f.tsn);
 	expect_data_for(b, &two, f.tsn);
 	drop_all();
-	/* The tag says whose it is, wherever it was sent to. */
+	/* The tag selects the association, whatever the destination address. */
 	expect_data_for(a, &two, f.tsn + 1);
 	drop_all();
-	/* An ICMP error does not tell from where the packet was sent that it quotes. */
+	/* An ICMP error does not contain the source address of the quoted packet. */
 	put_be16(quoted, LOCAL_PORT);
 	put_be16(quoted + 2, PEER_PORT);
 	put_be32(quoted + 4, a->peer_tag);
 	assert_ptr_equal(sctp_path_quoted(f.ep, &any, quoted, sizeof(quoted)), a);
 	put_be32(quoted + 4, b->peer_tag);
 	assert_ptr_equal(sctp_path_quoted(f.ep, &any, quoted, sizeof(quoted)), b);
-	/* Neither can be opened from here again, nor one from an address that routing chooses. */
+	/* Neither can be opened again from here, nor one from an address that routing selects. */
 	assert_null(sctp_connect(f.ep, &one, PEER_PORT, 1500, NULL, f.now));
 	assert_null(sctp_connect(f.ep, &two, PEER_PORT, 1500, NULL, f.now));
 	assert_null(sctp_connect(f.ep, &any, PEER_PORT, 1500, NULL, f.now));
-	/* The peer begins the first one anew: the other one goes on. */
+	/* The peer restarts the first one: the other one continues. */
 	f.path = one;
 	f.tag = 0x33333333;
 	init = our_init();
@@ -111,7 +109,7 @@ static void test_several_of_our_addresses(void **state)
 	drop_all();
 	expect_data_for(b, &two, f.tsn + 1);
 	drop_all();
-	/* A host that has no such association any more reflects our own tag. */
+	/* A host that lost the association reflects the local tag. */
 	begin_tag(b->peer_tag);
 	add(WIRE_SCTP_ABORT, WIRE_SCTP_T_BIT, 0);
 	send_from(&two);
@@ -149,21 +147,24 @@ static void test_init_refused(void **state)
 		assert_int_equal(vtag_of(p), f.tag);
 	}
 	sctp_endpoint_set_accept(f.ep, true);
-	/* no adaptation at all: the parameter becomes one that is skipped */
+	/* Without an adaptation: an unknown parameter replaces it. */
 	begin_tag(0);
 	add_init(WIRE_SCTP_INIT, &good);
 	put_be16(f.buf + f.len - 8, 0x8fff);
 	sendp();
 	c = chunk_of(take(), 0, WIRE_SCTP_ABORT);
 	assert_int_equal(get_be16(c.raw + 4), WIRE_SCTP_CAUSE_MISSING_PARAM);
-	/* a host name */
+	/* A host name. */
 	begin_tag(0);
 	add_init(WIRE_SCTP_INIT, &good);
 	f.len += wire_sctp_param_put(f.buf + f.len, WIRE_SCTP_PARAM_HOST_NAME, "abc", 4);
 	wire_sctp_chunk_put(f.buf + 12, WIRE_SCTP_INIT, 0, f.len - 12);
 	sendp();
 	chunk_of(take(), 0, WIRE_SCTP_ABORT);
-	/* INITs with tag 0, not alone, with a verification tag or a bad checksum get no answer. */
+	/*
+	 * An INIT with Initiate Tag 0, with other chunks, with a verification tag, or with a bad
+	 * checksum gets no answer.
+	 */
 	init = good;
 	init.tag = 0;
 	begin_tag(0);
@@ -187,8 +188,10 @@ static void test_init_refused(void **state)
 	nothing();
 }
 
-/* Unknown parameters are reported as their bits ask, and are never in the way (3.2.1). */
-/* An endpoint that may accept soon drops INITs until then, or until the time is over. */
+/*
+ * Unknown parameters are reported as their upper bits demand, and are harmless otherwise (3.2.1).
+ */
+/* An endpoint that will accept soon drops INITs until then, or until that time. */
 static void test_init_too_early(void **state)
 {
 	struct wire_sctp_init init = our_init();
@@ -202,7 +205,7 @@ static void test_init_too_early(void **state)
 	assert_null(take());
 	f.now++;
 	chunk_of(init_exchange(&init), 0, WIRE_SCTP_ABORT);
-	/* One that has accepted, and does no more, says so at once. */
+	/* An endpoint that stops accepting refuses at once. */
 	sctp_endpoint_set_quiet(f.ep, f.now + SEC);
 	sctp_endpoint_set_accept(f.ep, true);
 	chunk_of(init_exchange(&init), 0, WIRE_SCTP_INIT_ACK);
@@ -230,7 +233,7 @@ static void test_init_unknown_params(void **state)
 	for (p = c.raw + WIRE_SCTP_INIT_LEN; p < end; p += round_up4(get_be16(p + 2))) {
 		if (get_be16(p) != WIRE_SCTP_PARAM_UNRECOGNIZED)
 			continue;
-		/* the last one lies behind 0x4001, which stops */
+		/* the last one follows 0x4001, which stops */
 		assert_int_equal(get_be16(p + 4), reports == 2 ? 0x4001 : types[reports * 2]);
 		assert_int_equal(get_be16(p + 6), 9);
 		reports++;
@@ -272,7 +275,7 @@ static void test_cookie_checks(void **state)
 	add_cookie_echo(&ack);
 	send_from(&other);
 	nothing();
-	/* A stale cookie gets an ERROR and makes no association. */
+	/* A stale cookie gets an ERROR, and sets up no association. */
 	f.now += 61 * SEC;
 	begin();
 	add_cookie_echo(&ack);
@@ -284,7 +287,7 @@ static void test_cookie_checks(void **state)
 	assert_int_equal(f.s->table.assoc_count, 0);
 }
 
-/* The key changes, and a cookie from before the change still works. */
+/* The key changes, but a cookie from before the change still works. */
 static void test_cookie_key_change(void **state)
 {
 	struct wire_sctp_init init = our_init(), ack;
@@ -304,7 +307,7 @@ static void test_cookie_key_change(void **state)
 	assert_true(f.rx.up);
 }
 
-/* A repeated COOKIE ECHO (action D), even a stale one, is answered again. */
+/* A repeated COOKIE ECHO (action D) is answered again, even a stale one. */
 static void test_cookie_again(void **state)
 {
 	struct wire_sctp_init init = our_init(), ack;
@@ -374,7 +377,7 @@ static void test_active(void **state)
 	p = take();
 	read_init(p);
 	first = *p;
-	/* resent unchanged, at doubled distance */
+	/* Retransmitted unchanged, at doubled intervals. */
 	wait_ns(999 * MSEC);
 	nothing();
 	wait_ns(1 * MSEC);
@@ -385,7 +388,7 @@ static void test_active(void **state)
 	nothing();
 	wait_ns(1 * MSEC);
 	assert_non_null(take());
-	/* the cookie comes back octet for octet, with unknown parameters reported behind it */
+	/* The cookie is echoed unchanged, followed by a report of unknown parameters. */
 	begin();
 	add_init_ack(&ack, 301);
 	f.len += wire_sctp_param_put(f.buf + f.len, 0xfffe, "x", 1);
@@ -400,12 +403,12 @@ static void test_active(void **state)
 	c = chunk_of(p, 1, WIRE_SCTP_ERROR);
 	assert_int_equal(get_be16(c.raw + 4), WIRE_SCTP_CAUSE_PARAMS);
 	assert_int_equal(get_be16(c.raw + 8), 0xfffe);
-	/* Nothing else leaves until the COOKIE ACK, and a SHUTDOWN ACK is out of the blue. */
+	/* Nothing else is sent until the COOKIE ACK. A SHUTDOWN ACK is out of the blue. */
 	begin();
 	memset(add(WIRE_SCTP_HEARTBEAT, 0, 8), 1, 8);
 	add_data(f.tsn);
 	sendp();
-	/* A HEARTBEAT shows that the peer is up: COOKIE ECHO leaves again at once (8.3). */
+	/* A HEARTBEAT shows that the peer is up: COOKIE ECHO is retransmitted at once (8.3). */
 	p = take();
 	chunk_of(p, 0, WIRE_SCTP_COOKIE_ECHO);
 	chunk_of(p, chunks(p) - 1, WIRE_SCTP_HEARTBEAT_ACK);
@@ -432,8 +435,7 @@ static void test_active(void **state)
 }
 
 /*
- * If the doorbell is rung early, the first messages ride behind the COOKIE ECHO, and again when
- * that is repeated.
+ * After an early doorbell, the first messages follow the COOKIE ECHO, also in its retransmission.
  */
 static void test_data_with_cookie_echo(void **state)
 {

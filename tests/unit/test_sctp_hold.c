@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* LINK: sctp */
 /*
- * What SACKs say of the peer's user (sctp/receipts.c), in both directions. An error here is a completion
- * that is none, or one that never comes.
+ * The meaning of SACKs for the user (sctp/receipts.c), in both directions. An error here is a false
+ * completion, or one that never comes.
  */
 #include "fixture/sctp_paths.h"
 #include "fixture/sctp_receipts_user.h"
 #include "fixture/sctp_script.h"
 #include "sctp/tx_build.h"
 
-/* ---- our receipts: HOLD chunks that go with SACKs ---- */
+/* ---- local receipts: HOLD chunks with SACKs ---- */
 
 #define SACK(n) "03 00 0010 P+" #n " ???????? 0000 0000"
 #define HOLD(tsn) " / be 00 0008 " tsn
@@ -25,7 +25,7 @@ static void test_no_hold(void **state)
 	script("< Ptag / " SACK(2) OUT("D+1", "70"), "-");
 }
 
-/* It goes with the receipt, and with every SACK until the receipt has arrived. */
+/* A HOLD goes with the receipt, and with every SACK until the receipt has arrived. */
 static void test_hold(void **state)
 {
 	script("> Dtag" PEER_DATA(0));
@@ -36,7 +36,7 @@ static void test_hold(void **state)
 	script("> Dtag" PEER_DATA(2), "> Dtag" PEER_DATA(3), "< Ptag / " SACK(3) HOLD("D+0"), "-");
 	receipts_user_say(1, 0);
 	script("< Ptag / " SACK(3) HOLD("D+0") OUT("D+1", "70"), "-");
-	receipts_user_say(0, 1); /* the last one counts */
+	receipts_user_say(0, 1); /* the last receipt counts */
 	script("< Ptag / " SACK(3) HOLD("D+2") OUT("D+2", "72"), "-");
 	script("> Dtag / 03 00 0010 D+1 00100000 0000 0000", "> Dtag" PEER_DATA(4),
 	       "> Dtag" PEER_DATA(5), "< Ptag / " SACK(5) HOLD("D+2"), "-");
@@ -46,7 +46,7 @@ static void test_hold(void **state)
 	script("< Ptag" OUT("D+3", "70"), "-");
 }
 
-/* As long as it has no TSN, SACKs are SACKs and no more. */
+/* While the receipt has no TSN, SACKs prove no placement. */
 static void test_unsent(void **state)
 {
 	receipts_user.due = true;
@@ -58,7 +58,7 @@ static void test_unsent(void **state)
 	script("< Ptag / " SACK(2) HOLD("D+1") OUT("D+1", "72"), "-");
 }
 
-/* The receipt has to wait for the peer's window: when it leaves, a SACK goes with it. */
+/* The receipt waits for the peer's window. Once it leaves, a SACK goes with it. */
 static void test_unsent_for_want_of_window(void **state)
 {
 	receipts_user_say(1, 0);
@@ -70,8 +70,8 @@ static void test_unsent_for_want_of_window(void **state)
 }
 
 /*
- * Other messages fill the first packet, whose SACK is of no use; the receipt is in the second one.
- * Another SACK must follow, since the peer may never send anything again that would bring one.
+ * Other messages fill the first packet, whose SACK proves nothing; the receipt is in the second
+ * packet. Another SACK must follow, since the peer may never send DATA again.
  */
 static void test_unsent_in_first_packet(void **state)
 {
@@ -102,7 +102,7 @@ static void test_unsent_in_first_packet(void **state)
 	assert_int_equal(holds, 1);
 }
 
-/* The user has thought better of it: the peer gets a SACK that counts. */
+/* The user withdraws the receipt: the peer gets a SACK that counts. */
 static void test_withdrawn(void **state)
 {
 	receipts_user.due = true;
@@ -114,7 +114,7 @@ static void test_withdrawn(void **state)
 	script("< Ptag / " SACK(0), "-");
 	receipts_user_doorbell();
 	script("-");
-	/* While a packet is made. */
+	/* Withdrawn while a packet is built. */
 	receipts_user.due = true;
 	script("> Dtag" PEER_DATA(1), "> Dtag" PEER_DATA(2), "drop");
 	receipts_user_say(0, 1);
@@ -123,7 +123,7 @@ static void test_withdrawn(void **state)
 	assert_int_equal(sctp_receipts_hold_len(f.a), 0);
 }
 
-/* What was planned for an unsent receipt, and is not needed, holds nothing. */
+/* A HOLD planned for an unsent receipt, but no longer needed, has no effect. */
 static void test_needless_hold(void **state)
 {
 	uint8_t chunk[8];
@@ -132,10 +132,10 @@ static void test_needless_hold(void **state)
 	script("drop", "> Dtag / 03 00 0010 D+0 00100000 0000 0000");
 	sctp_receipts_sack_sent(f.a, chunk, sizeof(chunk));
 	assert_memory_equal(chunk, "\xbe\0\0\x08", 4);
-	assert_int_equal(get_be32(chunk + 4), f.their_tsn); /* the peer has said that it has this */
+	assert_int_equal(get_be32(chunk + 4), f.their_tsn); /* a TSN that the peer acknowledged */
 }
 
-/* A receipt that is sent again, or probes for a loss, takes a SACK with it, if there is room. */
+/* A receipt that is retransmitted, or sent as a probe, is bundled with a SACK if there is room. */
 static void test_resent_with_sack(void **state)
 {
 	unsigned int resent = 0;
@@ -151,7 +151,7 @@ static void test_resent_with_sack(void **state)
 	}
 	assert_true(resent >= 2);
 	assert_true(f.s->stats.probes);
-	/* A whole packet probes without it, and is not kept waiting. */
+	/* A full packet is a probe without the SACK, and need not wait. */
 	teardown(state);
 	receipts_user_setup(state);
 	script("> Dtag" PEER_DATA(0), "drop");
@@ -165,7 +165,7 @@ static void test_resent_with_sack(void **state)
 	assert_int_equal(get_be32(chunk_of(p, 0, WIRE_SCTP_DATA).raw + 4), f.their_tsn + 1);
 }
 
-/* A SACK that rides along with DATA does not go with a HEARTBEAT, which no DATA joins. */
+/* A SACK to be bundled with DATA does not go with a HEARTBEAT, which is never bundled with DATA. */
 static void test_not_with_heartbeat(void **state)
 {
 	struct packet *p;
@@ -181,7 +181,7 @@ static void test_not_with_heartbeat(void **state)
 	script("< Ptag / " SACK(0) HOLD("D+0") OUT("D+1", "70"), "-");
 }
 
-/* The SACK and its HOLD leave together or not at all. */
+/* The SACK and its HOLD are sent together or not at all. */
 static void test_no_room(void **state)
 {
 	static uint8_t packet[64];
@@ -200,7 +200,7 @@ static void test_no_room(void **state)
 	}
 }
 
-/* DATA that comes from another address gets its SACK there (6.4), with all that belongs to it. */
+/* DATA from another address gets its SACK there (6.4), with its HOLD. */
 static void test_other_path(void **state)
 {
 	const struct path_addr second = second_path();
@@ -231,7 +231,7 @@ static void test_other_path(void **state)
 	teardown(state);
 }
 
-/* The peer has a receipt, and then 2^31 messages of other kinds. */
+/* The peer has a receipt, and then 2^31 other messages. */
 static void test_long_ago(void **state)
 {
 	receipts_user_say(0, 1);
@@ -246,12 +246,12 @@ static void test_long_ago(void **state)
 	assert_false(chunk_of(take(), 0, WIRE_SCTP_DATA).flags & WIRE_SCTP_DATA_I);
 }
 
-/* ---- the peer's receipts: SACKs that are on hold ---- */
+/* ---- receipts of the peer: SACKs on hold ---- */
 
 #define PEER_SACK(n) "> Dtag / 03 00 0010 D+" #n " 00100000 0000 0000"
 #define PEER_HOLD(n) " / be 00 0008 P+" #n
 
-/* Ten messages have left. */
+/* Ten messages were sent. */
 static int setup_sent(void **state)
 {
 	receipts_user_setup(state);
@@ -278,7 +278,7 @@ static void test_plain_sacks(void **state)
 	script(PEER_SACK(2)); /* reordered */
 	expect_placed(5, 5);
 	assert_false(receipts_user_taken());
-	/* gap blocks tell nothing that is without a gap */
+	/* Gap blocks prove nothing here. */
 	script("> Dtag / 03 00 0014 D+4 00100000 0001 0000 0002 0003");
 	expect_placed(5, 5);
 }
@@ -286,7 +286,7 @@ static void test_plain_sacks(void **state)
 static void test_unsent_of_peer(void **state)
 {
 	static const char *const useless[] = {
-		PEER_SACK(0) " / be 01 0008 P-1", /* its TSN field says nothing */
+		PEER_SACK(0) " / be 01 0008 P-1", /* the TSN field is ignored */
 		PEER_SACK(1) " / be 03 0008 P-1",
 		PEER_SACK(2) " / be 00 0004",
 		PEER_SACK(3) " / be 00 0006 0000 0000",
@@ -301,7 +301,7 @@ static void test_unsent_of_peer(void **state)
 	script("> Dtag" PEER_DATA(0) PEER_DATA(1) PEER_DATA(2));
 	assert_false(receipts_user_taken());
 	expect_placed(5, 0);
-	script(PEER_SACK(4)); /* the same again, and of use */
+	script(PEER_SACK(4)); /* the same SACK again, which counts */
 	expect_placed(5, 5);
 }
 
@@ -314,13 +314,13 @@ static void test_released(void **state)
 	assert_false(receipts_user_taken());
 	expect_placed(4, 0);
 	script("> Dtag" PEER_DATA(1));
-	expect_placed(4, 0); /* the user has not taken it yet */
+	expect_placed(4, 0); /* the user has not taken the receipt yet */
 	assert_true(receipts_user_taken());
 	expect_placed(4, 4);
 	assert_false(receipts_user_taken());
 }
 
-/* The receipt, the SACK and its HOLD come in one packet: the receipt is taken first. */
+/* The receipt, the SACK and its HOLD come in one packet: the receipt is delivered first. */
 static void test_in_one_packet(void **state)
 {
 	script(PEER_SACK(3) PEER_HOLD(0) PEER_DATA(0), "got 1");
@@ -329,21 +329,21 @@ static void test_in_one_packet(void **state)
 	expect_placed(4, 4);
 }
 
-/* The receipt has come before, and the user has it: nothing more will come that could release it. */
+/* The receipt came earlier, and the user has it: no later packet could release the SACK. */
 static void test_receipt_was_first(void **state)
 {
 	script("> Dtag" PEER_DATA(0) PEER_DATA(1), PEER_SACK(3) PEER_HOLD(1));
 	expect_placed(4, 4);
 	script(PEER_SACK(5) PEER_HOLD(0));
 	expect_placed(6, 6);
-	/* A packet with DATA that is no message of the user's (a stream that does not exist). */
+	/* DATA without a message for the user (an invalid stream) also releases a SACK. */
 	script(PEER_SACK(6) PEER_HOLD(2));
 	expect_placed(7, 6);
 	script("> Dtag / 00 07 0011 P+2 7777 0000 00000010 77 000000", "got 0");
 	expect_placed(7, 7);
 }
 
-/* It came, but something before it is missing. */
+/* The receipt arrives after a gap. */
 static void test_receipt_behind_a_gap(void **state)
 {
 	script("> Dtag" PEER_DATA(1), PEER_SACK(3) PEER_HOLD(1));
@@ -354,7 +354,7 @@ static void test_receipt_behind_a_gap(void **state)
 	expect_placed(4, 4);
 }
 
-/* The oldest SACK is kept, for progress, and the newest one, for the rest. */
+/* The oldest SACK on hold is kept for progress, and the newest one for the rest. */
 static void test_several_on_hold(void **state)
 {
 	script(PEER_SACK(1) PEER_HOLD(0), PEER_SACK(3) PEER_HOLD(1), PEER_SACK(5) PEER_HOLD(2),
@@ -364,14 +364,14 @@ static void test_several_on_hold(void **state)
 	assert_true(receipts_user_taken());
 	expect_placed(8, 2);
 	script("> Dtag" PEER_DATA(1) PEER_DATA(2));
-	assert_false(receipts_user_taken()); /* these two were not kept */
+	assert_false(receipts_user_taken()); /* these two SACKs were not kept */
 	expect_placed(8, 2);
 	script("> Dtag" PEER_DATA(3));
 	assert_true(receipts_user_taken());
 	expect_placed(8, 8);
 }
 
-/* The newer one takes the place of the one that was released; both at once. */
+/* A newer SACK replaces the released one; then both are released at once. */
 static void test_on_hold_one_after_the_other(void **state)
 {
 	script(PEER_SACK(1) PEER_HOLD(0), PEER_SACK(3) PEER_HOLD(1), "> Dtag" PEER_DATA(0));
@@ -383,16 +383,16 @@ static void test_on_hold_one_after_the_other(void **state)
 	expect_placed(6, 6);
 }
 
-/* SACKs that were overtaken, or say the same with another HOLD. */
+/* Reordered SACKs, and SACKs with equal TSNs and different HOLDs. */
 static void test_reordered_sacks(void **state)
 {
 	script(PEER_SACK(3) PEER_HOLD(1), PEER_SACK(2) PEER_HOLD(0), PEER_SACK(2));
 	expect_placed(4, 0);
-	script(PEER_SACK(3) PEER_HOLD(2)); /* the same cum: another receipt has left since */
+	script(PEER_SACK(3) PEER_HOLD(2)); /* equal cum: another receipt was sent meanwhile */
 	script("> Dtag" PEER_DATA(0) PEER_DATA(1));
 	assert_true(receipts_user_taken());
 	expect_placed(4, 4);
-	/* One without a HOLD says all, also of those on hold. */
+	/* A SACK without a HOLD proves everything, even about SACKs on hold. */
 	script(PEER_SACK(5) PEER_HOLD(5), PEER_SACK(6));
 	expect_placed(7, 7);
 	script("> Dtag" PEER_DATA(2) PEER_DATA(3) PEER_DATA(4) PEER_DATA(5));
@@ -400,7 +400,7 @@ static void test_reordered_sacks(void **state)
 	expect_placed(7, 7);
 }
 
-/* A HOLD without a SACK, or with one that is old, is about none. */
+/* A HOLD without a SACK, or with an old one, has no effect. */
 static void test_hold_alone(void **state)
 {
 	script("> Dtag / be 00 0008 P+0", PEER_SACK(3));
@@ -410,7 +410,7 @@ static void test_hold_alone(void **state)
 	script("-");
 }
 
-/* ---- a SACK that is missing is asked for ---- */
+/* ---- requests for a missing SACK ---- */
 
 #define ASK "< Ptag / be 02 0008 00000000"
 
@@ -419,18 +419,20 @@ static void test_ask(void **state)
 	script(PEER_SACK(9) " / be 01 0008 P+0", "wait 20", "-", "wait 200", ASK);
 	drop_all();
 	script("wait 60000");
-	/* ever more seldom: 25 ms doubled six times is 1.6 s */
+	/* The interval grows: 25 ms doubled six times is 1.6 s. */
 	assert_true(f.tail - f.head >= 30 && f.tail - f.head <= 50);
 	drop_all();
 	script(PEER_SACK(9));
 	expect_placed(10, 10);
 	script("wait 60000", "-");
-	/* and as soon as at first when something is in doubt anew */
+	/* A new doubt starts with the first interval again. */
 	receipts_user_say(1, 0);
 	script("drop", PEER_SACK(10) " / be 01 0008 P+0", "wait 200", ASK, "drop");
 }
 
-/* Of two SACKs the newer one was of no use: once the older is released it is asked for. */
+/*
+ * The newer of two SACKs proved nothing: once the older one is released, another SACK is requested.
+ */
 static void test_ask_behind_a_hold(void **state)
 {
 	script(PEER_SACK(4) PEER_HOLD(0), PEER_SACK(9) " / be 01 0008 P+0", "wait 1000", "-");
@@ -441,7 +443,7 @@ static void test_ask_behind_a_hold(void **state)
 	expect_placed(10, 10);
 }
 
-/* Who is asked answers at once, with all that goes with a SACK. */
+/* The answer to a request is an immediate SACK, with all that accompanies a SACK. */
 static void test_asked(void **state)
 {
 	script("> Dtag" PEER_DATA(0), "drop", "> Dtag / be 02 0008 00000000", "< Ptag / " SACK(0),
@@ -454,9 +456,9 @@ static void test_asked(void **state)
 	       "< Ptag / " SACK(0), "-");
 }
 
-/* ---- when a SACK leaves: the I bit (RFC 7053) ---- */
+/* ---- the time of a SACK: the I bit (RFC 7053) ---- */
 
-/* The flags of the last DATA chunk that left. */
+/* Returns the flags of the last DATA chunk that was sent. */
 static uint8_t last_flags(void)
 {
 	uint8_t flags = 0;
@@ -473,7 +475,7 @@ static uint8_t last_flags(void)
 	return flags;
 }
 
-/* A lone packet asks for its SACK if the user waits for it. */
+/* A single packet requests its SACK if the user waits for the completion. */
 static void test_awaited(void **state)
 {
 	receipts_user_say(1, 0);
@@ -489,7 +491,7 @@ static void test_awaited(void **state)
 	receipts_user.awaited = 1; /* the first of two in the packet */
 	receipts_user_say(2, 0);
 	assert_true(last_flags() & WIRE_SCTP_DATA_I);
-	receipts_user_say(1, 0); /* it is still awaited */
+	receipts_user_say(1, 0); /* the first is still awaited */
 	assert_true(last_flags() & WIRE_SCTP_DATA_I);
 	script(PEER_SACK(5));
 	receipts_user_say(1, 0);
@@ -498,7 +500,10 @@ static void test_awaited(void **state)
 
 #define ASKING(n) " / 00 0f 0011 P+" #n " 0001 0000 00000010 77 000000 "
 
-/* Its SACK waits for what the user has to say, for the second packet, or until it is flushed. */
+/*
+ * The SACK of a single packet waits for the user's messages, for a second packet, or until it is
+ * flushed.
+ */
 static void test_lone_packet(void **state)
 {
 	f.busy = true;
@@ -515,12 +520,12 @@ static void test_lone_packet(void **state)
 	assert_false(sctp_has_asked(f.s));
 	script("> Dtag" ASKING(3), "-", "> Dtag" PEER_DATA(4), "< Ptag / " SACK(4), "-");
 	assert_false(sctp_has_asked(f.s));
-	/* One that does not ask is not flushed; its time comes. */
+	/* A packet without a request is not flushed: its SACK waits for the timer. */
 	script("> Dtag" PEER_DATA(5), "-");
 	assert_false(sctp_has_asked(f.s));
 	sctp_flush_sacks(f.s);
 	script("-", "wait 200", "< Ptag / " SACK(5), "-");
-	/* And nobody flushes. */
+	/* The same without a flush. */
 	script("> Dtag" ASKING(6), "-", "wait 200", "< Ptag / " SACK(6), "-");
 	assert_false(sctp_has_asked(f.s));
 }
@@ -537,7 +542,7 @@ static void test_lone_packet_at_the_end(void **state)
 	script("-");
 }
 
-/* A receipt that cannot be sent any more is no reason to send SACKs without end. */
+/* A receipt that can no longer be sent must not cause endless SACKs. */
 static void test_shutting_down(void **state)
 {
 	unsigned int n = 0;

@@ -2,9 +2,9 @@
 /* LINK: sctp */
 /* VALGRIND: yes */
 /*
- * Hostile input: random bytes, cut and changed packets with the right checksum,
- * replays, and a peer that knows the tag. Memory errors are the sanitizers' to
- * find; the flows check that no wrong byte is delivered.
+ * Hostile input: random bytes, truncated and changed packets with the right checksum, replays, and
+ * a peer that knows the tag. Sanitizers find memory errors; the flows check that no wrong byte is
+ * delivered.
  */
 #include "conformance/rows.h"
 #include "fixture/sctp_sim.h"
@@ -29,7 +29,7 @@ static void sample(struct host *h, const uint8_t *packet, size_t len)
 	samples.len[i] = len;
 }
 
-/* Makes a packet's checksum right, so that more than the checksum is tested, and delivers it. */
+/* Corrects a packet's checksum, so that more than the checksum is tested, and delivers it. */
 static void throw(struct host * victim, const struct path_addr *from, uint8_t *p, size_t len)
 {
 	if (len >= WIRE_SCTP_COMMON_LEN) {
@@ -49,14 +49,14 @@ static void throw_random(struct sim_random *r, struct host *victim, const struct
 	if (len > WIRE_SCTP_COMMON_LEN) {
 		put_be16(p, from->udp_port);
 		put_be16(p + 2, victim->port);
-		p[12] &= 15; /* a chunk type that exists */
+		p[12] &= 15; /* an existing chunk type */
 		if (sim_random_below(r, 2))
 			put_be32(p + 4, 0);
 	}
 	throw(victim, from, p, len);
 }
 
-/* A packet seen before, cut or with some bytes changed. keep_tag: only behind the common header. */
+/* Delivers an earlier packet, truncated or changed. keep_tag: only after the common header. */
 static void throw_changed(struct sim_random *r, struct host *victim, const struct path_addr *from,
 			  bool keep_tag)
 {
@@ -75,7 +75,7 @@ static void throw_changed(struct sim_random *r, struct host *victim, const struc
 	throw(victim, from, p, len);
 }
 
-/* Chunks of every type under the right tag, with random contents and sometimes a wrong length. */
+/* Chunks of every type with the right tag, random contents, and sometimes a wrong length. */
 static void throw_chunks(struct sim_random *r, struct host *victim, const struct path_addr *from,
 			 const struct sctp_assoc *a)
 {
@@ -88,7 +88,7 @@ static void throw_chunks(struct sim_random *r, struct host *victim, const struct
 		size_t chunk = 4 + sim_random_below(r, 60);
 		uint8_t type = (uint8_t)sim_random_below(r, 16);
 
-		/* DATA would be delivered; an ABORT would end it too soon */
+		/* DATA would be delivered; an ABORT would end the association too early */
 		if (type == WIRE_SCTP_DATA || type == WIRE_SCTP_ABORT)
 			type |= (uint8_t)(sim_random_below(r, 4) << 6);
 		if (type == WIRE_SCTP_DATA)
@@ -111,7 +111,7 @@ static void throw_chunks(struct sim_random *r, struct host *victim, const struct
 	throw(victim, from, p, len);
 }
 
-/* A peer that knows the tag may break the association, and nothing else. */
+/* A peer that knows the tag can only break the association. */
 static void test_insider(void **state)
 {
 	uint64_t seed;
@@ -146,8 +146,8 @@ static void test_insider(void **state)
 }
 
 /*
- * A stranger on the path who replays and changes packets, but for those parts that
- * the tag vouches for: the transfer goes on as if nothing were.
+ * A stranger on the path replays and changes packets, except those parts that the tag protects: the
+ * transfer is not disturbed.
  */
 static void test_stranger(void **state)
 {
@@ -157,7 +157,7 @@ static void test_stranger(void **state)
 	for (seed = 1; seed <= 30; seed++) {
 		struct host *a, *b;
 		struct world *w = world_new(seed, &a, &b);
-		struct path_addr from = { b->addr, a->addr, 4444 }; /* from another UDP port, too */
+		struct path_addr from = { b->addr, a->addr, 4444 }; /* also from another UDP port */
 		struct flow *f;
 		struct sim_random r;
 		unsigned int i;
@@ -185,7 +185,9 @@ static void test_stranger(void **state)
 	}
 }
 
-/* Handshake packets, changed in every way: no crash, no association from a changed cookie. */
+/*
+ * Handshake packets with changes of all kinds: no crash, and no association from a changed cookie.
+ */
 static void test_handshake_changed(void **state)
 {
 	uint64_t seed;
@@ -221,7 +223,7 @@ static void test_handshake_changed(void **state)
 	}
 }
 
-/* A burst of INITs leaves nothing behind. */
+/* A burst of INITs leaves no state. */
 static void test_init_flood(void **state)
 {
 	struct host *a, *b;
@@ -252,8 +254,8 @@ static void test_init_flood(void **state)
 }
 
 /*
- * A packet with tag 0 and a chunk that is not known, as datagrams of docs/wire.md are to a device without them: it is
- * dropped in silence, whatever its chunk asks for, by those who know the sender, too.
+ * A packet with tag 0 and an unknown chunk, such as a datagram of docs/wire.md for a device without
+ * datagrams. The packet gets no answer, whatever its chunk type demands, even from a known sender.
  */
 static void expect_silence(const struct host *a, struct host *b, uint16_t sport, uint16_t dport,
 			   uint8_t type)

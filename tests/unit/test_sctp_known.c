@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* LINK: sctp */
-/* Which addresses belong to one host, as earlier associations have shown, and INITs that go to them. */
+/* Addresses of the same host, as proved by earlier associations, and INITs to these addresses. */
 #include "conformance/rows.h"
 #include "fixture/sctp_paths.h"
 
-/* ---- what is remembered ---- */
+/* ---- the table ---- */
 
 static unsigned int others(const struct sctp_known *k, uint8_t n, uint64_t now,
 			   struct ip_addr *other)
@@ -32,13 +32,12 @@ static void test_age(void **state)
 	assert_int_equal(others(&k, 1, SEC, other), 1);
 	assert_true(ip_addr_equal(&other[0], &two));
 	learn(&k, 3, 1, 101 * SEC);
-	assert_int_equal(others(&k, 1, 101 * SEC, other),
-			 2); /* the one that was shown last first */
+	assert_int_equal(others(&k, 1, 101 * SEC, other), 2); /* the last proved one first */
 	assert_true(ip_addr_equal(&other[0], &three) && ip_addr_equal(&other[1], &two));
 	assert_int_equal(others(&k, 1, SEC + SCTP_KNOWN_TIME, other), 1);
 	assert_true(ip_addr_equal(&other[0], &three));
 	assert_int_equal(others(&k, 2, SEC + SCTP_KNOWN_TIME, other),
-			 0); /* it may be another host's by now */
+			 0); /* perhaps another host's by now */
 	assert_int_equal(others(&k, 1, 101 * SEC + SCTP_KNOWN_TIME, other), 0);
 	sctp_known_fini(&k);
 }
@@ -51,9 +50,9 @@ static void test_moves(void **state)
 	sctp_known_init(&k);
 	learn(&k, 1, 2, SEC);
 	learn(&k, 3, 4, SEC);
-	learn(&k, 5, 3, SEC); /* 3 and 5 are the same as 4 */
+	learn(&k, 5, 3, SEC); /* 3 and 5 are on the host of 4 */
 	assert_int_equal(others(&k, 4, SEC, other), 2);
-	learn(&k, 1, 3, SEC); /* and by now 3 is another host's */
+	learn(&k, 1, 3, SEC); /* now 3 is another host's */
 	assert_int_equal(others(&k, 4, SEC, other), 1);
 	assert_int_equal(others(&k, 2, SEC, other), 2);
 	sctp_known_forget(&k, &three);
@@ -61,7 +60,7 @@ static void test_moves(void **state)
 	assert_int_equal(others(&k, 1, SEC, other), 1);
 	sctp_known_forget(&k, &two);
 	assert_int_equal(others(&k, 1, SEC, other), 0);
-	assert_int_equal(k.count, 1); /* of one address nothing is worth knowing */
+	assert_int_equal(k.count, 1); /* a single address is not kept */
 	sctp_known_fini(&k);
 }
 
@@ -90,9 +89,9 @@ static void test_bounds(void **state)
 	sctp_known_fini(&k);
 }
 
-/* ---- what associations make of it ---- */
+/* ---- use by associations ---- */
 
-/* The association shows that the peer has both addresses, and ends. */
+/* The association proves both addresses of the peer, and ends. */
 static void acquaint(void)
 {
 	const struct path_addr second = second_path();
@@ -145,7 +144,10 @@ static void connect_out(void)
 	expect_init(&f.path);
 }
 
-/* The peer's INIT ACK from there. The link of its first address is down, so it does not list that. */
+/*
+ * Delivers the peer's INIT ACK from this address. The link of its first address is down, so the
+ * list omits it.
+ */
 static void answer_init(const struct path_addr *from)
 {
 	struct wire_sctp_init ack = our_init();
@@ -156,7 +158,7 @@ static void answer_init(const struct path_addr *from)
 	send_from(from);
 }
 
-/* Nobody answers at the address that the user names. */
+/* Nobody answers at the address named by the user. */
 static void test_elsewhere(void **state)
 {
 	struct path_addr second = second_path();
@@ -175,13 +177,13 @@ static void test_elsewhere(void **state)
 	p = take();
 	assert_true(is_to(p, &second));
 	chunk_of(p, 0, WIRE_SCTP_COOKIE_ECHO);
-	assert_int_equal(chunks(p), 1); /* the INIT ACK has confirmed it */
+	assert_int_equal(chunks(p), 1); /* the INIT ACK has confirmed the path */
 	begin();
 	add(WIRE_SCTP_COOKIE_ACK, 0, 0);
 	send_from(&second);
 	assert_int_equal(f.events, 1 << SCTP_EVENT_UP);
 	assert_true(ip_addr_equal(&sctp_assoc_addr(f.a)->remote, &second.remote));
-	/* Whoever names the one address or the other one has named this association. */
+	/* Both addresses now name this association. */
 	assert_true(sctp_assoc_has_address(f.a, &f.path.remote));
 	assert_null(sctp_connect(f.ep, &second, PEER_PORT, 1500, NULL, f.now));
 	f.messages = 1;
@@ -192,7 +194,7 @@ static void test_elsewhere(void **state)
 	chunk_of(p, 0, WIRE_SCTP_DATA);
 }
 
-/* What was shown longer ago than that may be wrong by now. */
+/* Older knowledge may be wrong by now. */
 static void test_not_known(void **state)
 {
 	know();
@@ -202,7 +204,7 @@ static void test_not_known(void **state)
 	expect_init(&f.path);
 }
 
-/* What the peer has only listed is never known: nobody has answered there. */
+/* An address that the peer only listed is not known: no host answered there. */
 static void test_claim(void **state)
 {
 	struct path_addr second = second_path(), third = f.path;
@@ -219,7 +221,7 @@ static void test_claim(void **state)
 	expect_init(&f.path);
 }
 
-/* Nobody listens where the user has not asked for anybody: it says nothing of the address that he has named. */
+/* An ABORT from an address not named by the user means nothing for the named one. */
 static void test_refused(void **state)
 {
 	struct path_addr second = second_path();
@@ -240,7 +242,7 @@ static void test_refused(void **state)
 	assert_true(ip_addr_equal(&f.a->path->addr.remote, &f.path.remote));
 }
 
-/* An association with that address is there already: an INIT would restart it. */
+/* Another association with that address exists: an INIT would restart it. */
 static void test_rival(void **state)
 {
 	struct path_addr second = second_path();
@@ -255,14 +257,14 @@ static void test_rival(void **state)
 	assert_ptr_not_equal(f.a, other);
 	collect();
 	expect_init(&second);
-	/* that one is asked again, where the user has named it, as is this one */
+	/* Each association retransmits to the address that the user named. */
 	wait_ns(SEC);
 	assert_true(is_to(take(), &f.path));
 	assert_true(is_to(take(), &second));
 	nothing();
 }
 
-/* The peer's INIT comes from where it is known to be: it is answered there (RFC 9260 5.2.1). */
+/* The peer's INIT comes from its known address: the answer goes there (RFC 9260 5.2.1). */
 static void test_collision(void **state)
 {
 	struct path_addr second = second_path();

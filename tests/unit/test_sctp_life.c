@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* LINK: sctp */
-/* How associations begin and end over a simulated network. */
+/* Start and end of associations over a simulated network. */
 #include "conformance/rows.h"
 #include "fixture/sctp_sim.h"
 
@@ -13,7 +13,7 @@ static void test_handshake_loss(void **state)
 		struct world *w = world_new(seed, &a, &b);
 
 		a->config.connect_limit = 80 * SEC;
-		/* b is up long before a, which sends a few COOKIE ECHOs */
+		/* b is up long before a, which sends several COOKIE ECHOs */
 		b->config.silent_limit = 80 * SEC;
 		host_restart(a);
 		host_restart(b);
@@ -31,7 +31,7 @@ static void test_handshake_loss(void **state)
 }
 
 /*
- * Both connect to each other at once: one association, and one of them takes the even streams,
+ * Both sides connect at once: the result is one association. One side uses the even streams,
  * whichever INITs are lost.
  */
 static void test_collision(void **state)
@@ -90,7 +90,7 @@ static void test_restart(void **state)
 		connect_to(a, b, 50);
 		assert_true(run(w, 60 * SEC, all_sent));
 		if (seed % 2) {
-			b->flows[0].to_send += 500; /* with data under way */
+			b->flows[0].to_send += 500; /* with DATA in flight */
 			sctp_assoc_doorbell(b->flows[0].a);
 			flush(w);
 		}
@@ -133,7 +133,7 @@ static void test_shutdown(void **state)
 		assert_true(run(w, 200 * SEC, all_ended));
 		if (seed <= 50) {
 			assert_true(f->closed && b->flows[0].closed);
-			/* what was taken from the user arrived */
+			/* messages taken from the user arrived */
 			assert_int_equal(b->flows[0].received, f->sent);
 			assert_int_equal(f->received, b->flows[0].sent);
 			assert_int_equal(a->s->table.assoc_count, 0);
@@ -158,7 +158,7 @@ static void test_abort(void **state)
 	assert_int_equal(f->error, 0);
 	assert_int_equal(b->flows[0].error, -ECONNRESET);
 	assert_int_equal(a->s->table.assoc_count, 0);
-	/* and while it connects, in every state */
+	/* The same while it connects, in every state. */
 	f = connect_to(a, b, 1);
 	sctp_assoc_abort(f->a);
 	f->a = NULL;
@@ -174,7 +174,7 @@ static void test_abort(void **state)
 	world_free(w);
 }
 
-/* A connect is refused, finds nobody there, or is not answered at all. */
+/* A connect is refused, reaches nobody, or gets no answer at all. */
 static void test_refused(void **state)
 {
 	struct host *a, *b;
@@ -203,7 +203,7 @@ static void test_refused(void **state)
 	world_free(w);
 }
 
-/* A peer that is killed, idle or in the middle of a transfer, on a host that lives. */
+/* A peer is killed, idle or during a transfer, while its host lives. */
 static void test_killed(void **state)
 {
 	unsigned int busy;
@@ -279,7 +279,7 @@ static void test_silent(void **state)
 	}
 }
 
-/* Our own process was stopped for a minute: what the peer sent is read after the timers ran. */
+/* The local process was stopped for a minute: the timers run before the peer's packets are read. */
 static void test_stopped(void **state)
 {
 	struct host *a, *b;
@@ -317,7 +317,7 @@ static void test_adaptation(void **state)
 	world_free(w);
 }
 
-/* The number of streams is what both directions have. */
+/* The number of streams is the lower one of both directions. */
 static void test_streams(void **state)
 {
 	struct host *a, *b;

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* LINK: sctp */
-/* Path MTU discovery (RFC 8899, RFC 4820, RFC 6951 5.6): the search, and its packets, by hand. */
+/*
+ * Path MTU discovery (RFC 8899, RFC 4820, RFC 6951 5.6), against a scripted peer: the search, and
+ * its packets.
+ */
 #include "conformance/rows.h"
 #include "fixture/sctp_peer.h"
 
-/* Probes a path that takes `real` bytes until the search is over; returns the number of probes. */
+/* Searches on a path with an MTU of `real` bytes. Returns the number of probes. */
 static unsigned int search(struct sctp_pmtu *p, uint32_t real)
 {
 	unsigned int probes = 0;
@@ -36,7 +39,7 @@ static void test_search(void **state)
 			assert_true(p.good <= real);
 			assert_true(real - p.good <= 16 + real / 64);
 		}
-		/* If the path takes what the interface takes, one probe is enough. */
+		/* One probe is enough if the path MTU equals the interface's MTU. */
 		sctp_pmtu_init(&p, 576, 1280, told[i]);
 		assert_int_equal(search(&p, told[i]), 1);
 		assert_int_equal(p.good, told[i]);
@@ -52,21 +55,21 @@ static void test_search_turns(void **state)
 {
 	struct sctp_pmtu p;
 
-	/* a lost probe or two prove nothing */
+	/* One or two lost probes prove nothing. */
 	sctp_pmtu_init(&p, 576, 1280, 9000);
 	assert_false(sctp_pmtu_lost(&p));
 	assert_false(sctp_pmtu_lost(&p));
 	assert_int_equal(p.probe, 9000);
 	sctp_pmtu_answered(&p);
 	assert_int_equal(p.good, 9000);
-	/* a doubt that proves wrong changes nothing */
+	/* A false doubt changes nothing. */
 	assert_true(sctp_pmtu_doubt(&p));
 	assert_false(sctp_pmtu_doubt(&p));
 	sctp_pmtu_lost(&p);
 	sctp_pmtu_answered(&p);
 	assert_int_equal(p.good, 9000);
 	assert_int_equal(p.probe, 0);
-	/* One that proves right leads to the base, and up again. */
+	/* A justified doubt returns to the base size, and then up again. */
 	assert_true(sctp_pmtu_doubt(&p));
 	assert_false(sctp_pmtu_lost(&p));
 	assert_false(sctp_pmtu_lost(&p));
@@ -74,7 +77,7 @@ static void test_search_turns(void **state)
 	assert_int_equal(p.good, 1280);
 	search(&p, 1500);
 	assert_int_equal(p.good, 1500);
-	/* below the base, to the floor and no further */
+	/* Below the base size, down to the floor and no further. */
 	while (p.good > 576) {
 		assert_true(sctp_pmtu_doubt(&p));
 		while (!sctp_pmtu_lost(&p))
@@ -85,7 +88,7 @@ static void test_search_turns(void **state)
 	sctp_pmtu_tell(&p, 400);
 	assert_int_equal(p.good, 576);
 	assert_false(sctp_pmtu_doubt(&p));
-	/* what failed may work later */
+	/* A failed size may work later. */
 	sctp_pmtu_init(&p, 576, 1280, 1500);
 	search(&p, 1400);
 	assert_in_range(p.good, 1400, 1400);
@@ -93,8 +96,8 @@ static void test_search_turns(void **state)
 	search(&p, 1500);
 	assert_int_equal(p.good, 1500);
 	/*
-	 * A router says less than what is used, than what is probed, what is known anyway, and
-	 * nonsense.
+	 * A router reports less than the size in use, less than the probe, a known size, and
+	 * invalid sizes.
 	 */
 	assert_true(sctp_pmtu_too_big(&p, 1450));
 	assert_int_equal(p.good, 1450);
@@ -119,7 +122,7 @@ static void read_init(const struct packet *p)
 	f.their_tsn = init.tsn;
 }
 
-/* Has the user send one message of len bytes, which the peer acknowledges; returns the packet. */
+/* Sends one message of len bytes, which the peer acknowledges. Returns the packet. */
 static struct packet *one_message(uint32_t len)
 {
 	struct packet *p;
@@ -137,7 +140,7 @@ static struct packet *one_message(uint32_t len)
 	return p;
 }
 
-/* The path works, as one message has shown, and its first probe waits. */
+/* One message has confirmed the path, and the first probe waits. */
 static void setup_probing(uint64_t heartbeat)
 {
 	struct sctp_config config;
@@ -157,7 +160,7 @@ static size_t max_packet(void)
 	return sctp_assoc_max_msg(f.a) + WIRE_SCTP_COMMON_LEN + WIRE_SCTP_DATA_LEN;
 }
 
-/* Whether it is a probe of this size (4820-3-02: HEARTBEAT and PAD, DF). */
+/* Checks that p is a probe of this size (4820-3-02: HEARTBEAT and PAD, DF). */
 static void check_probe(const struct packet *p, size_t size)
 {
 	struct wire_sctp_chunk c = chunk_of(p, 0, WIRE_SCTP_HEARTBEAT);
@@ -183,7 +186,7 @@ static void answer(const struct packet *p)
 	sendp();
 }
 
-/* Until the probe is answered, nothing else larger than 1280 bytes leaves. */
+/* Until the probe is answered, no other packet larger than 1280 bytes is sent. */
 static void test_confirmed_first(void **state)
 {
 	struct packet *p, *probe;
@@ -201,12 +204,12 @@ static void test_confirmed_first(void **state)
 	chunk_of(p, 0, WIRE_SCTP_DATA);
 	assert_int_equal(p->len, 1280 - 28);
 	assert_null(take());
-	/* not by somebody who does not know the nonce, nor by another answer */
+	/* An answer with a wrong nonce does not count, nor does any other answer. */
 	begin();
 	memset(add(WIRE_SCTP_HEARTBEAT_ACK, 0, 20), 0, 20);
 	sendp();
 	assert_int_equal(max_packet(), 1280 - 28);
-	/* what did not fit is asked for again */
+	/* A message that did not fit is requested from the user again. */
 	f.message_len = 1400;
 	f.messages = 1;
 	sctp_assoc_doorbell(f.a);
@@ -218,7 +221,7 @@ static void test_confirmed_first(void **state)
 	assert_int_equal(p->len, 12 + 16 + 1400);
 }
 
-/* Behind the first DATA of an active association, which nothing held up. */
+/* The probe follows the first DATA of an active association, without delaying it. */
 static void test_probe_is_last(void **state)
 {
 	struct wire_sctp_init init = our_init();
@@ -255,7 +258,10 @@ static void test_probe_is_last(void **state)
 	assert_null(take());
 }
 
-/* A lost probe is sent again with a small packet, which tells a narrow path from a dead one. */
+/*
+ * A lost probe is sent again, together with a small packet. This distinguishes a small MTU from a
+ * dead path.
+ */
 static void test_probe_lost(void **state)
 {
 	struct packet *p;
@@ -265,7 +271,7 @@ static void test_probe_lost(void **state)
 	setup_probing(3600 * SEC);
 	cwnd = f.a->path->cc.cwnd;
 	check_probe(take(), 1500);
-	/* No packet arrives: a small HEARTBEAT asks, and its size stays the same. */
+	/* No packet arrives: a small HEARTBEAT probes the path, and the probe keeps its size. */
 	for (i = 0; i < 6; i++) {
 		while (f.head == f.tail)
 			wait_ns(MSEC);
@@ -278,7 +284,7 @@ static void test_probe_lost(void **state)
 		chunk_of(p, 0, WIRE_SCTP_HEARTBEAT);
 		check_probe(take(), 1500);
 	}
-	/* small ones are answered: after three it is another size */
+	/* Small packets are answered: after three lost probes, the size changes. */
 	for (i = 0; i < 3; i++) {
 		answer(p);
 		while (f.head == f.tail)
@@ -288,14 +294,14 @@ static void test_probe_lost(void **state)
 			check_probe(take(), 1500);
 	}
 	check_probe(p, 1400);
-	/* none of it is a sign of congestion */
+	/* Lost probes are no sign of congestion. */
 	assert_int_equal(f.a->path->cc.cwnd, cwnd);
 	assert_int_equal(f.a->path->cc.ssthresh, UINT32_MAX);
 	answer(p);
 	assert_int_equal(max_packet(), 1400 - 28);
 }
 
-/* Waits for the next packet; small HEARTBEATs are answered. */
+/* Returns the next large packet. alive: small HEARTBEATs get answers. */
 static struct packet *large(bool alive)
 {
 	struct packet *p;
@@ -312,8 +318,8 @@ static struct packet *large(bool alive)
 }
 
 /*
- * 6951-5.6-02: small packets arrive, large ones do not, and no ICMP says so. It is noticed long
- * before T3 expires, and what was cut too large leaves alone and with DF off.
+ * 6951-5.6-02: small packets arrive, large ones do not, and without ICMP. This is detected long
+ * before T3. Packets that are too large are sent again singly, without DF.
  */
 static void test_black_hole(void **state)
 {
@@ -358,7 +364,7 @@ static void test_black_hole(void **state)
 	check_probe(large(true), 1420);
 }
 
-/* If packets of all sizes are lost, that says nothing about the size. */
+/* If packets of all sizes are lost, the size is not the cause. */
 static void test_dead_is_not_narrow(void **state)
 {
 	setup_probing(SEC);
@@ -375,7 +381,7 @@ static void test_dead_is_not_narrow(void **state)
 	assert_int_equal(max_packet(), 1472);
 }
 
-/* The peer answers no more: a peer that may be gone gets no stream of large packets. */
+/* A peer that no longer answers gets no series of large packets. */
 static void test_silence_ends_probes(void **state)
 {
 	unsigned int probes = 0, small = 0;
@@ -391,13 +397,13 @@ static void test_silence_ends_probes(void **state)
 		}
 	assert_int_equal(probes, 1);
 	assert_in_range(small, 1, 4);
-	/* a sign of life ends the wait */
+	/* A sign of life ends the pause. */
 	answer(last);
 	chunk_of(take(), 0, WIRE_SCTP_HEARTBEAT);
 	check_probe(take(), 1500);
 }
 
-/* The answer to a probe that comes after the wait for it is a sign of life like any other. */
+/* A late answer to a probe is an ordinary sign of life. */
 static void test_late_answer(void **state)
 {
 	struct packet *probe, *p;
@@ -407,7 +413,7 @@ static void test_late_answer(void **state)
 	check_probe(probe, 1500);
 	while (!(p = take()))
 		wait_ns(MSEC);
-	chunk_of(p, 0, WIRE_SCTP_HEARTBEAT); /* nothing has arrived for too long */
+	chunk_of(p, 0, WIRE_SCTP_HEARTBEAT); /* no packet has arrived for too long */
 	answer(probe);
 	assert_int_equal(max_packet(), 1472);
 	sctp_assoc_set_mtu(f.a, 9000);
@@ -415,7 +421,7 @@ static void test_late_answer(void **state)
 	check_probe(take(), 9000);
 }
 
-/* A path that was narrow is probed again after a while. */
+/* A path with a small MTU is probed again after a while. */
 static void test_raise(void **state)
 {
 	struct packet *p;
@@ -444,7 +450,7 @@ static void test_raise(void **state)
 	check_probe(take(), 1450);
 }
 
-/* 9260-10-01, 10-02: a router's word counts only with a quoted packet of the association. */
+/* 9260-10-01, 10-02: an ICMP error counts only if it quotes a packet of the association. */
 static void test_quoted(void **state)
 {
 	struct path_addr port = f.path, other = f.path;
@@ -467,7 +473,7 @@ static void test_quoted(void **state)
 	sctp_packet_too_big(f.ep, &f.path, 1300, forged, sizeof(forged), f.now);
 	sctp_packet_too_big(f.ep, &f.path, 1300, p->data, 7, f.now);
 	sctp_packet_too_big(f.ep, &f.path, 1300, p->data, 0, f.now);
-	put_be32(forged + 4, 0); /* as if an INIT were quoted, whose tag is behind that */
+	put_be32(forged + 4, 0); /* as if quoting an INIT, whose tag comes later */
 	sctp_packet_too_big(f.ep, &f.path, 1300, forged, 8, f.now);
 	sctp_packet_too_big(f.ep, &f.path, 1300, forged, sizeof(forged), f.now);
 	port.udp_port++;
@@ -478,7 +484,7 @@ static void test_quoted(void **state)
 	assert_int_equal(max_packet(), 1472);
 	sctp_packet_too_big(f.ep, &f.path, 1400, p->data, 8, f.now);
 	assert_int_equal(max_packet(), 1372);
-	/* a larger one is no news; our own host needs no quote */
+	/* A larger MTU is not new. The local host needs no quotation. */
 	sctp_packet_too_big(f.ep, &f.path, 1450, p->data, 28, f.now);
 	assert_int_equal(max_packet(), 1372);
 	port.udp_port = 0;
@@ -491,8 +497,8 @@ static void test_quoted(void **state)
 }
 
 /*
- * Less than 576 bytes are not believed, whoever says so, but packets may be fragmented then: a link that
- * really takes less must not stop the association.
+ * MTUs below 576 bytes are not accepted from anybody, but permit fragmentation: such a link must
+ * not stop the association.
  */
 static void test_below_the_floor(void **state)
 {
@@ -510,7 +516,7 @@ static void test_below_the_floor(void **state)
 	p = one_message((uint32_t)sctp_assoc_max_msg(f.a));
 	assert_int_equal(p->len, 576 - 28);
 	assert_false(p->df);
-	/* What the path takes is looked for again with DF. */
+	/* Later the path MTU is searched again, with DF. */
 	nothing();
 	wait_ns(601 * SEC);
 	p = take();
@@ -520,7 +526,7 @@ static void test_below_the_floor(void **state)
 	assert_true(one_message(100)->df);
 }
 
-/* The same for a host whose own interface takes less. */
+/* The same for a local interface with a smaller MTU. */
 static void test_interface_below_the_floor(void **state)
 {
 	struct packet *p;
@@ -532,7 +538,7 @@ static void test_interface_below_the_floor(void **state)
 	assert_false(p->df);
 }
 
-/* A chunk above the path MTU that fits into nothing that is left of the block gets another. */
+/* A chunk above the path MTU that does not fit the rest of the block gets another block. */
 static void test_oversize_needs_a_block(void **state)
 {
 	struct sctp_batch b;
@@ -557,7 +563,10 @@ static void test_oversize_needs_a_block(void **state)
 	assert_true(again);
 }
 
-/* Small packets of a path with a large MTU share a block, until the peer has acknowledged them. */
+/*
+ * Small packets on a path with a large MTU use a common block, until the peer has acknowledged
+ * them.
+ */
 static void test_small_packets_share_a_block(void **state)
 {
 	struct sctp_block *last = NULL;
@@ -575,9 +584,9 @@ static void test_small_packets_share_a_block(void **state)
 		last = b.block;
 		sctp_batch_done(f.s, &b);
 	}
-	/* 400 times 128 bytes fit one, but the last quarter of a block is not begun. */
+	/* 400 times 128 bytes fit one block, but the last quarter of a block is not used. */
 	assert_in_range(blocks, 1, 2);
-	/* What does not fit the rest has a packet of full length all the same. */
+	/* A message too large for the rest still gets a packet of full length. */
 	f.message_len = 60000;
 	f.messages = 1;
 	sctp_assoc_doorbell(f.a);

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* LINK: sctp */
 /* VALGRIND: yes */
-/*
- * The parts of SCTP that stand alone: received map, rings, blocks, congestion control, RTO, cookie.
- */
+/* Independent parts of SCTP: received map, rings, blocks, congestion control, RTO, cookie. */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -22,7 +20,7 @@
 #include "sctp/rxmap.h"
 #include "sim/simnet.h"
 
-/* As sctp_rx_data() does it. */
+/* Like sctp_rx_data(). */
 static void note_arrival(struct sctp_rxmap *m, uint32_t tsn, enum sctp_rxmap_verdict expected)
 {
 	if (sctp_rxmap_is_next(m, tsn)) {
@@ -45,7 +43,7 @@ static void test_rxmap(void **state)
 		const uint32_t n = 5000;
 		uint8_t *seen = calloc(1, n);
 		struct sctp_rxmap m = { 0 };
-		uint32_t cum = 0, spread, i, j; /* cum: how many in order */
+		uint32_t cum = 0, spread, i, j; /* cum: number received in order */
 		struct sim_random r;
 		unsigned int count;
 
@@ -79,7 +77,7 @@ static void test_rxmap(void **state)
 			for (; d < n; d++)
 				assert_int_equal(seen[d], 0);
 			assert_int_equal(sctp_rxmap_has_gap(&m), count > 0);
-			if (count > 1) /* the lowest ones when there is no room for all */
+			if (count > 1) /* only the lowest ones fit */
 				assert_int_equal(sctp_rxmap_gaps(&m, gaps, 1), 1);
 		}
 		assert_int_equal(sctp_rxmap_check(&m, m.cum + SCTP_RXMAP_RANGE), SCTP_RXMAP_BEYOND);
@@ -100,7 +98,7 @@ static void test_rxmap_range(void **state)
 	assert_null(m.bits);
 	for (i = 1; i < 1000; i++)
 		note_arrival(&m, i, SCTP_RXMAP_NEW);
-	assert_null(m.bits); /* in order it costs nothing */
+	assert_null(m.bits); /* no memory while in order */
 	assert_int_equal(sctp_rxmap_add(&m, 999 + SCTP_RXMAP_RANGE - 1), SCTP_RXMAP_NEW);
 	assert_int_equal(m.size, SCTP_RXMAP_RANGE);
 	assert_int_equal(sctp_rxmap_gaps(&m, gaps, 4), 1);
@@ -152,7 +150,7 @@ static void test_reasm(void **state)
 	assert_int_equal(m->data[299], 0);
 	assert_int_equal(r.bytes, 100);
 	free(m);
-	/* the middle of a message cannot begin one, nor be of another stream */
+	/* The middle of a message cannot begin one, nor be on another stream. */
 	assert_int_equal(add_fragment(&r, 2, u | b, 2, &m), -EPROTO);
 	sctp_reasm_clear(&r);
 	assert_int_equal(add_fragment(&r, 1, u | b, 2, &m), 0);
@@ -241,7 +239,7 @@ static void test_cc(void **state)
 	sctp_cc_set_pmdcs(&cc, 65000);
 	assert_int_equal(cc.cwnd, 130000);
 	sctp_cc_init(&cc, 1000, true);
-	/* slow start: only when the window was used, not in recovery */
+	/* Slow start: only while the window is used, and not in recovery. */
 	sctp_cc_acked(&cc, 1000, false, false, false);
 	sctp_cc_acked(&cc, 1000, true, true, false);
 	assert_int_equal(cc.cwnd, 4000);
@@ -249,18 +247,18 @@ static void test_cc(void **state)
 	assert_int_equal(cc.cwnd, 5000);
 	sctp_cc_set_pmdcs(&cc, 1200); /* no longer initial */
 	assert_int_equal(cc.cwnd, 5000);
-	/* but a path that turns out to take more gets no less for having started with little */
+	/* A path with a larger PMDCS later gets no disadvantage from its small start. */
 	sctp_cc_set_pmdcs(&cc, 9000);
 	assert_int_equal(cc.cwnd, 18000);
 	sctp_cc_set_pmdcs(&cc, 1000);
 	assert_int_equal(cc.cwnd, 18000);
 	cc.cwnd = 20000;
 	sctp_cc_loss(&cc);
-	sctp_cc_set_pmdcs(&cc, 65000); /* unless it has lost something */
+	sctp_cc_set_pmdcs(&cc, 65000); /* unless there was a loss */
 	sctp_cc_set_pmdcs(&cc, 1000);
 	assert_int_equal(cc.cwnd, 10000);
 	assert_int_equal(cc.ssthresh, 10000);
-	/* at the threshold it is slow start still; above, one PMDCS a window */
+	/* At the threshold, slow start still applies; above it, one PMDCS per window. */
 	sctp_cc_acked(&cc, 1000, true, false, false);
 	assert_int_equal(cc.cwnd, 11000);
 	sctp_cc_acked(&cc, 10000, true, false, false);
@@ -287,7 +285,7 @@ static void test_cc(void **state)
 	assert_int_equal(cc.cwnd, 4000); /* not below 4 */
 }
 
-/* The shorter the path, the sooner its window is large enough; what it has already it keeps. */
+/* The window limit of a short path is smaller. A larger existing window stays. */
 static void test_cc_rtt(void **state)
 {
 	const uint64_t us = 1000, ms = 1000000;
@@ -297,14 +295,14 @@ static void test_cc_rtt(void **state)
 	sctp_cc_init(&cc, 1460, true);
 	cc.cwnd = most;
 	sctp_cc_acked(&cc, 1000, true, false, false);
-	assert_int_equal(cc.cwnd, most + 1000); /* nothing was measured yet */
+	assert_int_equal(cc.cwnd, most + 1000); /* no RTT measured yet */
 	sctp_cc_set_rtt(&cc, 20 * us);
 	sctp_cc_acked(&cc, 1000, true, false, false);
 	assert_int_equal(cc.cwnd, most + 1000);
 	cc.cwnd = most - 400;
 	sctp_cc_acked(&cc, 1000, true, false, false);
 	assert_int_equal(cc.cwnd, most);
-	/* in congestion avoidance, too */
+	/* Also in congestion avoidance. */
 	cc.ssthresh = 10000;
 	cc.cwnd = most - 400;
 	sctp_cc_acked(&cc, most, true, false, false);
@@ -313,7 +311,7 @@ static void test_cc_rtt(void **state)
 	cc.cwnd = (512u << 10) - 1;
 	sctp_cc_acked(&cc, most, true, false, false);
 	assert_int_equal(cc.cwnd, 512u << 10);
-	/* long ones: the product fits, and from some length on there is no such limit */
+	/* Long paths: the product fits 32 bits. Above some RTT there is no limit. */
 	cc.ssthresh = UINT32_MAX;
 	cc.cwnd = most;
 	sctp_cc_set_rtt(&cc, 50 * ms);
@@ -322,7 +320,7 @@ static void test_cc_rtt(void **state)
 	cc.cwnd = (512u << 10) + 500000000 - 1;
 	sctp_cc_acked(&cc, 1000, true, false, false);
 	assert_int_equal(cc.cwnd, (512u << 10) + 500000000);
-	sctp_cc_set_rtt(&cc, 500 * ms); /* ten times this is more than 32 bits hold */
+	sctp_cc_set_rtt(&cc, 500 * ms); /* ten times this RTT exceeds 32 bits */
 	sctp_cc_acked(&cc, 1000, true, false, false);
 	assert_int_equal(cc.cwnd, (512u << 10) + 500001000);
 	cc.cwnd = (1u << 30) - 1;
@@ -406,11 +404,11 @@ static void test_cookie(void **state)
 	assert_memory_equal(&d.auth, &c.auth, sizeof(d.auth));
 	assert_int_equal(d.receipts.window, 99);
 	assert_int_equal(d.peer_tie, 12);
-	/* both are padded to a multiple of four */
+	/* Both are padded to a multiple of four. */
 	assert_in_range(len, shortest + 8 + 8 + 54 + 8 * 17 - 3,
 			shortest + 8 + 8 + 54 + 8 * 17 + 3);
 	assert_int_equal(shortest % 4 + len % 4, 0);
-	/* the rest: what was read gives the same bytes again */
+	/* The rest: encoding the decoded cookie gives the same bytes. */
 	sctp_cookie_put(&key, &r.source, 0, &d, raw);
 	assert_memory_equal(raw, old, len);
 	for (i = 0; i < 8 * len; i++) {
@@ -421,7 +419,7 @@ static void test_cookie(void **state)
 	assert_false(sctp_cookie_get(&key, old, len - 1, &d));
 	sctp_cookie_put(&other, &r.source, 0, &c, raw);
 	assert_false(sctp_cookie_get(&key, raw, len, &d));
-	/* the key changes every hour; the one before still holds, the one before that not */
+	/* The key changes every hour. The previous key is still valid, the one before it is not. */
 	sctp_cookie_put(&key, &r.source, 3600000000000ull, &c, raw);
 	assert_true(memcmp(raw, old, len) != 0);
 	assert_true(sctp_cookie_get(&key, raw, len, &d));
@@ -430,7 +428,10 @@ static void test_cookie(void **state)
 	assert_false(sctp_cookie_get(&key, old, len, &d));
 }
 
-/* RFC 6356 3: the windows of several paths grow together as one does, and none grows faster than it would alone. */
+/*
+ * RFC 6356 3: the windows of several paths grow together like one window, and none grows faster
+ * than alone.
+ */
 static void test_cc_coupled(void **state)
 {
 	const uint64_t ms = 1000000, equal[] = { 10 * ms, 10 * ms },

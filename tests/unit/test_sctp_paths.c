@@ -45,8 +45,8 @@ static void test_v6_list(void **state)
 }
 
 /*
- * 9260-5.1.2-01, 5.4-01, 5.4-02, 3.3.5-01: asked with a nonce; nothing else leaves before the
- * answer.
+ * 9260-5.1.2-01, 5.4-01, 5.4-02, 3.3.5-01: a HEARTBEAT with a nonce probes the address. Nothing
+ * else is sent there before the answer.
  */
 static void test_unconfirmed(void **state)
 {
@@ -59,15 +59,18 @@ static void test_unconfirmed(void **state)
 	establish_two();
 	assert_int_equal(f.a->paths.others, 4);
 	p = to_second(2 * SEC);
-	/* the peer knows no other address of ours: from another one it would be out of the blue */
+	/*
+	 * The peer knows no other local address: a packet from another one would be out of the
+	 * blue.
+	 */
 	assert_true(ip_addr_equal(&p->to.local, &f.path.local));
 	assert_int_equal(chunks(p), 1);
-	/* 6951-5.7-01: to the UDP port that is known */
+	/* 6951-5.7-01: to the known UDP port. */
 	assert_int_equal(p->to.udp_port, PEER_PORT);
 	memcpy(first, chunk_of(p, 0, WIRE_SCTP_HEARTBEAT).raw, 24);
 	answer_heartbeat(p, &second, 1);
 	assert_false(f.a->paths.other[0]->confirmed);
-	/* DATA times out again and again: it stays with the first address */
+	/* DATA times out repeatedly, but stays with the first address. */
 	f.messages = 1;
 	sctp_assoc_doorbell(f.a);
 	collect();
@@ -80,16 +83,19 @@ static void test_unconfirmed(void **state)
 		chunk_of(p, 0, WIRE_SCTP_HEARTBEAT);
 		assert_int_equal(chunks(p), 1);
 		assert_memory_not_equal(chunk_of(p, 0, WIRE_SCTP_HEARTBEAT).raw, first, 24);
-		/* the port is learnt from there alone (6951-5.1-02, 5.4-01) */
+		/* Only packets from there update the port (6951-5.1-02, 5.4-01). */
 		assert_int_equal(p->to.udp_port, second.udp_port);
-		/* each after twice the time of the one before: no flood on somebody who was named without asking */
+		/* Intervals double: the host at a listed address is not flooded. */
 		assert_in_range(f.now - since, (SEC << i) - 10 * MSEC, (SEC << i) + 10 * MSEC);
 	}
-	assert_int_equal(i, 5); /* until the peer was given up */
+	assert_int_equal(i, 5); /* until the peer failed */
 	assert_null(f.a);
 }
 
-/* Packets of the peer that come from there have it asked again, but once in an RTO at most, which doubles. */
+/*
+ * Packets of the peer from there cause further HEARTBEATs, but at most one in an RTO, which
+ * doubles.
+ */
 static void test_unconfirmed_speaks(void **state)
 {
 	const struct path_addr second = second_path();
@@ -97,7 +103,7 @@ static void test_unconfirmed_speaks(void **state)
 	struct packet *p;
 
 	establish_two();
-	for (p = to_second(2 * SEC); p; p = to_second(300 * SEC)) /* it is asked seldom by now */
+	for (p = to_second(2 * SEC); p; p = to_second(300 * SEC)) /* rare by now */
 		;
 	asked = 0;
 	for (int i = 0; i < 3; i++) {
@@ -112,7 +118,7 @@ static void test_unconfirmed_speaks(void **state)
 		chunk_of(p, 0, WIRE_SCTP_HEARTBEAT);
 		asked = f.now;
 		assert_true(!before || asked - before >= 8 * SEC);
-		assert_null(to_second(70 * SEC)); /* and once for all of them */
+		assert_null(to_second(70 * SEC)); /* and one for all packets */
 	}
 	begin();
 	add_data(f.a->rx.map.cum + 1);
@@ -124,8 +130,8 @@ static void test_unconfirmed_speaks(void **state)
 }
 
 /*
- * An address that a peer lists may be another host's with the same port. If that host connects, it
- * is a peer of its own.
+ * A listed address may be another host's, with the same port. If that host connects, it is a
+ * separate peer.
  */
 static void test_claimed_address(void **state)
 {
@@ -157,7 +163,7 @@ static void test_claimed_address(void **state)
 	assert_true(sctp_assoc_is_up(old));
 }
 
-/* A peer that lists an address before its owner connects takes nothing away from the owner. */
+/* A peer that lists an address before its owner connects does no harm to the owner. */
 static void test_claimed_first(void **state)
 {
 	const struct path_addr second = second_path();
@@ -200,7 +206,7 @@ static void connect_out(void)
 	f.their_tsn = init.tsn;
 }
 
-/* Kept, as the packet is soon another one. */
+/* Keeps the cookie, since the packet is soon overwritten. */
 static struct wire_sctp_init keep_ack(const struct packet *p, uint8_t cookie[SCTP_COOKIE_MAX])
 {
 	struct wire_sctp_chunk c = chunk_of(p, 0, WIRE_SCTP_INIT_ACK);
@@ -212,7 +218,7 @@ static struct wire_sctp_init keep_ack(const struct packet *p, uint8_t cookie[SCT
 	return ack;
 }
 
-/* An INIT ACK from an address that another peer lists as well belongs to the address's owner. */
+/* An INIT ACK from an address that another peer lists belongs to the owner of the address. */
 static void test_answer_claimed(void **state)
 {
 	const struct path_addr second = second_path();
@@ -233,7 +239,7 @@ static void test_answer_claimed(void **state)
 	chunk_of(take(), 0, WIRE_SCTP_COOKIE_ECHO);
 }
 
-/* The peer answers our INIT, and lists its second address. */
+/* The peer answers the local INIT, and lists its second address. */
 static void answer_init(void)
 {
 	struct wire_sctp_init ack = our_init();
@@ -256,7 +262,8 @@ static void finish_handshake(void)
 }
 
 /*
- * Both connect, and the peer's INIT comes from an address that we did not ask for: one association.
+ * Both sides connect, and the peer's INIT comes from another address than the one that this side
+ * connects to: the result is one association.
  */
 static void test_collision_elsewhere(void **state)
 {
@@ -277,7 +284,7 @@ static void test_collision_elsewhere(void **state)
 			answer_init();
 		init_from(&second, f.tag, true);
 		p = take();
-		/* that we were told, not that which it comes from */
+		/* the address in use, not the source of the INIT */
 		assert_true(is_to(p, &f.path));
 		assert_int_equal(p->to.udp_port, f.path.udp_port);
 		ack = keep_ack(p, cookie);
@@ -298,7 +305,9 @@ static void test_collision_elsewhere(void **state)
 	}
 }
 
-/* The same with a cookie from before we connected: it is dropped, and our own handshake goes on. */
+/*
+ * The same with a cookie from before the connect: it is dropped, and the local handshake continues.
+ */
 static void test_cookie_from_elsewhere(void **state)
 {
 	const struct path_addr second = second_path();
@@ -313,13 +322,13 @@ static void test_cookie_from_elsewhere(void **state)
 		init_from(&second, f.tag, lists);
 		ack = keep_ack(take(), cookie);
 		connect_out();
-		if (lists) { /* the address tells whose it is */
+		if (lists) { /* recognised by the address */
 			echo_from(&second, &ack);
 			nothing();
 			assert_int_equal(f.a->state, SCTP_COOKIE_WAIT);
 		}
 		answer_init();
-		echo_from(&second, &ack); /* so does the tag */
+		echo_from(&second, &ack); /* recognised by the tag */
 		nothing();
 		assert_int_equal(f.a->state, SCTP_COOKIE_ECHOED);
 		finish_handshake();
@@ -330,7 +339,7 @@ static void test_cookie_from_elsewhere(void **state)
 	}
 }
 
-/* A host that lists the address that we connect to, or our peer's, gains nothing by it. */
+/* A host that lists the address being connected to, or the peer's address, gains nothing. */
 static void test_thief(void **state)
 {
 	struct path_addr thief = f.path;
@@ -343,13 +352,13 @@ static void test_thief(void **state)
 	init_from(&thief, 0x99999999, true);
 	ack = keep_ack(take(), cookie);
 	connect_out();
-	echo_from(&thief, &ack); /* it is nobody's */
+	echo_from(&thief, &ack); /* the cookie belongs to no peer */
 	nothing();
-	echo_from(&f.path, &ack); /* wherever it seems to come from */
+	echo_from(&f.path, &ack); /* from any address */
 	nothing();
 	init_from(&thief, 0x99999999, true);
 	p = take();
-	assert_true(is_to(p, &f.path)); /* who knows nothing of it, and drops it */
+	assert_true(is_to(p, &f.path)); /* the real peer, which drops it */
 	nothing();
 	assert_int_equal(f.a->state, SCTP_COOKIE_WAIT);
 	assert_int_equal(f.a->peer_tag, 0);
@@ -375,13 +384,13 @@ static void expect_echo(const struct path_addr *to)
 	chunk_of(p, 0, WIRE_SCTP_COOKIE_ECHO);
 	assert_true(is_to(p, to));
 	assert_int_equal(p->to.udp_port, PEER_PORT);
-	/* 5.4: to where the peer may not be, with a nonce, and no DATA */
+	/* 5.4: to an unconfirmed address with a nonce, and without DATA. */
 	assert_int_equal(chunks(p), 2);
 	chunk_of(p, 1, first ? WIRE_SCTP_DATA : WIRE_SCTP_HEARTBEAT);
 	nothing();
 }
 
-/* A COOKIE ECHO that is not answered goes to each address that the peer has, in turn. */
+/* An unanswered COOKIE ECHO is sent to each address of the peer in turn. */
 static void test_cookie_echo_in_turn(void **state)
 {
 	const struct path_addr second = second_path();
@@ -399,7 +408,7 @@ static void test_cookie_echo_in_turn(void **state)
 	wait_ns(2 * SEC);
 	expect_echo(&f.path);
 	wait_ns(4 * SEC);
-	/* the answer confirms where it went, and DATA goes there */
+	/* The answer confirms its address, and DATA goes there. */
 	p = take();
 	assert_true(is_to(p, &second));
 	c = chunk_of(p, 1, WIRE_SCTP_HEARTBEAT);
@@ -420,7 +429,7 @@ static void test_cookie_echo_in_turn(void **state)
 	assert_true(ip_addr_equal(&sctp_assoc_addr(f.a)->remote, &f.path.remote));
 }
 
-/* The first was slow and nothing else, as its COOKIE ACK or COOKIE ECHO shows: DATA stays there. */
+/* The first address was only slow, as its COOKIE ACK or COOKIE ECHO shows: DATA stays there. */
 static void test_cookie_echo_late(void **state)
 {
 	const struct path_addr second = second_path();
@@ -454,8 +463,8 @@ static void test_cookie_echo_late(void **state)
 }
 
 /*
- * A sign that nobody is there is acted on soon; a COOKIE ECHO that fills a packet goes to the
- * first address only.
+ * An ICMP error causes a quick attempt elsewhere. A COOKIE ECHO that fills a packet goes only to
+ * the first address.
  */
 static void test_cookie_echo_elsewhere(void **state)
 {
@@ -497,8 +506,8 @@ static void test_cookie_echo_elsewhere(void **state)
 }
 
 /*
- * However often a peer asks, it is answered itself: the COOKIE ECHO does not go to the addresses
- * that it listed.
+ * However often a peer sends requests, the COOKIE ECHO goes to the peer itself, not to the listed
+ * addresses.
  */
 static void test_cookie_echo_asked_for(void **state)
 {
@@ -521,7 +530,7 @@ static void test_cookie_echo_asked_for(void **state)
 	}
 }
 
-/* DATA that times out before the first HEARTBEAT did waits for the first address as well. */
+/* DATA that times out before the first HEARTBEAT also waits for the first address. */
 static void test_unconfirmed_at_once(void **state)
 {
 	unsigned int i;

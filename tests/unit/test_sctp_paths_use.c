@@ -15,7 +15,7 @@ static void confirm(void)
 	answer_heartbeat(to_second(2 * SEC), &second, 0);
 	assert_true(f.a->paths.other[0]->confirmed);
 	drop_all();
-	assert_false(f.a->pending & SCTP_PEND_PATHS); /* nobody else is asked for now */
+	assert_false(f.a->pending & SCTP_PEND_PATHS); /* no other address is probed now */
 }
 
 /* 6951-5.1-02: each address has its own UDP port; 9260-5.4-02: the nonce confirms. */
@@ -30,14 +30,14 @@ static void test_confirmed(void **state)
 	assert_int_equal(f.a->path->addr.udp_port, PEER_PORT);
 	assert_false(f.a->paths.other[1]->usable || f.a->paths.other[2]->usable ||
 		     f.a->paths.other[3]->usable);
-	/* DATA still prefers the first (6.4-01) */
+	/* DATA still prefers the first address (6.4-01). */
 	f.messages = 1;
 	sctp_assoc_doorbell(f.a);
 	collect();
 	assert_true(is_to(take(), &f.path));
 }
 
-/* 9260-6.4-01: answers go to where the questions came from. */
+/* 9260-6.4-01: answers go to the source of the request. */
 static void test_answers(void **state)
 {
 	const struct path_addr second = second_path();
@@ -46,7 +46,7 @@ static void test_answers(void **state)
 
 	ROWS("9260-6.4-01");
 	establish_two();
-	/* not to one that may not be the peer */
+	/* Not to an unconfirmed address. */
 	begin();
 	add_data(f.tsn++);
 	send_from(&second);
@@ -72,7 +72,7 @@ static void test_answers(void **state)
 	p = take();
 	assert_int_equal(sack_in(p, 0).cum, f.tsn - 1);
 	assert_true(is_to(p, &f.path));
-	/* and from the address of ours that was asked */
+	/* From the local address that the request was sent to. */
 	local.local = simnet_v4(44);
 	begin();
 	memset(add(WIRE_SCTP_HEARTBEAT, 0, 20), 3, 20);
@@ -98,7 +98,7 @@ static void test_one_answer(void **state)
 	send_from(&second);
 	chunk_of(take(), 0, WIRE_SCTP_HEARTBEAT_ACK);
 	nothing();
-	/* what waited before is not forgotten for it */
+	/* Answers that waited before are not lost. */
 	begin();
 	add(0xfe, 0, 8);
 	wire_sctp_checksum_put(f.buf, f.len);
@@ -114,8 +114,8 @@ static void test_one_answer(void **state)
 }
 
 /*
- * 9260-6.4-02, 6.4.1-01, 8.2-01: what timed out and what follows goes to the other address, with
- * that path's own state, until the first one answers.
+ * 9260-6.4-02, 6.4.1-01, 8.2-01: lost and later DATA goes to the other address, with that path's
+ * own state, until the first address answers.
  */
 static void test_fail_over(void **state)
 {
@@ -145,7 +145,7 @@ static void test_fail_over(void **state)
 			assert_true(is_to(p, &f.path));
 		assert_true(f.now - start < 300 * MSEC);
 	}
-	/* the failed one is asked at once */
+	/* The failed address is probed at once. */
 	heartbeat = take();
 	assert_true(is_to(heartbeat, &f.path));
 	chunk_of(heartbeat, 0, WIRE_SCTP_HEARTBEAT);
@@ -154,12 +154,12 @@ static void test_fail_over(void **state)
 	assert_int_equal(get_be32(chunk_of(p, 0, WIRE_SCTP_DATA).raw + 4), tsn);
 	assert_int_equal(f.a->path->cc.cwnd, cwnd);
 	assert_int_equal(f.a->paths.other[0]->health.errors, 1);
-	/* the user and the peer see the same association */
+	/* The association is the same for the user and the peer. */
 	assert_true(ip_addr_equal(&sctp_assoc_addr(f.a)->remote, &f.path.remote));
 	assert_ptr_equal(sctp_assoc_find(f.ep, &f.path, PEER_PORT, 0), f.a);
 	assert_ptr_equal(sctp_assoc_find(f.ep, &second, PEER_PORT, 0), f.a);
 	assert_null(sctp_connect(f.ep, &f.path, PEER_PORT, 1500, NULL, f.now));
-	/* an answer there brings DATA back a second later, but not while something is in flight */
+	/* An answer from there brings DATA back a second later, but not while DATA is in flight. */
 	f.now += SEC;
 	answer_heartbeat(heartbeat, &f.path, 0);
 	f.messages = 1;
@@ -178,7 +178,7 @@ static void test_fail_over(void **state)
 	assert_true(sctp_assoc_is_drained(f.a));
 }
 
-/* A peer that has no time to answer, which shows by its silence on all paths, is waited for: it is not the path. */
+/* A busy peer is silent on all paths: the association waits for it, since no path has failed. */
 static void test_busy_peer(void **state)
 {
 	const struct path_addr second = second_path();
@@ -196,7 +196,7 @@ static void test_busy_peer(void **state)
 				asked = *p;
 	assert_true(f.a->path->primary && !f.a->path->health.errors);
 	assert_true(f.a->path->recovery.now.probes > 1);
-	/* It answers what was sent in the order in which that came. */
+	/* The peer answers in the order of the packets. */
 	begin();
 	add_sack(f.their_tsn, 1000000, NULL, 0);
 	sendp();
@@ -205,7 +205,7 @@ static void test_busy_peer(void **state)
 	assert_true(sctp_assoc_is_drained(f.a));
 }
 
-/* Another path that is dead counts as failed, however often tail-loss probes ask for it. */
+/* Another dead path counts as failed, however often tail-loss probes use it. */
 static void test_dead_while_probed(void **state)
 {
 	uint64_t begun;
@@ -229,7 +229,7 @@ static void test_dead_while_probed(void **state)
 	}
 }
 
-/* The answer on the other path takes longer than all tail-loss probes, and comes before T3 does. */
+/* The answer on the other path comes after all tail-loss probes, but before T3. */
 static void test_late_answer(void **state)
 {
 	const struct path_addr second = second_path();
@@ -245,7 +245,7 @@ static void test_late_answer(void **state)
 	for (until = f.now + 500 * MSEC; f.now < until; wait_ns(MSEC))
 		while ((p = take()))
 			if (is_to(p, &second)) {
-				assert_int_equal(asked.len, 0); /* once */
+				assert_int_equal(asked.len, 0); /* only once */
 				asked = *p;
 			}
 	assert_true(f.a->path->primary);
@@ -253,7 +253,10 @@ static void test_late_answer(void **state)
 	assert_true(f.a->paths.other[0]->primary);
 }
 
-/* 9260-6.3.3-01, 8.2-01: a peer that answers that it has no room is there; nothing goes elsewhere. */
+/*
+ * 9260-6.3.3-01, 8.2-01: a peer that reports a full buffer is alive; nothing is sent to other
+ * addresses.
+ */
 static void test_no_room(void **state)
 {
 	uint64_t until;
@@ -280,7 +283,10 @@ static void test_no_room(void **state)
 	assert_true(f.a->s->stats.probes >= 2 && f.a->counts.timeouts);
 }
 
-/* 9260-8.5.1-02: an address that the peer has lost may be another host's, which knows of no association. */
+/*
+ * 9260-8.5.1-02: an address that the peer lost may be that of another host, without the
+ * association.
+ */
 static void test_abort_from_lost_address(void **state)
 {
 	const struct path_addr second = second_path();
@@ -326,7 +332,10 @@ static void test_heartbeats(void **state)
 		last = f.now;
 		p = to_second(200 * SEC);
 		gap = f.now - last;
-		/* idle: an RTO more than the interval; failed: each RTO, doubled (8.3), up to four intervals */
+		/*
+		 * Idle: an RTO more than the interval. Failed: each RTO, doubled (8.3), up to four
+		 * intervals.
+		 */
 		if (i == 1)
 			assert_in_range(gap / MSEC, 1850, 2000);
 		else if (i <= 4)
@@ -335,7 +344,7 @@ static void test_heartbeats(void **state)
 			assert_in_range(gap / MSEC, 3990, 4010);
 		if (i <= 4)
 			assert_int_equal(f.a->paths.other[0]->health.errors, i - 1);
-		/* Each doubled RTO counts once: after about 64 s the address is inactive. */
+		/* Each doubled RTO counts once: the address is inactive after about 64 s. */
 		if (f.now - begun < 50 * SEC)
 			assert_true(f.a->paths.other[0]->health.errors <= SCTP_PATH_RETRANS);
 	}
@@ -343,7 +352,7 @@ static void test_heartbeats(void **state)
 	answer_heartbeat(p, &second, 0);
 	assert_int_equal(f.a->paths.other[0]->health.errors, 0);
 	first_answers = false;
-	/* nothing from the first either: the association lives on in the second */
+	/* The first address is silent as well: the association continues on the second. */
 	f.messages = 1;
 	sctp_assoc_doorbell(f.a);
 	collect();
@@ -363,7 +372,7 @@ static void expect_refused(const struct path_addr *from, const uint8_t *address)
 	assert_int_equal(vtag_of(p), f.tag);
 }
 
-/* 9260-5.1.2-02, 5.2.2, 5.2.4: an INIT is the association's by any address of either. */
+/* 9260-5.1.2-02, 5.2.2, 5.2.4: an INIT belongs to the association by any address of both hosts. */
 static void test_restart(void **state)
 {
 	struct path_addr second = second_path(), stranger = f.path;
@@ -377,7 +386,7 @@ static void test_restart(void **state)
 	stranger.remote = simnet_v4(99);
 	init.tag = f.tag = 0x99999999;
 	init.tsn = 500;
-	/* from an address that the association does not know, listing one that it knows */
+	/* From an unknown address, with a known one in its list. */
 	begin_tag(0);
 	add_init(WIRE_SCTP_INIT, &init);
 	add_param(WIRE_SCTP_PARAM_IPV4, f.path.remote.b + 12, 4);
@@ -390,7 +399,7 @@ static void test_restart(void **state)
 	expect_refused(&stranger, stranger.remote.b + 12);
 	assert_int_equal(f.a->peer_tag, old);
 	assert_int_equal(f.s->table.assoc_count, 1);
-	/* from the second address: a restart, which goes on there */
+	/* From the second address: a restart, which continues there. */
 	begin_tag(0);
 	add_init(WIRE_SCTP_INIT, &init);
 	add_param(WIRE_SCTP_PARAM_IPV4, f.path.remote.b + 12, 4);
@@ -398,11 +407,11 @@ static void test_restart(void **state)
 	assert_true(is_to(&f.out[f.head % PACKETS], &second));
 	read_init_ack(take(), &ack);
 	f.their_tag = ack.tag;
-	echo_from(&f.path, &ack); /* that is not where the cookie went */
+	echo_from(&f.path, &ack); /* not the address that got the cookie */
 	assert_false(f.rx.restart);
 	nothing();
 	echo_from(&second, &ack);
-	if (!f.rx.restart) { /* another UDP port than before: the old one is asked first */
+	if (!f.rx.restart) { /* another UDP port: the old one is probed first */
 		drop_all();
 		f.now += SCTP_PROBE_INTERVAL;
 		begin();
@@ -423,8 +432,8 @@ static void test_restart(void **state)
 }
 
 /*
- * An address that a peer only lists may be of somebody else, as that of a private network is here:
- * who sits there takes over nothing by listing in turn the address that the peer is at.
+ * An address that a peer only lists may be another host's, such as a private address here. That
+ * host gains nothing if it lists the peer's address in turn.
  */
 static void test_restart_claimed(void **state)
 {
@@ -441,7 +450,7 @@ static void test_restart_claimed(void **state)
 	assert_int_equal(f.s->table.assoc_count, 1);
 }
 
-/* 9260-7.2.5-01: another address of ours is another way: congestion control starts anew. */
+/* 9260-7.2.5-01: another local address is another path: congestion control restarts. */
 static void test_local_address(void **state)
 {
 	struct path_addr moved;
@@ -453,7 +462,7 @@ static void test_local_address(void **state)
 	f.a->path->cc.pristine = false;
 	moved = f.path;
 	moved.local = simnet_v4(44);
-	/* not by one ootb packet while the other is in use */
+	/* Not by a single packet while the other address is in use. */
 	begin();
 	add_data(f.tsn++);
 	sendp();
@@ -470,7 +479,7 @@ static void test_local_address(void **state)
 	assert_int_equal(f.a->path->cc.ssthresh, UINT32_MAX);
 }
 
-/* 9260-7.3-01: an MTU for each address; DATA is cut for the smallest. */
+/* 9260-7.3-01: each address has its own MTU; DATA fits the smallest one. */
 static void test_mtu(void **state)
 {
 	const struct path_addr second = second_path();

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* LINK: sctp */
-/* Which path of an association is in use, which one could be, and the choice of another one by the user. */
+/*
+ * The path in use of an association, usable paths, and the selection of another path by the user.
+ */
 #include "fixture/sctp_sim.h"
 
 struct scene {
@@ -19,7 +21,7 @@ static void begin(struct scene *s)
 	hosts_join_again(s->a, s->b, 77, s->second);
 	s->f = connect_to(s->a, s->b, 20);
 	assert_true(run(s->w, 10 * SEC, all_sent));
-	run(s->w, 10 * SEC, NULL); /* the second path is asked whether it works */
+	run(s->w, 10 * SEC, NULL); /* the second path is probed */
 	s->first_path = (struct path_addr){ .local = s->a->addr, .remote = s->b->addr };
 	s->second_path =
 		(struct path_addr){ .local = s->a->second_addr, .remote = s->b->second_addr };
@@ -54,7 +56,7 @@ static void test_use(void **state)
 	world_free(s.w);
 }
 
-/* A path that failed is used again when it answers. One that another was preferred to is not. */
+/* A path that failed is used again once it answers, unless the user has preferred another path. */
 static void test_stays(void **state)
 {
 	for (int prefer = 0; prefer < 2; prefer++) {

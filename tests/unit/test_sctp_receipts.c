@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* LINK: sctp */
-/* How two sides agree upon receipts (sctp/receipts.c), by INIT, INIT ACK and the cookie. */
+/* Negotiation of receipts (sctp/receipts.c), by INIT, INIT ACK and the cookie. */
 #include "fixture/sctp_paths.h"
 #include "fixture/sctp_receipts_user.h"
 #include "fixture/sctp_script.h"
@@ -32,7 +32,7 @@ static void test_passive(void **state)
 		receipts_user_start(versions[i].ours, versions[i].of_peer);
 		init = our_init();
 		p = init_exchange(&init);
-		/* Who does not ask is not told. */
+		/* A peer that offers nothing gets no offer. */
 		assert_int_equal(init_in(p, WIRE_SCTP_INIT_ACK)->receipts.version,
 				 versions[i].of_peer ? versions[i].ours : 0);
 		if (versions[i].agreed)
@@ -75,7 +75,7 @@ static void test_active(void **state)
 	}
 }
 
-/* A parameter that is longer than ours is a newer one; one that is shorter is none. */
+/* A longer parameter is a newer version; a shorter one is invalid. */
 static void test_length(void **state)
 {
 	static const uint8_t value[12] = { 1, 0, 0, 0, 0, 1, 0x23, 0x45, 9, 9, 9, 9 };
@@ -99,7 +99,10 @@ static void test_length(void **state)
 	}
 }
 
-/* Other stacks skip both without a word (RFC 9260 3.2, 3.2.1), and so do we if nothing is agreed. */
+/*
+ * Other stacks skip both silently (RFC 9260 3.2, 3.2.1). This stack does the same without
+ * negotiation.
+ */
 static void test_others(void **state)
 {
 	assert_int_equal(WIRE_SCTP_PARAM_RECEIPTS >> 14, 2);
@@ -108,7 +111,7 @@ static void test_others(void **state)
 	associate();
 	assert_false(receipts_user_agreed());
 	script("> Dtag / be 00 0008 P+0", "> Dtag / be 02 0008 00000000", "-");
-	receipts_user_say(1, 1); /* what the user says of receipts means nothing */
+	receipts_user_say(1, 1); /* receipts of the user have no effect */
 	receipts_user.due = true;
 	drop_all();
 	script("> Dtag / 03 00 0010 D+0 00100000 0000 0000 / be 00 0008 P+9", "-");
@@ -120,7 +123,7 @@ static void test_others(void **state)
 	teardown(state);
 }
 
-/* A cookie that comes again is no new agreement. */
+/* A repeated cookie is no new negotiation. */
 static void test_cookie_again(void **state)
 {
 	struct wire_sctp_init init, ack;
@@ -145,7 +148,7 @@ static void test_cookie_again(void **state)
 	teardown(state);
 }
 
-/* INITs cross (RFC 9260 5.2.1): the peer's cookie says what it has offered. */
+/* INITs cross (RFC 9260 5.2.1): the peer's cookie contains its offer. */
 static void test_crossing(void **state)
 {
 	for (unsigned int knows = 0; knows < 2; knows++) {
@@ -167,8 +170,8 @@ static void test_crossing(void **state)
 }
 
 /*
- * The peer's INIT of a collision had another tag and offered nothing; its cookie comes when the
- * association is up. The user was told of receipts, so they stay.
+ * The peer's INIT of a collision had another tag and no offer; its cookie comes when the
+ * association is up. Receipts were already announced to the user, so they stay on.
  */
 static void test_late_collision(void **state)
 {
@@ -196,7 +199,7 @@ static void test_late_collision(void **state)
 	teardown(state);
 }
 
-/* The peer restarts (RFC 9260 5.2.4 A): all that was on hold was another's. */
+/* The peer restarts (RFC 9260 5.2.4 A): all SACKs on hold were for its predecessor. */
 static void test_restart(void **state)
 {
 	for (unsigned int knows = 0; knows < 2; knows++) {
@@ -220,7 +223,7 @@ static void test_restart(void **state)
 		assert_int_equal(sctp_assoc_placed(f.a), 0);
 		assert_int_equal(sctp_receipts_hold_len(f.a), receipts_user.due && knows ? 8 : 0);
 		assert_false(f.a->receipts.oldest.on || f.a->receipts.newest.on);
-		wait_ns(10 * SEC); /* nothing is asked for */
+		wait_ns(10 * SEC); /* no SACK is requested */
 		drop_all();
 		assert_false(receipts_user_taken());
 		teardown(state);

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* LINK: sctp */
 /*
- * Transfers over a simulated network: every message once and intact whatever the
- * network does, and within bounds of virtual time.
+ * Transfers over a simulated network: every message arrives once and intact, whatever the network
+ * does, and within a limit of virtual time.
  */
 #include "conformance/rows.h"
 #include "fixture/sctp_sim.h"
 
-/* Without loss: fast, no retransmission, no timer needed but the handshake's. */
+/* Without loss: fast, no retransmission, and no timer except the handshake's. */
 static void test_clean(void **state)
 {
 	struct host *a, *b;
@@ -22,15 +22,15 @@ static void test_clean(void **state)
 	assert_true(run(w, SEC, all_sent));
 	assert_int_equal(b->flows[0].received, 2000);
 	assert_int_equal(f->received, 2000);
-	/* 120 MB with 5 packets of 65 KB in a round trip of 100 us */
+	/* 120 MB, with 5 packets of 65 KB per round trip of 100 us. */
 	assert_true(w->now - start < 120 * MSEC);
-	/* Full packets and one SACK for two or more: no storm of small packets. */
+	/* Full packets, and one SACK for two or more: few small packets. */
 	assert_true(a->packets_out < 2000 * 2);
 	assert_true(a->flows[0].a->rx.map.bits == NULL);
 	world_free(w);
 }
 
-/* Small messages share packets; a ping-pong needs no packet but the messages themselves. */
+/* Small messages are bundled. A ping-pong needs no packets except the messages. */
 static void test_packing(void **state)
 {
 	struct host *a, *b;
@@ -57,18 +57,18 @@ static void test_packing(void **state)
 			assert_true(step(w, w->now + SEC));
 		}
 	}
-	/* the first DATA of each side is acknowledged at once; the rest rides along */
+	/* The first DATA of each side is acknowledged at once; other SACKs are bundled. */
 	assert_true(a->packets_out + b->packets_out - packets <= 104);
 	packets = a->packets_out;
 	f->to_send += 3000;
 	sctp_assoc_doorbell(f->a);
 	assert_true(run(w, SEC, all_sent));
-	/* 80 bytes a chunk: 18 in a packet of 1472 */
+	/* 80 bytes a chunk: 18 fit a packet of 1472. */
 	assert_true(a->packets_out - packets <= 3000 / 18 + 5);
 	world_free(w);
 }
 
-/* A lone small message whose packet is lost comes through by the probe. */
+/* The probe repairs the loss of a single small message. */
 static void test_tail_loss(void **state)
 {
 	struct host *a, *b;
@@ -109,17 +109,17 @@ static void lossy_bulk(uint64_t seed, double loss, uint64_t limit)
 	world_free(w);
 }
 
-/* Losses are repaired without waiting for RTO.Min, also at the tail. */
+/* Losses are repaired before RTO.Min, even at the tail. */
 static void test_recovery_is_fast(void **state)
 {
 	uint64_t seed;
 
-	/* a lost INIT or COOKIE costs 1 s each, which RFC 9260 demands: most seeds lose none */
+	/* A lost INIT or COOKIE costs 1 s each, as RFC 9260 requires: most seeds lose none. */
 	for (seed = 100; seed < 130; seed++)
 		lossy_bulk(seed, 0.01, 1500 * MSEC);
 }
 
-/* A window smaller than a packet, and the peer's buffer never overrun. */
+/* A window smaller than a packet. The peer's buffer never overflows. */
 static void test_small_window(void **state)
 {
 	struct host *a, *b;
@@ -134,7 +134,7 @@ static void test_small_window(void **state)
 	a->mtu = 65535;
 	b->mtu = 1500;
 	w->link[0].delay = MSEC;
-	/* a queue as large as the receiver's buffer, read slowly: overflow would be loss */
+	/* A queue as large as the receiver's buffer, read slowly: an overflow would be a loss. */
 	w->link[0].rate = 10000000;
 	w->link[0].queue = 100000;
 	w->link[0].overhead = SCTP_PACKET_OVERHEAD;
@@ -146,7 +146,7 @@ static void test_small_window(void **state)
 	world_free(w);
 }
 
-/* Two flows through one bottleneck get their share, and most of it is used. */
+/* Two flows through one bottleneck get fair shares, and use most of it. */
 static void test_fairness(void **state)
 {
 	struct host *a, *b, *c;
@@ -177,7 +177,7 @@ static void test_fairness(void **state)
 	ratio = (double)fb / (double)gb;
 	if (ratio < 0.8 || ratio > 1.25)
 		fail_msg("shares %llu and %llu", (unsigned long long)fb, (unsigned long long)gb);
-	/* 1400 of 1428 bytes a packet are payload */
+	/* 1400 of 1428 bytes of a packet are payload. */
 	assert_true((double)(fb + gb) > 0.85 * 12500000 * (double)(w->now - start) / 1e9);
 	world_free(w);
 }
@@ -200,14 +200,14 @@ static void test_many(void **state)
 		eps[i] = sctp_endpoint_new(a->s, (uint16_t)(10000 + i), 1 << 20, NULL);
 		assert_non_null(sctp_connect(eps[i], &to, b->port, 1500, NULL, w->now));
 	}
-	/* a short wire of its own: no flows in this test */
+	/* A simple network: this test has no flows. */
 	for (;;) {
 		struct path_addr from_a = { b->addr, a->addr, 1 },
 				 from_b = { a->addr, b->addr, b->port };
 		bool any = false;
 
 		while ((x = sctp_next_ready(a->s))) {
-			w->now += MSEC; /* each host gets a thousand answers to INITs a second */
+			w->now += MSEC; /* a host answers a thousand INITs a second */
 			while (sctp_output(x, w->now, &batch) > 0) {
 				sctp_input(b->ep, &from_a, batch.data, batch.len, w->now, &b->rx);
 				sctp_batch_done(a->s, &batch);
@@ -251,7 +251,7 @@ static void test_many(void **state)
 	world_free(w);
 }
 
-/* How bad a network gets with this seed. */
+/* Sets the faults of the network for this seed. */
 static void bad_network(struct world *w)
 {
 	struct sim_random *r = &w->random;
@@ -316,7 +316,7 @@ static void test_transfer(void **state)
 		transfer(seed);
 }
 
-/* Reordering is not loss: next to nothing is sent twice. */
+/* Reordering is no loss: hardly anything is retransmitted. */
 static void test_reordering(void **state)
 {
 	struct host *a, *b;
@@ -325,7 +325,7 @@ static void test_reordering(void **state)
 
 	w->link[0].delay = w->link[1].delay = 2 * MSEC;
 	simnet_faults(w->net, &w->link[0], "packets: delay 500 us, probability 0.1");
-	w->link[0].rate = 125000000; /* so that each packet has a SACK of its own */
+	w->link[0].rate = 125000000; /* so each packet gets its own SACK */
 	w->link[0].queue = 10 << 20;
 	f = connect_to(a, b, 20000);
 	f->min_len = f->max_len = 1400;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* LINK: sctp */
 /*
- * Two hosts, whose addresses change while an association is up: it follows (RFC 5061), with no byte lost and none twice.
+ * Addresses of two hosts change while an association is up. The association follows (RFC 5061); no
+ * byte is lost or delivered twice.
  */
 #include "conformance/rows.h"
 #include "fixture/sctp_sim.h"
@@ -62,19 +63,19 @@ static void end_busy(struct scene *s)
 	finish(s);
 }
 
-/* Both go on within that time. */
+/* Both flows make progress within this time. */
 static void must_go_on(struct scene *s, uint64_t limit)
 {
 	uint32_t f, g;
 
-	run(s->w, 10 * MSEC, NULL); /* what is under way arrives */
+	run(s->w, 10 * MSEC, NULL); /* packets in flight arrive */
 	f = s->f->received;
 	g = s->g->received;
 	run(s->w, limit, NULL);
 	assert_true(s->f->received > f && s->g->received > g);
 }
 
-/* What the host's peer has as the host's address number i of its paths. */
+/* True if the flow's association has a path to this address, confirmed or not. */
 static bool has_path(const struct flow *of, const struct ip_addr *addr, bool confirmed)
 {
 	const struct sctp_path *path = sctp_paths_find(of->a, addr);
@@ -99,7 +100,7 @@ static void test_added(void **state)
 	end_busy(&s);
 }
 
-/* An address that is gone is deleted after some time, and none that comes back soon. */
+/* A lost address is deleted after some time, but not if it returns soon. */
 static void test_removed(void **state)
 {
 	struct scene s;
@@ -117,7 +118,10 @@ static void test_removed(void **state)
 	end_busy(&s);
 }
 
-/* The same with the address that the association was set up with: the other one is what it belongs to then. */
+/*
+ * The same with the address at which the association was set up: it then belongs to the other
+ * address.
+ */
 static void test_first_removed(void **state)
 {
 	struct scene s;
@@ -132,7 +136,7 @@ static void test_first_removed(void **state)
 	assert_int_equal(s.g->a->paths.others, 0);
 	assert_true(ip_addr_equal(&s.g->a->path->addr.remote, &s.a->places[1].addr));
 	assert_true(s.g->a->path->primary);
-	/* Both sides take the new pair for this association. */
+	/* On both sides, the new pair names this association. */
 	to = (struct path_addr){ s.a->places[1].addr, s.b->addr, s.b->port };
 	assert_true(sctp_assoc_is_between(s.f->a, &to));
 	assert_null(sctp_connect(s.a->ep, &to, s.b->port, 1500, NULL, s.w->now));
@@ -141,7 +145,7 @@ static void test_first_removed(void **state)
 	end_busy(&s);
 }
 
-/* A host's only address is replaced by another one, which comes before the old one goes, or after. */
+/* A host's only address is replaced. The new one comes before the loss of the old one, or after. */
 static void replace(bool before, bool secret, uint64_t limit)
 {
 	struct scene s;
@@ -174,14 +178,14 @@ static void test_replaced(void **state)
 	replace(false, false, 300 * MSEC);
 }
 
-/* Peers that are told of nothing else are told of that. */
+/* Hosts that announce no other addresses announce the replacement. */
 static void test_replaced_in_secret(void **state)
 {
 	replace(false, true, 300 * MSEC);
 	replace(true, true, 300 * MSEC);
 }
 
-/* INITs that cross leave both sides with the same key, whichever packets were lost. */
+/* Crossing INITs give both sides the same key, whichever packets are lost. */
 static void test_crossed(void **state)
 {
 	ROWS("4895-6.1-04");
@@ -208,7 +212,7 @@ static void test_crossed(void **state)
 	}
 }
 
-static unsigned int foreign; /* chunks of types that nobody has agreed upon */
+static unsigned int foreign; /* chunks of types not negotiated */
 
 static void look(struct host *h, const uint8_t *packet, size_t len)
 {
@@ -220,7 +224,7 @@ static void look(struct host *h, const uint8_t *packet, size_t len)
 			   c.type == WIRE_SCTP_ASCONF_ACK;
 }
 
-/* A peer that does not know the extension hears nothing of it. */
+/* A peer without the extension gets none of its chunks. */
 static void test_peer_without(void **state)
 {
 	struct scene s = { 0 };
@@ -243,7 +247,7 @@ static void test_peer_without(void **state)
 	finish(&s);
 }
 
-/* Gains or loses an address of h, which is never without one for long. */
+/* Adds or removes an address of h, which is never without addresses for long. */
 static void change(struct scene *s, struct host *h, uint8_t *next)
 {
 	unsigned int i, live = 0, which;
@@ -271,8 +275,9 @@ static bool has_none(const struct host *h)
 }
 
 /*
- * Whether h may change now. Hosts that both lose all that the other one knows before they have told each other have lost
- * each other, too; and so has one that loses two addresses in turn before it has told of the first.
+ * True if h may change now. Two hosts lose each other if both lose all addresses that the other one
+ * knows, before the announcements. The same holds for a host that loses two addresses before it has
+ * announced the first loss.
  */
 static bool may_change(const struct scene *s, const struct host *h)
 {
@@ -283,7 +288,9 @@ static bool may_change(const struct scene *s, const struct host *h)
 	       (own && other && !own->asconf.out && !other->asconf.out && !sctp_path_in_doubt(own));
 }
 
-/* Addresses of both hosts come and go, one host at a time, on a network that loses and reorders. */
+/*
+ * Addresses of both hosts come and go, one host at a time, on a network with loss and reordering.
+ */
 static void wander(uint64_t seed)
 {
 	struct scene s;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* LINK: net */
 /*
- * SCTP in DTLS over a simulated network (test_sctp_sim_sealed.c), on which somebody without the key sees all datagrams, and sends
- * what he likes from anybody's address: he replays, cuts, changes and forges records, and sends SCTP in the clear. Nothing of it reaches SCTP,
- * and data goes on.
+ * SCTP in DTLS over a simulated network (test_sctp_sim_sealed.c). An attacker without the key sees
+ * all datagrams, and sends from any address. The attacker replays, truncates, changes and forges
+ * records, and sends SCTP in the clear. None of this reaches SCTP, and the transfer continues.
  */
 #include "fixture/sctp_sealed.h"
 
@@ -25,7 +25,7 @@ static uint32_t below(uint32_t n)
 	return sim_random_below(&p.w->random, n);
 }
 
-/* ---- somebody on the way ---- */
+/* ---- the attacker ---- */
 
 struct kept {
 	struct sealer *from;
@@ -36,23 +36,23 @@ struct kept {
 
 enum deed {
 	REPLAY,
-	CUT,	  /* the end is missing */
-	FLIP,	  /* a bit is another one */
-	RENUMBER, /* it has another number */
-	RETYPE,	  /* it has another type */
-	SPLICE,	  /* the head of one, and the rest of another */
-	APPEND,	  /* two in one datagram */
-	CLEAR,	  /* what SCTP has sent last, as it was */
-	ALERT,	  /* of the farewell or of a warning, or "no session", in the clear */
-	FAREWELL, /* close_notify that is not sealed rightly */
+	CUT,	  /* truncates */
+	FLIP,	  /* flips a bit */
+	RENUMBER, /* changes the number */
+	RETYPE,	  /* changes the type */
+	SPLICE,	  /* joins the head of one record to the rest of another */
+	APPEND,	  /* two records in one datagram */
+	CLEAR,	  /* the last packet of SCTP, in the clear */
+	ALERT,	  /* close_notify, a warning, or "no session", in the clear */
+	FAREWELL, /* a close_notify that is not sealed properly */
 	DEEDS,
 };
 
 static struct {
 	struct kept kept[KEPT];
-	unsigned int n;	      /* that are kept */
-	unsigned int percent; /* of datagrams that he answers with a deed */
-	bool spares; /* handshakes, which he can end before there is a session (docs/security.md) */
+	unsigned int n;	      /* kept datagrams */
+	unsigned int percent; /* datagrams that trigger a deed */
+	bool spares;	      /* handshakes: an attacker can end them early (docs/security.md) */
 	unsigned int deeds;
 } third;
 
@@ -72,7 +72,7 @@ static size_t forge_alert(uint8_t *data)
 	return sizeof(alert);
 }
 
-/* The header of one, and what is sealed in another. */
+/* Joins the header of one record to the ciphertext of another. */
 static size_t splice(const struct kept *k, uint8_t *data)
 {
 	const struct kept *other = &third.kept[below(third.n)];
@@ -85,7 +85,7 @@ static size_t splice(const struct kept *k, uint8_t *data)
 	return len;
 }
 
-/* What he makes of k; 0: nothing. */
+/* Makes a datagram from k. Returns its length, or 0 for none. */
 static size_t make(enum deed deed, const struct kept *k, uint8_t *data)
 {
 	size_t len = k->len;
@@ -160,7 +160,7 @@ static void start(uint64_t seed, uint64_t rekey)
 	sealed_pair_start(&p, seed, rekey);
 }
 
-/* Both sides send so many messages at most. */
+/* Both sides send at most this number of messages. */
 static void send_more(uint32_t most)
 {
 	for (unsigned int i = 0; i < 2; i++) {
@@ -171,9 +171,9 @@ static void send_more(uint32_t most)
 	}
 }
 
-/* ---- what he cannot do ---- */
+/* ---- limits of the attacker ---- */
 
-/* There is a session, and he may do anything, also while its keys change. */
+/* With a session, the attacker may do anything, even while the keys change. */
 static void test_data(void **state)
 {
 	uint64_t replays = 0, bad = 0, refused = 0;
@@ -196,7 +196,7 @@ static void test_data(void **state)
 	assert_true(replays && bad && refused);
 }
 
-/* The network is a good one, and what he does costs no time. */
+/* On a good network, the attacker causes no delay. */
 static void test_no_time(void **state)
 {
 	for (uint64_t seed = sim_first(); seed <= sim_last(40); seed++) {
@@ -211,7 +211,7 @@ static void test_no_time(void **state)
 	}
 }
 
-/* He is there from the first, but spares what handshakes are made of. */
+/* The attacker is present from the start, but spares handshakes. */
 static void test_early(void **state)
 {
 	for (uint64_t seed = sim_first(); seed <= sim_last(60); seed++) {
@@ -234,7 +234,7 @@ static bool stranger_has_lost(struct world *w)
 	return h->flows[h->flow_count - 1].error;
 }
 
-/* A host with another key asks again and again: it gets nowhere, hears so soon, and is in nobody's way. */
+/* A host with another key connects repeatedly. Each connect fails soon, and disturbs nobody. */
 static void test_stranger(void **state)
 {
 	for (uint64_t seed = sim_first(); seed <= sim_last(20); seed++) {

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* LINK: sctp */
 /*
- * Two hosts that three unlike links join: each link may die, in one direction or in both, alone or with others, at any
- * time. No byte is lost, none comes twice, and DATA goes on in the time that docs/guide.md promises, whether it takes one
- * path at a time or is spread over all.
+ * Two hosts with three different links. Each link may die, in one or both directions, alone or with
+ * others, at any time. No byte is lost or delivered twice. DATA continues within the time in
+ * docs/guide.md, over one path at a time or over all paths.
  */
 #include "fixture/sctp_sim.h"
 
 #define LINKS 3
-#define STANDSTILL (300 * MSEC) /* the longest one for one dead link, if nobody is told */
+#define STANDSTILL (300 * MSEC) /* maximum for one dead link, without notification */
 
-static bool spread; /* DATA takes all paths at once */
+static bool spread; /* DATA uses all paths at once */
 
 struct scene {
 	struct world *w;
@@ -19,13 +19,13 @@ struct scene {
 	struct flow *f, *g;
 };
 
-/* Both directions of a link. */
+/* Returns both directions of a link. */
 static struct simnet_link *link_of(struct scene *s, unsigned int i)
 {
 	return i ? s->further[i - 1] : s->w->link;
 }
 
-/* Round trips are below 10 ms, with what waits in queues. */
+/* Round trips are below 10 ms, including queues. */
 static void vary(struct world *w, struct simnet_link link[2], double most_loss)
 {
 	static const uint32_t rates[] = { 400000, 800000, 1600000 };
@@ -65,7 +65,7 @@ static void start(struct scene *s, uint64_t seed, double most_loss)
 	assert_int_equal(s->g->a->paths.others, LINKS - 1);
 }
 
-/* The link that carries a flow's DATA. */
+/* Returns the link that carries a flow's DATA. */
 static unsigned int used_by(const struct scene *s, const struct flow *f)
 {
 	const struct host *peer = f == s->f ? s->b : s->a;
@@ -76,15 +76,15 @@ static unsigned int used_by(const struct scene *s, const struct flow *f)
 	return ip_addr_equal(to, &peer->second_addr) ? 1 : 2;
 }
 
-/* Whether a flow's DATA takes the path that it is to take, or all of them. */
+/* True if a flow's DATA takes its intended path, or all paths. */
 static bool is_settled(const struct scene *s, const struct flow *f)
 {
 	return spread ? f->a->paths.joined == LINKS - 1 : !used_by(s, f);
 }
 
 /*
- * All paths are confirmed, and the primary one is in use: a full queue may have been taken for a dead link before. If
- * DATA is spread, the primary one has joined the others then, which is as good, and none goes back to it.
+ * Waits until all paths are confirmed, and the primary one is in use: a full queue may have looked
+ * like a dead link. If DATA is spread, it waits until the other paths have joined the primary one.
  */
 static void settle(struct scene *s)
 {
@@ -111,13 +111,13 @@ static void finish(struct scene *s)
 	world_free(s->w);
 }
 
-/* Time passes until both flows have got something that left after now; it may not take longer than that. */
+/* Waits until both flows have received something sent after now, at most for this time. */
 static void must_go_on(struct scene *s, uint64_t limit)
 {
 	uint64_t since = s->w->now;
 	uint32_t f, g;
 
-	/* What is under way arrives. */
+	/* Packets in flight arrive. */
 	run(s->w, 12 * MSEC, NULL);
 	f = s->f->received;
 	g = s->g->received;
@@ -133,7 +133,10 @@ static void pass(struct scene *s, uint32_t msec)
 	run(s->w, sim_random_below(&s->w->random, msec) * MSEC, NULL);
 }
 
-/* One link after the other dies, and the last one stays. Then they come back, and the primary path is used again. */
+/*
+ * Links die one after the other, except the last one. Then they come back, and the primary path is
+ * used again.
+ */
 static void test_one_by_one(void **state)
 {
 	struct scene s;
@@ -155,7 +158,7 @@ static void test_one_by_one(void **state)
 	}
 }
 
-/* Of those that work the one with the shortest round trip takes over. */
+/* The working link with the shortest round trip takes over. */
 static void test_best(void **state)
 {
 	struct scene s;
@@ -177,7 +180,7 @@ static void test_best(void **state)
 	}
 }
 
-/* The two that would be used first die at once. */
+/* The two preferred links die at once. */
 static void test_two_at_once(void **state)
 {
 	struct scene s;
@@ -197,7 +200,7 @@ static void test_two_at_once(void **state)
 	}
 }
 
-/* A link is dead in one direction, and its other one brings what it always did. */
+/* A link is dead in one direction, and its other direction still works. */
 static void test_one_direction(void **state)
 {
 	struct scene s;
@@ -209,7 +212,7 @@ static void test_one_direction(void **state)
 		pass(&s, 1000);
 		simnet_faults(s.w->net, &s.w->link[seed % 2], "packets: drop");
 		must_go_on(&s, STANDSTILL);
-		/* It is not taken for one that works, whatever still arrives from there. */
+		/* The link does not count as working, although packets still arrive from there. */
 		run(s.w, 5 * SEC, NULL);
 		if (!spread)
 			assert_false(s.f->a->path->primary || s.g->a->path->primary);
@@ -233,7 +236,7 @@ static void test_early(void **state)
 	}
 }
 
-/* All die, and one of them comes back while the peer is not given up yet: DATA goes on soon, whichever that is. */
+/* All links die. Any one of them comes back before the peer fails: DATA continues soon. */
 static void test_one_returns(void **state)
 {
 	struct scene s;
@@ -253,7 +256,10 @@ static void test_one_returns(void **state)
 	}
 }
 
-/* The primary path is used again soon after it has come back, for however long it was away, with and without DATA. */
+/*
+ * The primary path is used again soon after its return, whatever its time of failure, with and
+ * without DATA.
+ */
 static void test_long_dead(void **state)
 {
 	uint64_t seed, limit;
@@ -266,7 +272,7 @@ static void test_long_dead(void **state)
 		settle(&s);
 		simnet_cut(s.w->net, s.w->link, true);
 		run(s.w, 3 * SEC, NULL);
-		pause = sim_random_below(&s.w->random, 8); /* most of them: the others take long */
+		pause = sim_random_below(&s.w->random, 8); /* most seeds: the others take long */
 		if (pause)
 			s.f->to_send = s.g->to_send = 0;
 		run(s.w, (100 + seed % 40 * 3) * SEC, NULL);
@@ -285,7 +291,9 @@ static void test_long_dead(void **state)
 	}
 }
 
-/* Links die and return at random, with loss; one is there at any time, if only for the moment. */
+/*
+ * Links die and return at random, with loss. At least one link works at any time, if only briefly.
+ */
 static void test_changing(void **state)
 {
 	unsigned int rounds;
@@ -313,7 +321,7 @@ static void test_changing(void **state)
 	}
 }
 
-/* A NAT gives one path of b another UDP port, again and again, while another one dies. */
+/* A NAT repeatedly changes the UDP port of one path of b, while another path dies. */
 static void test_nat(void **state)
 {
 	struct scene s;
@@ -338,7 +346,7 @@ static void test_nat(void **state)
 
 static unsigned int heartbeats, cookies, others;
 
-/* Counts what somebody gets who has nothing to do with it. A COOKIE ECHO comes with a HEARTBEAT (RFC 9260 5.4). */
+/* Counts the packets to an uninvolved host. A COOKIE ECHO comes with a HEARTBEAT (RFC 9260 5.4). */
 static void count(struct host *h, const uint8_t *packet, size_t len)
 {
 	uint8_t type = packet[WIRE_SCTP_COMMON_LEN];
@@ -351,7 +359,7 @@ static void count(struct host *h, const uint8_t *packet, size_t len)
 		others++;
 }
 
-/* b lists the address of somebody else, who answers nothing, and all other paths die (RFC 9260 11). */
+/* b lists the address of a host that never answers, and all other paths die (RFC 9260 11). */
 static void test_third_party(void **state)
 {
 	unsigned int rounds;

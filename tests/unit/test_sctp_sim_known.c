@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* LINK: sctp */
 /*
- * Two hosts with two links, of which one is dead when an association is set up: what earlier ones have learnt, and how
- * soon the dead link is found when it works.
+ * Two hosts with two links, one of which is dead at the setup of an association: knowledge of
+ * earlier associations, and the time to find a link that works again.
  */
 #include "fixture/sctp_sim.h"
 
@@ -20,7 +20,7 @@ static void begin(struct scene *s, uint64_t seed)
 	hosts_join_again(s->a, s->b, 77, s->second);
 }
 
-/* An association that ends when it has shown both links to both hosts. */
+/* Runs an association that confirms both links on both hosts, and ends. */
 static void get_acquainted(struct scene *s)
 {
 	struct flow *f = connect_to(s->a, s->b, 5);
@@ -63,7 +63,10 @@ static bool all_sent_but_closed(struct world *w)
 	return true;
 }
 
-/* The first link has died since, and the user names the first address: within T1 the INIT goes by the second one. */
+/*
+ * The first link has died since, and the user names the first address: within T1, the INIT is sent
+ * by the second link.
+ */
 static void test_dead_link(void **state)
 {
 	struct scene s;
@@ -86,7 +89,7 @@ static void test_dead_link(void **state)
 		assert_true(sctp_assoc_is_between(
 			s.b->flows[1].a, &(struct path_addr){ .local = s.b->second_addr,
 							      .remote = s.a->second_addr }));
-		/* However long the first link is dead, its address means this association. */
+		/* However long the first link is dead, its address names this association. */
 		run(s.w, 120 * SEC, NULL);
 		assert_true(sctp_assoc_has_address(f->a, &s.b->addr));
 		/* The first link comes back, and is used when the second one dies. */
@@ -101,7 +104,10 @@ static void test_dead_link(void **state)
 	}
 }
 
-/* Both sides connect when the first link has died, at whatever times: there is one association, and nothing is lost. */
+/*
+ * Both sides connect after the first link has died, at any times: the result is one association,
+ * and nothing is lost.
+ */
 static void test_both(void **state)
 {
 	uint64_t seed;
@@ -132,7 +138,7 @@ static void test_both(void **state)
 	}
 }
 
-/* A link that is dead when the first association is set up is found soon after it has come back. */
+/* A link that is dead at the setup of the first association is found soon after its return. */
 static void test_late_link(void **state)
 {
 	for (unsigned int dead = 1; dead < 100; dead *= 3) {

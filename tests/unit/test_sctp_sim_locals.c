@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* LINK: sctp */
 /*
- * Two hosts that two links join, each between addresses of its own: an association outlives one of them, with no byte
- * lost and none twice, and stands still for less than docs/guide.md promises.
+ * Two hosts with two links, each with separate addresses. An association survives the loss of a
+ * link: no byte is lost or delivered twice, and the pause is shorter than the one in docs/guide.md.
  */
 #include "fixture/sctp_sim.h"
 
-#define SILENT_CUT (300 * MSEC) /* the longest standstill, if nobody is told */
-#define KNOWN_CUT (50 * MSEC)	/* and if the host knows */
+#define SILENT_CUT (300 * MSEC) /* maximum pause without notification */
+#define KNOWN_CUT (50 * MSEC)	/* maximum pause if the host knows */
 
 struct scene {
 	struct world *w;
@@ -79,13 +79,13 @@ static void end_busy(struct scene *s)
 	finish(s);
 }
 
-/* Time passes until both flows have got something that left after now; returns how long that took. */
+/* Returns the time until both flows have received something sent after now. */
 static uint64_t standstill(struct scene *s)
 {
 	uint64_t since = s->w->now, last = since + 10 * SEC;
 	uint32_t f, g;
 
-	/* What is in the queue of the link that is cut arrives. */
+	/* Packets in the queue of the cut link arrive. */
 	run(s->w, 10 * MSEC, NULL);
 	f = s->f->received;
 	g = s->g->received;
@@ -95,7 +95,7 @@ static uint64_t standstill(struct scene *s)
 	return s->w->now - since;
 }
 
-/* Nobody is told that the link is dead: SCTP finds out, and comes back when it works again. */
+/* No host is notified of the dead link: SCTP detects it, and returns once the link works again. */
 static void test_silent(void **state)
 {
 	struct scene s;
@@ -115,7 +115,7 @@ static void test_silent(void **state)
 	}
 }
 
-/* The host knows that its first address is gone, and the peer's host does not: but SCTP tells the peer. */
+/* The host knows that its first address is lost. SCTP informs the peer. */
 static void test_known(void **state)
 {
 	struct scene s;
@@ -132,7 +132,7 @@ static void test_known(void **state)
 	g = s.g->received;
 	run(s.w, KNOWN_CUT, NULL);
 	assert_true(s.f->received > f && s.g->received > g);
-	/* It is back, and known to be: it is asked at once. */
+	/* The address is back, and the host knows: its path is probed at once. */
 	run(s.w, 2 * SEC, NULL);
 	simnet_cut(s.w->net, s.w->link, false);
 	s.a->first_gone = false;
@@ -142,7 +142,10 @@ static void test_known(void **state)
 	end_busy(&s);
 }
 
-/* Whichever path answers first, a process knows soon that both addresses are one host's: it can connect again by the other one. */
+/*
+ * Whichever path answers first, a process soon knows that both addresses are the same host's. It
+ * can connect again by the other one.
+ */
 static void test_learnt(void **state)
 {
 	for (unsigned int slower = 0; slower < 2; slower++) {
@@ -162,7 +165,7 @@ static void test_learnt(void **state)
 	}
 }
 
-/* The host has another first address now, which the peer does not know: the first path is no way. */
+/* The host has another first address now, unknown to the peer: the first path is unusable. */
 static void test_renumbered(void **state)
 {
 	struct ip_addr first;
@@ -182,7 +185,7 @@ static void test_renumbered(void **state)
 	end_busy(&s);
 }
 
-/* All links go, and come back before the peer is given up: nothing is lost. */
+/* All links go, and come back before the peer fails: nothing is lost. */
 static void test_all_gone(void **state)
 {
 	struct scene s;
@@ -208,7 +211,7 @@ static void test_all_gone(void **state)
 	end_busy(&s);
 }
 
-/* A link that fails again and again is left alone for longer and longer. */
+/* A link that fails repeatedly is left unused for ever longer times. */
 static void test_hold(void **state)
 {
 	struct scene s;
@@ -217,8 +220,8 @@ static void test_hold(void **state)
 
 	begin_busy(&s, 1);
 	/*
-	 * Two minutes, in which it works for 1.2 s of each 2.4 s. The seconds between HEARTBEATs are whole ones: with 2 s all of
-	 * them may leave while it does not work.
+	 * For two minutes, the link works for 1.2 s of each 2.4 s. HEARTBEATs have intervals of
+	 * whole seconds: with a period of 2 s, all of them might be lost.
 	 */
 	for (i = 0; i < 1200; i++) {
 		simnet_cut(s.w->net, s.w->link, i / 12 % 2);
@@ -269,8 +272,9 @@ static void test_changing(void **state)
 }
 
 /*
- * A program names both pairs of addresses, one after the other. Before it is known that both lead to one host there are
- * two associations; afterwards SCTP says that there is one already. The first one lives in any case.
+ * A program names both pairs of addresses, one after the other. Before both are known to lead to
+ * one host, it gets two associations. Later the second connect fails. The first association
+ * survives in any case.
  */
 static void test_second_pair(void **state)
 {
@@ -309,7 +313,10 @@ static void test_second_pair(void **state)
 	assert_true(sim_seeds_tried(100) < 10 || (one && two));
 }
 
-/* Both hosts have an address that a third one has, too, which says that it knows nothing of all this. */
+/*
+ * Both hosts have an address that a third host also has. The third host answers that it has no such
+ * association.
+ */
 static void test_address_of_another(void **state)
 {
 	struct scene s;
@@ -317,15 +324,15 @@ static void test_address_of_another(void **state)
 
 	join(&s, 1);
 	c = host_new(s.w, s.b->port);
-	s.b->second_addr = c->addr; /* b tells of it */
+	s.b->second_addr = c->addr; /* b announces it */
 	s.b->reply = 100;
 	s.f = connect_to(s.a, s.b, 100);
 	wait_up(&s);
 	run(s.w, 30 * SEC, NULL);
 	assert_non_null(s.f->a);
 	assert_false(sctp_assoc_has_address(s.f->a, &c->addr));
-	assert_in_range(c->packets_out, 1, 12); /* six HEARTBEATs each */
-	/* However often our own links change, somebody who was named without asking hears no more for it. */
+	assert_in_range(c->packets_out, 1, 12); /* at most six HEARTBEATs from each */
+	/* Changes of local links cause no more packets to that uninvolved host. */
 	for (unsigned int i = 0; i < 50; i++) {
 		sctp_endpoint_readdress(s.a->ep, s.w->now);
 		run(s.w, 100 * MSEC, NULL);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* LINK: sctp */
-/* Path MTUs that differ from the interface's and change in mid-stream, with ICMP and without. */
+/*
+ * Path MTUs that differ from the interface's, and change during a transfer, with ICMP and without.
+ */
 #include "fixture/sctp_sim.h"
 
 static void set_links(struct world *w, uint32_t mtu, bool black_hole)
@@ -13,7 +15,7 @@ static void set_links(struct world *w, uint32_t mtu, bool black_hole)
 	}
 }
 
-/* How long a first transfer of so many bytes takes, from the connect on. */
+/* Returns the time of a first transfer of this size, from the connect on. */
 static uint64_t first_transfer(bool probe, uint32_t mtu, uint32_t messages, uint32_t len,
 			       uint64_t *packets)
 {
@@ -30,7 +32,7 @@ static uint64_t first_transfer(bool probe, uint32_t mtu, uint32_t messages, uint
 	f->min_len = f->max_len = 64;
 	f->to_send = 1;
 	b->reply = 1;
-	/* The user's own handshake, as RFC 5043 has it. */
+	/* The user's own handshake, as in RFC 5043. */
 	assert_true(run(w, SEC, all_sent));
 	f->min_len = 8;
 	f->max_len = len;
@@ -44,7 +46,7 @@ static uint64_t first_transfer(bool probe, uint32_t mtu, uint32_t messages, uint
 	return took;
 }
 
-/* Nothing is slower for the probes: two packets each way, behind the first ones of the user. */
+/* Probes cause no delay: two packets in each direction, after the first packets of the user. */
 static void test_first_transfer(void **state)
 {
 	static const uint32_t mtus[] = { 1500, 9000, 65535 };
@@ -62,7 +64,7 @@ static void test_first_transfer(void **state)
 	}
 }
 
-/* The longest time in which nothing new arrived at b while a had to send. */
+/* Returns the longest time without new data at b while a had data to send. */
 static uint64_t longest_gap(struct world *w, struct host *b)
 {
 	uint64_t last = w->now, gap = 0;
@@ -83,7 +85,7 @@ static uint64_t longest_gap(struct world *w, struct host *b)
 	return gap;
 }
 
-/* The interface takes more than the path, from the start. */
+/* The interface's MTU exceeds the path MTU from the start. */
 static void narrow(uint32_t told, uint32_t real, bool black_hole)
 {
 	struct host *a, *b;
@@ -96,7 +98,7 @@ static void narrow(uint32_t told, uint32_t real, bool black_hole)
 	a->mtu = b->mtu = told;
 	f = connect_to(a, b, 3000);
 	f->max_len = told > 20000 ? 20000 : told;
-	/* what waits for the answer to a lost probe is the probe alone */
+	/* Only the probe waits for the answer to a lost probe. */
 	assert_true(longest_gap(w, b) < 60 * MSEC);
 	assert_true(w->now - start < 500 * MSEC);
 	assert_int_equal(b->flows[0].received, 3000);
@@ -105,7 +107,7 @@ static void narrow(uint32_t told, uint32_t real, bool black_hole)
 	good = f->a->path->mtu.search.good;
 	assert_int_equal(f->a->path->mtu.search.probe, 0);
 	assert_in_range(good, black_hole ? real - 16 - real / 64 : real, real);
-	/* no DATA was ever too long for it */
+	/* No DATA was ever too long for the path. */
 	assert_int_equal(w->link[0].fragmented, 0);
 	assert_true(w->link[0].too_long <= 20 * SCTP_PMTU_PROBES);
 	world_free(w);
@@ -125,7 +127,7 @@ static void test_narrow(void **state)
 			}
 }
 
-/* It gets narrow while everything is full of large packets, and wide again later. */
+/* The path MTU shrinks while large packets fill the network, and grows again later. */
 static void shrinks(uint32_t told, uint32_t real, bool black_hole, uint64_t delay)
 {
 	struct host *a, *b;
@@ -149,14 +151,14 @@ static void shrinks(uint32_t told, uint32_t real, bool black_hole, uint64_t dela
 	assert_int_equal(f->a->path->mtu.search.good, told);
 	set_links(w, real, black_hole);
 	gap = longest_gap(w, b);
-	/* a round trip or two with ICMP; without, tail-loss probes and three path MTU probes */
+	/* One or two round trips with ICMP. Without, tail-loss probes and three path MTU probes. */
 	if (gap > (black_hole ? 500 * MSEC + 20 * delay : 200 * MSEC + 8 * delay))
 		fail_msg("%u to %u, hole %d: nothing for %.1f ms", told, real, black_hole,
 			 (double)gap / MSEC);
 	assert_int_equal(g->received, f->to_send);
 	assert_int_equal(f->received, g->to_send);
 	assert_true(f->a->path->mtu.search.good <= real);
-	/* what was cut before went in fragments, and nothing else did */
+	/* Only messages split earlier were sent in IP fragments. */
 	if (!(w->link[0].fragmented + w->link[1].fragmented))
 		fail_msg("%u to %u, hole %d, %llu: nothing in fragments", told, real, black_hole,
 			 (unsigned long long)delay);
@@ -183,8 +185,8 @@ static void test_shrinks(void **state)
 }
 
 /*
- * A link that takes less than we ever go down to, from the start or from the middle on: everything arrives,
- * in fragments.
+ * A link with an MTU below the minimum, from the start or from the middle on: everything arrives,
+ * in IP fragments.
  */
 static void below_the_floor(uint32_t real, bool black_hole, bool from_the_start)
 {
@@ -220,7 +222,7 @@ static void test_below_the_floor(void **state)
 		below_the_floor(real[i / 4], i & 1, i & 2);
 }
 
-/* Whatever the path takes from one moment to the next, and with loss: all arrives, once. */
+/* The path MTU changes at any time, with loss: everything arrives, once. */
 static void changing(uint64_t seed)
 {
 	static const uint32_t sizes[] = { 0, 552, 576, 600, 1006, 1280, 1400, 1500, 4352, 9000 };

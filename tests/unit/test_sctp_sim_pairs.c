@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* LINK: sctp */
 /*
- * Two hosts with two addresses each, every one of which reaches every other: programs at both ends name pairs of them in
- * any order. Whatever they name, no association that lives ends or begins anew, and each one that is opened comes up.
+ * Two hosts with two addresses each, and a link between every two of them. Programs on both hosts
+ * name pairs of addresses in any order. Whatever the order, no live association ends or restarts,
+ * and each new one comes up.
  */
 #include "conformance/rows.h"
 #include "fixture/sctp_sim.h"
@@ -27,7 +28,7 @@ static void begin(struct scene *s, uint64_t seed)
 	hosts_join_fully(s->host[0], s->host[1], 77, s->link);
 }
 
-/* Whether one of a host's associations is for these two addresses, as conn/ judges it. */
+/* True if one of a host's associations serves these two addresses, by the rules of conn/. */
 static bool is_served(const struct host *h, const struct path_addr *to)
 {
 	for (unsigned int i = 0; i < h->flow_count; i++) {
@@ -41,7 +42,7 @@ static bool is_served(const struct host *h, const struct path_addr *to)
 	return false;
 }
 
-/* An association between two of the addresses, or NULL: there is one already. */
+/* Opens an association between two of the addresses. Returns NULL if it exists already. */
 static struct flow *open_pair(struct scene *s, unsigned int from, unsigned int local,
 			      unsigned int remote)
 {
@@ -77,7 +78,7 @@ static void finish(struct scene *s)
 	world_free(s->w);
 }
 
-static unsigned int refused; /* Stale Cookie errors, to cookies that had not expired */
+static unsigned int refused; /* Stale Cookie errors for unexpired cookies */
 
 static void count_refused(struct host *h, const uint8_t *packet, size_t len)
 {
@@ -87,7 +88,7 @@ static void count_refused(struct host *h, const uint8_t *packet, size_t len)
 		refused++;
 }
 
-/* An association that ends when it has shown to both hosts which addresses belong together. */
+/* Runs an association that proves to both hosts which addresses belong together, and ends. */
 static void get_acquainted(struct scene *s)
 {
 	struct flow *f = open_pair(s, 0, 0, 0);
@@ -135,7 +136,10 @@ static void test_any_order(void **state)
 		any_order(seed, false);
 }
 
-/* INITs may go to further addresses of the peer, as those are known; and those of two associations may cross one. */
+/*
+ * INITs may go to other known addresses of the peer. Those of two associations may cross a single
+ * INIT.
+ */
 static void test_any_order_again(void **state)
 {
 	refused = 0;
@@ -144,7 +148,10 @@ static void test_any_order_again(void **state)
 	assert_true(sim_seeds_tried(400) < 400 || refused);
 }
 
-/* A host with two addresses names one after the other, of a peer that has one: it takes them for two, too. */
+/*
+ * A host with two addresses names one after the other, to a peer with one address: both sides have
+ * two associations.
+ */
 static void test_one_address(void **state)
 {
 	uint64_t seed;
@@ -168,15 +175,19 @@ static void test_one_address(void **state)
 	}
 }
 
-/* The links of one pair of addresses, 0 to 3: local + 2 * remote of the first host. */
+/*
+ * Cuts or restores the links of one pair of addresses, 0 to 3: local + 2 * remote of the first
+ * host.
+ */
 static void cut(struct scene *s, unsigned int pair, bool off)
 {
 	simnet_cut(s->w->net, &s->link[2 * pair], off);
 }
 
 /*
- * Two associations have both failed over, each to the addresses of the other one. The peer dies, and asks for the pair of the
- * first one again: that begins anew, and not another one beside it.
+ * Two associations have failed over, each to the addresses of the other one. The peer dies, and
+ * connects again with the pair of the first one. The first association restarts, and no further one
+ * appears.
  */
 static void test_restart_behind_failover(void **state)
 {
@@ -189,7 +200,7 @@ static void test_restart_behind_failover(void **state)
 		ROWS("9260-5.2.4-01");
 		begin(&s, seed);
 		first = open_pair(&s, 0, 0, 0);
-		run(s.w, 5 * MSEC, NULL); /* it is up, and does not know the other addresses yet */
+		run(s.w, 5 * MSEC, NULL); /* up, without the other addresses yet */
 		other = open_pair(&s, 0, 1, 1);
 		assert_true(first->up && other);
 		assert_true(run(s.w, 10 * SEC, all_sent));
@@ -201,7 +212,7 @@ static void test_restart_behind_failover(void **state)
 			assert_true(run(s.w, 10 * SEC, all_sent));
 			cut(&s, i ? 3 : 0, false);
 		}
-		/* The first one may have gone back, when the link that it had gone to was cut. */
+		/* The first one may have returned when its later link was cut. */
 		crossed += !s.host[1]->flows[0].a->path->primary &&
 			   !s.host[1]->flows[1].a->path->primary;
 		host_kill(s.host[0]);
@@ -220,8 +231,8 @@ static void test_restart_behind_failover(void **state)
 }
 
 /*
- * The peer sends to another address of ours than at first, as after a failure. A program that names the first one again
- * has named the association that there is.
+ * The peer sends to another local address than at first, as after a failure. A program that names
+ * the first address again has named the existing association.
  */
 static void test_moved(void **state)
 {
@@ -246,7 +257,7 @@ static void test_moved(void **state)
 	finish(&s);
 }
 
-/* Our routes change, and packets leave from another address: the network may be another one. */
+/* Local routes change, and packets leave from another address: the network path may be new. */
 static void test_other_source(void **state)
 {
 	struct flow *f, *g;
@@ -278,8 +289,8 @@ static void test_other_source(void **state)
 }
 
 /*
- * An address of the peer that has not answered for long may be another host's by now: who names it means whoever is
- * there.
+ * After long silence, an address of the peer may be another host's: naming it means its present
+ * owner.
  */
 static void test_address_gone(void **state)
 {
@@ -294,8 +305,7 @@ static void test_address_gone(void **state)
 	for (int i = 4; i < 8; i++)
 		simnet_faults(s.w->net, &s.link[i], "packets: drop");
 	run(s.w, 10 * SEC, NULL);
-	assert_true(
-		sctp_assoc_has_address(f->a, &s.host[1]->second_addr)); /* the link may come back */
+	assert_true(sctp_assoc_has_address(f->a, &s.host[1]->second_addr)); /* link may return */
 	run(s.w, 300 * SEC, NULL);
 	assert_false(sctp_assoc_has_address(f->a, &s.host[1]->second_addr));
 	for (int i = 4; i < 8; i++)
@@ -304,7 +314,7 @@ static void test_address_gone(void **state)
 	finish(&s);
 }
 
-/* Whoever names an address of ours besides the one that the association was set up with means another one. */
+/* A local address other than that of the setup names another association. */
 static void test_is_between(void **state)
 {
 	struct path_addr to;
@@ -326,7 +336,9 @@ static void test_is_between(void **state)
 	assert_true(sctp_assoc_is_between(f->a, &to));
 	to.remote = s.host[1]->second_addr;
 	assert_false(sctp_assoc_is_between(f->a, &to));
-	/* A peer of another stack would take an INIT from any address that it was told of for a restart. */
+	/*
+	 * A peer with another stack would accept an INIT from any announced address as a restart.
+	 */
 	to = path_to(s.host[0], s.host[1]);
 	to.local = s.host[0]->second_addr;
 	f->a->receipts.agreed.version = 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* LINK: sctp */
 /*
- * A peer with two addresses, one of which is cut off and comes back: no byte is lost, none comes
+ * A peer with two addresses, one of which is cut and comes back: no byte is lost or delivered
  * twice.
  */
 #include "fixture/sctp_sim.h"
@@ -38,7 +38,7 @@ static void finish(struct scene *s)
 	assert_int_equal(s->b->flow_count, 1);
 }
 
-/* Both directions are busy; the primary path dies for so long, and comes back. */
+/* Both directions are busy. The primary path dies for this time, and comes back. */
 static void dies(uint64_t seed, uint64_t how_long)
 {
 	struct path_addr b = { .udp_port = 0 };
@@ -52,7 +52,7 @@ static void dies(uint64_t seed, uint64_t how_long)
 	assert_true(s.f->a->paths.other[0]->confirmed);
 	assert_true(s.f->a->path->primary);
 	simnet_cut(s.w->net, s.w->link, true);
-	/* A timeout on each side, and the first is on its way again. */
+	/* Each side has a timeout, and has retransmitted the first chunk. */
 	run(s.w, 3 * SEC, NULL);
 	before[0] = s.g->received;
 	before[1] = s.f->received;
@@ -64,11 +64,12 @@ static void dies(uint64_t seed, uint64_t how_long)
 	assert_true(ip_addr_equal(&sctp_assoc_addr(s.f->a)->remote, &s.b->addr));
 	simnet_cut(s.w->net, s.w->link, false);
 	/*
-	 * with its own round trip, however long the path was away: RTO.Max is 60 s, HB.interval 1 s
+	 * After its own round trip, however long the path was dead: RTO.Max is 60 s, HB.interval 1
+	 * s.
 	 */
 	run(s.w, how_long + 4 * SEC, NULL);
 	assert_true(s.f->a->path->primary);
-	/* and the other way round */
+	/* The reverse. */
 	simnet_cut(s.w->net, s.second, true);
 	before[0] = s.g->received;
 	run(s.w, 2 * SEC, NULL);
@@ -89,7 +90,7 @@ static void test_dies(void **state)
 }
 
 /*
- * The primary path dies behind the INIT ACK: the COOKIE ECHO finds the other, and DATA follows it.
+ * The primary path dies after the INIT ACK. The COOKIE ECHO finds the other path, and DATA follows.
  */
 static void test_dies_in_handshake(void **state)
 {
@@ -110,7 +111,9 @@ static void test_dies_in_handshake(void **state)
 			assert_true(step(s.w, s.w->now + 20 * SEC));
 		simnet_cut(s.w->net, s.w->link, true);
 		run(s.w, 12 * SEC, both_up);
-		/* Later on two COOKIE ECHOs more go there before the limit: one of them has to do. */
+		/*
+		 * Two more COOKIE ECHOs are sent there before the limit: one of them must arrive.
+		 */
 		simnet_heal(s.w->net, &s.second[0]);
 		simnet_heal(s.w->net, &s.second[1]);
 		assert_true(run(s.w, 20 * SEC, both_up));
@@ -125,8 +128,8 @@ static void test_dies_in_handshake(void **state)
 }
 
 /*
- * Both connect at once, and b from the address that a knows nothing of: one association, whatever
- * is lost.
+ * Both sides connect at once, b from an address unknown to a: the result is one association,
+ * whatever is lost.
  */
 static void test_collision(void **state)
 {
@@ -181,11 +184,11 @@ static void test_collision(void **state)
 		collisions++;
 		world_free(s.w);
 	}
-	/* In the others the second one had heard of the first in time. */
+	/* With other seeds, the second side got the first INIT in time. */
 	assert_true(sim_seeds_tried(300) < 30 || 3 * collisions > 2 * sim_seeds_tried(300));
 }
 
-/* Nobody has anything to send when it happens: the next message does not wait for a timeout. */
+/* The path dies while no side has data to send: the next message waits for no timeout. */
 static void test_dies_idle(void **state)
 {
 	struct scene s;
@@ -204,7 +207,7 @@ static void test_dies_idle(void **state)
 	run(s.w, 10 * SEC, NULL);
 	assert_true(s.f->a->path->primary);
 	finish(&s);
-	/* all dead: the association is lost in its time, not sooner and not later for having two */
+	/* All paths are dead: the association is lost in the time for one path. */
 	simnet_cut(s.w->net, s.w->link, true);
 	simnet_cut(s.w->net, s.second, true);
 	run(s.w, 29 * SEC, NULL);
@@ -215,7 +218,7 @@ static void test_dies_idle(void **state)
 	world_free(s.w);
 }
 
-/* DATA is cut for the narrower of both (7.3-01), so it never needs fragments. */
+/* DATA fits the smaller MTU of both (7.3-01), so that it never needs fragments. */
 static void test_narrow_second(void **state)
 {
 	struct scene s;
@@ -241,7 +244,7 @@ static void test_narrow_second(void **state)
 	world_free(s.w);
 }
 
-/* Paths that come and go, with loss: each message once. */
+/* Paths come and go, with loss: each message arrives once. */
 static void changing(uint64_t seed)
 {
 	struct scene s;

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* LINK: net */
 /*
- * SCTP in DTLS over a simulated network: handshakes that lose packets and cross each other, keys that change, peers that
- * begin anew or forget their sessions, links that die before theirs has a session. Each message arrives once, associations come up and
- * go on in time, and are not lost before the limit of silence.
+ * SCTP in DTLS over a simulated network: handshakes that lose packets and cross, key changes, peers
+ * that restart or lose their sessions, and links that die before their session. Each message
+ * arrives once. Associations come up and continue in time, and are not lost before the silent
+ * limit.
  */
 #include "fixture/sctp_sealed.h"
 
-#define BULK (1u << 22) /* messages: without end */
-#define UP (30 * SEC)	/* an association is up by then, with a fifth of the packets lost */
+#define BULK (1u << 22) /* messages without end */
+#define UP (30 * SEC)	/* time to come up, with a fifth of the packets lost */
 #define ALL (120 * SEC)
 
 static struct sealed_pair p;
@@ -26,12 +27,12 @@ static uint32_t below(uint32_t n)
 
 static void start(uint64_t seed, uint64_t rekey)
 {
-	/* What the product prefers takes long: a few seeds have it. */
+	/* The product's preferred groups are slow: few seeds use them. */
 	sealer_be_quick(seed % 16 != 0);
 	sealed_pair_start(&p, seed, rekey);
 }
 
-/* Of both ways. What is sent without end is not so much. */
+/* Limits the rate of both directions, so that endless flows do not send too much. */
 static void narrow(struct simnet_link *link, uint32_t rate)
 {
 	for (int i = 0; i < 2; i++) {
@@ -45,7 +46,7 @@ static void pass(uint32_t msec)
 	run(p.w, below(msec) * MSEC, NULL);
 }
 
-/* Both flows get something that left after now, within that time. */
+/* Both flows receive something sent after now, within this time. */
 static void must_go_on(uint64_t limit)
 {
 	uint64_t since = p.w->now;
@@ -68,7 +69,7 @@ static void must_go_on(uint64_t limit)
 			 (unsigned long long)((p.w->now - since) / MSEC));
 }
 
-/* What was begun arrives. */
+/* Messages that were started arrive. */
 static void finish(void)
 {
 	sealed_pair_heal(&p);
@@ -98,7 +99,10 @@ static void test_transfer(void **state)
 	}
 }
 
-/* Both open at once: the ClientHellos cross, or the INITs do, or none. There is one association, and the sessions become quiet. */
+/*
+ * Both sides connect at once: ClientHellos cross, or INITs, or neither. The result is one
+ * association, and no further handshakes.
+ */
 static void test_crossing(void **state)
 {
 	for (uint64_t seed = sim_first(); seed <= sim_last(48); seed++) {
@@ -122,8 +126,8 @@ static void test_crossing(void **state)
 }
 
 /*
- * Keys are for some dozens of records: the next one is agreed on again and again beside the data. If the network loses and
- * reorders nothing, no record comes when its key is gone, and none has to wait for the next key.
+ * Keys last for some dozens of records, so that handshakes accompany the data. On a network without
+ * loss or reordering, no record comes after its key has ended, and none waits for the next key.
  */
 static void test_rekey(void **state)
 {
@@ -161,7 +165,10 @@ static bool survivor_has_lost(struct world *w)
 	return false;
 }
 
-/* One side is killed or ends, and begins anew. It connects again, or its peer finds out, and does. */
+/*
+ * One side is killed or ends, and starts again. It connects again, or the peer detects this and
+ * connects.
+ */
 static void test_restart(void **state)
 {
 	for (uint64_t seed = sim_first(); seed <= sim_last(32); seed++) {
@@ -191,7 +198,7 @@ static void test_restart(void **state)
 	}
 }
 
-/* Has a side forget a session, as when another peer takes its place. */
+/* Frees a session of one side, as for a new peer. */
 static void forget(unsigned int i, bool second)
 {
 	struct dtls_peer *peer = sealed_pair_peer(&p, i, second);
@@ -200,7 +207,7 @@ static void forget(unsigned int i, bool second)
 		dtls_peer_free(peer);
 }
 
-/* Two hosts with a narrow link, and any delay up to 20 ms. */
+/* Starts two hosts with a slow link, and any delay up to 20 ms. */
 static void start_narrow(uint64_t seed)
 {
 	start(seed, DTLS_REKEY);
@@ -208,7 +215,7 @@ static void start_narrow(uint64_t seed)
 	narrow(p.w->link, 100000);
 }
 
-/* The same, with an association that is up and carries data both ways without end. */
+/* The same, with an association that is up, and endless data in both directions. */
 static void begin_bulk(uint64_t seed)
 {
 	start_narrow(seed);
@@ -216,7 +223,7 @@ static void begin_bulk(uint64_t seed)
 	sealed_pair_come_up(&p, UP);
 }
 
-/* Data goes on when one side or both do not know their session any more. */
+/* Data continues after one or both sides have lost their session. */
 static void test_forgotten(void **state)
 {
 	for (uint64_t seed = sim_first(); seed <= sim_last(16); seed++) {
@@ -235,7 +242,10 @@ static void test_forgotten(void **state)
 	}
 }
 
-/* Nothing passes for a while, which is shorter than the limit of silence. Meanwhile sessions may be forgotten. */
+/*
+ * No packet passes for a while, less than the silent limit. Meanwhile, sides may lose their
+ * sessions.
+ */
 static void test_break(void **state)
 {
 	for (uint64_t seed = sim_first(); seed <= sim_last(16); seed++) {
@@ -264,7 +274,10 @@ static void expect_end(unsigned int i, int error, uint64_t since)
 			 (unsigned long long)(time / MSEC));
 }
 
-/* Nobody answers any more, or nobody has from the first: the association ends when the limit says so, and the next one comes up. */
+/*
+ * No packet is answered, perhaps from the start: the association ends at its time limit, and the
+ * next one comes up.
+ */
 static void test_silence(void **state)
 {
 	for (uint64_t seed = sim_first(); seed <= sim_last(16); seed++) {
@@ -293,7 +306,7 @@ static void test_silence(void **state)
 	}
 }
 
-/* The peer's process begins later than ours asks. */
+/* The peer's process starts after the local connect. */
 static void test_late_peer(void **state)
 {
 	for (uint64_t seed = sim_first(); seed <= sim_last(16); seed++) {
@@ -331,7 +344,7 @@ static void start_links(uint64_t seed)
 	narrow(p.second, 400000);
 }
 
-/* The first link dies just when the second one has lost its session, on one side or on both. */
+/* The first link dies just after the second one lost its session, on one or both sides. */
 static void test_failover(void **state)
 {
 	for (uint64_t seed = sim_first(); seed <= sim_last(16); seed++) {
@@ -351,7 +364,10 @@ static void test_failover(void **state)
 	}
 }
 
-/* The second link is dead when the association comes up: its handshake waits until the link works. Then the first one dies. */
+/*
+ * The second link is dead at the setup of the association. Its handshake waits until the link
+ * works. Then the first link dies.
+ */
 static void test_dead_link(void **state)
 {
 	for (uint64_t seed = sim_first(); seed <= sim_last(20); seed++) {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* LINK: sctp */
 /*
- * DATA over all of two or three links at once: what it moves, what it takes of a bottleneck that the links share, and
- * that it outlives the deaths of links, with each message once.
+ * DATA over two or three links at once: the throughput, the share of a common bottleneck, and the
+ * survival of dead links. Each message arrives once.
  */
 #include "fixture/sctp_sim.h"
 
@@ -13,7 +13,10 @@ struct scene {
 	struct flow *f, *g;
 };
 
-/* A link, both ways: bytes a second, and the time one way. Its queue holds 20 ms, and 20 packets at least. */
+/*
+ * Sets up both directions of a link, in bytes per second, with the delay of one direction. Its
+ * queue holds 20 ms, and at least 20 packets.
+ */
 static void set_link(struct simnet_link link[2], uint64_t rate, uint64_t delay)
 {
 	for (int i = 0; i < 2; i++) {
@@ -29,7 +32,7 @@ static void join(struct scene *s, uint64_t seed, unsigned int links, bool spread
 	memset(s, 0, sizeof(*s));
 	s->w = world_new(seed, &s->a, &s->b);
 	s->a->config.spread = s->b->config.spread = spread;
-	/* Links that are dead one way each may leave nothing that an answer returns by, for long. */
+	/* With each link dead in one direction, no answer may return for a long time. */
 	s->a->config.silent_limit = s->b->config.silent_limit = 300 * SEC;
 	s->a->rcvbuf = s->b->rcvbuf = 8u << 20;
 	if (links == 1) {
@@ -53,7 +56,7 @@ static void open_flow(struct scene *s, uint32_t there, uint32_t back)
 	s->g = &s->b->flows[0];
 }
 
-/* Bytes a second that arrive at b while `time` passes. */
+/* Returns the bytes per second that arrive at b during this time. */
 static uint64_t goodput(struct scene *s, uint64_t time)
 {
 	uint64_t before = s->g->bytes;
@@ -66,7 +69,7 @@ struct way {
 	uint64_t rate, delay;
 };
 
-/* The goodput of an endless flow over these links. */
+/* Returns the goodput of an endless flow over these links. */
 static uint64_t measure(uint64_t seed, const struct way *way, unsigned int links)
 {
 	struct simnet_link *link[3];
@@ -82,7 +85,7 @@ static uint64_t measure(uint64_t seed, const struct way *way, unsigned int links
 	open_flow(&s, 1u << 22, 0);
 	s.f->min_len = 1000;
 	s.f->max_len = 1200;
-	run(s.w, 5 * SEC, NULL); /* all paths are confirmed, and have left slow start */
+	run(s.w, 5 * SEC, NULL); /* all paths confirmed, and out of slow start */
 	if (links > 1)
 		assert_int_equal(s.f->a->paths.joined, links - 1);
 	result = goodput(&s, 10 * SEC);
@@ -91,7 +94,7 @@ static uint64_t measure(uint64_t seed, const struct way *way, unsigned int links
 	return result;
 }
 
-/* Two equal links carry 1.8 times what one does, three of them 2.6 times. */
+/* Two equal links carry 1.8 times the data of one link, and three of them 2.6 times. */
 static void test_equal(void **state)
 {
 	static const struct way way[] = {
@@ -108,7 +111,7 @@ static void test_equal(void **state)
 	}
 }
 
-/* A second link, however slow or long it is, takes nothing from the better one. */
+/* A second link never slows the better one, however slow or long it is. */
 static void test_unequal(void **state)
 {
 	static const struct way way[][2] = {
@@ -129,7 +132,10 @@ static void test_unequal(void **state)
 	}
 }
 
-/* Bytes a second that a's flow and one of two other hosts get of a bottleneck that all links share. */
+/*
+ * Measures the bytes per second of a's flow, and of a flow of two other hosts, through a bottleneck
+ * common to all links.
+ */
 static void share(uint64_t seed, unsigned int links, uint64_t got[2])
 {
 	struct simnet_link neck, back = { .delay = 5 * MSEC };
@@ -170,8 +176,9 @@ static void share(uint64_t seed, unsigned int links, uint64_t got[2])
 }
 
 /*
- * Over one bottleneck an association of two or three paths takes about what it takes with one (RFC 6356 2), on the
- * average of some seeds. Each path for itself would take a third more, or half as much again.
+ * Through one bottleneck, an association with two or three paths gets about the rate of one path
+ * (RFC 6356 2), averaged over some seeds. Independent paths would get a third more, or half as much
+ * again.
  */
 static void test_fair(void **state)
 {
@@ -191,7 +198,7 @@ static void test_fair(void **state)
 	}
 }
 
-/* Two links that are busy, one of which dies without a word while chunks on it hold up the TSNs. */
+/* Two links are busy. One of them dies silently, while chunks on it block the cumulative TSN. */
 static void test_stalls(void **state)
 {
 	for (uint64_t seed = sim_first(); seed <= sim_last(10); seed++) {
@@ -229,7 +236,7 @@ static bool is_over(struct world *w, uint64_t limit)
 	return all_sent(w);
 }
 
-/* Links of any kind, which die and return at random, all of them now and then: each message once. */
+/* Links of any kind die and return at random, sometimes all of them: each message arrives once. */
 static void deaths(uint64_t seed)
 {
 	struct simnet_link *link[3];
@@ -256,7 +263,7 @@ static void deaths(uint64_t seed)
 	if (sim_random_below(r, 2))
 		s.a->rcvbuf = s.b->rcvbuf = 60000;
 	open_flow(&s, 1, 1);
-	/* Until they have joined, the paths are mere claims of the peer, and of unknown MTU. */
+	/* Before they join, paths are unconfirmed, with unknown MTU. */
 	limit = s.w->now + 60 * SEC;
 	while (s.f->a->paths.joined < links - 1 || s.g->a->paths.joined < links - 1) {
 		run(s.w, SEC, NULL);
@@ -294,7 +301,7 @@ static void test_deaths(void **state)
 		deaths(seed);
 }
 
-/* All links die, and any one of them returns: it carries what is left. */
+/* All links die. Any one of them returns, and carries the rest. */
 static void test_one_returns(void **state)
 {
 	for (uint64_t seed = sim_first(); seed <= sim_last(60); seed++) {
@@ -315,7 +322,7 @@ static void test_one_returns(void **state)
 			simnet_cut(s.w->net, link[i], true);
 		run(s.w, (1 + seed % 12) * SEC, NULL);
 		simnet_cut(s.w->net, link[seed % 3], false);
-		/* It is asked after its RTO, which was doubled as long as it did not answer. */
+		/* Its path is probed after the RTO, which doubles without an answer. */
 		run(s.w, (2 + seed % 12 * 2) * SEC, NULL);
 		before = s.g->received;
 		run(s.w, SEC, NULL);

@@ -1,16 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* LINK: sctp */
-/* DATA over two paths at once, chunk by chunk: who carries what, what is lost, and what SACKs say of each path. */
+/*
+ * DATA over two paths at once, chunk by chunk: the choice of the path, loss detection, and the
+ * meaning of SACKs for each path.
+ */
 #include "fixture/sctp_paths.h"
 #include "sctp/spread.h"
 
-#define LEN 1200u /* bytes of a message, which fills a packet */
+#define LEN 1200u /* bytes of a message that fills a packet */
 #define CHUNK (LEN + WIRE_SCTP_DATA_LEN)
 #define FULL 4u /* packets that fill the initial cwnd */
 
 static uint32_t t0; /* the first TSN of a test */
 
-/* The peer's second address, where it speaks to another address of ours. */
+/* Returns the peer's second address, which it uses with another local address. */
 static struct path_addr second(void)
 {
 	struct path_addr p = second_path();
@@ -24,7 +27,7 @@ static struct sctp_path *other(void)
 	return f.a->paths.other[0];
 }
 
-/* An association with a peer of two addresses, of which only the first one carries DATA yet. */
+/* Sets up a peer with two addresses, of which only the first one carries DATA yet. */
 static void begin_two(bool spread)
 {
 	struct sctp_config config;
@@ -40,7 +43,7 @@ static void begin_two(bool spread)
 	t0 = f.their_tsn;
 }
 
-/* The second path has joined, with a longer round trip than the first one. */
+/* The second path joins, with a longer round trip than the first one. */
 static void join(void)
 {
 	const struct path_addr from = second();
@@ -61,7 +64,7 @@ static void send(unsigned int messages)
 	collect();
 }
 
-/* The next n packets have one chunk each, from this TSN on, and go there. */
+/* Expects n packets to this address, with one chunk each, from this TSN on. */
 static void expect(const struct path_addr *to, uint32_t tsn, unsigned int n)
 {
 	while (n--) {
@@ -73,7 +76,10 @@ static void expect(const struct path_addr *to, uint32_t tsn, unsigned int n)
 	}
 }
 
-/* The peer sends a SACK by a path: all before TSN number cum, and one gap block if to is not 0, by such numbers. */
+/*
+ * The peer sends a SACK by a path: all numbers before cum, and one gap block if `to` is not 0.
+ * Numbers are relative to t0.
+ */
 static void sack_rwnd(const struct path_addr *from, uint32_t cum, unsigned int first,
 		      unsigned int to, uint32_t rwnd)
 {
@@ -89,7 +95,7 @@ static void sack(const struct path_addr *from, uint32_t cum, unsigned int first,
 	sack_rwnd(from, cum, first, to, 1000000);
 }
 
-/* Both windows are full: numbers 0 to 3 are on the first path, 4 to 7 on the second. */
+/* Fills both windows: numbers 0 to 3 are on the first path, 4 to 7 on the second. */
 static void fill(void)
 {
 	const struct path_addr to = second();
@@ -103,7 +109,7 @@ static void fill(void)
 	assert_int_equal(other()->flight, FULL * CHUNK);
 }
 
-/* The path with the shortest round trip comes first, and the other one when its cwnd is full. */
+/* The path with the shortest round trip comes first, then the other path once cwnd is full. */
 static void test_shortest_first(void **state)
 {
 	const struct path_addr to = second();
@@ -119,7 +125,7 @@ static void test_shortest_first(void **state)
 	assert_int_equal(other()->counts.bytes, (FULL + 1) * CHUNK);
 }
 
-/* A path that carries nothing has no queue, however long its last round trips took. */
+/* A path without DATA in flight has no queue, however long its last round trips were. */
 static void test_idle(void **state)
 {
 	const struct path_addr to = second();
@@ -135,7 +141,7 @@ static void test_idle(void **state)
 	nothing();
 }
 
-/* Paths that leave from one address of ours are not disjoint; nor is anything spread if the setting says so. */
+/* Paths from the same local address are not disjoint. With spread off, nothing is spread. */
 static void test_not_joined(void **state)
 {
 	const struct path_addr same = second_path(), from = second();
@@ -155,8 +161,8 @@ static void test_not_joined(void **state)
 }
 
 /*
- * That packets of one path overtake those of the other says of no loss. The window of the one that delivers grows, although
- * the cumulative TSN waits for the other.
+ * A packet that overtakes packets of the other path is no sign of loss. The window of the fast path
+ * grows, although the cumulative TSN waits for the other path.
  */
 static void test_overtaken(void **state)
 {
@@ -171,15 +177,17 @@ static void test_overtaken(void **state)
 	assert_int_equal(f.a->inflight.lost, 0);
 	assert_int_equal(f.a->path->flight, FULL * CHUNK);
 	assert_int_equal(other()->flight, 0);
-	assert_int_equal(other()->cc.cwnd,
-			 cwnd + CHUNK); /* it was full before the first SACK alone */
+	assert_int_equal(other()->cc.cwnd, cwnd + CHUNK); /* full only before the first SACK */
 	assert_false(sctp_recovery_timer_runs(other(), SCTP_TIMER_T3));
 	assert_true(sctp_recovery_timer_runs(f.a->path, SCTP_TIMER_T3));
 	assert_false(sctp_recovery_timer_runs(f.a->path, SCTP_TIMER_REORDER));
 	nothing();
 }
 
-/* A chunk is lost by later ones of its own path. Recovery ends although the cumulative TSN has not moved. */
+/*
+ * Later chunks of the same path show a loss. Recovery ends although the cumulative TSN has not
+ * moved.
+ */
 static void test_lost_on_one_path(void **state)
 {
 	const struct path_addr from = second();
@@ -194,7 +202,7 @@ static void test_lost_on_one_path(void **state)
 	assert_int_equal(f.a->path->counts.lost, 0);
 	assert_true(other()->recovery.now.recovering);
 	assert_false(f.a->path->recovery.now.recovering);
-	/* A HEARTBEAT may go there before it, to find out whether the path works. */
+	/* A HEARTBEAT may be sent before, to probe the path. */
 	for (p = take(); p && (!is_to(p, &from) || p->data[WIRE_SCTP_COMMON_LEN] != WIRE_SCTP_DATA);
 	     p = take())
 		;
@@ -206,7 +214,7 @@ static void test_lost_on_one_path(void **state)
 	assert_int_equal(other()->flight, 0);
 }
 
-/* A SACK that has come by the slower way takes nothing back that a newer one has acknowledged. */
+/* A SACK from the slower path does not revoke acknowledgements of a newer SACK. */
 static void test_late_sack(void **state)
 {
 	const struct path_addr from = second();
@@ -218,18 +226,20 @@ static void test_late_sack(void **state)
 	sack(&f.path, 0, FULL, FULL + 1);
 	assert_int_equal(f.a->inflight.gap_acked, FULL);
 	assert_int_equal(other()->flight, 0);
-	sack(&f.path, 0, FULL + 1, 2 * FULL - 1); /* nor does one that has a gap there */
+	sack(&f.path, 0, FULL + 1, 2 * FULL - 1); /* nor does a SACK with a gap there */
 	assert_int_equal(f.a->inflight.gap_acked, FULL);
-	/* one that brings something new is believed */
+	/* A SACK with new information counts. */
 	sack(&f.path, 1, FULL, FULL + 1);
-	assert_int_equal(f.a->inflight.gap_acked,
-			 FULL); /* what is above the last block is unknown */
+	assert_int_equal(f.a->inflight.gap_acked, FULL); /* nothing is known above the last block */
 	sack(&f.path, 2, FULL + 1, 2 * FULL - 1);
 	assert_int_equal(f.a->inflight.gap_acked, FULL - 1);
 	assert_int_equal(other()->flight, CHUNK);
 }
 
-/* Nor does it say how large the peer's window is. One that lists all that is known may tell that it has grown. */
+/*
+ * An old SACK does not set the peer's window. A SACK that lists everything known may increase the
+ * window.
+ */
 static void test_late_window(void **state)
 {
 	const struct path_addr from = second();
@@ -238,25 +248,26 @@ static void test_late_window(void **state)
 	f.now += 10 * MSEC;
 	sack_rwnd(&from, 0, FULL, 2 * FULL - 1, 40000);
 	assert_int_equal(f.a->window.peer_rwnd, 40000);
-	sack_rwnd(&f.path, 0, FULL, FULL + 1, 50000); /* it left before those above */
+	sack_rwnd(&f.path, 0, FULL, FULL + 1, 50000); /* sent before the one above */
 	assert_int_equal(f.a->window.peer_rwnd, 40000);
 	sack_rwnd(&f.path, 0, FULL + 1, 2 * FULL - 1, 30000);
 	assert_int_equal(f.a->window.peer_rwnd, 40000);
 	sack_rwnd(&f.path, 0, FULL, 2 * FULL - 1, 45000);
 	assert_int_equal(f.a->window.peer_rwnd, 45000);
-	sack_rwnd(&from, 0, FULL, 2 * FULL - 1, 40000); /* the one before that again */
+	sack_rwnd(&from, 0, FULL, 2 * FULL - 1, 40000); /* the previous one again */
 	assert_int_equal(f.a->window.peer_rwnd, 45000);
 	sack_rwnd(&f.path, 2 * FULL, 0, 0, 20000);
 	assert_int_equal(f.a->window.peer_rwnd, 20000);
-	sack_rwnd(&from, 2 * FULL, 0, 0, 0); /* all is acknowledged: the same holds */
+	sack_rwnd(&from, 2 * FULL, 0, 0, 0); /* all acknowledged: the same holds */
 	assert_int_equal(f.a->window.peer_rwnd, 20000);
 	sack_rwnd(&from, 2 * FULL, 0, 0, 90000);
 	assert_int_equal(f.a->window.peer_rwnd, 90000);
 }
 
 /*
- * Number 4 was sent on the second path, which is slow, and again on the first one, behind what is in flight there. What
- * has arrived is what the second one carried, wait ns after the first one has sent it: that says nothing of the first.
+ * Number 4 was sent on the second path, which is slow, and again on the first one, after the chunks
+ * in flight there. The second path's transmission arrives, wait ns after the first path's
+ * transmission. This proves nothing about the first path.
  */
 static void move(uint64_t min, uint64_t wait)
 {
@@ -287,17 +298,20 @@ static void test_moved(void **state)
 	const struct path_addr from = second();
 
 	move(MSEC, 4 * MSEC);
-	/* Its TSN is no miss indication for those below. */
+	/* Its TSN is no miss indication for lower TSNs. */
 	for (unsigned int i = 0; i < 4; i++)
 		sack(&from, 0, FULL, FULL + i);
 	assert_int_equal(sctp_outq_at(&f.a->out, t0)->miss, 0);
-	/* That it has arrived so early does not mean that this path reorders. */
+	/* Its early arrival does not show reordering on this path. */
 	move(5 * MSEC, 100000);
 	assert_int_equal(f.a->learnt.reorder_factor, 1);
 	assert_false(f.a->path->recovery.now.reordered);
 }
 
-/* A tail-loss probe of a chunk that has changed its path does tell: else a loss behind a failover would wait for T3. */
+/*
+ * A tail-loss probe of a chunk that changed its path does count. Otherwise, a loss after a failover
+ * would wait for T3.
+ */
 static void test_moved_probed(void **state)
 {
 	fill();
@@ -319,8 +333,8 @@ static void test_moved_probed(void **state)
 }
 
 /*
- * No TSN is left, and the first chunks are on a path with a queue, as far as is known, while the other one has none: that one
- * takes them over. Then the first path has no queue and the other one has, but nothing is sent to and fro.
+ * No TSN is left. The first chunks are on a path with a queue, as estimated, and the other path has
+ * none: it takes the chunks over. Then the queues swap, but chunks do not move back.
  */
 static void test_taken_once(void **state)
 {
@@ -340,8 +354,8 @@ static void test_taken_once(void **state)
 }
 
 /*
- * The second tail-loss probe of a path is not answered: the other one sends all that it carried, and goes on alone for a
- * second at least.
+ * The second tail-loss probe of a path gets no answer. The other path retransmits all of its
+ * chunks, and carries DATA alone for at least a second.
  */
 static void test_dies(void **state)
 {
@@ -389,12 +403,12 @@ static void test_dies(void **state)
 	f.now = died + SEC;
 	sctp_paths_answered(f.a, other(), f.now);
 	assert_int_equal(f.a->paths.joined, 1);
-	/* if it dies at once again, it rests for longer */
+	/* If it dies again at once, it rests for longer. */
 	assert_true(sctp_paths_suspect(f.a, other(), f.now));
 	assert_true(other()->rest.until >= f.now + 2 * SEC);
 }
 
-/* The path in use dies: the one that has joined takes its place, and keeps what it knows of itself. */
+/* The path in use dies: the joined path replaces it, and keeps its own state. */
 static void test_path_in_use_dies(void **state)
 {
 	const struct path_addr to = second();
@@ -425,7 +439,9 @@ static void test_path_in_use_dies(void **state)
 	}
 }
 
-/* Control chunks take the path in use, and first, however full its cwnd is, and whatever room others have. */
+/*
+ * Control chunks use the path in use, before DATA, even if its cwnd is full and others have room.
+ */
 static void test_control(void **state)
 {
 	const struct path_addr to = second();
@@ -446,7 +462,10 @@ static void test_control(void **state)
 	nothing();
 }
 
-/* All paths but that in use are forgotten, wherever it is in memory: what they carried is sent by it. */
+/*
+ * All paths except the one in use are removed, wherever it is in memory. It retransmits the chunks
+ * of the others.
+ */
 static void test_cleared(void **state)
 {
 	for (int moved = 0; moved < 2; moved++) {
@@ -474,8 +493,8 @@ static void test_cleared(void **state)
 }
 
 /*
- * A path that takes no new DATA any more, and has some in flight, becomes the one in use: what it carries is waited for, and
- * sent again.
+ * A path without new DATA, but with DATA in flight, becomes the path in use: its chunks stay
+ * outstanding, and are retransmitted.
  */
 static void test_parted_in_use(void **state)
 {
@@ -493,7 +512,7 @@ static void test_parted_in_use(void **state)
 	drop_all();
 	for (unsigned int i = 0; i < 100 && !p; i++) {
 		wait_ns(10 * MSEC);
-		/* HEARTBEATs leave as well. */
+		/* HEARTBEATs are sent as well. */
 		while ((p = take()) && p->data[WIRE_SCTP_COMMON_LEN] != WIRE_SCTP_DATA)
 			;
 	}
@@ -501,7 +520,7 @@ static void test_parted_in_use(void **state)
 	assert_true(is_to(p, &to));
 }
 
-/* A path that is the last one grows as any lone path does. */
+/* The last remaining path grows like any single path. */
 static void test_last_one(void **state)
 {
 	fill();

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* LINK: sctp */
-/* Peers that ICMP says cannot be reached, over a simulated network: true errors, forged ones, and old ones. */
+/* Peers unreachable by ICMP, over a simulated network: true, forged and old errors. */
 #include "conformance/rows.h"
 #include "fixture/sctp_sim.h"
 
 #define INIT_QUOTED 20 /* bytes up to the Initiate Tag */
 
-/* What an ICMP error about the INIT of this association quotes. */
+/* Writes the quotation of an ICMP error about the INIT of this association. */
 static void quote_init(const struct sctp_assoc *a, uint8_t quoted[INIT_QUOTED])
 {
 	memset(quoted, 0, INIT_QUOTED);
@@ -16,7 +16,7 @@ static void quote_init(const struct sctp_assoc *a, uint8_t quoted[INIT_QUOTED])
 	put_be32(quoted + INIT_QUOTED - 4, a->local_tag);
 }
 
-/* Tells a that its INIT did not reach b, so many times, at that time. */
+/* Sends ICMP errors to a about its INIT to b: this number, at this time. */
 static void forge(struct world *w, struct host *a, struct host *b, unsigned int count,
 		  uint64_t when)
 {
@@ -28,7 +28,7 @@ static void forge(struct world *w, struct host *a, struct host *b, unsigned int 
 		simnet_forge(w->net, a->node, &to, -ECONNREFUSED, quoted, sizeof(quoted), when);
 }
 
-/* Nobody is there, or no way leads there: the second packet makes it sure, and the connect ends. */
+/* No process or no route exists: the second packet confirms the error, and the connect fails. */
 static void test_true(void **state)
 {
 	static const struct {
@@ -59,7 +59,8 @@ static void test_true(void **state)
 }
 
 /*
- * Somebody who has seen the INIT lies once, in however many errors, before or behind the answer: the association stands.
+ * An attacker saw the INIT, and sends errors at one time, before or after the answer: the
+ * association survives.
  */
 static void test_forged(void **state)
 {
@@ -84,7 +85,7 @@ static void test_forged(void **state)
 	}
 }
 
-/* The peer's process comes between the two packets. */
+/* The peer's process starts between the two packets. */
 static void test_comes_up(void **state)
 {
 	struct host *a, *b;
@@ -94,7 +95,7 @@ static void test_comes_up(void **state)
 	w->link[0].delay = w->link[1].delay = MSEC;
 	simnet_set_state(w->net, b->node, SIMNET_GONE);
 	f = connect_to(a, b, 3);
-	run(w, 5 * MSEC, NULL); /* the first error is here */
+	run(w, 5 * MSEC, NULL); /* the first error has arrived */
 	assert_int_equal(f->a->setup.doubt.error, -ECONNREFUSED);
 	simnet_set_state(w->net, b->node, SIMNET_UP);
 	assert_true(run(w, 100 * MSEC, all_sent));
@@ -103,7 +104,7 @@ static void test_comes_up(void **state)
 	world_free(w);
 }
 
-/* Hosts limit the rate of their errors: the second one comes for the INIT that T1 sends, or for a later one. */
+/* Hosts limit the rate of errors: the second error is about the INIT sent by T1, or a later one. */
 static void test_rate_limit(void **state)
 {
 	struct host *a, *b;
@@ -125,7 +126,7 @@ static void test_rate_limit(void **state)
 	world_free(w);
 }
 
-/* An association that stands is not ended by errors, whatever they say, while its peer answers. */
+/* Errors never end an established association while its peer answers. */
 static void test_established(void **state)
 {
 	static const int errors[] = { -ECONNREFUSED, -EHOSTUNREACH, -ENETUNREACH, -EACCES };
@@ -148,7 +149,9 @@ static void test_established(void **state)
 		run(w, 3 * SEC, NULL);
 		assert_int_equal(f->error, 0);
 	}
-	/* A router says that there is no way, for a while, and so it is: less than the silent limit. */
+	/*
+	 * A router reports a missing route, and is right for a while: less than the silent limit.
+	 */
 	simnet_set_state(w->net, b->node, SIMNET_CUT);
 	f->to_send++;
 	sctp_assoc_doorbell(f->a);
@@ -160,7 +163,7 @@ static void test_established(void **state)
 	world_free(w);
 }
 
-/* The peer refuses with a reason, which is kept if it is text. */
+/* The peer refuses with a reason, which is kept if it is printable. */
 static void test_reason(void **state)
 {
 	static const struct {

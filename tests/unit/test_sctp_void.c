@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* LINK: sctp */
 /*
- * Messages that are void (sctp/void.c): what is sent again of them has their TSN and stream, and nothing of
- * their bytes; nothing reads the memory that they referenced; and the accounts of flight and of the peer's
- * window come out even.
+ * Void messages (sctp/void.c). Retransmissions keep their TSN and stream, but none of their bytes.
+ * Nothing reads the referenced memory. The counts in flight, and of the peer's window, return to
+ * zero.
  */
 #define _GNU_SOURCE
 #include "fixture/sctp_zcopy_user.h"
 #include "sctp/void.h"
 
-#define FULL (WIRE_SCTP_DATA_LEN + WHOLE) /* a chunk of establish_voidable() */
+#define FULL (WIRE_SCTP_DATA_LEN + WHOLE) /* length of a chunk of establish_voidable() */
 
 static void make_voidable(unsigned int from, unsigned int to)
 {
@@ -17,7 +17,7 @@ static void make_voidable(unsigned int from, unsigned int to)
 		u.m[from].voidable = true;
 }
 
-/* As establish_and_reference(), with messages that are voidable. */
+/* Like establish_and_reference(), with voidable messages. */
 static void establish_voidable(unsigned int n)
 {
 	establish_wide();
@@ -32,7 +32,7 @@ static void expect_accounts(uint32_t flight, unsigned int packets)
 	assert_int_equal(f.a->window.rwnd_outstanding, flight + packets * SCTP_PACKET_OVERHEAD);
 }
 
-/* Nothing is outstanding, and the accounts say so. */
+/* Checks that nothing is outstanding, and that all counts are zero. */
 static void expect_even(void)
 {
 	assert_true(sctp_assoc_is_drained(f.a));
@@ -43,8 +43,8 @@ static void expect_even(void)
 }
 
 /*
- * What is in flight when it becomes void counts as what it is, and is sent again without its bytes. The
- * memory is the application's at once.
+ * A message in flight that becomes void still counts with its length. Its retransmission omits its
+ * bytes. The memory is free for the application at once.
  */
 static void test_in_flight(void **state)
 {
@@ -61,7 +61,7 @@ static void test_in_flight(void **state)
 	expect_void(0);
 	expect_accounts(FULL + SCTP_VOID_CHUNK_LEN, 2);
 	expect_no_more();
-	/* it is lost again */
+	/* Lost again. */
 	expire(SCTP_TIMER_T3);
 	collect();
 	expect_void(0);
@@ -71,7 +71,7 @@ static void test_in_flight(void **state)
 	expect_even();
 }
 
-/* One that is lost already goes without its bytes, although it was to go with them. */
+/* A message that is lost already becomes void: the retransmission omits its bytes. */
 static void test_lost(void **state)
 {
 	establish_voidable(8);
@@ -93,7 +93,7 @@ static void test_lost(void **state)
 	expect_even();
 }
 
-/* Other streams, and messages that are not voidable, are sent again as they are; so is what comes later. */
+/* Other streams, messages that are not voidable, and later messages are retransmitted unchanged. */
 static void test_others(void **state)
 {
 	establish_wide();
@@ -125,7 +125,7 @@ static void test_others(void **state)
 	expect_even();
 }
 
-/* A tail-loss probe is a transmission as any other; the chunk stays in flight as it was. */
+/* A tail-loss probe is a transmission like any other. The chunk stays in flight unchanged. */
 static void test_probe(void **state)
 {
 	establish_voidable(2);
@@ -142,7 +142,7 @@ static void test_probe(void **state)
 	expect_even();
 }
 
-/* The peer has it, and takes that back. */
+/* The peer has acknowledged it, and reneges. */
 static void test_renege(void **state)
 {
 	establish_voidable(8);
@@ -167,7 +167,7 @@ static void test_renege(void **state)
 	expect_even();
 }
 
-/* What was built and has still to leave is whole: it is as good as in the network. */
+/* A built packet that still waits stays whole, as if in flight. */
 static void test_batch_in_hand(void **state)
 {
 	struct sctp_batch b;
@@ -191,13 +191,13 @@ static void test_batch_in_hand(void **state)
 	expect_even();
 }
 
-/* The user finds while it is asked for a message that those before it are void. */
+/* The user voids earlier messages while it is called for another message. */
 static void test_within(void **state)
 {
 	struct sctp_batch b;
 
 	establish_wide();
-	say(6, 3, 712, 700); /* two a packet */
+	say(6, 3, 712, 700); /* two per packet */
 	make_voidable(0, 6);
 	u.voids = 3;
 	b = output();
@@ -218,7 +218,7 @@ static void test_within(void **state)
 	expect_even();
 }
 
-/* What stands in the place of a short message is longer than that. */
+/* The replacement of a short message is longer than the message. */
 static void test_short(void **state)
 {
 	establish_wide();
@@ -240,7 +240,7 @@ static void test_short(void **state)
 	expect_even();
 }
 
-/* Where nothing is outstanding nothing becomes void, and an association that is over asks nobody. */
+/* Without outstanding messages none becomes void, and an ended association calls no user. */
 static void test_nothing_outstanding(void **state)
 {
 	establish_voidable(3);

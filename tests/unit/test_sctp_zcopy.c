@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* LINK: sctp */
-/* Messages whose end is referenced: how they leave, and how the user gets its memory back. */
+/* Messages with a referenced end: their transmission, and the return of the user's memory. */
 #define _GNU_SOURCE
 #include "fixture/sctp_zcopy_user.h"
 
-/* The packet is whole but for the gap, which is not written before it has to be. */
+/* The packet is complete except for the gap, which is filled only when necessary. */
 static void test_gap(void **state)
 {
 	const uint8_t *end;
@@ -26,7 +26,7 @@ static void test_gap(void **state)
 	expect(0, 0);
 	assert_int_equal(f.a->inflight.referenced, 1);
 	assert_int_equal(u.checksums, 1);
-	/* the gap is filled in the same place, and not one byte beside it */
+	/* The gap is filled in its place, and no other byte changes. */
 	sctp_assoc_copy_out(f.a);
 	assert_int_equal(u.fills, 1);
 	assert_memory_equal(end - 903, memory(0), 903);
@@ -45,12 +45,12 @@ static void test_may_reference(void **state)
 	say(1, 3, 200, 100);
 	send_said();
 	assert_true(u.m[1].may_reference);
-	/* one batch has room for so many */
+	/* A batch has room for this number. */
 	say(SCTP_BATCH_REFS + 3, 3, 200, 100);
 	send_said();
 	for (unsigned int i = 0; i < SCTP_BATCH_REFS + 3; i++)
 		assert_int_equal(u.m[2 + i].may_reference, i < SCTP_BATCH_REFS);
-	/* the next one again */
+	/* The next batch has room again. */
 	say(1, 3, 200, 100);
 	send_said();
 	assert_true(u.m[u.said - 1].may_reference);
@@ -58,13 +58,13 @@ static void test_may_reference(void **state)
 	assert_int_equal(f.gaps, SCTP_BATCH_REFS + 3);
 	assert_int_equal(u.checksums, SCTP_BATCH_REFS + 3);
 	expect_range(0, u.said, 0);
-	/* what was not referenced takes no place */
+	/* Messages without references take no room. */
 	say(SCTP_BATCH_REFS, 3, 100, 0);
 	say(2, 3, 200, 100);
 	send_said();
 	assert_int_equal(f.a->inflight.referenced, SCTP_BATCH_REFS + 5);
 	expect_range(u.said - SCTP_BATCH_REFS - 2, u.said, 0);
-	/* without checksum() nothing may be referenced */
+	/* Without checksum(), nothing may be referenced. */
 	f.s->ops.checksum = NULL;
 	say(1, 3, 200, 100);
 	send_said();
@@ -75,8 +75,8 @@ static void test_may_reference(void **state)
 }
 
 /*
- * Several in a packet, several packets in a batch, copies among them, every padding, PAD, a SACK in
- * front.
+ * Several references in a packet, several packets in a batch, copies among them, every padding,
+ * PAD, and a SACK first.
  */
 static void test_many(void **state)
 {
@@ -86,9 +86,9 @@ static void test_many(void **state)
 	establish_wide();
 	for (unsigned int i = 0; i < 40; i++) {
 		say(1, (uint16_t)(i % 4), 70 + i, i % 3 ? SCTP_ZCOPY_MIN + i % 5 : 0);
-		say(1, 3, 400 + i % 7, i % 2 ? 390 : 400 + i % 7); /* all of it, even */
+		say(1, 3, 400 + i % 7, i % 2 ? 390 : 400 + i % 7); /* all of it */
 		if (i % 4 == 3)
-			say(1, 5, 1300, 1290); /* PAD behind it, or less */
+			say(1, 5, 1300, 1290); /* followed by PAD, or less */
 	}
 	begin();
 	add_data(f.tsn);
@@ -109,7 +109,7 @@ static void test_many(void **state)
 	assert_int_equal(u.fills, 0);
 	expect_range(0, u.said, 0);
 	expect_no_more();
-	/* and again, from their gaps; at most one message is left in each slot */
+	/* Retransmitted from their gaps; at most one message is left in each slot. */
 	sack(u.said - SLOTS / 2, 0, 0);
 	sctp_assoc_copy_out(f.a);
 	forbid_all();
@@ -122,7 +122,7 @@ static void test_many(void **state)
 	expect_range(u.said - SLOTS / 4, u.said, 0);
 }
 
-/* Every length of a padding, and every alignment of memory. */
+/* Every length of padding, and every alignment of memory. */
 static void test_padding(void **state)
 {
 	establish_wide();
@@ -138,12 +138,12 @@ static void test_padding(void **state)
 		drop();
 		wait_ns(MSEC);
 	}
-	expect_range(0, 4, 0); /* a packet of them */
+	expect_range(0, 4, 0); /* one packet */
 	sack(4, 0, 0);
 	expect_range(4, 8, 0);
 }
 
-/* The user wants its memory back, of all streams. */
+/* The user takes its memory back, for all streams. */
 static void test_copy_out(void **state)
 {
 	establish_wide();
@@ -178,15 +178,14 @@ static void test_copy_out(void **state)
 }
 
 /*
- * What is referenced in the batch that is just being built is given back as well, in that packet
- * and those before it.
+ * References in the batch being built are copied as well, in the current packet and earlier ones.
  */
 static void test_copy_out_within(void **state)
 {
 	struct sctp_batch b;
 
 	establish_wide();
-	say(6, 3, 712, 700); /* two a packet */
+	say(6, 3, 712, 700); /* two per packet */
 	u.copy_outs = 3;
 	b = output();
 	assert_int_equal(u.fills, 3);
@@ -198,7 +197,7 @@ static void test_copy_out_within(void **state)
 	expect_no_more();
 }
 
-/* What the peer has, as far as one knows, is copied as well: nothing else of it changes. */
+/* Messages that the peer probably has are copied as well; nothing else about them changes. */
 static void test_copy_out_acked(void **state)
 {
 	establish_and_reference(5);
@@ -224,8 +223,8 @@ static void test_copy_out_acked(void **state)
 }
 
 /*
- * Memory cannot be read any more: all that was referenced is copied, and the packet is right again.
- * Six messages, two a packet, and the n-th cannot be read.
+ * Memory becomes unreadable: all references are copied, and the packet is correct again. Of six
+ * messages, two per packet, the n-th cannot be read.
  */
 static void unreadable(unsigned int n)
 {
@@ -237,7 +236,7 @@ static void unreadable(unsigned int n)
 	b = output();
 	assert_int_equal(b.segment, 1472);
 	assert_int_equal((b.len + b.segment - 1) / b.segment, 3);
-	/* that packet and those before it */
+	/* That packet and earlier ones. */
 	assert_int_equal(u.fills, n / 2 * 2 + 2);
 	assert_int_equal(b.n_refs, 6 - u.fills);
 	assert_int_equal(f.a->inflight.referenced, 6 - u.fills);
@@ -272,8 +271,7 @@ static void test_unreadable_last(void **state)
 }
 
 /*
- * If it cannot be copied either, what the user makes of the message has the right checksum, and
- * stays so.
+ * If the memory cannot be copied either, the user's substitute has the right checksum, and stays.
  */
 static void test_poisoned(void **state)
 {
@@ -300,7 +298,7 @@ static void test_poisoned(void **state)
 	assert_int_equal(u.fills, 1);
 }
 
-/* A batch that has to wait has no gaps left. */
+/* A batch that must wait keeps no gaps. */
 static void test_keep(void **state)
 {
 	struct sctp_batch b;
@@ -312,7 +310,7 @@ static void test_keep(void **state)
 	assert_int_equal(b.n_refs, 4);
 	sctp_batch_keep(f.a, &b);
 	assert_int_equal(b.n_refs, 0);
-	assert_int_equal(f.a->inflight.referenced, 2); /* of what has left */
+	assert_int_equal(f.a->inflight.referenced, 2); /* references that were sent */
 	for (unsigned int k = 2; k < 6; k++)
 		forbid(k);
 	leave(&b);

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* LINK: sctp */
 /*
- * Messages whose end is referenced: acknowledged, lost and sent again, and the end of the
+ * Messages with a referenced end: acknowledged, lost and retransmitted, and the end of the
  * association.
  */
 #define _GNU_SOURCE
 #include "fixture/sctp_zcopy_user.h"
 
 /*
- * Once a message is acknowledged without a gap, the user has its memory back, but not that of
- * others.
+ * Once a message is acknowledged without a gap, its memory returns to the user, and no other
+ * memory.
  */
 static void test_acked(void **state)
 {
@@ -20,7 +20,7 @@ static void test_acked(void **state)
 	assert_int_equal(f.a->inflight.referenced, 3);
 	assert_int_equal(sctp_assoc_acked(f.a), 1);
 	forbid(0);
-	/* so does a SHUTDOWN, and the rest of the packet is taken back */
+	/* A SHUTDOWN acknowledges as well, and reneges on the rest of the packet. */
 	begin();
 	put_be32(add(WIRE_SCTP_SHUTDOWN, 0, 4), f.their_tsn + 1);
 	sendp();
@@ -39,10 +39,7 @@ static void test_acked(void **state)
 	assert_true(sctp_assoc_is_drained(f.a));
 }
 
-/*
- * A message acknowledged twice is given back once; a chunk that was sent again has nothing to give
- * back.
- */
+/* Memory returns once, even for two acknowledgements. A retransmitted chunk holds no memory. */
 static void test_acked_once(void **state)
 {
 	establish_and_reference(5);
@@ -59,7 +56,7 @@ static void test_acked_once(void **state)
 	assert_int_equal(f.a->inflight.referenced, 0);
 }
 
-/* A gap block may be taken back (6.2.1): until then, the memory may have to be read. */
+/* The peer may renege on a gap block (6.2.1): until then, the memory may have to be read. */
 static void test_renege(void **state)
 {
 	establish_and_reference(8);
@@ -67,7 +64,7 @@ static void test_renege(void **state)
 	f.now += 10 * MSEC;
 	sack(1, 1, 2); /* 2 and 3 */
 	assert_int_equal(f.a->inflight.referenced, 7);
-	/* 2 is missing again, and 1 as well as before */
+	/* 2 is missing again, and 1 still is. */
 	sack(1, 2, 3);
 	expect_no_more();
 	assert_int_equal(f.a->inflight.referenced, 7);
@@ -77,7 +74,7 @@ static void test_renege(void **state)
 	expect(1, 0);
 	assert_int_equal(f.a->inflight.referenced, 6);
 	forbid(1);
-	/* lost as well: read when it is sent again, and never after */
+	/* Lost as well: the memory is read for the retransmission, and never after. */
 	script_sack(1, 2, 5);
 	receive();
 	assert_int_equal(f.a->inflight.lost, 1);
@@ -93,7 +90,7 @@ static void test_renege(void **state)
 	assert_int_equal(u.fills, 2);
 }
 
-/* The first of all in a gap block, which a timeout takes for reneged. */
+/* The first chunk of all is in a gap block. A timeout counts it as reneged. */
 static void test_renege_head(void **state)
 {
 	establish_and_reference(1);
@@ -110,9 +107,7 @@ static void test_renege_head(void **state)
 	assert_int_equal(f.a->inflight.referenced, 0);
 }
 
-/*
- * The bytes are those of the moment when it was sent again first, however often it is after that.
- */
+/* All retransmissions have the bytes of the first one. */
 static void test_lost(void **state)
 {
 	establish_and_reference(5);
@@ -126,7 +121,7 @@ static void test_lost(void **state)
 	assert_int_equal(f.a->inflight.referenced, 4);
 	forbid(0);
 	expect_no_more();
-	/* again, behind probes with the last one */
+	/* Again, after probes with the last chunk. */
 	change(4, 1);
 	for (unsigned int i = 0; i < 3; i++)
 		while (f.a->path->recovery.now.timeouts <= i)
@@ -143,10 +138,10 @@ static void test_lost(void **state)
 	assert_int_equal(u.fills, 2);
 }
 
-/* After a loss, so many messages are copied, and twice as many after the next one. */
+/* After a loss, this number of messages is copied, and twice this number after the next loss. */
 static void test_copies(void **state)
 {
-	const uint32_t len = 276, ref = 200; /* five of them are a packet */
+	const uint32_t len = 276, ref = 200; /* five per packet */
 	unsigned int first;
 
 	establish_wide();
@@ -156,7 +151,7 @@ static void test_copies(void **state)
 		send_said();
 		drop();
 		assert_int_equal(f.a->zcopy.copies, 0);
-		/* five at once are one loss */
+		/* Five at once are one loss. */
 		first = u.said - 20;
 		lose(first, 5);
 		assert_int_equal(f.a->zcopy.copies, copies);
@@ -176,7 +171,7 @@ static void test_copies(void **state)
 	}
 }
 
-/* Once that is often enough, it is not copied for ever, nor referenced again at each loss. */
+/* After many losses, messages are neither copied forever, nor referenced again after each loss. */
 static void test_most_copies(void **state)
 {
 	establish_wide();
@@ -196,7 +191,7 @@ static void test_most_copies(void **state)
 	}
 }
 
-/* As much again referenced without a loss, and the next one is taken for less. */
+/* After the same number of references without a loss, the next loss counts for less. */
 static void reference_one_by_one(unsigned int n)
 {
 	while (n--) {
@@ -232,8 +227,8 @@ static void test_fewer_copies(void **state)
 }
 
 /*
- * A loss of what was copied says nothing about memory that changes, and what is referenced goes on
- * behind it.
+ * The loss of a copied message shows nothing about changing memory: later messages are still
+ * referenced.
  */
 static void test_copy_lost(void **state)
 {
@@ -257,8 +252,7 @@ static void test_copy_lost(void **state)
 }
 
 /*
- * A lost tail that a probe repairs is a loss: nothing else would tell of memory that changes all
- * the time.
+ * A lost tail that a probe repairs is a loss: only this detects memory that changes all the time.
  */
 static void test_probe(void **state)
 {
@@ -274,7 +268,7 @@ static void test_probe(void **state)
 	change(1, 2);
 	forbid(1);
 	assert_int_equal(f.a->zcopy.copies, 1024);
-	/* the next one finds the same */
+	/* The next probe sends the same bytes. */
 	expire(SCTP_TIMER_TLP);
 	collect();
 	expect(1, 1);
@@ -282,7 +276,7 @@ static void test_probe(void **state)
 	assert_int_equal(u.fills, 1);
 }
 
-/* The last one that is missing, where the peer has what is behind it. */
+/* The last missing chunk, with later ones at the peer. */
 static void test_probe_below(void **state)
 {
 	establish_and_reference(4);
@@ -332,7 +326,7 @@ static void test_timeout(void **state)
 	expect_no_more();
 }
 
-/* When the association is over, nothing reads the user's memory any more. */
+/* After the end of the association, nothing reads the user's memory. */
 static void reference_some(void)
 {
 	establish_and_reference(5);
@@ -367,7 +361,7 @@ static void test_peer_is_silent(void **state)
 	establish_and_reference(3);
 	while (!f.a->inflight.lost)
 		wait_ns(MSEC);
-	/* the first and the last of them were sent again */
+	/* The first and the last were retransmitted. */
 	assert_int_equal(f.a->inflight.referenced, 1);
 	assert_int_equal(u.fills, 2);
 	forbid_all();
@@ -376,7 +370,7 @@ static void test_peer_is_silent(void **state)
 	assert_int_equal(f.error, -ETIMEDOUT);
 }
 
-/* A SACK beyond all that was sent ends the association (12.4). */
+/* A SACK beyond all sent TSNs ends the association (12.4). */
 static void test_peer_lies(void **state)
 {
 	reference_some();
@@ -405,7 +399,7 @@ static void test_endpoint_freed(void **state)
 	assert_int_equal(u.fills, 0);
 }
 
-/* A shutdown waits for what is referenced, as for all else. */
+/* A shutdown waits for references, like for all other messages. */
 static void test_shutdown(void **state)
 {
 	reference_some();
@@ -433,7 +427,7 @@ static void test_shutdown(void **state)
 	assert_null(f.a);
 }
 
-/* When the peer restarts, all that was referenced is given back. */
+/* When the peer restarts, all references end. */
 static void test_restart(void **state)
 {
 	struct wire_sctp_init init, ack;
@@ -449,7 +443,7 @@ static void test_restart(void **state)
 	assert_true(f.rx.restart);
 	assert_int_equal(f.a->inflight.referenced, 0);
 	sctp_assoc_copy_out(f.a);
-	assert_int_equal(u.fills, 1); /* sent again with the INIT ACK */
+	assert_int_equal(u.fills, 1); /* retransmitted with the INIT ACK */
 	collect();
 	drop();
 	setup_memory();
@@ -466,7 +460,7 @@ static void test_restart(void **state)
 	assert_int_equal(u.fills, 3);
 }
 
-/* What was cut for a larger path leaves alone, as it was. */
+/* A message split for a larger path is sent alone, unchanged. */
 static void test_smaller_path(void **state)
 {
 	establish_and_reference(5);
@@ -480,7 +474,7 @@ static void test_smaller_path(void **state)
 	assert_false(reading->df);
 	assert_int_equal(chunks(reading), 1);
 	expect_no_more();
-	/* and new ones behind it, shorter */
+	/* New messages after it are shorter. */
 	f.a->zcopy.copies = 0;
 	wide();
 	say(2, 3, 1200, 1100);
@@ -490,7 +484,7 @@ static void test_smaller_path(void **state)
 	assert_int_equal(f.a->inflight.referenced, 6);
 }
 
-/* Behind a COOKIE ECHO, which may get lost with it. */
+/* After a COOKIE ECHO, and perhaps lost with it. */
 static void test_cookie_echo(void **state)
 {
 	struct wire_sctp_init init = our_init();
