@@ -41,7 +41,7 @@ static size_t some_len(uint64_t *seed)
 	return 1 + next(seed) % (size_t[]){ 64, 300, 5000, 140000, 600000 }[next(seed) % 5];
 }
 
-/* The ends of a block show whether another block overlapped it. */
+/* Marks both ends of a block, to detect blocks that overlap. */
 static void mark(struct block *b)
 {
 	memset(b->p, b->mark, b->len < 256 ? b->len : 128);
@@ -100,7 +100,7 @@ static void test_random(void **state)
 	assert_int_equal(pthread_join(thread, NULL), 0);
 }
 
-/* Blocks beyond the size of a chunk, the largest alignment, and sizes beyond all memory. */
+/* Blocks longer than a chunk, the largest alignment, and sizes beyond all memory. */
 static void test_extremes(void **state)
 {
 	uint8_t *large = arena_alloc((size_t)100 << 20, 64), *aligned = arena_alloc(1, 16 << 20);
@@ -127,7 +127,7 @@ static long resident_pages(void)
 	return pages;
 }
 
-/* Freed pages go back to the system. */
+/* The arena returns freed pages to the system. */
 static void test_given_back(void **state)
 {
 	void *blocks[200];
@@ -145,9 +145,7 @@ static void test_given_back(void **state)
 	assert_true(resident_pages() - before < used / 2);
 }
 
-/*
- * A region whose memory was unmapped unseen: the system soon gives that place to another mapping.
- */
+/* A region is unmapped without notice. The system soon maps other memory there. */
 static void test_regions(void **state)
 {
 	size_t len = (size_t)64 << 30;

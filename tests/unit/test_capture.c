@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* LINK: net */
-/* The files of --capture, block by block: packets that are cut, and files that follow each other. */
+/* The files of --capture, block by block: truncated packets, and files in succession. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -90,13 +90,13 @@ static uint32_t word(size_t at)
 	return w;
 }
 
-/* What a file was found to have. */
+/* Contents of a file. */
 struct found {
 	unsigned int sections, packets, first, last; /* numbers of packets */
-	uint32_t snaplen, caplen, len;		     /* of the interface, and of the last packet */
+	uint32_t snaplen, caplen, len;		     /* of the interface; of the last packet */
 };
 
-/* Reads the file, or an older one, whose blocks must be whole and begin with a section. */
+/* Reads the file, or an older one. Its blocks must be whole, and begin with a section. */
 static struct found read_capture(unsigned int age)
 {
 	struct found found = { 0 };
@@ -128,7 +128,7 @@ static struct found read_capture(unsigned int age)
 	return found;
 }
 
-/* Packets are cut where the setting says, and the record tells how long they were. */
+/* The setting limits the captured bytes of a packet. The record has the true length. */
 static void snaplen(void **state)
 {
 	struct found found;
@@ -139,7 +139,7 @@ static void snaplen(void **state)
 	assert_int_equal(found.snaplen, 100);
 	assert_int_equal(found.caplen, 100);
 	assert_int_equal(found.len, PACKET_LEN + HEADERS);
-	send_packets(1, 1, 100 - HEADERS); /* of just that length */
+	send_packets(1, 1, 100 - HEADERS); /* exactly the limit */
 	found = read_capture(0);
 	assert_int_equal(found.packets, 2);
 	assert_int_equal(found.caplen, 100);
@@ -168,7 +168,7 @@ static void whole_packets(void **state)
 	assert_int_equal(found.len, PACKET_LEN + HEADERS);
 }
 
-/* Each file has a header and whole packets, is no longer than it may be, and goes on where the older one ends. */
+/* Each file has a header and whole packets, keeps its size limit, and continues the older file. */
 static void ring(void **state)
 {
 	struct found newer, older;
@@ -192,7 +192,7 @@ static void ring(void **state)
 	assert_int_not_equal(access((char *)file, F_OK), 0);
 }
 
-/* Packets of any length fit the shortest file that is allowed. */
+/* Packets of any length fit the smallest permitted file. */
 static void longest_packets(void **state)
 {
 	struct found newer, older;

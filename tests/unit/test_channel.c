@@ -99,7 +99,7 @@ static void test_purge(void **state)
 	assert_false(readable(fd));
 	post(&b, 4);
 	assert_int_equal(channel_purge(&b), 1);
-	/* The last event vanished unread: the descriptor says so. */
+	/* The last event was purged, unread: the descriptor is not readable. */
 	assert_false(readable(fd));
 	channel_put(a.chan);
 	channel_put(b.chan);
@@ -107,7 +107,9 @@ static void test_purge(void **state)
 	channel_release(chan);
 }
 
-/* An equal event that waits gives way; others, and those that were read, stay. */
+/*
+ * A new event replaces an equal event that waits. Other events stay, and so do events already read.
+ */
 static void test_latest(void **state)
 {
 	struct event_source a, b;
@@ -191,7 +193,7 @@ static void test_release(void **state)
 	post(&a, 1);
 	close(fd);
 	channel_release(chan);
-	/* Goes nowhere, and raises no SIGPIPE. */
+	/* The event is dropped, without SIGPIPE. */
 	post(&a, 2);
 	assert_int_equal(channel_purge(&a), 0);
 	channel_put(a.chan);
@@ -244,7 +246,7 @@ static void *poster(void *arg)
 	return NULL;
 }
 
-/* More than any pipe holds, while it is read. */
+/* More events than any pipe holds, with a reader at the same time. */
 static void test_threads(void **state)
 {
 	struct event_source a;
@@ -323,7 +325,7 @@ static void test_foreign(void **state)
 	}
 	assert_int_equal(waitpid(pid, &status, 0), pid);
 	assert_int_equal(status, 0);
-	/* The child did not touch the pipe that both have. */
+	/* The child did not touch the pipe that both processes have. */
 	assert_true(readable(fd));
 	expect(chan, 7);
 	channel_put(a.chan);

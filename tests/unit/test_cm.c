@@ -103,8 +103,8 @@ static void test_dual_stack(void **state)
 	pair_destroy_id(id, 3);
 	pair_destroy_id(listener, 1);
 	/*
-	 * For IPv6 alone, the option coming before or after the bind. Who has a port of one family does not keep other
-	 * programs from that of the other one: the first id takes a port that is free.
+	 * IPv6 only, with the option set before or after the bind. An id that has a port of one
+	 * family leaves this port of the other family free: the first id can bind to it.
 	 */
 	for (int late = 0; late < 2; late++) {
 		uint32_t v4 = new_id(&c, 2);
@@ -130,8 +130,8 @@ static void test_dual_stack(void **state)
 }
 
 /*
- * A server that tells its port before it listens there is not too late, if its peer is quick. One that does
- * not listen at all refuses its peers in the end.
+ * A server may publish its port before it listens: a quick peer waits. If the server never listens,
+ * it refuses its peers in the end.
  */
 static void test_early_peer(void **state)
 {
@@ -168,7 +168,10 @@ static void test_early_peer(void **state)
 	chan_close(&c);
 }
 
-/* Nor is one that listens again, while a connection of its former listener keeps the port. */
+/*
+ * As above, for a server that listens again, while a connection of its former listener has the
+ * port.
+ */
 static void test_early_peer_between_listeners(void **state)
 {
 	struct rnic_conn_param param;
@@ -182,7 +185,7 @@ static void test_early_peer_between_listeners(void **state)
 	pair_qp_open(&end);
 	to = loopback(AF_INET, port_of(p.listener));
 	pair_destroy_id(p.listener, 1);
-	/* A port of its own makes it open another association. */
+	/* A local port of its own makes the id open another association. */
 	id = new_id(&p.cc, 2);
 	assert_int_equal(bind_to(id, pair_any(AF_INET, 0)), 0);
 	assert_int_equal(pair_api->cm_resolve_addr(id, NULL, (struct sockaddr *)&to, 1000), 0);
@@ -220,7 +223,7 @@ static void test_wrong_state(void **state)
 	assert_int_equal(pair_api->cm_init_qp_attr(id, 1, &attr), -EINVAL);
 	assert_int_equal(bind_to(id, loopback(AF_INET, 0)), 0);
 	assert_int_equal(bind_to(id, loopback(AF_INET, 0)), -EINVAL);
-	/* No device yet. */
+	/* The id has no device yet. */
 	assert_int_equal(pair_api->cm_init_qp_attr(id, 1, &attr), -EINVAL);
 	pair_destroy_id(id, 0);
 	chan_close(&c);
@@ -234,19 +237,19 @@ static void test_wrong_addresses(void **state)
 
 	chan_open(&c);
 	id = new_id(&c, 1);
-	/* librdmacm's probe for AF_IB */
+	/* librdmacm probes for AF_IB. */
 	bad.ss_family = 27;
 	assert_int_equal(bind_to(id, bad), -EAFNOSUPPORT);
 	assert_int_equal(pair_api->cm_resolve_addr(id, NULL, (struct sockaddr *)&bad, 1),
 			 -EAFNOSUPPORT);
-	/* An address of somebody else */
+	/* An address of another host. */
 	((struct sockaddr_in *)&bad)->sin_family = AF_INET;
 	((struct sockaddr_in *)&bad)->sin_addr.s_addr = htonl(0xc0000201);
 	assert_int_equal(bind_to(id, bad), -EADDRNOTAVAIL);
 	assert_int_equal(pair_api->cm_resolve_addr(id, (struct sockaddr *)&bad,
 						   (struct sockaddr *)&to, 1),
 			 -EADDRNOTAVAIL);
-	/* The id can be bound all the same. */
+	/* The id can still be bound. */
 	assert_int_equal(bind_to(id, loopback(AF_INET, 0)), 0);
 	pair_destroy_id(id, 0);
 	chan_close(&c);
@@ -345,7 +348,7 @@ static void test_datagrams(void **state)
 	chan_close(&c);
 }
 
-/* Events move to another channel with their id, and the id goes with that channel. */
+/* Events move to another channel with their id, and the id moves with that channel. */
 static void test_migrate(void **state)
 {
 	struct sockaddr_storage to = loopback(AF_INET, 7000);

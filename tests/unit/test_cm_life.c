@@ -46,7 +46,7 @@ static void test_passive_disconnect(void **state)
 	pair_expect(&p.cc, DISCONNECTED, 0);
 	pair_close(&p);
 
-	/* So does destroying a QP. */
+	/* Destroying a QP ends its connection. */
 	pair_open(&p, AF_INET);
 	pair_qp_close(&p.s);
 	pair_expect(&p.cc, DISCONNECTED, 0);
@@ -62,8 +62,9 @@ static void wait_any(const struct iw_cq *cq)
 }
 
 /*
- * The peer hangs up right behind a Send. The application hears of the Send first, for it may destroy the QP
- * when it hears of the end; if it does not poll, it hears of the end all the same.
+ * The peer disconnects immediately after a Send. The application gets the Send first, since it may
+ * destroy the QP at the disconnect event. The disconnect event arrives even if the application does
+ * not poll.
  */
 static void farewell(struct pair *p)
 {
@@ -75,7 +76,10 @@ static void farewell(struct pair *p)
 	pair_expect(&p->cc, DISCONNECTED, 0);
 }
 
-/* The peer hangs up as soon as it has a Send. The application hears first that its Send is complete. */
+/*
+ * The peer disconnects as soon as it has received a Send. The application first gets the completion
+ * of this Send.
+ */
 static void last_word(struct pair *p)
 {
 	pair_open(p, AF_INET);
@@ -94,7 +98,7 @@ static void wait_end(struct end *end)
 	assert_int_equal(end->qp->state, IW_QPS_ERR);
 }
 
-/* Completions of another QP on the same CQ, which goes: what stays moves. */
+/* Purges the completions of another QP from the same CQ; the remaining completions move. */
 static void purge_another(struct end *end)
 {
 	struct iw_qp another = { .num = ~end->qp->num };
@@ -108,7 +112,7 @@ static void purge_another(struct end *end)
 	shard_unlock(s);
 }
 
-/* One completion waits in this CQ of the server's, and the event waits for it. */
+/* One completion waits in the server's CQ, and the disconnect event waits for its poll. */
 static void unpolled_end(void (*hang_up)(struct pair *), struct iw_cq **cq, struct pair *p,
 			 bool purged)
 {
@@ -125,7 +129,7 @@ static void unpolled_end(void (*hang_up)(struct pair *), struct iw_cq **cq, stru
 			purge_another(&p->s);
 		}
 		early = next_event(&p->sc, &ev, 20);
-		/* A machine that takes its time makes it look as if nobody was going to poll. */
+		/* On a slow machine, the event may come before the poll. */
 		slow = sys_now() - begin >= NSEC_PER_SEC / 20;
 		assert_true(slow || !early);
 		assert_int_equal(iw_cq_poll(*cq, 1, &cqe), 1);
@@ -153,7 +157,7 @@ static void test_unpolled_end(void **state)
 	pair_expect(&p.sc, DISCONNECTED, 0);
 	pair_close(&p);
 
-	/* Who hangs up has heard all it wants to. */
+	/* An application that disconnects itself gets the event at once. */
 	farewell(&p);
 	wait_end(&p.s);
 	assert_int_equal(pair_api->cm_disconnect(p.sid), 0);
@@ -163,10 +167,10 @@ static void test_unpolled_end(void **state)
 	expect_silence(&p.sc, 1);
 	pair_close(&p);
 
-	/* Nor does it keep an id, or a QP, from going. */
+	/* The waiting event does not delay the destruction of an id or a QP. */
 	farewell(&p);
 	pair_qp_close(&p.s);
-	/* Of either side's doing, as the Terminate may still be under way. */
+	/* Either side may have ended the connection: the Terminate may still be in flight. */
 	assert_true(next_event(&p.sc, &ev, WAIT_MS));
 	assert_int_equal(ev.event, DISCONNECTED);
 	pair_qp_open(&p.s);
@@ -201,7 +205,7 @@ static void test_refused(void **state)
 	pair_destroy_id(id, 3);
 	pair_qp_close(&end);
 
-	/* It is bound, but not listening. */
+	/* The port is bound, but nobody listens. */
 	pair_qp_open(&end);
 	listener = new_id(&c, 5);
 	assert_int_equal(bind_to(listener, pair_any(AF_INET, 0)), 0);
@@ -242,7 +246,7 @@ static void test_reject(void **state)
 	pair_destroy_id(id, 3);
 	pair_qp_close(&end);
 
-	/* A request that nobody read goes with its listener. */
+	/* A request that nobody read is removed with its listener. */
 	pair_qp_open(&end);
 	id = resolve(&cc, 1, loopback(AF_INET, port_of(listener)));
 	param = param_of(&end, NULL);
@@ -281,7 +285,7 @@ static void test_backlog(void **state)
 	pair_expect(&sc, CONNECT_REQUEST, 0);
 	pair_expect(&sc, CONNECT_REQUEST, 0);
 	expect_silence(&sc, 20);
-	/* Those that were read count no longer. */
+	/* Requests that were read do not count any more. */
 	pair_qp_close(&end[refused]);
 	pair_qp_open(&end[refused]);
 	id[0] = resolve(&cc, 9, loopback(AF_INET, port_of(listener)));
@@ -296,7 +300,7 @@ static void test_backlog(void **state)
 
 #define MANY 200
 
-/* They share one association; every second one is closed by the passive side. */
+/* All connections share one association; the passive side closes every second one. */
 static void test_many(void **state)
 {
 	ROWS("5043-8-03");
@@ -358,7 +362,7 @@ static void test_many(void **state)
 
 /* ---- other processes ---- */
 
-/* A child connects, tells so by a byte, and ends in this way. */
+/* A child connects, reports this by a byte, and ends in this way. */
 enum ending { BY_EXIT, BY_SIGNAL, AFTER_SEND };
 
 static void child_main(uint16_t port, enum ending ending, int ready)
@@ -368,14 +372,14 @@ static void child_main(uint16_t port, enum ending ending, int ready)
 	static struct end end;
 	uint32_t id;
 
-	/* A child makes an RNIC of its own. */
+	/* A child creates its own RNIC. */
 	chan_open(&c);
 	pair_qp_open(&end);
 	id = resolve(&c, 1, loopback(AF_INET, port));
 	param = param_of(&end, NULL);
 	assert_int_equal(pair_api->cm_connect(id, &param), 0);
 	pair_expect(&c, ESTABLISHED, 0);
-	/* More than goes out at once. */
+	/* More bytes than fit in one transmission. */
 	if (ending == AFTER_SEND) {
 		strcpy((char *)end.buf + LARGE - SMALL, "last words");
 		post_send_bytes(&end, LARGE);
@@ -463,7 +467,7 @@ static void test_killed(void **state)
 	with_child(BY_SIGNAL, 3);
 }
 
-/* A child that inherits an RNIC, and never uses it, harms neither. */
+/* A child that inherits an RNIC, and never uses it, harms neither process. */
 static void test_fork_idle(void **state)
 {
 	struct rnic_cm_event ev;
@@ -476,7 +480,7 @@ static void test_fork_idle(void **state)
 	if (!pid) {
 		uint32_t n;
 
-		/* What was the parent's is not here. */
+		/* The child has none of the parent's objects. */
 		if (pair_api->cm_get_event(p.cc.rnic, &ev) != -EIO ||
 		    pair_api->cm_destroy_id(p.cid, &n) != -ENOENT)
 			_exit(1);
@@ -490,7 +494,7 @@ static void test_fork_idle(void **state)
 	pair_close(&p);
 }
 
-/* What is posted while some thread is in fork() leaves, although nobody polls. */
+/* Work requests posted while a thread is in fork() are sent, although nobody polls. */
 static void test_fork_and_post(void **state)
 {
 	struct iw_cqe cqe;
@@ -500,7 +504,7 @@ static void test_fork_and_post(void **state)
 
 	pair_open(&p, AF_INET);
 	post_recv(&p.s);
-	usleep(50000); /* else the progress thread waits for the lock, and serves it */
+	usleep(50000); /* else the progress thread waits for the lock, and then serves the QP */
 	posts_in_fork = &p.c;
 	pid = fork();
 	if (!pid)
@@ -515,7 +519,7 @@ static void test_fork_and_post(void **state)
 	pair_close(&p);
 }
 
-/* A socket of this test's at a port of the RNIC, once that is free. */
+/* Binds a socket of this test to a port of the RNIC, once the port is free. */
 static int take_port(uint16_t port)
 {
 	struct sockaddr_storage ss = pair_any(AF_INET, port);
@@ -530,7 +534,7 @@ static int take_port(uint16_t port)
 	return fd;
 }
 
-/* An association without sessions goes after some seconds; connecting then makes a new one. */
+/* An association without sessions ends after some seconds. A later connect opens a new one. */
 static void test_idle(void **state)
 {
 	ROWS("5040-7-04 5041-3-13");
@@ -543,14 +547,14 @@ static void test_idle(void **state)
 	assert_int_equal(pair_api->cm_disconnect(p.cid), 0);
 	pair_expect(&p.sc, DISCONNECTED, 0);
 	pair_close(&p);
-	/* The clients' common port goes with its last association. */
+	/* The clients' common port is freed with its last association. */
 	fd = take_port(port);
 	pair_open(&p, AF_INET);
 	pair_close(&p);
 	close(fd);
 }
 
-/* Armed CQ, sleeping application: the notification comes through the channel. */
+/* The CQ is armed and the application sleeps: the notification comes through the channel. */
 static void test_notify(void **state)
 {
 	struct object obj = { .user_handle = 0x1234567890 };
@@ -569,7 +573,9 @@ static void test_notify(void **state)
 	for (int i = 0; i < 3; i++) {
 		struct pollfd pfd = { .fd = fd, .events = POLLIN };
 
-		/* Once without, then after heavy polling, as the parked thread knows it. */
+		/*
+		 * Without polling first, then after much polling, which the parked thread notices.
+		 */
 		for (int k = 0; k < i * 100000; k++)
 			poller_progress(&rnic_get()->shard);
 		post_recv(&p.s);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* LINK: runtime */
 /*
- * What connection managers say to each other beside private data (conn/cm_message.h): the bytes, and what becomes of
- * wrong ones, by a peer that speaks SCTP by hand.
+ * Messages of the connection manager beside private data (conn/cm_message.h): the bytes, and the
+ * reaction to wrong ones. The peer is scripted.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -12,7 +12,7 @@
 #include "fixture/session_cm.h"
 #include "util/sockaddr.h"
 
-/* A peer that knows all of our extension, and one that does not know flag C. */
+/* One peer knows the whole sctpiw extension; the other peer does not know flag C. */
 static const struct peer_offer knows = { "0040 0040",
 					 "C006 0008 00000001 BF57 000C 01000003 00010000" };
 static const struct peer_offer knows_not = { "0040 0040",
@@ -63,7 +63,7 @@ static void test_bytes(void **state)
 	assert_string_equal(cm_message_type_name(1), "unknown");
 }
 
-/* ---- we listen ---- */
+/* ---- this device listens ---- */
 
 static void called_by(const struct peer_offer *offer)
 {
@@ -82,7 +82,7 @@ static void expect_request(const char *data, uint32_t qp_num, uint32_t *id)
 	*id = ev.id;
 }
 
-/* The ports that an id shows: its own and its peer's. */
+/* Returns the port of an id, or of its peer. */
 static uint16_t port_of(uint32_t id, bool theirs)
 {
 	struct rnic_addr_info info;
@@ -107,13 +107,13 @@ static void test_request(void **state)
 	app_event(ESTABLISHED, 0);
 	hears_soon(0, CONTROL, "0000 0006 0009 0002 'sctpiwCM' 01 00 00 00 %w 'welcome'",
 		   end.qp->num | 7u << 24);
-	/* A plain Initiate has it as well. */
+	/* A plain Initiate has the message as well. */
 	peer_says(1, CONTROL, "0000 0001 'sctpiwCM' 01 00 00 00 00123456");
 	expect_request("", 0x123456, &id);
 	assert_int_equal(port_of(id, true), peer.port);
 	assert_int_equal(app_api->cm_reject(id, 0, "no", 2), 0);
 	hears_soon(1, CONTROL, "0000 0003 'sctpiwCM' 01 00 00 00 00000000 'no'");
-	/* So has a Reject that nobody has asked for. */
+	/* A Reject that answers no request has the message as well. */
 	peer_says(2, CONTROL, "0000 0005 0007 0009 'sctpiwCM' 01 00 00 00 00123456");
 	expect_request("", 0x123456, &id);
 	app_destroy_id(id);
@@ -122,7 +122,7 @@ static void test_request(void **state)
 	app_qp_close(&end);
 }
 
-/* The listener is for RC. */
+/* The listener accepts RC only. */
 static void test_wrong_type(void **state)
 {
 	called_by(&knows);
@@ -147,7 +147,7 @@ static void test_short_request(void **state)
 		hears_soon(sid, CONTROL, "0000 0004");
 	}
 	no_event();
-	/* The longest private data that rdma_cm can show, and more. */
+	/* The longest private data that rdma_cm can show, and longer data. */
 	peer_says(20, CONTROL, "0000 0005 0007 0009 'sctpiwCM' 01 00 00 00 00123456 %b", long_data,
 		  sizeof(long_data));
 	hears_soon(20, CONTROL, "0000 0004");
@@ -156,7 +156,7 @@ static void test_short_request(void **state)
 	app_done();
 }
 
-/* A peer without flag C has private data alone. */
+/* A peer without flag C sends only private data. */
 static void test_older_peer(void **state)
 {
 	struct rnic_conn_param p;
@@ -175,9 +175,9 @@ static void test_older_peer(void **state)
 	app_qp_close(&end);
 }
 
-/* ---- we connect ---- */
+/* ---- this device connects ---- */
 
-/* Calls a peer that knows our extension, up to the Initiate. */
+/* Connects to a peer that knows the extension. The Initiate arrives there. */
 static void reach(struct end *end)
 {
 	uint32_t id = call_peer(end, "data");
@@ -210,7 +210,7 @@ static void test_accepted(void **state)
 	done(&end);
 }
 
-/* The peer answers an INIT, and gives the association up before we know that it is up. */
+/* The peer answers an INIT, and aborts the association before this device knows that it is up. */
 static void gives_up(void)
 {
 	struct wire_sctp_chunk c = peer_hears_chunk(WIRE_SCTP_INIT);
@@ -223,7 +223,7 @@ static void gives_up(void)
 	peer_send();
 }
 
-/* The peer had the association, so it is asked for another one, once. */
+/* The peer had the association, so the device tries another one, once. */
 static void test_given_up(void **state)
 {
 	struct end end;
@@ -237,7 +237,7 @@ static void test_given_up(void **state)
 	done(&end);
 }
 
-/* A peer that has agreed, and says nothing, is none. */
+/* An Accept without the message that the peer agreed to use is an error. */
 static void test_short_accept(void **state)
 {
 	struct wire_sctp_data receipt;
@@ -255,7 +255,7 @@ static void test_short_accept(void **state)
 
 static void test_rejected(void **state)
 {
-	/* Reason, the status of the event, and the private data that are left. */
+	/* Reason, status of the event, and remaining private data. */
 	static const struct {
 		const char *says;
 		int status;

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* LINK: runtime */
-/* The QPs that stand in for none (conn/stand_in.h) go with their ids, however a connection ends. */
+/*
+ * The QPs that stand in for no QP (conn/stand_in.h) end with their ids, however a connection ends.
+ */
 #include <stdlib.h>
 
 #include "conn/stand_in.h"
@@ -20,7 +22,7 @@ static struct rnic_conn_param named(uint32_t qp_num)
 	return param;
 }
 
-/* Checks how many stand-ins there are, and that what they share is there with the first one. */
+/* Checks the number of stand-ins. The first one creates their common PD and CQ. */
 static void expect_stand_ins(unsigned int n)
 {
 	struct rnic *rnic = rnic_get();
@@ -87,7 +89,7 @@ static void test_rejected(void **state)
 	close_all(&e);
 }
 
-/* Neither side says anything more. */
+/* Neither side sends anything more. */
 static void test_let_go(void **state)
 {
 	struct ends e;
@@ -96,7 +98,7 @@ static void test_let_go(void **state)
 	close_all(&e);
 }
 
-/* Calls in a wrong state, or without any number, change nothing. */
+/* Calls in a wrong state, or without a QP number, change nothing. */
 static void test_fails(void **state)
 {
 	struct rnic_conn_param param = named(NOBODY);
@@ -110,7 +112,7 @@ static void test_fails(void **state)
 	close_all(&e);
 }
 
-/* What `sctpiw stat` asks for says what they are: the program has no QP of type RC. */
+/* The report of `sctpiw stat` marks stand-ins: the program has no QP of type RC. */
 static void test_told(void **state)
 {
 	static char text[2 * REPORT_ROOM];

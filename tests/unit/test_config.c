@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* LINK: runtime */
-/* Settings: every value of each, files of any bytes, what goes together, and which source wins. */
+/* Settings: every value of each, files of any bytes, combinations, and which source wins. */
 #include <arpa/inet.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -174,7 +174,7 @@ static void personality_and_node_type(void **state)
 	assert_true(config_finish(&b, &err));
 }
 
-/* Before there was a personality it was said of iWARP devices, and is still. */
+/* node-type = rnic or ca alone selects an iWARP device, as before personality existed. */
 static void node_type_alone(void **state)
 {
 	takes("node-type", "rnic");
@@ -221,7 +221,10 @@ static void values_of_engines(void **state)
 	refuses("engines", "all");
 }
 
-/* What needs one engine is refused with two, by a line that names both, and goes with one. */
+/*
+ * Settings that need one engine work with one. With two they fail, with a message that names both
+ * settings.
+ */
 static void engines_and_the_rest(void **state)
 {
 	static const char *const of_one[][2] = {
@@ -355,7 +358,7 @@ static void values_of_links(void **state)
 		"192.0.2.0/0x8",
 		"2001:db8::/129",
 		"2001:db8::/1000",
-		/* mistyped addresses are no names */
+		/* mistyped addresses are not names */
 		"192.0.2.256",
 		"192.0.2",
 		"2001:db8::g",
@@ -383,7 +386,7 @@ static void values_of_links(void **state)
 	assert_false(allows("198.51.104.0", "x"));
 	assert_true(allows("2001:db8:7fff::1", "x"));
 	assert_false(allows("2001:db8:8000::1", "x"));
-	/* a prefix is of one family, however short */
+	/* a prefix is of one family, even a short one */
 	takes("paths", "::/0");
 	assert_true(allows("2001:db8::1", "x"));
 	assert_false(allows("192.0.2.1", "x"));
@@ -479,7 +482,7 @@ static void files(void **state)
 	assert_int_equal(b.config.log, LOG_LEVEL_DEBUG);
 	assert_int_equal(b.config.silent_limit, 7000000000);
 	assert_string_equal(b.origin[0], "F:4");
-	/* Long comments are nobody's business, and blanks before a name are not. */
+	/* Long comments are ignored, and long blanks before a name are skipped. */
 	assert_true(parse("# " BLANKS50 BLANKS50 BLANKS50 BLANKS50 "x\nllp=ip\n"));
 	assert_true(parse(BLANKS50 BLANKS50 BLANKS50 BLANKS50 "llp = ip\n"));
 	assert_int_equal(b.config.carrier, CONFIG_CARRIER_IP);
@@ -504,7 +507,7 @@ static void files(void **state)
 	assert_string_equal(err.text, "F:1: this is not text");
 }
 
-/* Any bytes: an answer and a line, whatever they are. */
+/* Any bytes: the parser succeeds, or fails with a line of text. */
 static void garbage(void **state)
 {
 	static const char *const words[] = { "llp", "=",     "udp",	     "\n", "[",	   "]",
@@ -528,7 +531,7 @@ static void garbage(void **state)
 				len += strlen(word);
 			}
 		}
-		/* Of its very length, for sanitizers. */
+		/* The allocation has exactly this length, for sanitizers. */
 		text = realloc(text, len);
 		config_init(&b);
 		memset(&err, 0, sizeof(err));
@@ -541,7 +544,7 @@ static void garbage(void **state)
 static void mistyped(void **state)
 {
 	static const struct {
-		const char *entry, *name, *nearest; /* no name: it is known, or none of ours */
+		const char *entry, *name, *nearest; /* no name: known, or not a setting */
 	} cases[] = {
 		{ "SCTPIW_FOO=1", "SCTPIW_FOO", "SCTPIW_LOG" },
 		{ "SCTPIW_LPP=ip", "SCTPIW_LPP", "SCTPIW_LLP" },
@@ -584,7 +587,7 @@ static void mistyped(void **state)
 	assert_null(config_known_nearest("rn", words, 3, 0));
 }
 
-/* The environment over the file; the file that is asked for, or the user's. */
+/* The environment overrides the file: the file that it names, or the user's file. */
 static void sources(void **state)
 {
 	char dir[] = "/tmp/sctpiw-config-XXXXXX", path[128];
@@ -611,13 +614,13 @@ static void sources(void **state)
 	assert_non_null(
 		strstr(err.text, "SCTPIW_ENCAP_PORT: encap-port does not go with llp = ip of "));
 	assert_non_null(strstr(err.text, "/sctpiw.conf:1: "));
-	/* What an option has set bears the option's name. */
+	/* An error about an option names the option. */
 	for (unsigned int i = 0; config_names(i); i++)
 		options[i] = !strcmp(config_names(i)->name, "encap-port");
 	assert_false(config_load(&c, options, &err));
 	assert_memory_equal(err.text, "--encap-port: ", 14);
 	unsetenv("SCTPIW_ENCAP_PORT");
-	/* Who asks is told where each setting comes from, and how it is written there. */
+	/* config_collect() returns the source of each setting, and its spelling there. */
 	assert_true(config_collect(&b, NULL, &err));
 	for (unsigned int i = 0; config_names(i); i++) {
 		const char *name = config_names(i)->name;
@@ -639,7 +642,7 @@ static void sources(void **state)
 	setenv("SCTPIW_CONFIG", "/dev/zero", 1);
 	assert_false(config_load(&c, NULL, &err));
 	assert_string_equal(err.text, "/dev/zero: longer than 64 KiB: that is no file of settings");
-	/* What was asked for has to be there; what was not, need not. */
+	/* A file named in the environment must exist; a default file need not. */
 	setenv("SCTPIW_CONFIG", path, 1);
 	unlink(path);
 	assert_false(config_load(&c, NULL, &err));

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* LINK: config */
-/* The settings cert, cert-key and ca: which go together, and what is said of files that are none. */
+/* The settings cert, cert-key and ca: which go together, and the errors for wrong files. */
 #define _GNU_SOURCE
 #include <setjmp.h>
 #include <stdarg.h>
@@ -41,7 +41,7 @@ static void not_finished(const char *why)
 
 static void test_together(void **state)
 {
-	/* Each of the parts that are not all of them. */
+	/* Each incomplete subset of the three settings. */
 	for (unsigned int parts = 1; parts < 7; parts++) {
 		for (unsigned int i = 0; i < 3; i++)
 			assert_true(!(parts >> i & 1) || set(names[i], "/some/file"));

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* LINK: config */
-/* The settings of faults: which value names a file, and where a mistake is. */
+/* The settings of faults: values that name a file, and the place of a mistake. */
 #define _GNU_SOURCE
 #include <setjmp.h>
 #include <stdarg.h>
@@ -17,7 +17,7 @@
 #include "config/config_faults.h"
 #include "fixture/written.h"
 
-/* Rules stand in the value, or in the file that it names. A mistake has its place there. */
+/* The value has the rules, or names their file. An error gives the line there. */
 static void faults(void **state)
 {
 	char path[] = "/tmp/sctpiw-faults-XXXXXX", text[128];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* LINK: config */
-/* Key files: what is taken, and what is said of what is not. */
+/* Key files: valid ones, and the errors for others. */
 #define _GNU_SOURCE
 #include <setjmp.h>
 #include <stdarg.h>
@@ -49,7 +49,7 @@ static void refused(const char *text, const char *why)
 {
 	assert_false(parse(text));
 	assert_non_null(strstr(err.text, why));
-	/* Nothing of a key may get into a log. */
+	/* No part of a key may get into a log. */
 	assert_null(strstr(err.text, "00112233"));
 	assert_int_equal(keys.n, 0);
 	assert_int_equal(keys.key[0].bytes[1], 0);
@@ -99,7 +99,7 @@ static void test_file(void **state)
 		assert_non_null(strstr(err.text, "chmod 600"));
 	}
 	assert_int_equal(chmod(path, 0600), 0);
-	/* root's file is everybody's to believe, another user's is not. */
+	/* Everybody accepts a file of root, but not one of another user. */
 	if (!geteuid()) {
 		assert_int_equal(chown(path, 12345, 0), 0);
 		assert_false(config_keys_read(path, &keys, &err));

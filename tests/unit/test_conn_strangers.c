@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* LINK: conn */
 /*
- * Associations that peers open and nobody here has a use for: there are no more than
- * CONN_STRANGERS_MAX, and the oldest goes first.
+ * Associations that peers open without a session: at most CONN_STRANGERS_MAX remain, and the oldest
+ * goes first.
  */
 #include "conformance/rows.h"
 #include "fixture/oob_host.h"
 
 static struct oob_host *const h = &oob_host;
 
-/* A QP that has a session on the association, which is no stranger then. */
+/* Returns a QP with a session on association *a, which is not a stranger then. */
 static struct iw_qp *guest(struct conn_assoc **a)
 {
 	struct iw_qp *qp = oob_host_qp_new();
@@ -31,7 +31,7 @@ static struct conn_assoc *strangers(unsigned int n)
 	return first;
 }
 
-/* The oldest one is aborted before anything else happens. */
+/* Checks that the oldest one is aborted before anything else happens. */
 static void expect_abort(const struct conn_assoc *oldest)
 {
 	unsigned int before = h->aborts;
@@ -70,7 +70,7 @@ static void test_without_sessions(void **state)
 	oob_peer_opens(1, 8);
 	expect_abort(first);
 	assert_true(conn_assoc_is_up(a));
-	/* Its session ends: it is the newest stranger now. */
+	/* Its session ends, so it is the newest stranger now. */
 	oob_peer_says(a, 0, 1, SESSION_TERMINATE, 0, 0);
 	oob_peer_hears(a, SESSION_TERMINATE, NULL);
 	assert_int_equal(h->conn->strangers.count, CONN_STRANGERS_MAX + 1);
@@ -79,7 +79,7 @@ static void test_without_sessions(void **state)
 	finish(qp);
 }
 
-/* A peer that lives may take its time to close what was idle, or what it has itself begun to close. */
+/* A live peer has time to close an idle association, or to finish its own shutdown. */
 static void test_closing(void **state)
 {
 	struct conn_assoc *a, *first, *second;
@@ -100,7 +100,10 @@ static void test_closing(void **state)
 	finish(qp);
 }
 
-/* Nor does it help to ask for sessions, and never to acknowledge that they are refused or rejected. */
+/*
+ * A peer stays a stranger if it requests sessions, but never acknowledges their refusal or
+ * rejection.
+ */
 static void test_turned_away(void **state)
 {
 	struct conn_assoc *a, *first, *second;
@@ -114,7 +117,7 @@ static void test_turned_away(void **state)
 	oob_peer_hears(first, SESSION_ENHANCED_REJECT, NULL);
 	oob_peer_says_enhanced(second, 0, 0, SESSION_ENHANCED_INITIATE, OOB_PEER_LARGER, qp->num,
 			       &(struct session_enhanced){ .ird = 1, .peer_to_peer = true });
-	/* which the second one's window does not even let through */
+	/* the second peer's window even blocks the answer */
 	assert_int_equal(iw_assoc_sessions(second->iw), 1);
 	strangers(CONN_STRANGERS_MAX - 2);
 	expect_no_abort();
@@ -125,7 +128,7 @@ static void test_turned_away(void **state)
 	finish(qp);
 }
 
-/* One that has more unacknowledged refusals than others goes, when all of them have too many. */
+/* If all have too many unacknowledged refusals, the one with the most goes. */
 static void test_refused_too_often(void **state)
 {
 	struct conn_assoc *a, *worst = NULL;

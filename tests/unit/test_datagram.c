@@ -2,8 +2,8 @@
 /* LINK: conn */
 /* VALGRIND: yes */
 /*
- * Datagrams of UD queue pairs (conn/datagram.h): whose turn it is to send, what waits for a port that is full, behind
- * which UDP port the peer is, how long a route's MTU is known, and what of a stranger's is not looked at.
+ * Datagrams of UD queue pairs (conn/datagram.h): turns to send, a full port, the peer's UDP port,
+ * and the lifetime of a route's MTU. Packets of strangers are checked little.
  */
 #define _GNU_SOURCE
 #include <setjmp.h>
@@ -28,12 +28,15 @@ static void expect_batch(unsigned int i, const struct iw_qp *qp, unsigned int pa
 
 /* ---- tests ---- */
 
-/* QPs send in turns of a bounded length, and one output takes a bounded number of turns. */
+/*
+ * QPs send in turns of limited length, and one call of datagram_output() has a limited number of
+ * turns.
+ */
 static void turns(void **state)
 {
 	struct iw_qp *a = qp_new(), *b = qp_new();
 
-	/* They came to RTS, and might have had something to send. */
+	/* Both came to RTS, so they might have had something to send. */
 	datagram_output(&conn);
 	assert_false(datagram_is_pending(&conn));
 	post_freely(a, 300);
@@ -54,7 +57,7 @@ static void turns(void **state)
 	qp_end(b);
 }
 
-/* What the port does not take waits for it, and nobody is called meanwhile. */
+/* Packets that the port does not accept wait for it. Meanwhile, no QP is called. */
 static void full_port(void **state)
 {
 	struct iw_qp *qp = qp_new();
@@ -75,7 +78,7 @@ static void full_port(void **state)
 	qp_end(qp);
 }
 
-/* The kernel is asked for the MTU of each route once a second, in whatever order they are used. */
+/* The device requests each route's MTU from the kernel once a second, in any order of use. */
 static void mtus(void **state)
 {
 	struct iw_qp *qp = qp_new();
@@ -93,7 +96,7 @@ static void mtus(void **state)
 	post(qp, 8, 1);
 	datagram_output(&conn);
 	assert_int_equal(lookups, 4);
-	/* Two addresses that share a place do not take each other's. */
+	/* Addresses in the same hash slot do not use each other's MTU. */
 	post(qp, 8, 1);
 	post(qp, 8 + 64, 1);
 	datagram_output(&conn);
@@ -102,7 +105,8 @@ static void mtus(void **state)
 }
 
 /*
- * A peer is behind the UDP port of the QP number, behind the one of the setting, or behind none. A group has the port of its number alone.
+ * A peer's UDP port is its QP's port, the port of the setting, or none. A multicast group uses only
+ * its number's port.
  */
 static void encapsulation(void **state)
 {
@@ -148,7 +152,7 @@ static void input(const struct iw_qp *qp, size_t payload)
 		       WIRE_SCTP_COMMON_LEN + WIRE_UD_LEN + payload);
 }
 
-/* What comes stays in the sockets while a QP that has run low of receives is given time to post more. */
+/* Received packets stay in the sockets while a QP with few receives has time to post more. */
 static void few_receives(void **state)
 {
 	struct iw_qp *qp = qp_new();
@@ -163,7 +167,7 @@ static void few_receives(void **state)
 	assert_int_equal(conn_receive(&conn, CONN_QUICK), CONN_NOTHING);
 	assert_true(conn.datagrams.low);
 	assert_int_equal(rounds, 2);
-	/* What comes for an association does not wait as long. */
+	/* With associations, this wait is shorter. */
 	iw_set_now(conn.iw, 1);
 	conn.n_assocs = 1;
 	assert_int_equal(conn_receive(&conn, CONN_QUICK), CONN_NOTHING);
@@ -180,7 +184,7 @@ static void few_receives(void **state)
 	qp_end(qp);
 }
 
-/* No UD queue pair sends more than the largest MTU that there is, whatever receive is posted. */
+/* A datagram longer than the largest MTU is malformed, whatever receive is posted. */
 static void longer_than_any(void **state)
 {
 	struct iw_qp *qp = qp_new();

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* LINK: sctp */
-/* What "sctpiw doctor --listen" answers, and to whom. */
+/* The answers of "sctpiw doctor --listen", and who gets them. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -30,7 +30,7 @@ static int begin(void **state)
 	return 0;
 }
 
-/* Sends a message of len bytes. Returns how many bytes come back, which answer is read from. */
+/* Sends len bytes of a message. Returns the length of the reply, which is read into answer. */
 static size_t send_from(const struct ip_addr *ip, uint16_t port, const struct doctor_message *m,
 			size_t len)
 {
@@ -49,7 +49,7 @@ static size_t send_one(const struct doctor_message *m, size_t len)
 	return send_from(&here, PORT, m, len);
 }
 
-/* A message of this type with the cookie that a hello gets. */
+/* Returns a message of this type with the cookie from the answer to a hello. */
 static struct doctor_message welcomed(enum doctor_type type)
 {
 	struct doctor_message m = { .type = DOCTOR_HELLO, .nonce = NONCE };
@@ -71,7 +71,7 @@ static void cookies(void **state)
 	assert_int_equal(answer.type, DOCTOR_ECHO);
 	assert_int_equal(answer.sequence, 1);
 	assert_int_equal(answer.nonce, NONCE);
-	/* It is good for this address, port and nonce, and for a while. */
+	/* The cookie is valid for this address, port and nonce, and for a while. */
 	other.b[15]++;
 	assert_int_equal(send_from(&other, PORT, &m, 1400), 0);
 	assert_int_equal(send_from(&here, PORT + 1, &m, 1400), 0);
@@ -85,13 +85,13 @@ static void cookies(void **state)
 	assert_int_equal(send_one(&m, 1400), 1400);
 	now += 30 * NSEC_PER_SEC;
 	assert_int_equal(send_one(&m, 1400), 0);
-	/* Another listener, with another secret, does not take it. */
+	/* Another listener has another secret, and rejects the cookie. */
 	now -= 60 * NSEC_PER_SEC;
 	g.secret[0]++;
 	assert_int_equal(send_one(&m, 1400), 0);
 }
 
-/* Whoever has not shown a cookie gets at most as many bytes as he sent, and never what he sent. */
+/* Without a cookie, the answer has at most as many bytes as the request, and never repeats it. */
 static void no_amplification(void **state)
 {
 	struct doctor_message m = { .type = DOCTOR_HELLO, .nonce = NONCE };
@@ -127,7 +127,7 @@ static void counts(void **state)
 	assert_int_equal(answer.type, DOCTOR_COUNTED);
 	assert_int_equal(answer.received, 6);
 	assert_int_equal(answer.overtaken, 2);
-	/* The same guest begins anew. */
+	/* The same guest starts again. */
 	m.type = DOCTOR_HELLO;
 	m.nonce++;
 	assert_int_equal(send_one(&m, 100), DOCTOR_MESSAGE_LEN);
@@ -152,13 +152,13 @@ static void events(void **state)
 	assert_int_equal(event, DOCTOR_WELCOME);
 	send_one(&probe, 100);
 	assert_int_equal(event, DOCTOR_NOTHING);
-	/* It sees the answers, whatever was before. */
+	/* The guest receives the answers, whatever happened before. */
 	send_one(&hello, DOCTOR_MESSAGE_LEN);
 	send_one(&hello, DOCTOR_MESSAGE_LEN);
 	assert_int_equal(event, DOCTOR_NOTHING);
 }
 
-/* Many guests do not push out one that is there, and many addresses that are made up push out no guest. */
+/* Neither many guests nor many forged addresses evict an active guest. */
 static void crowds(void **state)
 {
 	struct doctor_message first = welcomed(DOCTOR_COUNT), m;
@@ -181,7 +181,7 @@ static void crowds(void **state)
 		assert_int_equal(send_from(&other, PORT, &m, 100), DOCTOR_MESSAGE_LEN);
 	}
 	assert_int_equal(send_one(&first, 100), DOCTOR_MESSAGE_LEN);
-	/* Those that are silent make room. */
+	/* Silent guests make room. */
 	now += 11 * NSEC_PER_SEC;
 	m = (struct doctor_message){ .type = DOCTOR_HELLO, .nonce = 9999 };
 	send_one(&m, 100);

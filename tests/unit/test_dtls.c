@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* LINK: net */
-/* Sessions of DTLS (net/dtls.h): how they come about, change their keys, and end. */
+/* Sessions of DTLS (net/dtls.h): how they start, change their keys, and end. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <setjmp.h>
@@ -39,17 +39,20 @@ static void test_session(void **state)
 	assert_int_equal(a->stats.handshakes, 1);
 	assert_int_equal(b->stats.handshakes, 1);
 	assert_int_equal(a->stats.refused + b->stats.refused + b->stats.bad_records, 0);
-	/* The server keeps its last flight for a while, and then nothing is waited for. */
+	/* The server keeps its last flight for a while. After that, no timer runs. */
 	assert_true(dtls_next_timeout(a->dtls) == TIME_NEVER);
 	dtls_pair_pass(100 * NSEC_PER_SEC);
 	assert_true(dtls_next_timeout(b->dtls) == TIME_NEVER);
 	assert_true(net.longest <= DTLS_HANDSHAKE_MTU);
-	/* It is AES-GCM, the quickest: ChaCha20-Poly1305 adds 29 bytes. */
+	/* The cipher is AES-GCM, the fastest: ChaCha20-Poly1305 adds 29 bytes. */
 	assert_int_equal(dtls_pair_ask(a, &to, &tx), DTLS_SEALED);
 	assert_int_equal(dtls_cipher_overhead(tx), 37);
 }
 
-/* Groups that are negotiated are elliptic curves, x25519 and secp256r1: others are slow (dtls_credentials.c). */
+/*
+ * The client offers only the elliptic curves x25519 and secp256r1: other groups are slow
+ * (dtls_credentials.c).
+ */
 static void test_groups(void **state)
 {
 	static const uint8_t extension[] = { 0, 10, 0, 6, 0, 4, 0, 29, 0, 23 };
@@ -59,7 +62,7 @@ static void test_groups(void **state)
 	assert_non_null(memmem(hello->data, hello->len, extension, sizeof(extension)));
 }
 
-/* Each datagram of a handshake gets lost in turn. */
+/* Each datagram of a handshake is lost in turn. */
 static void test_one_lost(void **state)
 {
 	for (unsigned int i = 0; i < 12; i++) {
@@ -68,7 +71,7 @@ static void test_one_lost(void **state)
 		net.lost = UINT64_C(1) << i;
 		dtls_pair_send_text(a, b, "hello");
 		dtls_pair_pass(2 * NSEC_PER_SEC);
-		/* The last one is the packet itself, which DTLS does not send again. */
+		/* The last datagram is the packet itself, which DTLS does not retransmit. */
 		dtls_pair_send_text(a, b, "more");
 		dtls_pair_pass(NSEC_PER_SEC);
 		assert_string_equal(b->last, "more");
@@ -92,7 +95,7 @@ static void test_many_lost(void **state)
 	}
 }
 
-/* Both begin at once: there is one session, and nothing gets lost. */
+/* Both hosts start at once: the result is one session, and no packet is lost. */
 static void test_crossing(void **state)
 {
 	for (unsigned int i = 0; i < 8; i++) {
@@ -154,7 +157,7 @@ static void test_unknown_name(void **state)
 	assert_int_equal(a->port->n + b->port->n, 0);
 }
 
-/* Keys are changed one host at a time: b has the new one already, and still accepts the old one. */
+/* Hosts change their keys in turn: b has the new key already, and still accepts the old one. */
 static void test_two_keys(void **state)
 {
 	dtls_pair_stop(b);
@@ -167,7 +170,7 @@ static void test_two_keys(void **state)
 	dtls_pair_received(a, 1, "welcome");
 }
 
-/* There is a session; b is killed, so that it says no farewell, and begins anew. */
+/* Sets up a session, then kills b, which sends no close_notify, and starts b again. */
 static void kill_and_restart(void)
 {
 	dtls_pair_exchange();
@@ -176,7 +179,10 @@ static void kill_and_restart(void)
 	dtls_pair_start(b, 2000, DTLS_LAB);
 }
 
-/* b is killed and begins anew: it says that it does not know the session, and a sets up a new one. */
+/*
+ * b is killed and starts again. b reports that it does not know the session, and a sets up a new
+ * one.
+ */
 static void test_restart(void **state)
 {
 	kill_and_restart();
@@ -189,7 +195,7 @@ static void test_restart(void **state)
 	dtls_pair_settle();
 	dtls_pair_received(b, 1, "found");
 	assert_int_equal(a->stats.handshakes, 2);
-	/* The session before it is there a little longer, for what is late. */
+	/* The previous session remains a little longer, for late packets. */
 	assert_int_equal(a->port->n, 1);
 	dtls_pair_pass(10 * NSEC_PER_SEC);
 	dtls_pair_send_text(b, a, "back");
@@ -197,7 +203,7 @@ static void test_restart(void **state)
 	dtls_pair_received(a, 2, "back");
 }
 
-/* The same, but b begins: its ClientHello comes to a session that is up. */
+/* The same, but b starts: its ClientHello arrives at a session that is up. */
 static void test_restart_asks(void **state)
 {
 	kill_and_restart();
@@ -209,11 +215,11 @@ static void test_restart_asks(void **state)
 	dtls_pair_received(b, 1, "fine");
 }
 
-/* A peer that says nothing any more has perhaps forgotten the session. */
+/* A silent peer has perhaps lost the session. */
 static void test_doubt(void **state)
 {
 	kill_and_restart();
-	/* Nothing of b arrives, its hints neither. */
+	/* Nothing from b arrives, not even its hints. */
 	b->mute = true;
 	dtls_pair_send_text(a, b, "are you there?");
 	dtls_pair_pass(NSEC_PER_SEC);
@@ -221,7 +227,7 @@ static void test_doubt(void **state)
 	b->mute = false;
 	dtls_pair_pass(NSEC_PER_SEC);
 	assert_null(dtls_pair_peer(a)->next);
-	/* This one gets lost, so that there is no hint. */
+	/* This packet is lost, so b sends no hint. */
 	net.lost = UINT64_C(1) << net.sent;
 	assert_true(net.sent < 63);
 	dtls_pair_send_text(a, b, "still?");
@@ -233,7 +239,7 @@ static void test_doubt(void **state)
 	dtls_pair_received(b, 1, "there");
 }
 
-/* A peer that only receives is not asked for a new session again and again. */
+/* A peer that only receives does not cause an endless series of new handshakes. */
 static void test_one_way(void **state)
 {
 	dtls_pair_exchange();
@@ -242,14 +248,14 @@ static void test_one_way(void **state)
 		dtls_pair_pass(100 * NSEC_PER_MSEC);
 	}
 	assert_int_equal(b->received, 601);
-	/* After 2, 4, 8, 16 and 32 s. */
+	/* Handshakes after 2, 4, 8, 16 and 32 s. */
 	assert_in_range(a->stats.handshakes, 3, 6);
 	dtls_pair_send_text(b, a, "thank you");
 	dtls_pair_settle();
 	assert_int_equal(dtls_pair_peer(a)->patience, 0);
 }
 
-/* Has a ask for the next session, and loses the last flight of b. */
+/* a starts the next handshake, and the last flight of b is lost. */
 static void lose_last_flight(void)
 {
 	dtls_pair_exchange();
@@ -260,11 +266,11 @@ static void lose_last_flight(void)
 	net.count = 0;
 }
 
-/* What b seals now is for keys that a does not have yet: that is no reason to begin yet another handshake. */
+/* b seals with keys that a does not have yet: a must not start yet another handshake. */
 static void test_last_flight(void **state)
 {
 	lose_last_flight();
-	/* The first number is one of the old key, too, and would be a replay. */
+	/* The old key has used the first number, too: a record with this number is a replay. */
 	dtls_pair_send_text(b, a, "lost");
 	dtls_pair_send_text(b, a, "lost");
 	dtls_pair_settle();
@@ -278,14 +284,14 @@ static void test_last_flight(void **state)
 	dtls_pair_received(a, 2, "found");
 }
 
-/* The same, while b has begun another one, too: it sends its last flight again nevertheless. */
+/* The same, but b has also started a handshake. b still retransmits its last flight. */
 static void test_last_flight_crossing(void **state)
 {
 	lose_last_flight();
 	dtls_setup_connect(dtls_pair_peer(b), net.now);
 	assert_non_null(dtls_pair_peer(b)->next);
 	net.count = 0;
-	/* a asks for the flight that it has not got, and nothing of b's ClientHello arrives. */
+	/* a requests the missing flight, and nothing of b's ClientHello arrives. */
 	while (a->stats.handshakes < 2 && net.now < 8 * NSEC_PER_SEC) {
 		struct dtls_peer *peer = dtls_pair_peer(b);
 
@@ -299,7 +305,7 @@ static void test_last_flight_crossing(void **state)
 	dtls_pair_received(a, 2, "found");
 }
 
-/* A key that could not be changed is not changed again with the next packet. */
+/* After a failed change of keys, the next packet does not start another one. */
 static void test_rekey_pause(void **state)
 {
 	struct dtls_peer *peer;
@@ -357,7 +363,7 @@ static void test_rekey(void **state)
 	assert_true(a->stats.handshakes >= 5);
 	assert_int_equal(a->stats.handshakes, b->stats.handshakes);
 	assert_int_equal(a->stats.bad_records + b->stats.bad_records, 0);
-	/* While no new key can be agreed on, sending ends before the old one is worn out. */
+	/* If no new key can be negotiated, sending stops before the old key is worn out. */
 	b->mute = true;
 	for (unsigned int i = 0; i < 300; i++) {
 		struct path_addr addr = dtls_pair_address(2000);
@@ -380,7 +386,7 @@ static void test_silence(void **state)
 	for (unsigned int i = 0; i < 100; i++)
 		dtls_pair_send_text(a, b, "a packet that waits");
 	dtls_pair_pass(DTLS_HANDSHAKE_LIMIT * NSEC_PER_MSEC + NSEC_PER_SEC);
-	/* SCTP has its own patience: it is told of nothing. */
+	/* DTLS reports no error: SCTP has its own time limit. */
 	assert_int_equal(a->failed, 0);
 	assert_int_equal(a->port->n, 0);
 	assert_true(dtls_next_timeout(a->dtls) == TIME_NEVER);
@@ -406,7 +412,7 @@ static void test_self(void **state)
 	assert_int_equal(dtls_pair_ask(a, &to, &tx), DTLS_NOT);
 }
 
-/* The local address shows with the first answer. */
+/* The first answer shows the local address. */
 static void test_local_address(void **state)
 {
 	struct path_addr to = dtls_pair_address(2000), any = to;

@@ -2,7 +2,7 @@
 /* LINK: net */
 /* WRAP: dtls_gcm_new */
 /* VALGRIND: yes */
-/* The ciphers of records, by both libraries: what one seals the other one opens, and nothing else is opened. */
+/* The ciphers of records, by both libraries: each opens only the records that the other seals. */
 #define _GNU_SOURCE
 #include <setjmp.h>
 #include <stdarg.h>
@@ -25,7 +25,7 @@ static const size_t lengths[] = { 0, 1, 15, 16, 17, 63, 64, 255, 1400, 4097, LON
 static const struct dtls_aead_input input = { "twelve bytes", "thirteen of i" };
 static const uint8_t secret[32] = "0123456789abcdef0123456789abcdef";
 
-static bool gnutls_alone; /* libipsec-mb is not there */
+static bool gnutls_alone; /* libipsec-mb is missing */
 static uint8_t plain[LONGEST], sealed[2][LONGEST + DTLS_TAG];
 
 struct dtls_gcm *__real_dtls_gcm_new(enum dtls_suite suite, const uint8_t *key);
@@ -56,7 +56,7 @@ static int setup(void **state)
 	return 0;
 }
 
-/* Without the library the other cases say less. */
+/* Without the library, the other cases test less. */
 static void test_library(void **state)
 {
 #ifdef SCTPIW_IPSEC_MB
@@ -100,7 +100,7 @@ static void test_both(void **state)
 	}
 }
 
-/* One bit that is wrong, in what comes or in what both sides know. */
+/* One wrong bit, in the record or in the data that both sides know. */
 static void test_forged(void **state)
 {
 	const size_t len = 100;

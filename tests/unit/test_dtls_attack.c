@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* LINK: net */
-/* Sessions of DTLS (net/dtls.h) beside those who have no key: forged packets, floods, and errors of ICMP. */
+/*
+ * Attacks on sessions of DTLS (net/dtls.h) without a key: forged packets, floods, and ICMP errors.
+ */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <setjmp.h>
@@ -24,7 +26,7 @@ __attribute__((visibility("default"))) int clock_gettime(clockid_t id, struct ti
 	return dtls_pair_clock(ts);
 }
 
-/* Whoever does not have the key can begin as often as he likes beside a session: it stays. */
+/* Handshakes without the right key leave an existing session alone. */
 static void test_stays(void **state)
 {
 	dtls_pair_exchange();
@@ -41,7 +43,7 @@ static void test_stays(void **state)
 	assert_int_equal(a->port->n, 1);
 }
 
-/* What was under way when the key changed is taken, and each record once. */
+/* Records in flight while the key changes are accepted, each once. */
 static void test_replay(void **state)
 {
 	struct path_addr from = dtls_pair_address(1000);
@@ -61,20 +63,20 @@ static void test_replay(void **state)
 	assert_int_equal(b->stats.replays, 3);
 	for (size_t i = DTLS_HEADER; i < copy.len; i++) {
 		memcpy(data, copy.data, copy.len);
-		data[10]++; /* the next number */
+		data[10]++; /* the next record number */
 		data[i] ^= 1;
 		dtls_port_input(b->port, &from, data, copy.len, net.now);
 	}
 	dtls_pair_received(b, 2, "once");
 	assert_int_equal(b->stats.bad_records, copy.len - DTLS_HEADER);
-	/* Nothing of it has done any harm. */
+	/* The forged records did no harm. */
 	dtls_pair_settle();
 	dtls_pair_send_text(a, b, "twice");
 	dtls_pair_settle();
 	dtls_pair_received(b, 3, "twice");
 }
 
-/* ClientHellos without a cookie get a short answer, and leave nothing. */
+/* ClientHellos without a cookie get a short answer, and allocate nothing. */
 static void test_flood(void **state)
 {
 	struct path_addr from = dtls_pair_address(1000);
@@ -97,7 +99,7 @@ static void test_flood(void **state)
 	assert_true(dtls_next_timeout(b->dtls) == TIME_NEVER);
 }
 
-/* Bytes by chance, and a handshake whose datagrams were changed. */
+/* Random bytes, and a handshake with changed datagrams. */
 static void test_hostile(void **state)
 {
 	struct path_addr from = dtls_pair_address(1000);
@@ -152,7 +154,7 @@ static void test_unreachable(void **state)
 	dtls_pair_send_text(a, b, "hello");
 	memcpy(quoted, net.flight[net.first].data, len);
 	net.count = 0;
-	/* One that does not know the ClientHello is not believed. */
+	/* An error that does not quote the ClientHello is ignored. */
 	quoted[30] ^= 1;
 	assert_false(dtls_port_error(a->port, &to, quoted, &len, sizeof(quoted), -ECONNREFUSED,
 				     net.now));
@@ -168,7 +170,10 @@ static void test_unreachable(void **state)
 	assert_int_equal(a->port->n, 0);
 }
 
-/* It was unreachable, but then it answers: what ICMP said is no reason to give up when its answers get lost later. */
+/*
+ * The peer was unreachable, but then answers. The ICMP error is no reason to fail when later
+ * answers are lost.
+ */
 static void test_reachable_again(void **state)
 {
 	struct path_addr to = dtls_pair_address(2000);
@@ -187,7 +192,10 @@ static void test_reachable_again(void **state)
 	dtls_pair_received(b, 1, "hello");
 }
 
-/* Whether a believes an ICMP error that begins like this; *len: of what it is about. */
+/*
+ * Passes to a an ICMP error that quotes this record. True if a accepts the error; quoted and *len
+ * are then the user's data.
+ */
 static bool believes(const void *record, size_t n, uint8_t *quoted, size_t *len)
 {
 	struct path_addr to = dtls_pair_address(2000);
@@ -197,7 +205,10 @@ static bool believes(const void *record, size_t n, uint8_t *quoted, size_t *len)
 	return dtls_port_error(a->port, &to, quoted, len, 64, -ECONNREFUSED, net.now);
 }
 
-/* Of a session, an error is about what was sealed, which only those know who have seen the record. */
+/*
+ * During a session, an ICMP error is about the user's data. It must quote ciphertext, which only
+ * those know who saw the record.
+ */
 static void test_quoted(void **state)
 {
 	static const uint8_t forged[64] = { DTLS_DATA, 0xfe, 0xfd, 0, 1, 0, 0, 0, 0x10, 0,
@@ -218,14 +229,14 @@ static void test_quoted(void **state)
 	assert_true(believes(second.data, 29, quoted, &len));
 	assert_int_equal(len, 14);
 	assert_memory_equal(quoted, "another packet", 14);
-	/* Less than the ciphertext's beginning proves nothing, and the first numbers are always the same. */
+	/* Fewer bytes of ciphertext prove nothing, since the first numbers are always the same. */
 	assert_false(believes(first.data, 28, quoted, &len));
 	assert_false(believes(forged, sizeof(forged), quoted, &len));
 	first.data[28] ^= 1;
 	assert_false(believes(first.data, 29, quoted, &len));
-	second.data[8] ^= 0x80; /* another number */
+	second.data[8] ^= 0x80; /* another record number */
 	assert_false(believes(second.data, 29, quoted, &len));
-	/* What is older than the records that are remembered. */
+	/* The record is too old to be remembered. */
 	second.data[8] ^= 0x80;
 	for (unsigned int i = 0; i < 200; i++) {
 		dtls_pair_send_text(a, b, "more");
@@ -234,7 +245,10 @@ static void test_quoted(void **state)
 	assert_false(believes(second.data, 29, quoted, &len));
 }
 
-/* A forged record comes to both while a handshake goes on, after each of its datagrams in turn: there is a session nevertheless. */
+/*
+ * Both hosts get a forged record after each datagram of a handshake, in turn. The session comes up
+ * all the same.
+ */
 static void forge(const uint8_t *record, size_t len)
 {
 	for (unsigned int step = 0; step < 7; step++) {
@@ -279,7 +293,7 @@ static void test_forged_message(void **state)
 		memcpy(message + DTLS_HEADER, (uint8_t[]){ 0, 0, 0, 35, 0, 0, 0, 0, 0, 0, 0, 35 },
 		       12);
 		message[DTLS_HEADER] = types[i % 2];
-		message[DTLS_HEADER + 5] = (uint8_t)(i / 2); /* number of the message */
+		message[DTLS_HEADER + 5] = (uint8_t)(i / 2); /* message_seq */
 		forge(message, sizeof(message));
 	}
 }
@@ -304,8 +318,8 @@ static size_t take_server_hello(uint8_t *record)
 }
 
 /*
- * A ServerHello comes that could be b's, and is not. What follows it looks like another key, which is told to SCTP; but that
- * asks once more before it believes it (decision 39), and gets its session.
+ * A forged ServerHello that could be from b arrives. The next messages look like another key, which
+ * is reported to SCTP. SCTP tries once more before it fails (decision 39), and gets its session.
  */
 static void test_forged_server_hello(void **state)
 {
@@ -326,7 +340,7 @@ static void test_forged_server_hello(void **state)
 	dtls_pair_received(b, 1, "once more");
 }
 
-/* The peer has another key, and says so: that is believed, but not at once. */
+/* The peer has another key, and sends an alert. The alert ends the attempt, but not at once. */
 static void test_refused(void **state)
 {
 	dtls_pair_stop(b);
@@ -345,7 +359,10 @@ static void rekey(struct dtls_host *h)
 	dtls_pair_settle();
 }
 
-/* A record comes again after the key has changed, once of the old key and once of the new one: nobody takes it for anything else. */
+/*
+ * Records are repeated after the key has changed: one sealed with the old key, one with the new
+ * key. Both are recognized as replays.
+ */
 static void test_replay_rekey(void **state)
 {
 	struct dtls_datagram before, after;
@@ -355,7 +372,7 @@ static void test_replay_rekey(void **state)
 	before = net.flight[net.first];
 	dtls_pair_settle();
 	rekey(a);
-	/* These have the numbers that the old key has seen. */
+	/* These have numbers that the old key has used. */
 	dtls_pair_send_text(a, b, "between");
 	dtls_pair_send_text(a, b, "between");
 	dtls_pair_settle();
@@ -372,7 +389,7 @@ static void test_replay_rekey(void **state)
 	dtls_pair_received(b, 5, "after");
 }
 
-/* Somebody has kept a farewell of the key before: the session is not over. */
+/* An attacker repeats a close_notify of the previous key: the session continues. */
 static void test_old_close(void **state)
 {
 	uint8_t record[2 + DTLS_OVERHEAD];
@@ -391,7 +408,10 @@ static void test_old_close(void **state)
 	assert_non_null(dtls_pair_peer(a));
 }
 
-/* ClientHellos without a cookie that are one datagram get one answer, and an address gets only so many. */
+/*
+ * Several ClientHellos without a cookie in one datagram get one answer. An address gets a limited
+ * number of answers.
+ */
 static void test_many_hellos(void **state)
 {
 	struct dtls_datagram hello;
@@ -419,14 +439,14 @@ static void test_places(void **state)
 {
 	struct ip_addr one = dtls_pair_address(1).remote, other = one;
 
-	/* Where an address has its place is known to this process alone. */
+	/* Only this process knows the slot of an address. */
 	assert_ptr_equal(dtls_remote_of(a->dtls, &one), dtls_remote_of(a->dtls, &one));
 	other.b[15]++;
 	assert_true(dtls_remote_of(a->dtls, &one) != dtls_remote_of(a->dtls, &other) ||
 		    dtls_remote_of(b->dtls, &one) != dtls_remote_of(b->dtls, &other));
 }
 
-/* Whoever sends what nobody can open does not keep others from hearing that their session is gone. */
+/* A sender of records that nobody can open does not prevent hints to other addresses. */
 static void test_hints(void **state)
 {
 	static const uint8_t data[40] = { DTLS_DATA, 0xfe, 0xfd, 0, 1, 0, 0, 0, 0, 0, 0, 0, 27 };
@@ -450,7 +470,7 @@ static void test_clear(void **state)
 	uint8_t packet[] = "\x03\xe8\x07\xd0 a packet of SCTP";
 	struct dtls_cipher *tx;
 
-	/* It is taken off the hands of the caller, and is not answered. */
+	/* The packet is consumed, but gets no answer. */
 	assert_true(dtls_port_input(b->port, &from, packet, sizeof(packet), net.now));
 	assert_int_equal(b->stats.refused, 1);
 	assert_int_equal(b->received + net.count, 0);
@@ -458,19 +478,19 @@ static void test_clear(void **state)
 	dtls_pair_start_with(b, 2000, DTLS_LAB, true, DTLS_REKEY);
 	assert_false(dtls_port_input(b->port, &from, packet, sizeof(packet), net.now));
 	assert_int_equal(dtls_pair_ask(b, &from, &tx), DTLS_CLEAR);
-	/* Others are asked for a session first. */
+	/* Other addresses get an offer of a session first. */
 	from.udp_port = 1001;
 	assert_int_equal(dtls_pair_ask(b, &from, &tx), DTLS_WAIT);
 	dtls_port_wait(b->port, &from, packet, sizeof(packet), net.now);
 	dtls_pair_pass(3 * NSEC_PER_SEC);
 	assert_int_equal(dtls_pair_ask(b, &from, &tx), DTLS_CLEAR);
-	/* Who has a session with us does not lose it to somebody who sends in the clear. */
+	/* Packets in the clear do not end the session of their address. */
 	dtls_pair_send_text(a, b, "sealed");
 	dtls_pair_settle();
 	from.udp_port = 1000;
 	assert_true(dtls_port_input(b->port, &from, packet, sizeof(packet), net.now));
 	assert_int_equal(dtls_pair_ask(b, &from, &tx), DTLS_SEALED);
-	/* Unless it has not used it for long: it has begun anew, without the key. */
+	/* If the session was idle for long, they do: the peer started again, without the key. */
 	dtls_pair_pass(20 * NSEC_PER_SEC);
 	assert_false(dtls_port_input(b->port, &from, packet, sizeof(packet), net.now));
 	assert_int_equal(dtls_pair_ask(b, &from, &tx), DTLS_CLEAR);

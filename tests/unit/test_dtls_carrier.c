@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* LINK: net */
 /* WRAP: udp_start udp_stop udp_open_port udp_send udp_send_one carrier_port_of carrier_port_free user_sctp_input */
-/* Batches of packets through the carrier dtls (net/dtls_carrier.c), over sockets of this test that may be full at any packet. */
+/*
+ * Batches of packets through the carrier dtls (net/dtls_carrier.c). The sockets of this test may be
+ * full at any packet.
+ */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <setjmp.h>
@@ -28,7 +31,7 @@
 #define PACKETS 64u
 #define PACKET 1500u
 #define FLIGHT 128u
-#define REFERENCED_AT 100u /* bytes into a packet */
+#define REFERENCED_AT 100u /* offset in a packet, in bytes */
 #define REFERENCED 1000u   /* bytes */
 
 static struct side {
@@ -36,7 +39,7 @@ static struct side {
 	struct conn conn;
 	struct endpoint ep;
 	struct carrier_port port;
-	uint64_t last_seq; /* of the records of data that have left */
+	uint64_t last_seq; /* of the data records that were sent */
 	unsigned int received;
 } a, b;
 
@@ -50,12 +53,12 @@ static struct {
 static unsigned int in_flight;
 
 static unsigned int room; /* packets that the socket takes before it is full */
-static bool whole;	  /* it takes a batch whole, or nothing of it */
+static bool whole;	  /* the socket accepts a whole batch, or nothing */
 
-/* What is sent. */
+/* The data to send. */
 static uint8_t data[PACKETS * PACKET], memory[SCTP_BATCH_REFS][REFERENCED];
 static struct sctp_ref refs[SCTP_BATCH_REFS];
-static size_t segment, last_len; /* of all packets but the last one, and of that one */
+static size_t segment, last_len; /* length of each packet but the last; of the last */
 static unsigned int packets;
 
 /* ---- the sockets ---- */
@@ -115,7 +118,10 @@ void __wrap_udp_send_one(struct endpoint *ep, const struct path_addr *to, const 
 	put(ep, record, len);
 }
 
-/* As the real one, it takes off the batch what has left packet by packet, and leaves one alone that has left whole. */
+/*
+ * Like the real one, removes each packet that was sent alone from the batch, and leaves a batch
+ * that was sent whole.
+ */
 int __wrap_udp_send(struct endpoint *ep, struct sctp_batch *batch);
 int __wrap_udp_send(struct endpoint *ep, struct sctp_batch *batch)
 {
@@ -165,7 +171,7 @@ static struct path_addr address(const struct endpoint *ep)
 
 static void settle(void)
 {
-	/* What is answered meanwhile comes behind it. */
+	/* Replies sent meanwhile are appended. */
 	for (unsigned int i = 0; i < in_flight; i++) {
 		const struct carrier_datagram d = {
 			.data = flight[i].data,
@@ -218,7 +224,7 @@ static void make_batch(unsigned int n, size_t len, size_t last, struct sctp_batc
 	};
 }
 
-/* Has memory elsewhere take the place of a part of each packet. */
+/* Replaces a part of each packet by a reference to other memory. */
 static void refer(struct sctp_batch *batch)
 {
 	assert_true(packets <= SCTP_BATCH_REFS);
@@ -241,7 +247,7 @@ static int setup(void **state)
 	int fd;
 
 	strcpy(config.key, "/tmp/test_dtls_carrier.XXXXXX");
-	fd = mkstemp(config.key); /* for this user alone */
+	fd = mkstemp(config.key); /* accessible only to this user */
 	assert_true(fd >= 0);
 	close(fd);
 	write_file(config.key, "lab 00112233445566778899aabbccddeeff\n");
@@ -251,7 +257,7 @@ static int setup(void **state)
 	start(&a, 1000);
 	start(&b, 2000);
 	unlink(config.key);
-	/* It waits for the session. */
+	/* The packet waits for the session. */
 	make_batch(1, 40, 40, &batch);
 	assert_int_equal(carrier_dtls.send(&a.ep, &batch), 0);
 	settle();
@@ -272,7 +278,7 @@ static int teardown(void **state)
 	return 0;
 }
 
-/* The port is full when so many packets of the batch have left; then there is room, and the rest leaves. */
+/* The port is full after it sent this number of packets. Later it has room for the rest. */
 static void send_in_two(struct sctp_batch *batch, unsigned int gone)
 {
 	const uint8_t *rest = data + (whole ? 0 : gone * segment);
@@ -310,7 +316,7 @@ static void test_full_whole(void **state)
 	fill_at_each();
 }
 
-/* Sealed, the last packets of the batch are too long for one call with the others. */
+/* Once sealed, the last packets of the batch are too long for a common call with the others. */
 static void test_full_long(void **state)
 {
 	struct sctp_batch batch;

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* LINK: net */
 /* WRAP: dtls_say_up dtls_say_failed */
-/* Sessions of DTLS by certificates (net/dtls_credentials.h): who is accepted, and what both sides say of who is not. */
+/*
+ * Sessions of DTLS by certificates (net/dtls_credentials.h): whom a host accepts, and the errors of
+ * both sides if not.
+ */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <setjmp.h>
@@ -21,11 +24,11 @@
 #include "fixture/dtls_pair.h"
 #include "net/dtls_gnutls.h"
 
-#define ADDRESS "10.0.0.1" /* that both hosts have (dtls_pair_address()) */
+#define ADDRESS "10.0.0.1" /* address of both hosts (dtls_pair_address()) */
 
 static struct dtls_host *const a = &dtls_hosts[0], *const b = &dtls_hosts[1];
 
-/* What was said of the last handshake of each. */
+/* The report about the last handshake of each host. */
 static struct said {
 	enum dtls_why why;
 	char identity[DTLS_IDENTITY_MAX + 1];
@@ -121,7 +124,7 @@ static int teardown_group(void **state)
 	return 0;
 }
 
-/* ---- who is accepted ---- */
+/* ---- accepted peers ---- */
 
 static void test_session(void **state)
 {
@@ -134,14 +137,14 @@ static void test_session(void **state)
 		assert_false(said[i].by_key);
 	}
 	assert_true(net.longest <= DTLS_HANDSHAKE_MTU);
-	/* A session more, the other way round. */
+	/* Another session, in the other direction. */
 	dtls_setup_connect(dtls_pair_peer(b), net.now);
 	dtls_pair_settle();
 	assert_int_equal(a->stats.handshakes, 2);
 	assert_int_equal(b->stats.handshakes, 2);
 }
 
-/* Keys of all kinds, each against one of another kind. */
+/* Keys of all kinds, each against a key of another kind. */
 static void test_algorithms(void **state)
 {
 	static const struct {
@@ -172,7 +175,7 @@ static void test_algorithms(void **state)
 	}
 }
 
-/* A chain of some 6 KB, whose messages are several datagrams. */
+/* Makes a chain of about 6 KB, whose messages take several datagrams. */
 static void make_chain(struct dtls_cert *middle, struct dtls_cert *leaf)
 {
 	dtls_cert_make(middle, &(struct dtls_wish){ .name = "Middle", .issuer = &ca, .names = 40 });
@@ -193,7 +196,7 @@ static void test_chain(void **state)
 	assert_string_equal(said[0].identity, "CN=leaf");
 	assert_true(net.longest <= DTLS_HANDSHAKE_MTU && net.sent > 12);
 	assert_int_equal(net.now, 5 * NSEC_PER_SEC);
-	/* Each datagram gets lost in turn. */
+	/* Each datagram is lost in turn. */
 	for (unsigned int i = 0; i < 22; i++) {
 		both(&leaf);
 		net.lost = UINT64_C(1) << i;
@@ -204,7 +207,7 @@ static void test_chain(void **state)
 		assert_string_equal(b->last, "more");
 		assert_int_equal(a->stats.handshakes, 1);
 	}
-	/* Both begin at once. */
+	/* Both hosts start at once. */
 	both(&leaf);
 	dtls_pair_send_text(a, b, "from a");
 	dtls_pair_send_text(b, a, "from b");
@@ -234,7 +237,10 @@ static void test_loss(void **state)
 	dtls_cert_free(&leaf);
 }
 
-/* An authority below another one may be what is believed in: others of the one above it are not accepted. */
+/*
+ * A host may trust an intermediate authority only. It then rejects other certificates of the
+ * authority above.
+ */
 static void test_middle(void **state)
 {
 	struct dtls_cert middle, leaf;
@@ -264,9 +270,12 @@ static void test_any_name(void **state)
 	dtls_cert_free(&cert);
 }
 
-/* ---- who is not ---- */
+/* ---- refused peers ---- */
 
-/* One side has that certificate; theirs: what it hears of it, and detail is what the other side says. */
+/*
+ * One side has this certificate. `theirs` is this side's error; `ours` and `detail` are the other
+ * side's.
+ */
 static void refused(struct dtls_cert *cert, struct dtls_cert *top, enum dtls_why ours,
 		    enum dtls_why theirs, const char *detail)
 {
@@ -356,7 +365,7 @@ static void test_authority(void **state)
 		     DTLS_WHY_CERT_CA, DTLS_WHY_REFUSED_CERT_CA, "");
 }
 
-/* The one who has signed it is no authority, or its key is short. */
+/* The issuer is no authority, or the key is too short. */
 static void test_other_faults(void **state)
 {
 	struct dtls_cert leaf;
@@ -366,7 +375,7 @@ static void test_other_faults(void **state)
 	refused_wish(
 		(struct dtls_wish){ .address = ADDRESS, .algorithm = GNUTLS_PK_RSA, .bits = 1024 },
 		DTLS_WHY_CERT_OTHER, DTLS_WHY_REFUSED_CERT_OTHER, "weak");
-	/* Each side believes another authority: the client is the first to say so. */
+	/* Each side trusts another authority: the client is the first to fail. */
 	dtls_cert_make(&leaf, &(struct dtls_wish){ .name = "leaf",
 						   .issuer = &other_ca,
 						   .leaf = true,
@@ -382,7 +391,10 @@ static void test_other_faults(void **state)
 
 /* ---- beside keys ---- */
 
-/* Who has a key alone does not come to somebody who has a certificate alone; who has both comes to all. */
+/*
+ * A host with only a key and a host with only a certificate get no session. A host with both gets
+ * sessions with all.
+ */
 static void test_kinds(void **state)
 {
 	for (unsigned int server = 0; server < 2; server++) {
@@ -411,7 +423,7 @@ static void test_kinds(void **state)
 
 /* ---- hostile ---- */
 
-/* A forged refusal comes to both while a handshake goes on, after each of its datagrams in turn. */
+/* Both hosts get a forged alert after each datagram of a handshake, in turn. */
 static void test_forged_alert(void **state)
 {
 	/* certificate_expired, unknown_ca, access_denied, insufficient_security */
@@ -435,7 +447,7 @@ static void test_forged_alert(void **state)
 	}
 }
 
-/* Who has no certificate of ours begins beside a session: it stays. */
+/* A host without a valid certificate starts a handshake: the existing session stays. */
 static void test_stays(void **state)
 {
 	struct dtls_cert cert;
@@ -458,7 +470,7 @@ static void test_stays(void **state)
 	dtls_cert_free(&cert);
 }
 
-/* Messages of a handshake whose bytes were changed by chance: there is a session in the end. */
+/* Handshake messages with random changes: the session comes up in the end. */
 static void test_changed(void **state)
 {
 	for (unsigned int i = 0; i < 60; i++) {
@@ -495,7 +507,10 @@ static void test_files(void **state)
 {
 	struct config_certs certs = dtls_cert_files(&node, &ca);
 
-	/* Of a bad certificate or key GnuTLS leaks some memory: tests/e2e/certificates.py has that. */
+	/*
+	 * GnuTLS leaks some memory for a bad certificate or key: tests/e2e/certificates.py tests
+	 * these.
+	 */
 	certs.ca_len = 100;
 	not_loaded(certs, "ca: there is no certificate that can be used");
 }

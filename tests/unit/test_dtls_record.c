@@ -67,7 +67,7 @@ static size_t seal(enum dtls_type type, const void *data, size_t len)
 	return dtls_seal(tx, type, record, len);
 }
 
-/* Opens what is in record, and checks what it says. */
+/* Opens the record, and checks its text. */
 static enum dtls_opened open_text(size_t size)
 {
 	struct dtls_header h;
@@ -111,7 +111,7 @@ static void test_suites(void **state)
 	}
 }
 
-/* The nonce, and what is authenticated, put together by hand. */
+/* Builds the nonce and the additional data by hand. */
 static void test_vector(void **state)
 {
 	struct dtls_header h;
@@ -136,7 +136,7 @@ static void test_vector(void **state)
 	gnutls.aead_cipher_deinit(aead);
 }
 
-/* Each bit of a record counts. */
+/* A change of any bit of a record is detected. */
 static void test_forged(void **state)
 {
 	size_t len = seal(DTLS_DATA, TEXT, LEN);
@@ -165,7 +165,7 @@ static void test_truncated(void **state)
 
 	memcpy(copy, record, len);
 	for (size_t left = 0; left < len; left++) {
-		/* A buffer that ends there: who reads on is seen by a sanitizer. */
+		/* The buffer ends here, so that a sanitizer detects a longer read. */
 		cut = malloc(left + 1);
 		memcpy(cut, copy, left);
 		assert_false(dtls_header_get(cut, left, &h));
@@ -192,13 +192,13 @@ static void test_headers(void **state)
 	memcpy(record, copy, len);
 	record[1] = 3; /* TLS over TCP */
 	assert_false(dtls_header_get(record, len, &h));
-	/* A record of the epoch before, or after, is of another key. */
+	/* A record of the previous or next epoch has another key. */
 	for (unsigned int epoch = 0; epoch < 4; epoch++) {
 		memcpy(record, copy, len);
 		put_be16(record + 3, (uint16_t)epoch);
 		assert_int_equal(open_text(len), epoch == 1 ? DTLS_OPENED : DTLS_BAD);
 	}
-	/* An alert does not pass for data. */
+	/* An alert does not pass as data. */
 	len = seal(DTLS_ALERT, TEXT, LEN);
 	record[0] = DTLS_DATA;
 	assert_int_equal(open_text(len), DTLS_BAD);
@@ -206,7 +206,7 @@ static void test_headers(void **state)
 
 static void set_number(uint64_t seq)
 {
-	/* A cipher that has sealed so many before. */
+	/* Seals until the cipher has used this number of records. */
 	uint8_t text[LEN] = TEXT;
 
 	while (DTLS_FIRST_SEQ + dtls_cipher_used(tx) < seq)
@@ -218,7 +218,7 @@ static enum dtls_opened open_number(uint64_t seq)
 	static uint8_t kept[2000][LEN + DTLS_OVERHEAD];
 	static uint64_t n;
 
-	/* Records are sealed once each, in order, and kept. */
+	/* Each record is sealed once, in order, and kept. */
 	if (!seq) {
 		n = 0;
 		return DTLS_BAD;
@@ -236,7 +236,7 @@ static void test_replays(void **state)
 	open_number(0);
 	assert_int_equal(open_number(1), DTLS_OPENED);
 	assert_int_equal(open_number(1), DTLS_REPLAY);
-	/* Late, but not too late, and each once. */
+	/* Late records inside the window are accepted once. */
 	assert_int_equal(open_number(1000), DTLS_OPENED);
 	assert_int_equal(open_number(1000 - DTLS_WINDOW), DTLS_OPENED);
 	assert_int_equal(open_number(1000 - DTLS_WINDOW), DTLS_REPLAY);
@@ -245,7 +245,7 @@ static void test_replays(void **state)
 		assert_int_equal(open_number(seq), DTLS_OPENED);
 		assert_int_equal(open_number(seq), DTLS_REPLAY);
 	}
-	/* Another word, one after the other, and a leap over all of them. */
+	/* Numbers in another word, in order, and a jump over the whole window. */
 	for (uint64_t seq = 1001; seq < 1200; seq++)
 		assert_int_equal(open_number(seq), DTLS_OPENED);
 	assert_int_equal(open_number(1100), DTLS_REPLAY);
@@ -263,7 +263,7 @@ static void test_forged_number(void **state)
 	set_number(DTLS_FIRST_SEQ + 10);
 	len = seal(DTLS_DATA, TEXT, LEN);
 	memcpy(copy, record, len);
-	record[10] = 0xff; /* a number that is far ahead */
+	record[10] = 0xff; /* a number far ahead */
 	record[8] = 0x7f;
 	assert_int_equal(open_text(len), DTLS_BAD);
 	memcpy(record, copy, len);

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* LINK: verbs */
-/* Each action of the list has an injector wherever it may happen, so that none is read that nobody does. */
+/*
+ * Each action of the list has an injector wherever it may happen: the parser accepts no action that
+ * does nothing.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -25,7 +28,7 @@ static uint64_t done_at(unsigned int class)
 
 	for (size_t i = 0; i < N; i++)
 		actions |= injectors[i]->does[class];
-	/* Who asks there hands on what it does not do itself. */
+	/* At packets and completions, the caller passes on the actions that it does not perform. */
 	if (class == FAULT_CLASS_NUMBER_PACKET || class == FAULT_CLASS_NUMBER_COMPLETION)
 		actions |= done_at(FAULT_CLASS_NUMBER_TIMER);
 	return actions;
@@ -44,7 +47,7 @@ static void actions_have_injectors(void **state)
 	}
 }
 
-/* What an injector does by itself may be written, too. */
+/* The language has each action that an injector performs. */
 static void injectors_have_actions(void **state)
 {
 	for (size_t i = 0; i < N; i++) {
@@ -57,7 +60,7 @@ static void injectors_have_actions(void **state)
 	}
 }
 
-/* One does each action that time alone fires, so that none happens twice. */
+/* Exactly one injector performs each action of a timer, so that none happens twice. */
 static void timed_actions_have_one_injector(void **state)
 {
 	uint64_t seen = 0;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* LINK: faults */
 /*
- * The list of sites, selectors and actions of faults. With the argument --list it prints the list as docs/fault-list.md
- * has it instead of testing.
+ * The list of sites, selectors and actions of faults. With the argument --list, the program tests
+ * nothing and prints the list in the format of docs/fault-list.md.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -15,7 +15,7 @@
 
 #include "faults/fault_rule.h"
 
-/* Every word names one thing at its place, or a rule would not be clear. */
+/* Each word is unique at its place, so that rules are unambiguous. */
 static void words_are_unique(void **state)
 {
 	for (unsigned int i = 1; i < FAULT_SITES; i++) {
@@ -33,7 +33,7 @@ static void words_are_unique(void **state)
 	}
 }
 
-/* What must be there stands in front of what may be. */
+/* Mandatory arguments come before optional ones. */
 static void arguments_are_in_order(void **state)
 {
 	for (unsigned int i = 0; i < FAULT_ACTIONS; i++) {
@@ -58,7 +58,7 @@ static void names_have_values(void **state)
 
 /* ---- the document ---- */
 
-/* Text of the list in a table of Markdown, where a _ between letters stands for itself. */
+/* Prints text of the list for a Markdown table, with each _ outside code escaped. */
 static void print_cell(const char *text)
 {
 	bool code = false;

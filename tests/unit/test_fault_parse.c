@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* LINK: faults */
 /* VALGRIND: yes */
-/* The language of faults: what each word becomes, and what is said of each mistake, with its line and column. */
+/*
+ * The language of faults: the meaning of each word, and the error for each mistake, with its line
+ * and column.
+ */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -18,7 +21,7 @@
 #define MS 1000000ull
 #define S 1000000000ull
 
-/* Reads a text that is one rule. */
+/* Parses a text with one rule. */
 static struct fault_rule read_one(const char *text)
 {
 	struct fault_rule rule, none;
@@ -71,7 +74,7 @@ static void examples(void **state)
 	assert_int_equal(r.when.after_time, 0);
 }
 
-/* Every selector, with or without "on", before and behind the action. */
+/* Every selector, with or without "on", before and after the action. */
 static void selectors(void **state)
 {
 	struct fault_rule r =
@@ -157,7 +160,10 @@ static void arguments(void **state)
 	assert_int_equal(r.action.arg[fault_limit_value], 4);
 }
 
-/* Each action of the list can be written, with all of its arguments, at a site of each of its classes. */
+/*
+ * The language has each action of the list, with all of its arguments, at a site of each of its
+ * classes.
+ */
 static void every_action(void **state)
 {
 	static const char *const values[] = {
@@ -360,7 +366,7 @@ static void long_rules(void **state)
 	struct fault_rule rule;
 	struct fault_reader r;
 
-	/* Blanks do not count. */
+	/* Blanks do not count for the limit. */
 	memset(text, ' ', sizeof(text));
 	memcpy(text, "packets:", 8);
 	memcpy(text + sizeof(text) - 4, "drop", 4);
@@ -368,7 +374,7 @@ static void long_rules(void **state)
 	assert_int_equal(fault_read(&r, &rule, &err), 1);
 	assert_string_equal(rule.text, "packets: drop");
 
-	/* Private data has a limit of its own. */
+	/* Private data has its own limit. */
 	memset(text, 'x', sizeof(text));
 	memcpy(text, "rejected: reject data \"", 23);
 	text[23 + FAULT_DATA_MAX] = '"';

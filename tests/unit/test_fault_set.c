@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* LINK: faults */
 /* VALGRIND: yes */
-/* The rules in force: which events have a fault, in which order, how often, and the same with the same seed. */
+/*
+ * The rules in force: which events have a fault, in which order, how often, and equally for equal
+ * seeds.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -30,7 +33,7 @@ static uint32_t add(struct fault_set *s, const char *text)
 	return fault_set_add(s, &rule, START);
 }
 
-/* Asks n times at one time; writes down which events have a fault, as "..x.". */
+/* Reports n events at one time. Returns which of them have a fault, as "..x.". */
 static const char *ask_at(struct fault_set *s, enum fault_site site,
 			  const struct fault_attrs *attrs, uint64_t now, unsigned int n)
 {
@@ -48,7 +51,7 @@ static const char *ask(struct fault_set *s, enum fault_site site, unsigned int n
 	return ask_at(s, site, &nothing, 0, n);
 }
 
-/* What one rule does with 8 events. */
+/* Checks the faults of one rule at successive events. */
 static void expect(const char *rule, enum fault_site site, const char *expected)
 {
 	struct fault_set s;
@@ -73,7 +76,9 @@ static void counts(void **state)
 	expect("packets: drop, probability 0", FAULT_SITE_packet, "........");
 }
 
-/* A rule of all completions is about those alone that can have its status, and counts no others. */
+/*
+ * A rule for all completions applies only to those that can have its status, and counts no others.
+ */
 static void status_of_some(void **state)
 {
 	struct fault_set s;
@@ -86,7 +91,7 @@ static void status_of_some(void **state)
 	fault_set_fini(&s);
 }
 
-/* A limit of the size is about those alone that exceed it, and counts no others. */
+/* A size limit applies only to packets that exceed it, and counts no others. */
 static void limit_of_size(void **state)
 {
 	struct fault_attrs attrs = { .bytes = 1300 };
@@ -150,7 +155,7 @@ static void times(void **state)
 	fault_set_fini(&s);
 }
 
-/* A selector matches what it names, and nothing of what is not known. */
+/* A selector matches the named value, and no unknown value. */
 static void select_one(const char *rule, enum fault_site site, struct fault_attrs right,
 		       struct fault_attrs other)
 {
@@ -197,7 +202,7 @@ static bool has_second(const void *assoc, const struct ip_addr *addr)
 	return !memcmp(addr->b, assoc, sizeof(addr->b));
 }
 
-/* A peer has several addresses, and a rule that names any of them is about it. */
+/* A peer has several addresses. A rule with any of them matches. */
 static void any_address_of_a_peer(void **state)
 {
 	static const struct ip_addr second = { .b = { [15] = 2 } };
@@ -218,7 +223,7 @@ static void any_address_of_a_peer(void **state)
 	fault_set_fini(&s);
 }
 
-/* One count for calls of both kinds. */
+/* All kinds of calls have one common count. */
 static void any_call(void **state)
 {
 	struct fault_set s;
@@ -235,7 +240,7 @@ static void any_call(void **state)
 	fault_set_fini(&s);
 }
 
-/* The first rule that fires has its way; all of them count. */
+/* The first rule that fires wins; all rules count the event. */
 static void several(void **state)
 {
 	struct fault_action a;
@@ -268,7 +273,7 @@ static void roll(uint64_t seed, const char *before, const char *rule, char text[
 	struct fault_action a;
 
 	fault_set_init(&s, seed);
-	/* A rule in front of it takes a number, whatever it is. */
+	/* The rule before it draws from the random numbers. */
 	add(&s, before);
 	add(&s, rule);
 	for (unsigned int i = 0; i < 200; i++) {
@@ -281,7 +286,7 @@ static void roll(uint64_t seed, const char *before, const char *rule, char text[
 	fault_set_fini(&s);
 }
 
-/* The number for the injector is another one each time, also where no dice are thrown. */
+/* The injector gets another random number each time, even for rules without a probability. */
 static void numbers(void **state)
 {
 	struct fault_action a, b;
@@ -317,14 +322,14 @@ static void seeds(void **state)
 	assert_string_equal(first, beside);
 	assert_string_not_equal(first, other);
 	assert_in_range(count(first), 40, 80);
-	/* Two rules of the same text throw different dice, and those of one do not depend on the other. */
+	/* Two rules with the same text draw different random numbers, independent of each other. */
 	roll(7, rule, rule, other);
 	assert_in_range(count(other), 20, 60);
 	for (unsigned int i = 0; i < 200; i++)
 		assert_true(other[i] == '.' || first[i] == 'x');
 }
 
-/* Gilbert-Elliott: as many losses as its two probabilities say, and in a row. */
+/* Gilbert-Elliott: the rate of losses follows the two probabilities, and losses come in bursts. */
 static void bursts(void **state)
 {
 	unsigned int losses = 0, runs = 0;
@@ -337,14 +342,14 @@ static void bursts(void **state)
 		for (unsigned int i = 0; i < 200; i++)
 			runs += text[i] == 'x' && (!i || text[i - 1] != 'x');
 	}
-	/* 1 of 11 events is in the bad state, and 5 of them are in a row, on average. */
+	/* On average, 1 of 11 events is in the bad state, and 5 of these follow each other. */
 	assert_in_range(losses, 20000 / 14, 20000 / 9);
 	assert_in_range(losses / runs, 3, 7);
 	expect("packets: drop, burst 1 to 0 loss 0", FAULT_SITE_packet, "........");
 	expect("packets: drop, burst 1 to 1", FAULT_SITE_packet, "x.x.x.x.");
 }
 
-/* ---- time alone ---- */
+/* ---- timers ---- */
 
 static unsigned int fire(struct fault_set *s, uint64_t now)
 {
@@ -376,7 +381,7 @@ static void timers(void **state)
 	assert_int_equal(fire(&s, 5 * NSEC_PER_SEC - 1), 0);
 	assert_int_equal(fire(&s, 5 * NSEC_PER_SEC), 1);
 	assert_true(fault_set_due(&s) == START + 10 * NSEC_PER_SEC);
-	/* What was missed comes once, and the next one at its time. */
+	/* Missed times fire once. The next one comes on schedule. */
 	assert_int_equal(fire(&s, 27 * NSEC_PER_SEC), 1);
 	assert_true(fault_set_due(&s) == START + 30 * NSEC_PER_SEC);
 	fault_set_fini(&s);
@@ -396,7 +401,7 @@ static void timers(void **state)
 	fault_set_fini(&s);
 }
 
-/* ---- rules come and go ---- */
+/* ---- adding and removing rules ---- */
 
 static void removal(void **state)
 {
@@ -417,7 +422,7 @@ static void removal(void **state)
 	assert_false(fault_set_watches(&s, FAULT_SITE_packet));
 	assert_string_equal(ask(&s, FAULT_SITE_packet, 1), ".");
 	assert_string_equal(ask(&s, FAULT_SITE_reg_mr, 1), "x");
-	/* A number is not used again. */
+	/* The number of a rule is not reused. */
 	assert_int_equal(add(&s, "verbs: fail with EIO"), 4);
 	assert_true(fault_set_watches(&s, FAULT_SITE_create_qp));
 	fault_set_fini(&s);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* LINK: net */
-/* Faults of packets: what is damaged, what is held back and for how long, and what slow and cut links do. */
+/* Faults of packets: corruption, delays, and slow or cut links. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -21,7 +21,7 @@
 #define LEN 100u
 #define DATA_AT (WIRE_SCTP_COMMON_LEN + WIRE_SCTP_DATA_LEN)
 
-/* A packet with one DATA chunk whose user data is to its end. */
+/* Makes a packet with one DATA chunk, whose user data ends the packet. */
 static void make(uint8_t *packet)
 {
 	const struct wire_sctp_common h = { .sport = 1, .dport = 2, .vtag = 3 };
@@ -69,7 +69,10 @@ static void damaged_before_the_checksum(void **state)
 		assert_int_equal(differences(packet, whole, 12, DATA_AT), 0);
 		assert_true(wire_sctp_checksum_ok(packet, LEN));
 	}
-	/* A packet without DATA is damaged behind its header, and one that is damaged already is left alone. */
+	/*
+	 * A packet without DATA is corrupted after its header. A packet that is already corrupt
+	 * stays as it is.
+	 */
 	whole[WIRE_SCTP_COMMON_LEN] = WIRE_SCTP_SACK;
 	memset(whole + 8, 0, 4);
 	wire_sctp_checksum_put(whole, LEN);
@@ -83,7 +86,7 @@ static void damaged_before_the_checksum(void **state)
 	assert_int_equal(differences(packet, whole, 0, LEN), 1);
 }
 
-/* What is taken out by then, by its first byte. */
+/* Takes the packets that are due, and returns the first byte of each. */
 static const char *taken(struct faults_held *h, uint64_t now)
 {
 	struct faults_held_packet *held;
@@ -123,7 +126,7 @@ static void held_in_order(void **state)
 	assert_int_equal(faults_held_next(&h), 10);
 	assert_string_equal(taken(&h, 9), "");
 	assert_string_equal(taken(&h, 30), "abc");
-	/* The rule is removed: what it holds back is let go, and nothing else. */
+	/* Removing a rule releases the packets that it holds, and no others. */
 	assert_true(add(&h, "e", 1, 50, 0));
 	assert_true(add(&h, "f", 1, 60, 3));
 	faults_held_release(&h, 1, 31);
@@ -145,13 +148,13 @@ static void overtaken(void **state)
 	assert_string_equal(taken(&h, 1), "");
 	faults_held_overtake(&h, &out, 2);
 	assert_string_equal(taken(&h, 2), "a");
-	/* Nothing comes behind it. */
+	/* The next packet is not released early. */
 	assert_true(add(&h, "b", 1, 100, 2));
 	assert_int_equal(faults_held_next(&h), 100);
 	assert_string_equal(taken(&h, 100), "b");
 }
 
-/* While an association sends, what arrives stays where it is. */
+/* The sending side takes only outgoing packets: packets that arrive wait. */
 static void taken_to_leave(void **state)
 {
 	struct faults_packet p = { .data = (const uint8_t *)"i", .len = 1 };
@@ -197,7 +200,7 @@ static void bounded(void **state)
 
 static void slow_link(void **state)
 {
-	/* With the headers of IPv4 and UDP 1000 bytes, which take 1 ms. */
+	/* 1000 bytes with the headers of IPv4 and UDP, which take 1 ms. */
 	const struct faults_packet p = {
 		.out = true,
 		.len = 972,
@@ -217,7 +220,7 @@ static void slow_link(void **state)
 	assert_int_equal(faults_stages_limit(&s, &p, &a, 0), 2 * NSEC_PER_MSEC);
 	assert_int_equal(faults_stages_limit(&s, &p, &a, 0), 3 * NSEC_PER_MSEC);
 	assert_int_equal(faults_stages_limit(&s, &p, &a, 0), TIME_NEVER);
-	/* Each direction has its own, and each rule. */
+	/* Each direction and each rule has its own queue. */
 	assert_int_equal(faults_stages_limit(&s, &in, &a, 0), 1 * NSEC_PER_MSEC);
 	a.rule = 2;
 	assert_int_equal(faults_stages_limit(&s, &p, &a, 0), 1 * NSEC_PER_MSEC);
@@ -246,7 +249,7 @@ static void cut_links(void **state)
 	assert_non_null(faults_stages_cut(&s, &packet, 99));
 	faults_stages_release(&s, 1);
 	assert_null(faults_stages_cut(&s, &packet, 99));
-	/* Of one peer and its ports. */
+	/* A cut for one peer and its ports. */
 	cut.peer = packet.peer;
 	cut.port = 1;
 	cut.peer_port = 2;
@@ -257,7 +260,7 @@ static void cut_links(void **state)
 	packet.peer_port = 2;
 	packet.peer.b[15] = 2;
 	assert_null(faults_stages_cut(&s, &packet, 0));
-	/* Of ABORTs that leave alone. */
+	/* A cut for ABORTs that leave. */
 	faults_stages_release(&s, 0);
 	cut = (struct faults_net_cut){ .kind = FAULTS_NET_LOSE_ABORT, .until = 100 };
 	assert_true(faults_stages_add_cut(&s, &cut, 0));
@@ -266,11 +269,11 @@ static void cut_links(void **state)
 	assert_non_null(faults_stages_cut(&s, &packet, 0));
 	packet.direction = FAULT_IN;
 	assert_null(faults_stages_cut(&s, &packet, 0));
-	/* Those that are over make room. */
+	/* Expired cuts make room. */
 	for (unsigned int i = 1; i < FAULTS_CUTS; i++)
 		assert_true(faults_stages_add_cut(&s, &cut, 0));
 	assert_false(faults_stages_add_cut(&s, &cut, 0));
-	/* That of no rule, as of a port that is down, stays. */
+	/* A cut without a rule, such as a port that is down, stays. */
 	packet.direction = FAULT_OUT;
 	faults_stages_release(&s, 0);
 	assert_non_null(faults_stages_cut(&s, &packet, 0));
@@ -301,7 +304,10 @@ static bool has_address(const struct conn_assoc *a, const struct ip_addr *remote
 	       remote->b[14] == 0 && remote->b[15] == 2;
 }
 
-/* By any address of a peer that its association knows, rules and cuts know its packets, whichever address they have. */
+/*
+ * Rules and cuts for any address of a peer, known to its association, match packets on all of the
+ * peer's paths.
+ */
 static void peer_of_several_addresses(void **state)
 {
 	const struct transport transport = { .addr = addr_of,
@@ -331,9 +337,9 @@ static void peer_of_several_addresses(void **state)
 		assert_true(fault_attrs_has_peer(&attrs, &other));
 		assert_false(fault_attrs_has_peer(&attrs, &primary.local));
 		assert_non_null(faults_stages_cut(&s, &attrs, 0));
-		p.path.remote = other; /* and the same in packets of that path */
+		p.path.remote = other; /* also for packets on that path */
 	}
-	/* Of a stranger nothing is known but the address that the packet has. */
+	/* Only the packet's own address of a stranger is known. */
 	list_del(&assoc.node);
 	faults_packet_attrs(&p, &attrs);
 	assert_true(fault_attrs_has_peer(&attrs, &other));

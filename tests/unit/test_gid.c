@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* LINK: runtime */
-/* The GID table: entries stay where they are, whatever comes and goes. */
+/* The GID table: entries keep their places, whatever is added or removed. */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -62,19 +62,19 @@ static void test_order(void **state)
 static void test_holes(void **state)
 {
 	update(3, (struct gid_entry[]){ addr(1, 1, 0), addr(2, 1, 0), addr(3, 1, 0) });
-	/* 1 and 2 go: 3 stays where it is. */
+	/* 1 and 2 are removed: 3 keeps its place. */
 	assert_true(update(1, (struct gid_entry[]){ addr(3, 1, 0) }));
 	assert_int_equal(find(3, 0), 2);
 	assert_int_equal(find(1, 0), -ENOENT);
 	assert_false(table.slot[0].valid);
-	/* 2 comes back to its slot, not to the first one that is empty; that is for 4. */
+	/* 2 returns to its slot, not to the first empty one, which 4 gets. */
 	assert_true(update(2, (struct gid_entry[]){ addr(3, 1, 0), addr(2, 1, 0) }));
 	assert_int_equal(find(2, 0), 1);
 	assert_true(update(3, (struct gid_entry[]){ addr(3, 1, 3), addr(2, 1, 2), addr(4, 1, 0) }));
 	assert_int_equal(find(2, 0), 1);
 	assert_int_equal(find(4, 0), 0);
 	assert_int_equal(find(3, 0), 2);
-	/* 1 finds its own slot taken. */
+	/* 1 finds its former slot in use. */
 	assert_true(update(4, (struct gid_entry[]){ addr(3, 1, 0), addr(2, 1, 0), addr(4, 1, 0),
 						    addr(1, 1, 0) }));
 	assert_int_equal(find(1, 0), 3);
@@ -93,7 +93,7 @@ static void test_same_gid_on_two_interfaces(void **state)
 	assert_true(update(1, (struct gid_entry[]){ addr(1, 5, 0) }));
 	assert_int_equal(find(1, 0), 1);
 	assert_int_equal(find(1, 3), -ENOENT);
-	/* Listed twice, as the kernel may while things change. */
+	/* The same entry twice, as the kernel may list it during a change. */
 	update(3, (struct gid_entry[]){ addr(1, 5, 0), addr(7, 5, 0), addr(7, 5, 0) });
 	assert_int_equal(find(7, 0), 0);
 	assert_false(table.slot[2].valid);
@@ -111,7 +111,7 @@ static void test_full(void **state)
 	assert_int_equal(find(2, 0), -ENOENT);
 	assert_int_equal(find(130, 0), -ENOENT);
 	assert_int_equal(find(3, 0), 0);
-	/* One goes: the best of those that were left out takes its place. */
+	/* One entry is removed: the best omitted entry takes its slot. */
 	now[10] = now[GID_TABLE_LEN + 2];
 	assert_true(update(GID_TABLE_LEN + 2, now));
 	assert_int_equal(left_out, 3);
@@ -130,7 +130,10 @@ static bool ends_are(uint8_t last)
 	       ip_addr_equal(&table.slot[GID_TABLE_LEN - 1].ip, &e.ip);
 }
 
-/* Programs take the first GID or the last one: the address that reaches furthest, which never moves. */
+/*
+ * Programs use the first or the last GID. Both are the address with the widest scope, and never
+ * move.
+ */
 static void test_ends(void **state)
 {
 	update(2, (struct gid_entry[]){ addr(1, 1, 2), addr(2, 1, 0) });
@@ -139,7 +142,10 @@ static void test_ends(void **state)
 	       (struct gid_entry[]){ addr(1, 1, 2), addr(2, 1, 0), addr(3, 1, 0), addr(4, 1, 3) });
 	assert_true(ends_are(2));
 	assert_int_equal(find(3, 0), 2);
-	/* It goes: what is left and reaches as far is the last one, and what comes back has its slot. */
+	/*
+	 * That address is removed. The last GID is now another address of this scope. A returning
+	 * address gets its slot back.
+	 */
 	update(3, (struct gid_entry[]){ addr(1, 1, 2), addr(3, 1, 0), addr(4, 1, 3) });
 	assert_false(table.slot[0].valid);
 	assert_int_equal(find(3, 0), 2);
@@ -150,7 +156,7 @@ static void test_ends(void **state)
 	assert_memory_equal(table.slot[GID_TABLE_LEN - 1].ip.b, addr(3, 0, 0).ip.b, 16);
 }
 
-/* The ends wait for an address that reaches as far as the one that went. */
+/* The ends wait for an address with the scope of the removed one. */
 static void test_ends_wait(void **state)
 {
 	update(2, (struct gid_entry[]){ addr(1, 1, 2), addr(2, 1, 0) });
@@ -179,7 +185,7 @@ static void test_loopback(void **state)
 	update(2, (struct gid_entry[]){ lo, addr(2, 2, 3) });
 	assert_int_equal(gid_table_find(&table, lo.ip.b, 0), -ENOENT);
 	assert_true(ends_are(2));
-	/* Alone it is better than nothing, and programs that use it keep it. */
+	/* A sole loopback address is listed, and stays for programs that use it. */
 	update(1, (struct gid_entry[]){ lo });
 	assert_int_equal(gid_table_find(&table, lo.ip.b, 0), 1);
 	update(2, (struct gid_entry[]){ lo, addr(2, 2, 3) });

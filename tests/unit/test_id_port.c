@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* LINK: net */
-/* Ports that ids of several processes of a host show (net/id_port.h): no two ids share a port. */
+/* Ports of ids in several processes of a host (net/id_port.h): no two ids have the same port. */
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <netinet/in.h>
@@ -22,7 +22,7 @@
 #define PORTS 100
 #define SOCKETS 40
 
-static unsigned int first, last; /* of the ephemeral ports */
+static unsigned int first, last; /* the ephemeral ports */
 static uint16_t taken[UINT16_MAX + 1];
 
 static int setup(void **state)
@@ -52,7 +52,7 @@ static void give(unsigned int n)
 		id_port_give(taken[i]);
 }
 
-/* Another process, which takes ports on request, and ends on request. */
+/* Another process, which takes ports and ends on request. */
 struct other {
 	pid_t pid;
 	int say;
@@ -105,15 +105,12 @@ static void test_one_process(void **state)
 	before = taken[PORTS - 1];
 	for (int i = 0; i < PORTS; i++)
 		assert_false(id_port_is_taken(taken[i]));
-	/* Ports given back come last. */
+	/* Returned ports are reused last. */
 	take(PORTS);
 	for (int i = 0; i < PORTS; i++)
 		assert_int_not_equal(taken[i], before);
 	give(PORTS);
-	/*
-	 * The process can also take a port that the id had before, outside the range and without a
-	 * socket.
-	 */
+	/* The process can also take a given port, outside the range and without a socket. */
 	assert_int_equal(id_port_take(1), 1);
 	assert_true(id_port_is_taken(1));
 	id_port_give(1);
@@ -136,7 +133,7 @@ static void test_processes(void **state)
 		}
 	}
 	give(PORTS);
-	/* A process without a port of its own sees the ports of other processes. */
+	/* A process without its own ports sees the ports of other processes. */
 	assert_true(id_port_is_taken(a.port[0]));
 	other_ends(&a);
 	assert_false(id_port_is_taken(a.port[0]));
@@ -144,7 +141,7 @@ static void test_processes(void **state)
 	other_ends(&b);
 }
 
-/* A port that a socket of the host has, at any address, is passed over. */
+/* Ports of any socket on the host, at any address, are skipped. */
 static void test_sockets(void **state)
 {
 	struct sockaddr_in addr = { .sin_family = AF_INET };
@@ -157,7 +154,7 @@ static void test_sockets(void **state)
 		addr.sin_port =
 			htons((uint16_t)(first + (port - first + 1 + i) % (last - first + 1)));
 		addr.sin_addr.s_addr = htonl(i & 1 ? INADDR_LOOPBACK : INADDR_ANY);
-		if (bind(fd[i], (struct sockaddr *)&addr, sizeof(addr))) /* another socket has it */
+		if (bind(fd[i], (struct sockaddr *)&addr, sizeof(addr))) /* port in use */
 			assert_true(fd[i] >= 0);
 	}
 	take(2);
@@ -177,8 +174,8 @@ static void lock_all(void)
 }
 
 /*
- * A process that locks all ports does not keep other processes from taking ports. When all are
- * taken, the call fails.
+ * A process that locks all ports does not prevent others from taking ports. The call fails when all
+ * are taken.
  */
 static void test_all_taken(void **state)
 {
@@ -196,7 +193,7 @@ static void test_all_taken(void **state)
 	other_ends(&o);
 }
 
-/* Another network namespace has ports of its own. */
+/* Another network namespace has its own ports. */
 static void in_namespace(void)
 {
 	uint16_t *const all = taken;
@@ -225,7 +222,7 @@ static void test_namespaces(void **state)
 	give(PORTS);
 }
 
-/* Where sockets of IPv6 are for IPv6 alone by default, a port of an IPv4 socket is passed over all the same. */
+/* A port of an IPv4 socket is skipped even where IPv6 sockets are IPv6-only by default. */
 static void beside_ipv4(void)
 {
 	struct sockaddr_in addr = { .sin_family = AF_INET };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* LINK: runtime */
-/* What a socket of the kernel's SCTP gives to read, without such a kernel. */
+/* Data and events that a socket of the kernel's SCTP returns, without such a kernel. */
 #include <arpa/inet.h>
 #include <netinet/sctp.h>
 #include <setjmp.h>
@@ -84,7 +84,7 @@ static void test_establishment(void **state)
 	assert_int_equal(adaptation(&rx, 1), KERNEL_SCTP_RX_NOTHING);
 }
 
-/* RFC 5043 4.1: who does not indicate DDP is no peer. */
+/* RFC 5043 4.1: a peer must indicate DDP. */
 static void test_adaptation(void **state)
 {
 	struct kernel_sctp_rx rx = { 0 };
@@ -104,7 +104,7 @@ static void test_messages(void **state)
 	assert_int_equal(data(&rx, 5, 100, true), KERNEL_SCTP_RX_GOT_MESSAGE);
 	assert_int_equal(message.sid, SID);
 	assert_int_equal(message.ppid, PPID);
-	assert_ptr_equal(message.data, bytes + 5); /* where it came to */
+	assert_ptr_equal(message.data, bytes + 5); /* its place in the buffer */
 	assert_int_equal(message.len, 100);
 	assert_null(rx.part);
 }
@@ -117,12 +117,12 @@ static void test_pieces(void **state)
 		bytes[i] = (uint8_t)(i * 7 + i / 256);
 	assert_int_equal(data(&rx, 0, 1000, false), KERNEL_SCTP_RX_NOTHING);
 	assert_int_equal(data(&rx, 1000, 2000, false), KERNEL_SCTP_RX_NOTHING);
-	/* Events may stand between. */
+	/* Events may come in between. */
 	assert_int_equal(change(&rx, SCTP_COMM_UP), KERNEL_SCTP_RX_NOTHING);
 	assert_int_equal(data(&rx, 3000, 1, true), KERNEL_SCTP_RX_GOT_MESSAGE);
 	assert_int_equal(message.len, 3001);
 	assert_memory_equal(message.data, bytes, 3001);
-	/* The next one begins anew. */
+	/* The next message starts anew. */
 	assert_int_equal(data(&rx, 9, 20, false), KERNEL_SCTP_RX_NOTHING);
 	assert_int_equal(data(&rx, 29, 20, true), KERNEL_SCTP_RX_GOT_MESSAGE);
 	assert_int_equal(message.len, 40);
@@ -169,7 +169,7 @@ static void test_ends(void **state)
 	assert_int_equal(change(&connecting, SCTP_CANT_STR_ASSOC), KERNEL_SCTP_RX_LOST);
 }
 
-/* Of kernels to come, or cut short. */
+/* Events of future kernels, and truncated ones. */
 static void test_strange_events(void **state)
 {
 	uint16_t unknown = 0x80ff, change_only = SCTP_ASSOC_CHANGE,
@@ -184,7 +184,7 @@ static void test_strange_events(void **state)
 	assert_int_equal(kernel_sctp_rx_idle(&rx), KERNEL_SCTP_RX_BROKEN);
 }
 
-/* Without SCTP_RCVINFO nothing is known of a message. */
+/* A message without SCTP_RCVINFO cannot be used. */
 static void test_no_info(void **state)
 {
 	struct msghdr msg = { .msg_flags = MSG_EOR };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* LINK: conn */
-/* How often the host is asked for the MTU of a route. */
+/* How often the kernel is queried for the MTU of a route. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -63,7 +63,7 @@ static void test_each_route_has_its_own(void **state)
 	struct path_addr to = path(1, 2), from_another = path(3, 2), to_another = path(1, 2);
 	struct conn *c = *state;
 
-	/* The two last bytes are exchanged, so that it has the place of the first one. */
+	/* The two last bytes are swapped, so that this address has the slot of the first one. */
 	to_another.remote.b[14] = to.remote.b[15];
 	to_another.remote.b[15] = to.remote.b[14];
 	assert_int_equal(known_mtu(c, &to), 1500);

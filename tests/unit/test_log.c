@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* LINK: log */
 /* WRAP: clock_gettime sys_write */
-/* Lines on standard error: their number for each place in the code, and their characters. */
+/* Lines on standard error: their rate for each place in the code, and their characters. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -49,7 +49,7 @@ static int setup(void **state)
 	return 0;
 }
 
-/* A peer fails n times; each has another number. */
+/* Logs n failures of a peer, with numbers that differ. */
 static void fail_often(struct log_site *site, enum log_level level, int n)
 {
 	static int number;
@@ -58,7 +58,7 @@ static void fail_often(struct log_site *site, enum log_level level, int n)
 		log_line(site, level, "peer %d: too long", number++);
 }
 
-/* A flood leaves AT_ONCE lines, then one every ten seconds, with the number of lines left out. */
+/* A flood gives AT_ONCE lines, then one every ten seconds, with the number of omitted lines. */
 static void flood(void **state)
 {
 	struct log_site site = { 0 };
@@ -73,7 +73,7 @@ static void flood(void **state)
 	fail_often(&site, LOG_LEVEL_ERROR, 500);
 	assert_int_equal(lines, AT_ONCE + 1);
 	assert_non_null(strstr(last, "too long (and 1000 more like this)\n"));
-	now += 3600 * NSEC_PER_SEC; /* the place has its full room again */
+	now += 3600 * NSEC_PER_SEC; /* the place has its full budget again */
 	fail_often(&site, LOG_LEVEL_ERROR, 1);
 	assert_non_null(strstr(last, "too long (and 499 more like this)\n"));
 	fail_often(&site, LOG_LEVEL_ERROR, AT_ONCE);
@@ -90,9 +90,7 @@ static void at_one_place(void)
 		log_error("line %d", i);
 }
 
-/*
- * The limit of one place does not affect the others, and level info has room for a thousand peers.
- */
+/* The limit of one place does not affect others. Level info has room for a thousand peers. */
 static void places(void **state)
 {
 	struct log_site site = { 0 };
@@ -118,7 +116,7 @@ static void debug(void **state)
 	assert_int_equal(lines, 2000);
 }
 
-/* A peer that tries again and again gets one line for a while, and takes no room from others. */
+/* A peer that repeats an attempt gets one line for a while, and reduces no other budget. */
 static void repeated(void **state)
 {
 	struct log_site site = { 0 };
@@ -136,7 +134,7 @@ static void repeated(void **state)
 	assert_int_equal(lines, 3);
 }
 
-/* A line ends with a newline, and has no other control character, whatever a peer's name is. */
+/* A line ends with a newline, and has no other control character, whatever the peer's name. */
 static void hostile_text(void **state)
 {
 	struct log_site site = { 0 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* LINK: net */
-/* Copies into memory that went away, their order, and what the process may access. */
+/* Copies into unmapped memory, their order, and the accesses permitted to the process. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <pthread.h>
@@ -24,7 +24,7 @@
 #include "net/memory.h"
 #include "util/crc32c.h"
 
-/* A sanitizer handles true faults itself. */
+/* A sanitizer handles real faults itself. */
 #if defined(__SANITIZE_ADDRESS__)
 #define WITH_SANITIZER
 #elif defined(__has_feature)
@@ -36,7 +36,7 @@
 static size_t page;
 static struct sigaction guard[2]; /* SIGSEGV, SIGBUS */
 
-/* cmocka puts its own handlers in before each test. */
+/* cmocka installs its own handlers before each test. */
 static void use_guard(void)
 {
 	sigaction(SIGSEGV, &guard[0], NULL);
@@ -78,9 +78,9 @@ static void test_unmapped(void **state)
 
 		assert_int_equal(memory_copy(hole + page, buf, len), -EFAULT);
 		assert_int_equal(memory_copy(buf, hole + page, len), -EFAULT);
-		/* The last byte only */
+		/* Only the last byte. */
 		assert_int_equal(memory_copy(hole + page - len + 1, buf, len), -EFAULT);
-		/* The first byte only */
+		/* Only the first byte. */
 		assert_int_equal(memory_copy(buf, hole + 2 * page - 1, len), -EFAULT);
 		assert_int_equal(memory_copy(hole + page - len, buf, len), 0);
 		assert_int_equal(memory_copy(hole + 2 * page, buf, len), 0);
@@ -88,13 +88,13 @@ static void test_unmapped(void **state)
 	munmap(hole, 3 * page);
 }
 
-/* Addresses that no page can have, which a command may name. */
+/* Addresses of no page, which a command may contain. */
 static void test_no_page(void **state)
 {
 	static const uint64_t addrs[] = {
 		0,
 		1,
-#ifndef SCTPIW_SANITIZED /* memcpy() of AddressSanitizer reads its shadow first, which has no place for these */
+#ifndef SCTPIW_SANITIZED /* AddressSanitizer's memcpy() uses its shadow, which lacks these */
 		UINT64_C(0x00007fffffffeff0),
 		UINT64_C(0x00007ffffffffff8),
 		UINT64_C(0x0000800000000000),
@@ -121,7 +121,7 @@ static void test_no_page(void **state)
 	}
 }
 
-/* Whether len bytes at p can be read, which a checksum of them finds out, too. */
+/* Returns 0 if len bytes at p are readable. A checksum of the bytes must agree. */
 static int readable(const uint8_t *p, size_t len)
 {
 	uint32_t crc = 0x12345678, want = crc;
@@ -146,7 +146,7 @@ static void test_read(void **state)
 		for (size_t len = 1; len <= 3 * page; len = len * 2 + start % 3)
 			assert_int_equal(readable(p + start, len), 0);
 	assert_int_equal(readable(p, 4 * page), 0);
-	/* in pieces, as one */
+	/* The checksum of the pieces equals that of the whole. */
 	assert_int_equal(memory_crc32c(&crc, p, 5), 0);
 	assert_int_equal(memory_crc32c(&crc, p + 5, 0), 0);
 	assert_int_equal(memory_crc32c(&crc, p + 5, 2 * page), 0);
@@ -156,7 +156,7 @@ static void test_read(void **state)
 	munmap(p, 4 * page);
 }
 
-/* Any one page of a range may be the one that is gone, also for a byte of it. */
+/* Any page of a range may be unmapped, even if only one byte is on this page. */
 static void test_read_hole(void **state)
 {
 	static const size_t edges[] = { 1, 2, 63, 64, 65, 1000 };
@@ -246,7 +246,7 @@ static void test_atomic(void **state)
 	assert_int_equal(memory_atomic(&p[1], add, &one, &old), -EFAULT);
 }
 
-/* Another thread adds, whenever the word was read and is not written yet. */
+/* Another thread adds to the word after each read, before the write. */
 struct rival {
 	uint64_t word;
 	_Atomic bool turn, over;
@@ -363,7 +363,7 @@ static void forward(int sig, siginfo_t *info, void *context)
 	guard[sig == SIGBUS].sa_sigaction(sig, info, context);
 }
 
-/* Whoever hands the signal on to the guard may have let it be blocked meanwhile. */
+/* A handler that forwards the signal to the guard may block it meanwhile. */
 static void test_blocked_in_handler(void **state)
 {
 	struct sigaction sa = { .sa_sigaction = forward, .sa_flags = SA_SIGINFO };
@@ -431,7 +431,7 @@ static void fault_after_own_handler(void)
 static int (*last)(uint8_t *p);
 static volatile int returned;
 
-/* An access that went well is over: who faults there now is somebody else. */
+/* A successful access is over: a later fault there is not the guard's. */
 static void fault_afterwards(void)
 {
 	uint8_t *p = map(1);
@@ -439,12 +439,12 @@ static void fault_afterwards(void)
 	if (last(p))
 		_exit(3);
 	take_away(p, page);
-	if (returned++) /* a jump into the access, to wherever that returns now */
+	if (returned++) /* a jump into that access, which returns here */
 		_exit(3);
 	*(volatile uint8_t *)p = 1;
 }
 
-/* So is one that failed. */
+/* The same for a failed access. */
 static void fault_again(void)
 {
 	uint8_t *p = map(1);
@@ -455,7 +455,7 @@ static void fault_again(void)
 	*(volatile uint8_t *)p = 1;
 }
 
-/* What one thread reads is not guarded for another. */
+/* An access of one thread does not guard another thread. */
 static void *fault_beside(void *arg)
 {
 	*(volatile uint8_t *)arg = 1;
@@ -474,7 +474,7 @@ static void fault_in_thread(void)
 			_exit(3);
 }
 
-/* A fault that is not ours ends the process as it always did. */
+/* An unrelated fault kills the process as usual. */
 static void test_others(void **state)
 {
 	static void (*const faults[])(void) = { fault_afterwards, fault_again, fault_in_thread };
@@ -513,7 +513,7 @@ static void test_check(void **state)
 	assert_int_equal(check(stack, sizeof(stack), true), 0);
 	assert_int_equal(check("constant", 8, false), 0);
 	assert_int_equal(check("constant", 8, true), -EFAULT);
-	/* Several mappings in a row are one range. */
+	/* Adjacent mappings are one range. */
 	mprotect(p + page, page, PROT_READ);
 	assert_int_equal(check(p, 4 * page, false), 0);
 	assert_int_equal(check(p, 4 * page, true), -EFAULT);
@@ -532,7 +532,10 @@ static void test_check(void **state)
 	munmap(p, 4 * page);
 }
 
-/* A copy that meets the end of the memory shows its order: all before that has been written. The last test. */
+/*
+ * A copy that meets the end of the memory shows its order: all earlier bytes were written. This
+ * test is the last one.
+ */
 static void test_ascending(void **state)
 {
 	uint8_t from[300], *p = map(2), *end = p + page;
@@ -567,7 +570,7 @@ static void note_gap(uint64_t start, uint64_t end, void *arg)
 	g->bytes[g->n++] = end;
 }
 
-/* The unmapped parts of a range are reported to the page, up to the ends of the range. */
+/* Unmapped parts of a range are reported by page, within the range. */
 static void test_gaps(void **state)
 {
 	uint8_t *p = map(5);
@@ -576,7 +579,7 @@ static void test_gaps(void **state)
 
 	memory_gaps(at, at + 5 * page, note_gap, &g);
 	assert_int_equal(g.n, 0);
-#ifndef WITH_SANITIZER /* the sanitizer maps memory of its own in the gaps */
+#ifndef WITH_SANITIZER /* the sanitizer maps its own memory in the gaps */
 	assert_int_equal(munmap(p + page, page), 0);
 	assert_int_equal(munmap(p + 4 * page, page), 0);
 	memory_gaps(at + 1, at + 5 * page, note_gap, &g);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* LINK: net */
-/* Sources that the kernel's routing chooses (net/route.h). */
+/* Source addresses from the kernel's routing (net/route.h). */
 #define _GNU_SOURCE
 #include <arpa/inet.h>
 #include <dirent.h>
@@ -37,13 +37,16 @@ static void add(struct destinations *d, const char *text)
 	d->n++;
 }
 
-/* Addresses of this host, each of which is reached from itself, and addresses that may have no route. */
+/*
+ * Collects addresses of this host, each reachable from itself, and addresses that may have no
+ * route.
+ */
 static void collect(struct destinations *d)
 {
 	struct ifaddrs *all, *ifa;
 
 	add(d, "127.0.0.1");
-	add(d, "255.255.255.255"); /* nobody may send there */
+	add(d, "255.255.255.255"); /* not permitted for anybody */
 	add(d, "::1");
 	add(d, "::ffff:127.0.0.1");
 	add(d, "192.0.2.1");
@@ -72,7 +75,7 @@ static unsigned int open_descriptors(void)
 	return n;
 }
 
-/* A kept socket answers as a new one does, whatever it was asked before. */
+/* A reused socket answers like a new one, whatever it was used for before. */
 static void test_kept(void **state)
 {
 	struct destinations d = { .n = 0 };
@@ -99,7 +102,7 @@ static void test_kept(void **state)
 	assert_int_equal(open_descriptors(), before);
 }
 
-/* Nobody can send to a socket that waits for its next question. */
+/* An idle probe socket cannot receive packets. */
 static void test_no_port(void **state)
 {
 	struct sockaddr_storage source, local = { 0 };

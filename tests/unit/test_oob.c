@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* LINK: conn */
 /*
- * QPs connected out of band: what is refused, Initiates of strangers and early ones, a peer that comes too late
- * or has gone, and the association behind the last session.
+ * QPs connected out of band: refused connections, Initiates of strangers, early Initiates, late or
+ * lost peers, and the association after the last session.
  */
 #include "fixture/oob_host.h"
 
@@ -17,7 +17,7 @@ static void expect_untouched(const struct iw_qp *qp)
 	assert_int_equal(oob_next_timeout(h->conn), TIME_NEVER);
 }
 
-/* A QP that cannot be connected is as it was, and so is its port. */
+/* A QP that cannot be connected keeps its state, and so does its port. */
 static void test_refused(void **state)
 {
 	struct iw_qp *qp = oob_host_qp_new();
@@ -45,7 +45,7 @@ static void test_strangers(void **state)
 	struct conn_assoc *a;
 
 	oob_host_connect(qp, OOB_PEER_LARGER);
-	/* The sender is at another address, at another port, and another QP of that port. */
+	/* The sender has another address, another port, or another QP of that port. */
 	a = oob_peer_opens(OOB_PEER_LARGER >> 8, 8);
 	oob_peer_says(a, 0, 0, SESSION_ENHANCED_INITIATE, OOB_PEER_LARGER, qp->num);
 	oob_peer_hears(a, SESSION_ENHANCED_REJECT, &m);
@@ -60,20 +60,20 @@ static void test_strangers(void **state)
 	oob_peer_says(a, 0, 0, SESSION_ENHANCED_INITIATE, OOB_PEER_LARGER + 1, qp->num);
 	oob_peer_hears(a, SESSION_ENHANCED_REJECT, &m);
 	assert_int_equal(m.reason, OOB_STRANGER);
-	/* There is no such QP. */
+	/* The QP does not exist. */
 	oob_peer_says(a, 2, 0, SESSION_ENHANCED_INITIATE, OOB_PEER_LARGER, qp->num ^ 1);
 	oob_peer_hears(a, SESSION_ENHANCED_REJECT, &m);
 	assert_int_equal(m.reason, OOB_NO_QP);
-	/* The sender is its own, but announces an RTR indication, which none of us does. */
+	/* The sender is the right one, but announces an RTR indication, which sctpiw never does. */
 	oob_peer_says_enhanced(
 		a, 4, 0, SESSION_ENHANCED_INITIATE, OOB_PEER_LARGER, qp->num,
 		&(struct session_enhanced){ .ird = 1, .peer_to_peer = true, .rtr_write = true });
 	oob_peer_hears(a, SESSION_TERMINATE, NULL);
-	/* It announces one without saying of which kind. */
+	/* The sender announces an indication of no kind. */
 	oob_peer_says_enhanced(a, 6, 0, SESSION_ENHANCED_INITIATE, OOB_PEER_LARGER, qp->num,
 			       &(struct session_enhanced){ .ird = 1, .peer_to_peer = true });
 	oob_peer_hears(a, SESSION_TERMINATE, NULL);
-	/* After all that, its own peer still gets the QP. */
+	/* After all this, the right peer still gets the QP. */
 	oob_peer_says(a, 8, 0, SESSION_ENHANCED_INITIATE, OOB_PEER_LARGER, qp->num);
 	oob_peer_hears(a, SESSION_ENHANCED_ACCEPT, &m);
 	oob_peer_vanishes(a);
@@ -86,12 +86,12 @@ static void test_early_ones_are_kept(void **state)
 	struct oob_message m;
 	struct conn_assoc *a;
 
-	oob_host_connect(first, OOB_PEER_LARGER + 1); /* so that the port is open */
+	oob_host_connect(first, OOB_PEER_LARGER + 1); /* opens the port */
 	a = oob_peer_opens(OOB_PEER_LARGER >> 8, OOB_PEER_ADDRESS);
 	oob_peer_says(a, 0, 0, SESSION_ENHANCED_INITIATE, OOB_PEER_LARGER, qp->num);
 	oob_peer_hears_nothing(a);
 	assert_int_equal(h->conn->oob.n_early, 1);
-	/* The peer takes it back, and then sends more than are kept. */
+	/* The peer withdraws the Initiate, and then sends more than are kept. */
 	oob_peer_says(a, 0, 1, SESSION_TERMINATE, 0, 0);
 	assert_int_equal(h->conn->oob.n_early, 0);
 	oob_peer_hears(a, SESSION_TERMINATE, NULL);
@@ -103,7 +103,7 @@ static void test_early_ones_are_kept(void **state)
 	assert_int_equal(oob_peer_hears(a, SESSION_ENHANCED_REJECT, &m), 20);
 	oob_host_connect(qp, OOB_PEER_LARGER);
 	assert_int_equal(oob_peer_hears(a, SESSION_ENHANCED_ACCEPT, &m), 2);
-	/* The others may be for a session after this one. They go with the QP. */
+	/* The others may be for a later session. They are freed with the QP. */
 	assert_int_equal(h->conn->oob.n_early, OOB_EARLY_PER_QP - 1);
 	oob_host_qp_free(qp);
 	assert_int_equal(h->conn->oob.n_early, 0);
@@ -130,7 +130,7 @@ static void test_peer_comes_too_late(void **state)
 	oob_host_connect(qp, OOB_PEER_LARGER);
 	assert_int_equal(iw_qp_modify(qp, IW_QPS_RTS), 0);
 	oob_set_attr(qp, &attr);
-	oob_host_wait(60000); /* nobody has asked for anything */
+	oob_host_wait(60000); /* no WR was posted */
 	oob_peer_vanishes(h->opened);
 	assert_int_equal(qp->state, IW_QPS_RTS);
 	send_one(qp);
@@ -146,8 +146,8 @@ static void test_peer_comes_too_late(void **state)
 }
 
 /*
- * The peer ends the session. A WR that is posted afterwards fails, but not at once; so does one that is
- * under way, also if the QP is in SQD.
+ * The peer ends the session. WRs posted later fail, but not at once. Outstanding WRs fail as well,
+ * even if the QP is in SQD.
  */
 static void test_peer_has_gone(void **state)
 {
@@ -188,14 +188,14 @@ static void test_peer_has_gone(void **state)
 	}
 }
 
-/* A QP in error asks for nobody, and an Initiate is for the time after its reset. */
+/* A QP in error state initiates nothing. An Initiate waits for the QP's reset. */
 static void test_in_error_it_rests(void **state)
 {
 	struct iw_qp *qp = oob_host_qp_new(), *other = oob_host_qp_new();
 	struct oob_message m;
 	struct conn_assoc *a;
 
-	oob_host_connect(other, OOB_PEER_LARGER + 1); /* so that the port is open */
+	oob_host_connect(other, OOB_PEER_LARGER + 1); /* opens the port */
 	oob_host_connect(qp, OOB_PEER_LARGER);
 	assert_int_equal(iw_qp_modify(qp, IW_QPS_ERR), 0);
 	a = oob_peer_opens(OOB_PEER_LARGER >> 8, OOB_PEER_ADDRESS);
@@ -219,10 +219,7 @@ static void test_in_error_it_rests(void **state)
 	oob_host_qp_free(qp);
 }
 
-/*
- * The port stays with the process: an association that has lost its last session is kept for the next
- * QP, for two seconds.
- */
+/* The port stays open. An association without sessions is kept for the next QP, for two seconds. */
 static void test_association_is_kept(void **state)
 {
 	struct iw_qp *qp = oob_host_qp_new();

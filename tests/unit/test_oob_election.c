@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* LINK: conn */
-/* QPs connected out of band: which side initiates the session, and what becomes of Initiates that cross. */
+/*
+ * QPs connected out of band: which side initiates the session, and the effect of crossing
+ * Initiates.
+ */
 #include "fixture/oob_host.h"
 
 static struct oob_host *const h = &oob_host;
@@ -20,7 +23,7 @@ static void test_larger_initiates(void **state)
 	assert_int_equal(m.src, qp->num);
 	assert_int_equal(m.dst, OOB_PEER_SMALLER);
 	assert_int_equal(m.token, 0);
-	/* The peer's Initiate crosses it, and does not count. */
+	/* The peer's Initiate crosses the local one, and does not count. */
 	oob_peer_says(h->opened, 1, 0, SESSION_ENHANCED_INITIATE, OOB_PEER_SMALLER, qp->num);
 	assert_int_equal(oob_peer_hears(h->opened, SESSION_ENHANCED_REJECT, &m), 1);
 	assert_int_equal(m.reason, OOB_CROSSED);
@@ -46,7 +49,7 @@ static void test_smaller_waits_and_yields(void **state)
 	assert_non_null(h->opened);
 	assert_true(conn_assoc_up(h->opened, true, 64, 1400));
 	assert_int_equal(oob_peer_hears(h->opened, SESSION_ENHANCED_INITIATE, &m), 0);
-	/* The peer's Initiate crosses it, and counts; ours is taken back. */
+	/* The peer's Initiate crosses the local one, and counts. The local one is withdrawn. */
 	oob_peer_says(h->opened, 1, 0, SESSION_ENHANCED_INITIATE, OOB_PEER_LARGER, qp->num);
 	oob_peer_says(h->opened, 0, 0, SESSION_ENHANCED_REJECT, OOB_PEER_LARGER, qp->num);
 	assert_int_equal(oob_peer_hears(h->opened, SESSION_ENHANCED_ACCEPT, &m), 1);
@@ -58,8 +61,8 @@ static void test_smaller_waits_and_yields(void **state)
 }
 
 /*
- * Both Initiates go on one stream, as the two SCTPs do not know who has opened the association. Both
- * sides then try once more, on streams of their own.
+ * Both Initiates use one stream, since neither SCTP knows which side opened the association. Both
+ * sides then try once more, on separate streams.
  */
 static void test_one_stream(void **state)
 {
@@ -74,7 +77,7 @@ static void test_one_stream(void **state)
 	oob_peer_says(h->opened, 0, 1, SESSION_TERMINATE, 0, 0);
 	assert_int_equal(qp->state, IW_QPS_RTR);
 	oob_host_wait(11);
-	/* The peer's is on another stream now. */
+	/* The peer's Initiate is on another stream now. */
 	assert_int_equal(oob_peer_hears(h->opened, SESSION_ENHANCED_INITIATE, &m) % 2, 0);
 	assert_int_equal(m.src, qp->num);
 	oob_peer_says(h->opened, 1, 0, SESSION_ENHANCED_INITIATE, OOB_PEER_SMALLER, qp->num);
@@ -84,7 +87,10 @@ static void test_one_stream(void **state)
 	oob_host_qp_free(qp);
 }
 
-/* Where both QPs have one number, the side that leaves the even streams yields, and the other one does not. */
+/*
+ * If both QPs have the same number, the side that leaves the even streams yields; the other side
+ * does not.
+ */
 static void test_one_stream_one_number(void **state)
 {
 	bool stayed = false, yielded = false;

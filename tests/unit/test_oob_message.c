@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* LINK: conn */
-/* The private data of sessions of QPs that are connected out of band. */
+/* The private data of sessions between QPs connected out of band. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

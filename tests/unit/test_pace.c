@@ -2,8 +2,8 @@
 /* LINK: conn */
 /* VALGRIND: yes */
 /*
- * A sender of datagrams and its receivers (conn/pace.h): what leaves before a receiver has told of its room, and
- * what waits, for whom and how long; whose replies count; and what a receiver answers.
+ * A sender of datagrams and its receivers (conn/pace.h): datagrams sent before a receiver reports
+ * its room, datagrams that wait for it, valid replies, and the replies of a receiver.
  */
 #define _GNU_SOURCE
 #include <setjmp.h>
@@ -17,14 +17,14 @@
 #include "fixture/clock.h"
 #include "fixture/datagram_sender.h"
 
-/* ---- receivers that say how much room they have ---- */
+/* ---- receivers that report their room ---- */
 
 #define PACKET (WIRE_SCTP_COMMON_LEN + WIRE_UD_LEN)
-/* Packets without payload that leave for a receiver of which nothing is known. */
+/* The number of packets without payload for a receiver of unknown room. */
 #define COST (2 * PACKET + 2304)
 #define FIRST ((PACE_FIRST + COST - 1) / COST)
 
-/* Runs what waits for its receivers once more, after so many ns. */
+/* Retries the waiting datagrams, after this time in ns. */
 static void go_on(uint64_t ns)
 {
 	conn.now += ns;
@@ -47,7 +47,7 @@ static void input_room(struct endpoint *ep, uint8_t from, uint16_t port, unsigne
 	datagram_input(ep, &path, packet, len);
 }
 
-/* A receiver answers a request with so much room. */
+/* A receiver replies to a request with this room. */
 static void answer(struct iw_qp *qp, uint8_t from, uint64_t nonce, uint32_t bytes)
 {
 	input_room(qp_num_endpoint(&conn, qp->num), from, PORT, WIRE_DATAGRAM_ROOM_REPLY,
@@ -55,7 +55,7 @@ static void answer(struct iw_qp *qp, uint8_t from, uint64_t nonce, uint32_t byte
 	go_on(0);
 }
 
-/* The last one. */
+/* A reply to the last request. */
 static void tell(struct iw_qp *qp, uint8_t from, uint32_t bytes)
 {
 	answer(qp, from, latest.room.nonce, bytes);
@@ -71,7 +71,10 @@ static unsigned int packets_to(uint8_t to)
 	return n;
 }
 
-/* Some leave before the receiver has answered, and what is left waits until it does; other QPs go on. */
+/*
+ * The first packets leave before the receiver replies. The rest waits for the reply, while other
+ * QPs continue.
+ */
 static void first_room(void **state)
 {
 	struct iw_qp *a = qp_new(), *b = qp_new();
@@ -97,7 +100,7 @@ static void first_room(void **state)
 	qp_end(b);
 }
 
-/* A request that got lost is repeated, later each time, and a reply to any of them counts. */
+/* A lost request is repeated, after ever longer times. A reply to any of them counts. */
 static void asked_again(void **state)
 {
 	uint64_t pause = PACE_ASK_FIRST, nonce;
@@ -119,8 +122,8 @@ static void asked_again(void **state)
 }
 
 /*
- * A request leaves when half of what may be under way is, so that who is answered in time never waits. What has left
- * behind the request may still be in the buffer when the reply is there.
+ * A request leaves with half of the permitted bytes, so that quick replies avoid any wait. Packets
+ * after the request may still be in the buffer when the reply comes.
  */
 static void under_way(void **state)
 {
@@ -139,7 +142,7 @@ static void under_way(void **state)
 	post(qp, 7, 30);
 	datagram_output(&conn);
 	tell(qp, 7, 50 * COST);
-	/* 30 of 50 are out, and so the next request is, too, as soon as something leaves. */
+	/* 30 of 50 are outstanding, so the next packet brings the next request. */
 	post(qp, 7, 100);
 	datagram_output(&conn);
 	assert_int_equal(asked, 2);
@@ -147,7 +150,9 @@ static void under_way(void **state)
 	qp_end(qp);
 }
 
-/* A receiver with room for so many packets, of which half have left, and then as many as may, and 10 wait. */
+/*
+ * A receiver has room for n packets. Half of them are sent, and then the other half; 10 more wait.
+ */
 static void fill(struct iw_qp *qp, unsigned int n, uint64_t nonce[2])
 {
 	post(qp, 7, FIRST);
@@ -166,7 +171,10 @@ static void fill(struct iw_qp *qp, unsigned int n, uint64_t nonce[2])
 	assert_true(nonce[0] != nonce[1]);
 }
 
-/* A second request leaves behind all that may be under way, and each of the two replies says what was in front of it. */
+/*
+ * A second request follows all permitted packets. Each of the two replies is about the packets
+ * before its request.
+ */
 static void two_requests(void **state)
 {
 	struct iw_qp *qp = qp_new();
@@ -180,7 +188,7 @@ static void two_requests(void **state)
 	assert_true(latest.room.nonce == nonce[1]);
 	answer(qp, 7, nonce[0], 100 * COST);
 	assert_int_equal(packets_to(7), 110);
-	assert_int_equal(asked, 3); /* the other one is still under way */
+	assert_int_equal(asked, 3); /* the other one is still outstanding */
 	answer(qp, 7, nonce[1], 100 * COST);
 	post(qp, 7, 100);
 	datagram_output(&conn);
@@ -188,7 +196,7 @@ static void two_requests(void **state)
 	qp_end(qp);
 }
 
-/* The reply to the second one makes that to the first one needless. */
+/* The reply to the second request replaces the reply to the first. */
 static void second_reply(void **state)
 {
 	struct iw_qp *qp = qp_new();
@@ -204,7 +212,10 @@ static void second_reply(void **state)
 	qp_end(qp);
 }
 
-/* On this host the kernel hands a batch on as one piece, which costs once; not if the route is too narrow for it. */
+/*
+ * Within the host, the kernel passes a batch as one piece, with a single overhead, unless the
+ * route's MTU is too small.
+ */
 static void own_host(void **state)
 {
 	struct iw_qp *qp = qp_new();
@@ -233,7 +244,7 @@ static void own_host_narrow(void **state)
 	qp_end(qp);
 }
 
-/* Nothing but the reply from the receiver that was asked, to the request that is under way, counts. */
+/* Only the reply of the right receiver, to the outstanding request, counts. */
 static void forged_replies(void **state)
 {
 	struct iw_qp *qp = qp_new();
@@ -258,7 +269,7 @@ static void forged_replies(void **state)
 	qp_end(qp);
 }
 
-/* Posts more than may leave, and returns how many ns it waits. */
+/* Posts more than may leave. Returns how long it waits, in ns. */
 static uint64_t wait_of(struct iw_qp *qp, uint8_t to, unsigned int n)
 {
 	uint64_t begin = conn.now;
@@ -272,7 +283,9 @@ static uint64_t wait_of(struct iw_qp *qp, uint8_t to, unsigned int n)
 	return conn.now - begin;
 }
 
-/* Who never answers gets all that it is sent after a while, and is asked now and then from then on. */
+/*
+ * A receiver that never replies gets all packets after a while. From then on, it gets few requests.
+ */
 static void old_version(void **state)
 {
 	struct iw_qp *qp = qp_new();
@@ -286,7 +299,7 @@ static void old_version(void **state)
 	go_on(PACE_ASK_LAST);
 	assert_int_equal(wait_of(qp, 7, 20), 0);
 	assert_int_equal(asked, 1);
-	/* It begins to answer: that counts again. */
+	/* The receiver starts to reply: its replies count again. */
 	tell(qp, 7, PACKET);
 	head = qp->sq.head;
 	post(qp, 7, 100);
@@ -297,7 +310,10 @@ static void old_version(void **state)
 	qp_end(qp);
 }
 
-/* Of many that do not read any more one costs the full wait, and each other one little, until a second is over. */
+/*
+ * Of many receivers that do not read, one causes the full wait. For a second, the others cause
+ * short ones.
+ */
 static void deaf_receivers(void **state)
 {
 	struct iw_qp *qp = qp_new();
@@ -317,7 +333,10 @@ static void deaf_receivers(void **state)
 	qp_end(qp);
 }
 
-/* Who has no room now is asked again soon, and is waited for no longer than one that says nothing. */
+/*
+ * A receiver without room gets further requests soon. The sender waits no longer than for a silent
+ * one.
+ */
 static void no_room(void **state)
 {
 	struct iw_qp *qp = qp_new();
@@ -337,7 +356,7 @@ static void no_room(void **state)
 	qp_end(qp);
 }
 
-/* A group is never asked. */
+/* A multicast group gets no request. */
 static void groups(void **state)
 {
 	struct iw_qp *qp = qp_new();
@@ -349,7 +368,7 @@ static void groups(void **state)
 	qp_end(qp);
 }
 
-/* Of receivers that share a set the ones that were used last are remembered. */
+/* Of receivers in the same set, the last used ones are remembered. */
 static void many_receivers(void **state)
 {
 	struct iw_ud_dest dest[PACE_WAYS + 1];
@@ -373,7 +392,7 @@ static void many_receivers(void **state)
 	qp_end(qp);
 }
 
-/* ---- the receiver's side of that ---- */
+/* ---- the receiver ---- */
 
 static void answers(void **state)
 {
@@ -402,13 +421,16 @@ static void answers(void **state)
 		assert_true(latest.room.nonce == request.nonce);
 		assert_int_equal(latest.room.room, cases[i].room);
 	}
-	used = UINT32_MAX; /* not known */
+	used = UINT32_MAX; /* unknown */
 	input_room(ep, 7, PORT, WIRE_DATAGRAM_ROOM_REQUEST, &request);
 	assert_int_equal(answered, 4);
 	qp_end(qp);
 }
 
-/* A flood of requests is answered for a part of them, and one to a group or without a UD QP never is. */
+/*
+ * A flood of requests gets a limited number of replies. Requests to a group, or without a UD QP,
+ * get none.
+ */
 static void not_answered(void **state)
 {
 	struct iw_qp *qp = qp_new();

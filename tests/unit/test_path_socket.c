@@ -2,7 +2,10 @@
 /* LINK: net */
 /* WRAP: user_sctp_port user_sctp_set_port user_sctp_input user_sctp_icmp iw_ud_is_low sys_socket sys_connect */
 /* VALGRIND: yes */
-/* The sockets of busy paths (net/path_socket.h), below a carrier whose user is this test, between sockets of this host. */
+/*
+ * The sockets of busy paths (net/path_socket.h), below a carrier with this test as its user,
+ * between sockets of this host.
+ */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
@@ -39,17 +42,17 @@ static struct endpoint ep, other; /* endpoint.state is the carrier's port */
 
 static struct udp_peer peers[PEERS];
 
-/* What the carrier has told, the last of each kind. */
+/* The carrier's reports, the last one of each kind. */
 static struct {
 	unsigned int datagrams, errors;
 	struct path_addr from;
-	uint8_t first; /* octet of the datagram */
+	uint8_t first; /* first octet of the datagram */
 	char order[16];
 	struct carrier_error error;
 } got;
 
 static bool no_descriptors;
-static struct udp_peer *stranger; /* sends while a socket is bound and not connected */
+static struct udp_peer *stranger; /* sends after a socket is bound, before it is connected */
 
 struct carrier_port *__wrap_user_sctp_port(const struct endpoint *e);
 struct carrier_port *__wrap_user_sctp_port(const struct endpoint *e)
@@ -224,7 +227,10 @@ static struct path_socket *socket_for(const struct udp_peer *p)
 
 /* ---- tests ---- */
 
-/* A path gets a socket when it has sent often enough, and what is sent and received then passes that. */
+/*
+ * A path gets a socket after frequent sends. From then on, packets of both directions pass through
+ * this socket.
+ */
 static void test_busy(void **state)
 {
 	send_to(&peers[0].addr, PATH_SENDS - 1);
@@ -239,7 +245,7 @@ static void test_busy(void **state)
 	assert_int_equal(conn.traffic.path_sends, 3);
 	assert_int_equal(udp_peer_take(&peers[0], ep.bound.port), 3);
 
-	/* The port's own socket is out of the way, so that only the other one can bring this. */
+	/* The port's own socket does not have this packet. */
 	reply(&peers[0], "a");
 	assert_int_equal(poll(&(struct pollfd){ .fd = main_fd(), .events = POLLIN }, 1, 0), 0);
 	passes(4);
@@ -248,7 +254,7 @@ static void test_busy(void **state)
 	assert_ptr_equal(net.paths->hot, socket_for(&peers[0]));
 }
 
-/* One that sends now and then never gets one. */
+/* A path with rare sends never gets a socket. */
 static void test_slow(void **state)
 {
 	for (unsigned int i = 0; i < 2 * PATH_SENDS; i++) {
@@ -259,7 +265,7 @@ static void test_slow(void **state)
 	assert_int_equal(conn.traffic.path_sockets, 0);
 }
 
-/* Of many paths that are equally busy none does; of many beside a few busy ones, the busy ones. */
+/* Many equally busy paths get no sockets. A few busy paths among many do. */
 static void test_many(void **state)
 {
 	for (unsigned int i = 0; i < 4 * PATH_SENDS; i++)
@@ -278,7 +284,7 @@ static void test_many(void **state)
 	assert_non_null(socket_for(&peers[1]));
 }
 
-/* Nobody else may have the port, before and after. */
+/* Nobody else can bind to the port, with or without path sockets. */
 static void test_not_shared(void **state)
 {
 	make_busy(&peers[0]);
@@ -303,7 +309,10 @@ static void test_not_shared(void **state)
 	}
 }
 
-/* What others send comes to the port's own socket, and what came to the new one before it was connected is theirs. */
+/*
+ * Packets from other addresses come to the port's own socket. The carrier also gets the packets
+ * that came to the new socket before it was connected.
+ */
 static void test_strangers(void **state)
 {
 	stranger = &peers[1];
@@ -318,7 +327,7 @@ static void test_strangers(void **state)
 	expect_from(&peers[2], "t");
 }
 
-/* What waited in the port's own socket is read, before what came to the new one. */
+/* Packets that waited in the port's own socket are read before those in the new one. */
 static void test_order(void **state)
 {
 	send_to(&peers[0].addr, PATH_SENDS);
@@ -332,11 +341,11 @@ static void test_order(void **state)
 	passes(32);
 	assert_int_equal(got.datagrams, 16);
 	for (unsigned int i = 0, next = 'a'; i < 16; i++)
-		if (got.order[i] != 'z') /* whose turn is any */
+		if (got.order[i] != 'z') /* may come at any time */
 			assert_int_equal(got.order[i], next++);
 }
 
-/* A stranger who fills the port's own socket does not keep a path waiting for ever. */
+/* A stranger that fills the port's own socket does not block a path forever. */
 static void test_stranger_fills(void **state)
 {
 	bool came = false;
@@ -351,7 +360,7 @@ static void test_stranger_fills(void **state)
 	assert_true(came);
 }
 
-/* A path on which something always waits does not keep the others from their turns. */
+/* A path with a constant backlog does not block the other paths. */
 static void test_fair(void **state)
 {
 	make_busy(&peers[0]);
@@ -364,7 +373,7 @@ static void test_fair(void **state)
 	assert_non_null(memchr(got.order, 'b', got.datagrams));
 }
 
-/* Where there is no descriptor, or no socket can be bound, everything goes on by the port's own socket. */
+/* Without a free descriptor, or if bind() fails, the port's own socket serves the path. */
 static void test_falls_back(void **state)
 {
 	no_descriptors = true;
@@ -376,14 +385,14 @@ static void test_falls_back(void **state)
 	reply(&peers[0], "a");
 	passes(4);
 	expect_from(&peers[0], "a");
-	/* Once a second it is tried again. */
+	/* Retried once a second. */
 	no_descriptors = false;
 	conn.now += PATH_PERIOD;
 	make_busy(&peers[0]);
 	assert_int_equal(conn.traffic.path_sockets, 1);
 }
 
-/* A process that may have few descriptors needs them itself. */
+/* A process with a low limit needs its descriptors itself. */
 static void test_limit(void **state)
 {
 	struct rlimit before, few;
@@ -398,7 +407,7 @@ static void test_limit(void **state)
 	assert_int_equal(conn.traffic.path_sockets, 3);
 }
 
-/* The socket that was unused for longest makes room, once that is long enough. */
+/* The socket that was idle for longest makes room, after some time. */
 static void test_replaced(void **state)
 {
 	for (unsigned int i = 0; i < PATH_SOCKETS; i++, conn.now += 1000)
@@ -418,12 +427,15 @@ static void test_replaced(void **state)
 	expect_from(&peers[3], "x");
 }
 
-/* One in which something waits is in use, however long this process did not look: all of it is received. */
+/*
+ * A socket with waiting packets is in use, however long ago the process read it: all packets are
+ * received.
+ */
 static void test_not_replaced(void **state)
 {
 	for (unsigned int i = 0; i < PATH_SOCKETS; i++)
 		make_busy(&peers[i]);
-	conn.now += PATH_PERIOD; /* peers[0] is the one */
+	conn.now += PATH_PERIOD; /* peers[0] was idle for longest */
 	for (unsigned int i = 0; i < 30; i++)
 		reply(&peers[0], "w");
 	send_to(&peers[PATH_SOCKETS].addr, PATH_SENDS);
@@ -440,7 +452,7 @@ static uint32_t waiting_from(const struct endpoint *e, const struct ip_addr *fro
 	return room.used;
 }
 
-/* The room that a peer is told of is that of the socket its packets come to; of several, of the fullest. */
+/* A peer gets the room of the socket for its packets, or of the fullest one of several. */
 static void test_room(void **state)
 {
 	const struct ip_addr *from = &peers[0].addr.remote, stranger_ip = { .b = { [15] = 1 } };
@@ -464,7 +476,7 @@ static void test_room(void **state)
 	carrier_udp.close(&other);
 }
 
-/* Whose room is awaited keeps its socket. */
+/* A socket whose room is awaited is kept. */
 static void test_awaited(void **state)
 {
 	struct epoll_event ev;
@@ -489,7 +501,7 @@ static void test_awaited(void **state)
 	assert_int_equal(sys_epoll_poll(net.epoll_fd, &ev, 1), 0);
 }
 
-/* An ICMP error says whose packet it is about, and the socket goes on. */
+/* An ICMP error names the right packet, and the socket stays in use. */
 static void test_unreachable(void **state)
 {
 	make_busy(&peers[0]);
@@ -533,7 +545,7 @@ static void test_options(void **state)
 			 sys_getsockopt_int(main_fd(), SOL_SOCKET, SO_RCVBUF));
 }
 
-/* Several packets of one length leave by one call. */
+/* Several packets of the same length are sent by one call. */
 static void test_segments(void **state)
 {
 	uint8_t packets[] = "abcdefgh";
@@ -547,7 +559,7 @@ static void test_segments(void **state)
 	assert_int_equal(udp_peer_take(&peers[0], ep.bound.port), 2);
 }
 
-/* Two ports that send to the same peer are two paths. */
+/* Two ports that send to the same peer have separate paths. */
 static void test_ports(void **state)
 {
 	open_port(&other, AF_INET, false);
@@ -567,7 +579,7 @@ static void test_ports(void **state)
 	assert_int_equal(net.paths->n, 0);
 }
 
-/* Neither groups, nor paths whose local end is not known. */
+/* Multicast groups, and paths with an unknown local address, get no sockets. */
 static void test_never(void **state)
 {
 	struct path_addr unknown = peers[1].addr, group = peers[0].addr;
@@ -598,7 +610,7 @@ static void test_v6(void **state)
 	close(p.fd);
 }
 
-/* The child of a fork() has none of the descriptors, and the parent goes on. */
+/* The child of a fork() has none of the descriptors, and the parent continues. */
 static void test_fork(void **state)
 {
 	int fds[3], status;
@@ -624,7 +636,7 @@ static void test_fork(void **state)
 	expect_from(&peers[0], "p");
 }
 
-/* A port that is closed leaves no socket behind, nor a count for the next one. */
+/* Closing a port also closes its path sockets and clears its counts. */
 static void test_closed(void **state)
 {
 	int fd;

@@ -23,7 +23,7 @@ static void test_take(void **state)
 	assert_true(ration_take(&at, 2000, 8, 10));
 }
 
-/* Whether a and b have one place for every salt. */
+/* True if a and b have the same slot for every salt. */
 static bool share(const struct ip_addr *a, const struct ip_addr *b)
 {
 	bool all = true;
@@ -35,7 +35,7 @@ static bool share(const struct ip_addr *a, const struct ip_addr *b)
 	return all;
 }
 
-/* The salt decides which addresses share a place; addresses of one /64 of IPv6 always do. */
+/* The salt determines which addresses have the same slot. Addresses of one IPv6 /64 always do. */
 static void test_places(void **state)
 {
 	struct ip_addr one = { .b = { 10, 11, 12, 13, 14, 15, 16, 17, 18, [15] = 1 } }, other = one;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* LINK: net */
-/* Registered regions: finding a touched region among many that overlap. */
+/* Registered regions: lookup of an accessed region among many that overlap. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdbool.h>

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* LINK: net */
 /* WRAP: sys_ppoll */
-/* Files of limited size that several processes append to, each of which is a struct ring_file here. */
+/*
+ * Files of limited size that several processes append to. Each process is a struct ring_file here.
+ */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
@@ -26,12 +28,12 @@
 #define LIMIT 100
 
 static char dir[64], path[96];
-/* The naps of a process that waits for a lock, which take no time here. */
+/* The sleeps of a process that waits for a lock, which take no time here. */
 static struct {
 	unsigned int n;
 	uint64_t sum;
-	unsigned int until; /* behind so many naps ... */
-	void (*then)(void); /* ... this happens; or NULL */
+	unsigned int until; /* after this number of sleeps ... */
+	void (*then)(void); /* ... call this, or NULL */
 } naps;
 
 int __real_sys_ppoll(struct pollfd *fds, unsigned int n, uint64_t timeout);
@@ -76,7 +78,7 @@ static void open_ring(struct ring_file *r, unsigned int files)
 	assert_true(r->fresh);
 }
 
-/* Appends a record of len letters, as capture.c does. */
+/* Appends a record of len letters, like capture.c. */
 static void append(struct ring_file *r, char letter, size_t len)
 {
 	char data[LIMIT];
@@ -88,7 +90,7 @@ static void append(struct ring_file *r, char letter, size_t len)
 	ring_file_done(r);
 }
 
-/* Checks what is in the file at path, or in an older one: the letters and how often each stands there. */
+/* Checks the contents of the file at path, or of an older one: each letter and its count. */
 static void must_have(unsigned int age, const char *want)
 {
 	char name[128], data[1024], got[64];
@@ -111,14 +113,14 @@ static void must_have(unsigned int age, const char *want)
 	assert_string_equal(n < 0 ? "none" : got, want);
 }
 
-/* No record is cut, no file is longer than the limit, and of the names the oldest goes. */
+/* No record is split, no file exceeds the limit, and the oldest file is removed. */
 static void rotates(void **state)
 {
 	struct ring_file r;
 
 	open_ring(&r, 3);
 	append(&r, 'a', 60);
-	append(&r, 'b', 40); /* just fits */
+	append(&r, 'b', 40); /* fits exactly */
 	must_have(0, "a60b40");
 	must_have(1, "none");
 	append(&r, 'c', 1);
@@ -137,7 +139,7 @@ static void rotates(void **state)
 	ring_file_close(&r);
 }
 
-/* One file begins anew when it is full; of two, one is older. */
+/* A single file is restarted when it is full; two files are the new one and an older one. */
 static void few_files(void **state)
 {
 	struct ring_file r;
@@ -157,7 +159,7 @@ static void few_files(void **state)
 	ring_file_close(&r);
 }
 
-/* A record that is longer than the limit gets a file of its own. */
+/* A record longer than the limit gets its own file. */
 static void long_record(void **state)
 {
 	struct ring_file r;
@@ -173,7 +175,7 @@ static void long_record(void **state)
 	ring_file_close(&r);
 }
 
-/* Without a limit nothing is renamed, nor looked at. */
+/* Without a limit, no file is renamed or checked. */
 static void no_limit(void **state)
 {
 	const char *why;
@@ -187,7 +189,7 @@ static void no_limit(void **state)
 	ring_file_close(&r);
 }
 
-/* Who writes seldom finds the file that others have begun, however many they have filled. */
+/* A process that writes rarely finds the current file, however many others have filled. */
 static void two_processes(void **state)
 {
 	struct ring_file a, b;
@@ -215,7 +217,7 @@ static void two_processes(void **state)
 	ring_file_close(&b);
 }
 
-/* A symbolic link in the place of the file is not followed. */
+/* A symbolic link in place of the file is not followed. */
 static void link_in_its_place(void **state)
 {
 	struct ring_file r;
@@ -230,7 +232,7 @@ static void link_in_its_place(void **state)
 
 static int holder = -1;
 
-/* Another process takes the lock of the current file, as one does that writes. */
+/* Another process locks the current file, like a writer. */
 static void hold(void)
 {
 	holder = open(path, O_WRONLY | O_APPEND);
@@ -243,7 +245,7 @@ static void let_go(void)
 	assert_int_equal(close(holder), 0);
 }
 
-/* Whoever finds another process at its work waits, and looks at the length behind that. */
+/* A writer that finds another one at work waits, and then checks the length. */
 static void waits(void **state)
 {
 	struct ring_file r;
@@ -264,7 +266,10 @@ static void waits(void **state)
 	ring_file_close(&r);
 }
 
-/* A process that has stopped with the lock holds up others for a second. What it has found room for still fits. */
+/*
+ * A process that stopped with the lock delays others for a second. A record that fits is still
+ * written.
+ */
 static void stopped_holder(void **state)
 {
 	struct ring_file r;
@@ -292,7 +297,7 @@ static void take_away(void)
 	assert_int_equal(unlink(path), 0);
 }
 
-/* Nobody waits for the lock of a file that is not the current one any more. */
+/* Nobody waits for the lock of a former current file. */
 static void holder_of_another(void **state)
 {
 	struct ring_file r;
@@ -322,7 +327,7 @@ static void write_records(char letter)
 	ring_file_close(&r);
 }
 
-/* Adds up how many whole records of each writer are in a file of so many bytes. */
+/* Adds the number of whole records of each writer in n bytes of a file. */
 static void count(const char *data, ssize_t n, unsigned int *records)
 {
 	assert_int_equal(n % RECORD, 0);
@@ -333,7 +338,7 @@ static void count(const char *data, ssize_t n, unsigned int *records)
 	}
 }
 
-/* Processes that write as fast as they can make no file too long, and lose, cut or mix no record. */
+/* Processes that write at full speed exceed no limit, and lose, split or mix no record. */
 static void at_once(void **state)
 {
 	unsigned int records[WRITERS] = { 0 };
@@ -364,7 +369,7 @@ static void at_once(void **state)
 		assert_int_equal(records[i], RECORDS);
 }
 
-/* Somebody has renamed the file, or taken it away: there is a new one. */
+/* The file was renamed or removed: a new one is created. */
 static void taken_away(void **state)
 {
 	struct ring_file r;
@@ -384,7 +389,7 @@ static void taken_away(void **state)
 	ring_file_close(&r);
 }
 
-/* Files that cannot be renamed are an error, and what is there stays. */
+/* Files that cannot be renamed are an error, and keep their contents. */
 static void cannot_rename(void **state)
 {
 	struct ring_file r;

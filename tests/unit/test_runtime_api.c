@@ -5,8 +5,8 @@
 /* WRAP: port_node_guid port_gid port_query */
 /* VALGRIND: yes */
 /*
- * The table of rnic_api.h, on the RNIC of the test's process: which id is meant, the lock around what
- * conn/ does with it, and what becomes of ids and their events.
+ * The table of rnic_api.h, on the RNIC of the test's process: lookup of ids, the lock around calls
+ * of conn/, and the end of ids and their events.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -26,7 +26,7 @@
 extern const struct sctpiw_rnic_api sctpiw_rnic_api;
 static const struct sctpiw_rnic_api *const api = &sctpiw_rnic_api;
 
-#define NOBODY 0x7fffffffu /* a handle that no id has */
+#define NOBODY 0x7fffffffu /* a handle of no id */
 #define GUID 0x1122334455667788u
 
 static struct shard *shard(void)
@@ -34,19 +34,19 @@ static struct shard *shard(void)
 	return &rnic_get()->shard;
 }
 
-/* ---- what it asks of conn/ ---- */
+/* ---- the functions of conn/ ---- */
 
-static const char *called; /* what was called since the test last looked; NULL: nothing */
+static const char *called; /* called since the last check; NULL: none */
 static const struct cm_id *called_id;
-static int result; /* of all of them */
+static int result; /* of all functions */
 
-/* What the calls of the test pass on. */
+/* The arguments of the test's calls. */
 static const struct sockaddr src = { .sa_family = AF_INET }, dst = { .sa_family = AF_INET6 };
 static const struct rnic_conn_param param = { .qp_num = 5 };
 static struct rnic_addr_info info;
 static struct rnic_qp_attr attr;
 
-/* arguments: whether they are those of the test, which looks at `called` when the lock is free. */
+/* arguments: true if they are those of the test. The test checks `called` once the lock is free. */
 static int call(const struct cm_id *id, const char *what, bool arguments)
 {
 	shard_assert_locked(shard());
@@ -74,7 +74,7 @@ int __wrap_cm_resolve_route(struct cm_id *id)
 	return call(id, "resolve_route", true);
 }
 
-static uint8_t port_num; /* what the query says */
+static uint8_t port_num; /* the result of the query */
 
 int __wrap_cm_query(struct cm_id *id, struct rnic_addr_info *out);
 int __wrap_cm_query(struct cm_id *id, struct rnic_addr_info *out)
@@ -131,7 +131,7 @@ int __wrap_cm_notify(const struct cm_id *id)
 	return call(id, "notify", true);
 }
 
-/* ---- and of net/ ---- */
+/* ---- the functions of net/ ---- */
 
 uint64_t __wrap_port_node_guid(void);
 uint64_t __wrap_port_node_guid(void)
@@ -167,7 +167,10 @@ static int setup(void **state)
 	return 0;
 }
 
-/* Nobody has the lock; nor has this thread afterwards, so that the other tests do not hang. */
+/*
+ * Checks that the lock is free. This thread releases it afterwards, so that later tests do not
+ * hang.
+ */
 static void expect_unlocked(void)
 {
 	bool is_free = shard_try_enter(shard());
@@ -212,7 +215,7 @@ static void post(uint32_t handle, enum cm_event_type type)
 	shard_unlock(shard());
 }
 
-/* A request comes to the listener. Returns the new id. */
+/* Adds a request to the listener. Returns its new id. */
 static struct cm_id *request(uint32_t listener)
 {
 	const struct iw_session_param p = { 0 };
@@ -258,7 +261,7 @@ static void destroy(uint32_t handle, uint32_t reported)
 
 /* ---- without an RNIC ---- */
 
-/* The settings are wrong. It is the first test, since an RNIC that was made once stays. */
+/* The settings are wrong. This test is the first, since an RNIC stays once created. */
 static void test_no_rnic(void **state)
 {
 	struct rnic_channel *chan;
@@ -309,7 +312,7 @@ static void test_device(void **state)
 	assert_int_equal(api->query_gid(3, raw, &ifindex), 0);
 	assert_memory_equal(raw, "\xfe\0\0\0\0\0\0\0\0\0\0\0\0\0\0\3", 16);
 	assert_int_equal(ifindex, 7);
-	/* An empty slot is zeros. */
+	/* An empty slot returns zeros. */
 	assert_int_equal(api->query_gid(4, raw, &ifindex), -ENODATA);
 	assert_memory_equal(raw, "\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0", 16);
 	assert_int_equal(ifindex, 0);
@@ -325,7 +328,7 @@ static void test_device(void **state)
 
 /* ---- ids ---- */
 
-/* RDMA CM knows port spaces of unconnected types, whose ids exist and cannot connect. */
+/* RDMA CM has port spaces of unconnected types. Their ids exist and cannot connect. */
 static void test_port_spaces(void **state)
 {
 	static const struct {
@@ -368,7 +371,7 @@ static const char *const calls[] = {
 	"accept", "reject",	  "disconnect",	   "init_qp_attr", "set_option", "notify",
 };
 
-/* Makes the call of this place in calls[]. */
+/* Makes the call calls[i]. */
 static int make_call(size_t i, uint32_t handle)
 {
 	switch (i) {
@@ -399,7 +402,7 @@ static int make_call(size_t i, uint32_t handle)
 	}
 }
 
-/* Each reaches its function with the id, under the lock, and returns what that does. */
+/* Each call reaches its function with the id, under the lock, and returns its result. */
 static void test_calls(void **state)
 {
 	struct rnic_channel *chan;
@@ -427,7 +430,7 @@ static void test_calls(void **state)
 	close_channel(chan, fd);
 }
 
-/* What a query says of the GUID, if conn/ returns that. */
+/* Returns the GUID from a query for which conn/ returns these values. */
 static uint64_t queried(uint32_t handle, int ret, uint8_t port)
 {
 	info.node_guid = 0;
@@ -439,7 +442,7 @@ static uint64_t queried(uint32_t handle, int ret, uint8_t port)
 	return info.node_guid;
 }
 
-/* The GUID is that of the device, if the id is bound to it. */
+/* The GUID is the device's if the id is bound. */
 static void test_query(void **state)
 {
 	struct rnic_channel *chan;
@@ -469,7 +472,7 @@ static void test_destroy(void **state)
 	post(other, CM_EVENT_ADDR_ERROR);
 	assert_int_equal(expect_event(chan, CM_EVENT_ADDR_RESOLVED).uid, 1);
 	post(handle, CM_EVENT_ROUTE_RESOLVED);
-	/* One was read; the other one goes with the id. */
+	/* One event was read; the other one is removed with the id. */
 	destroy(handle, 1);
 	assert_int_equal(api->cm_destroy_id(handle, &events), -ENOENT);
 	expect_unlocked();
@@ -478,7 +481,10 @@ static void test_destroy(void **state)
 	close_channel(chan, fd);
 }
 
-/* The id of a request is the application's, and out of the backlog, when its event was read. */
+/*
+ * Once its event was read, the id of a request belongs to the application, and has left the
+ * backlog.
+ */
 static void test_request(void **state)
 {
 	uint32_t listener;
@@ -503,7 +509,7 @@ static void test_request(void **state)
 	close_channel(chan, fd);
 }
 
-/* A listener moves with the requests that were not read; those that were are ids like others. */
+/* A listener moves with its unread requests. The ids of read requests stay. */
 static void test_migrate(void **state)
 {
 	struct rnic_channel *from, *to;
@@ -537,7 +543,7 @@ static void test_migrate(void **state)
 
 /* ---- channels ---- */
 
-/* The ids that are left on a channel go with it. */
+/* Releasing a channel frees its remaining ids. */
 static void test_release(void **state)
 {
 	struct rnic_channel *a, *b;
@@ -559,7 +565,9 @@ static void test_release(void **state)
 	close_channel(b, b_fd);
 }
 
-/* The descriptor keeps the channel. Who asks by it gets no reference; valgrind would miss one. */
+/*
+ * The descriptor holds the channel. channel_by_fd() takes no reference; valgrind would detect one.
+ */
 static void test_by_fd(void **state)
 {
 	struct rnic_channel *chan;
@@ -572,7 +580,7 @@ static void test_by_fd(void **state)
 	api->channel_release(chan);
 }
 
-/* A child of fork() has no part in the channels of its parent. */
+/* A child of fork() cannot use its parent's channels. */
 static void test_foreign(void **state)
 {
 	uint32_t handle = NOBODY, events;
@@ -608,7 +616,7 @@ int main(void)
 		cmocka_unit_test_setup(test_foreign, setup),
 	};
 
-	/* No settings but the defaults. */
+	/* Only default settings. */
 	setenv("SCTPIW_CONFIG", "/dev/null", 1);
 	unsetenv("SCTPIW_LLP");
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* LINK: runtime */
 /* WRAP: port_force_down aligned_alloc */
-/* The timers of faults: when they fire, also where there is no memory; and the port, which several rules take down. */
+/*
+ * The timers of faults: when they fire, even without memory; and the port, which several rules take
+ * down.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -45,7 +48,7 @@ static const struct transport plain = { .next_timeout = no_timeout, .timers = no
 static struct rnic rnic;
 static char fired[16];
 
-/* The shard's time is that, ms, and its timers fire. */
+/* Sets the shard's time, in ms, and runs its timers. */
 static void run_at(uint64_t ms)
 {
 	struct conn *c = &rnic.shard.conn;
@@ -55,7 +58,7 @@ static void run_at(uint64_t ms)
 	c->transport->timers(c);
 }
 
-/* ms; 0: never. */
+/* Returns the next timeout in ms, or 0. */
 static uint64_t next(void)
 {
 	const struct conn *c = &rnic.shard.conn;
@@ -64,7 +67,7 @@ static uint64_t next(void)
 	return due == TIME_NEVER ? 0 : due / NSEC_PER_MSEC;
 }
 
-/* A shard with one rule, which takes the port down in an hour. */
+/* Starts a shard with one rule, which takes the port down in an hour. */
 static int setup(void **state)
 {
 	static struct config config;
@@ -92,7 +95,7 @@ static int teardown(void **state)
 /* ---- timers ---- */
 
 static struct letter {
-	struct fault_timer timer; /* first */
+	struct fault_timer timer; /* must be first */
 	char name;
 } letters[3];
 
@@ -111,7 +114,7 @@ static void set(unsigned int i, uint64_t ms)
 	faults_timer_set(&rnic.faults, &letters[i].timer, ms * NSEC_PER_MSEC);
 }
 
-/* None fires while it is set: whoever sets it may be in the midst of something. */
+/* No timer fires while one is set: the caller may be in the middle of something. */
 static void timers(void **state)
 {
 	memset(letters, 0, sizeof(letters));
@@ -127,7 +130,7 @@ static void timers(void **state)
 	run_at(10);
 	assert_string_equal(fired, "b");
 	assert_false(faults_timer_is_set(&letters[1].timer));
-	/* One that is moved, and one that is cancelled, twice. */
+	/* Moved and cancelled timers; cancelling twice is harmless. */
 	set(0, 30);
 	faults_timer_cancel(&letters[2].timer);
 	faults_timer_cancel(&letters[2].timer);
@@ -150,7 +153,7 @@ static void down_for(uint64_t ms)
 	faults_perform(&rnic.faults, &a, rnic.shard.conn.now);
 }
 
-/* What takes the port down for longer has the last word, whichever began first. */
+/* The port stays down until the last fault is over, in any order. */
 static void ports_down(void **state)
 {
 	run_at(1000);
@@ -165,7 +168,7 @@ static void ports_down(void **state)
 	assert_true(is_down);
 	run_at(1400);
 	assert_false(is_down);
-	/* And again. */
+	/* The port can go down again. */
 	down_for(10);
 	assert_true(is_down);
 	run_at(1410);

@@ -7,7 +7,7 @@
 /* WRAP: port_gid_find port_ways route_lookup route_mtu memory_copy memory_crc32c iw_poison */
 /* WRAP: progress_start route_source */
 /* VALGRIND: yes */
-/* The port's counters by name, and what conn/ asks of its host. */
+/* The port's counters by name, and the functions that conn/ calls on its host. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <setjmp.h>
@@ -34,10 +34,10 @@ static struct sctp_stats sctp;
 static struct port_attr port;
 static struct port_way ways[PORT_WAYS_MAX];
 static unsigned int n_ways;
-static struct ip_addr routed; /* our address that routing chooses */
+static struct ip_addr routed; /* the local address that routing selects */
 static int fault, result;
 
-/* ---- the rooms to the left ---- */
+/* ---- the lower rooms ---- */
 
 void __wrap_conn_sctp_stats(const struct conn *c, struct sctp_stats *out);
 void __wrap_conn_sctp_stats(const struct conn *c, struct sctp_stats *out)
@@ -73,7 +73,7 @@ int __wrap_port_gid_find(const uint8_t gid[16], unsigned int ifindex)
 	return gid[15] == 7 ? 3 : -ENOENT;
 }
 
-static bool lookup_with_source; /* the next route_lookup() is from an address */
+static bool lookup_with_source; /* if the next route_lookup() has a source */
 
 int __wrap_route_lookup(const struct sockaddr *src, const struct sockaddr *dst,
 			struct sockaddr_storage *source, uint32_t *mtu);
@@ -114,7 +114,7 @@ uint32_t __wrap_route_mtu(const struct path_addr *to)
 int __wrap_memory_copy(void *dst, const void *src, size_t len);
 int __wrap_memory_copy(void *dst, const void *src, size_t len)
 {
-	/* Half of it, and then the memory is gone. */
+	/* Copies half of it if the memory faults. */
 	memcpy(dst, src, fault ? len / 2 : len);
 	return fault;
 }
@@ -218,7 +218,7 @@ static void test_names(void **state)
 	assert_int_equal(value, 5);
 }
 
-/* Each source has a value of its own; a name shows that of one. */
+/* Each source has its own value. Each name shows the value of one source. */
 static void test_values(void **state)
 {
 	static const struct {
@@ -243,7 +243,7 @@ static void test_values(void **state)
 	};
 
 	port.downs = 1;
-	/* Bytes are counted in words of four. */
+	/* Bytes are counted in units of 4. */
 	s->conn.traffic = (struct conn_traffic){
 		.packets_in = 2,
 		.packets_out = 3,
@@ -273,7 +273,7 @@ static void test_values(void **state)
 		assert_int_equal(get(wants[i].name), wants[i].value);
 }
 
-/* All four kinds of Sends, and nothing else, are Sends. */
+/* The four kinds of Sends count as Sends, and no other opcode does. */
 static void test_sends(void **state)
 {
 	uint64_t bit = 1;
@@ -298,7 +298,7 @@ static void test_asked(void **state)
 	s->conn.net = &s->net;
 	assert_int_equal(host_conn_ops.route(&s->conn, NULL, (struct sockaddr *)&dst, &source), 0);
 	assert_int_equal(source.ss_family, AF_INET6);
-	/* The wildcard is no source. */
+	/* The wildcard address is no source. */
 	sockaddr_any(&any, AF_INET6, 0);
 	assert_int_equal(host_conn_ops.route(&s->conn, (struct sockaddr *)&any,
 					     (struct sockaddr *)&dst, &source),
@@ -336,7 +336,7 @@ static void add_way(struct ip_addr ip, const char *interface, bool running)
 	ways[n_ways++].running = running;
 }
 
-/* How many of our addresses a peer is told of, the first of which is *first. */
+/* Returns the number of local addresses for a peer. The first one is *first. */
 static unsigned int told(const char *paths, struct ip_addr remote, struct ip_addr *first)
 {
 	struct config config = { 0 };
@@ -363,7 +363,10 @@ static void test_addresses(void **state)
 	add_way(v4(169, 254, 3, 1), "eth2", true);
 	add_way(v4(10, 0, 2, 1), "eth2", true);
 	add_way(v6, "eth1", true);
-	/* Those of the peer's family but the one in use; a carrier may come back. */
+	/*
+	 * All addresses of the peer's family except the one in use. A link without carrier may come
+	 * back.
+	 */
 	assert_int_equal(told("auto", peer, &first), 2);
 	assert_true(ip_addr_equal(&first, &ways[1].ip));
 	assert_int_equal(told("off", peer, &first), 0);
@@ -375,13 +378,13 @@ static void test_addresses(void **state)
 	v6.b[15] = 2;
 	assert_int_equal(told("auto", v6, &first), 1);
 	assert_int_equal(told("0.0.0.0/0", v6, &first), 0);
-	/* Who is on this host, or sees no more than one link of it. */
+	/* Peers on this host, and peers on a link-local address, get none. */
 	assert_int_equal(told("auto", v4(127, 0, 0, 2), &first), 0);
 	assert_int_equal(told("auto", loop, &first), 0);
 	assert_int_equal(told("auto", v4(10, 9, 9, 7), &first), 0); /* is_own_address() */
 	assert_int_equal(told("auto", link, &first), 0);
 	assert_int_equal(told("auto", v4(169, 254, 1, 1), &first), 0);
-	/* No more than there is room for. */
+	/* No more addresses than fit. */
 	for (uint8_t i = 10; i < 30; i++)
 		add_way(v4(10, 0, i, 1), "eth1", true);
 	assert_int_equal(told("auto", peer, &first), 7);
@@ -399,7 +402,7 @@ static void test_source(void **state)
 	for (int i = 0; i < 4; i++) {
 		result = no_way[i];
 		assert_false(host_conn_ops.source(&s->conn, &peer, &local));
-		result = unknown[i]; /* a process without descriptors has ways all the same */
+		result = unknown[i]; /* a process without descriptors still has ways */
 		assert_true(host_conn_ops.source(&s->conn, &peer, &local));
 		assert_int_equal(local.b[15], 99);
 	}
@@ -409,7 +412,7 @@ static void test_source(void **state)
 	assert_true(ip_addr_equal(&local, &routed));
 	routed = ways[1].ip;
 	assert_false(host_conn_ops.source(&s->conn, &peer, &local));
-	/* One that is not in the table, as a deprecated one, or the 33rd. */
+	/* An address outside the table, such as a deprecated one, or the 33rd. */
 	routed = v4(10, 0, 2, 1);
 	assert_true(host_conn_ops.source(&s->conn, &peer, &local));
 	assert_true(ip_addr_equal(&local, &routed));
@@ -426,7 +429,7 @@ static void test_memory(void **state)
 	host_conn_ops.copy_out(msg, msg + 4, from, 4);
 	assert_memory_equal(msg + 4, from, 4);
 	fake_shard_expect("");
-	/* The memory is gone: nothing of it is sent, and the peer must refuse the message. */
+	/* The memory faults: none of it is sent, and the peer must refuse the message. */
 	fault = -EFAULT;
 	assert_false(host_conn_ops.checksum(&crc, from, 4));
 	host_conn_ops.copy_out(msg, msg + 4, from, 4);

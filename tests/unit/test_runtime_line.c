@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* LINK: runtime */
-/* The lines of answers at the control socket, in both forms. */
+/* The lines of replies at the control socket, in both formats. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -45,7 +45,7 @@ static void test_forms(void **state)
 	expect("end\n");
 }
 
-/* A program may be called what it likes. */
+/* A process name may have any characters. */
 static void test_text(void **state)
 {
 	line_begin(&l, true, "process");
@@ -57,7 +57,7 @@ static void test_text(void **state)
 	expect("process\tcommand\ta \"b\"\\?????\tempty\t\n");
 }
 
-/* What does not fit is left out, and the line stays whole. */
+/* Fields that do not fit are omitted, and the line stays valid. */
 static void test_long(void **state)
 {
 	char text[1000];

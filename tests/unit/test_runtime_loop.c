@@ -35,7 +35,7 @@ int __wrap_pthread_mutex_unlock(pthread_mutex_t *mutex)
 static int setup(void **state)
 {
 	fake_shard_reset();
-	/* It is not NULL, so that datagram_is_pending() is asked; nobody looks inside. */
+	/* Not NULL, so that datagram_is_pending() is called. It is never dereferenced. */
 	s->conn.datagrams.out = (struct datagram_out *)&fake;
 	before_unlock = NULL;
 	return 0;
@@ -55,7 +55,7 @@ static void test_doorbell_order(void **state)
 	for (unsigned int i = 0; i < 4; i++)
 		assert_true(ring(i));
 	assert_true(doorbell_is_rung(&s->doorbells));
-	/* One that is on the list stays in its place. */
+	/* A doorbell on the list keeps its place. */
 	assert_false(ring(1));
 	assert_true(doorbell_serve(&s->doorbells, &s->conn));
 	fake_shard_expect("doorbell:0 doorbell:1 doorbell:2 doorbell:3");
@@ -63,13 +63,13 @@ static void test_doorbell_order(void **state)
 	assert_true(ring(1));
 }
 
-/* Each doorbell rings itself, and 5, when it is served first. */
+/* Each doorbell rings itself again when it is first served, and also rings 5. */
 static void ring_again(struct iw_doorbell *doorbell)
 {
 	fake.on_doorbell = NULL;
 	assert_true(doorbell_ring(&s->doorbells, doorbell));
 	assert_true(ring(5));
-	/* This one has not been served yet. */
+	/* Doorbell 1 was not served yet. */
 	assert_false(ring(1));
 }
 
@@ -111,8 +111,8 @@ static void *post(void *arg)
 }
 
 /*
- * What was published before a ring is seen by who serves it: nothing is left behind when both are
- * done.
+ * A doorbell's server sees everything published before the ring: nothing remains once both threads
+ * are done.
  */
 static void test_doorbell_threads(void **state)
 {
@@ -151,7 +151,8 @@ static void test_finish_order(void **state)
 	fake.events = 2;
 	loop_finish(s);
 	/*
-	 * Events until there are none; again behind the output, which may complete work requests.
+	 * Events until there are none; once more after the output, which may complete work
+	 * requests.
 	 */
 	fake_shard_expect("doorbell:0 events events events output events reap");
 	shard_leave(s);
@@ -181,13 +182,13 @@ static void test_finish_until_no_doorbell(void **state)
 	shard_leave(s);
 }
 
-/* Another thread posts whenever this one has sent. */
+/* Another thread posts after each output. */
 static void ring_always(void)
 {
 	ring(3);
 }
 
-/* The holder of the lock has its own things to do: the progress thread goes on. */
+/* The holder of the lock returns to its own work. The progress thread continues. */
 static void test_finish_beside_a_poster(void **state)
 {
 	shard_enter(s);
@@ -203,7 +204,7 @@ static void test_finish_beside_a_poster(void **state)
 	assert_true(doorbell_is_rung(&s->doorbells));
 	assert_int_equal(fake.wakes, 2);
 	assert_int_equal(s->lock.owner, 0);
-	/* Whoever comes next finds the rest. */
+	/* The next holder finds the rest. */
 	fake.on_output = NULL;
 	fake_shard_forget();
 	shard_enter(s);
@@ -220,7 +221,7 @@ static void output_eight_times(void)
 	fake.pending = ++outputs < 8;
 }
 
-/* Where there is no such thread nobody else would come. */
+/* Without a progress thread, the holder must serve everything. */
 static void test_finish_without_thread(void **state)
 {
 	outputs = 0;
@@ -231,7 +232,7 @@ static void test_finish_without_thread(void **state)
 	shard_leave(s);
 }
 
-/* What the last output has left is a reason for a pass, though nothing came and no doorbell is rung. */
+/* Output that remains pending causes another turn, without received packets or doorbells. */
 static void test_pass_of_the_rest(void **state)
 {
 	outputs = 0;
@@ -256,7 +257,7 @@ static void test_settle_order(void **state)
 	shard_enter(s);
 	loop_settle(s);
 	fake_shard_expect("events");
-	/* What was posted before goes out before what the caller is about to do. */
+	/* Earlier posts are sent before the caller's next action. */
 	ring(2);
 	loop_settle(s);
 	fake_shard_expect("doorbell:2 output events");
@@ -270,20 +271,23 @@ static void test_pass_of_something(void **state)
 	assert_false(loop_pass(s, CONN_QUICK));
 	fake_shard_expect("receive events output events reap");
 	assert_int_equal(s->progress.received, 1);
-	/* Having looked may have changed something, but nothing came. */
+	/* A receive call may change something, although no packet came. */
 	fake.receives_done = 0;
 	fake.receives[0] = CONN_STIRRED;
 	assert_false(loop_pass(s, CONN_QUICK));
 	fake_shard_expect("receive events output events reap");
 	assert_int_equal(s->progress.received, 1);
-	/* A doorbell is reason enough. */
+	/* A doorbell alone causes a turn. */
 	ring(0);
 	assert_false(loop_pass(s, CONN_QUICK));
 	fake_shard_expect("receive doorbell:0 events output events reap");
 	shard_leave(s);
 }
 
-/* While the thread is parked, a poller that has got something leaves the deadlines to the next turn, but not twice. */
+/*
+ * While the thread is parked, a poller that received packets leaves the deadlines to the next turn,
+ * but only once.
+ */
 static void test_concluded_later(void **state)
 {
 	shard_enter(s);
@@ -298,7 +302,10 @@ static void test_concluded_later(void **state)
 	loop_pass(s, CONN_QUICK);
 	fake_shard_expect("receive events output events reap");
 	assert_true(s->next_due == fake.next_timeout);
-	/* A pass that brings nothing does it, and runs the timers that have been started in the one before. */
+	/*
+	 * A pass without packets updates the deadlines, and runs timers that the previous pass
+	 * started.
+	 */
 	s->next_due = TIME_NEVER;
 	loop_pass(s, CONN_QUICK);
 	fake_shard_expect("receive events output events");
@@ -306,7 +313,7 @@ static void test_concluded_later(void **state)
 	fake.next_timeout = s->conn.now;
 	loop_pass(s, CONN_QUICK);
 	fake_shard_expect("receive timers events output events reap");
-	/* So does whoever finishes a turn, and the thread leaves nothing. */
+	/* So does loop_finish(), and the thread's own passes postpone nothing. */
 	s->next_due = fake.next_timeout = s->conn.now + 5 * MSEC;
 	for (int i = 4; i < 6; i++)
 		fake.receives[i] = CONN_SOME;
@@ -326,7 +333,7 @@ static void flush(struct conn *c)
 	fake_shard_note("flush");
 }
 
-/* What was posted and not sent yet rides with the acknowledgements that are owed, in front of the sockets. */
+/* Posted work requests are sent with the owed acknowledgements, before the sockets are read. */
 static void test_pass_that_owes(void **state)
 {
 	static const struct transport transport = { .flush_sacks = flush };
@@ -347,12 +354,12 @@ static void test_pass_of_much(void **state)
 	for (int i = 0; i < 8; i++)
 		fake.receives[i] = CONN_MORE;
 	ring(4);
-	/* Four receives at most, and acknowledgements between them. */
+	/* At most four receive calls, with acknowledgements in between. */
 	assert_true(loop_pass(s, CONN_THOROUGH));
 	fake_shard_expect("receive doorbell:4 events output receive events output "
 			  "receive events output receive "
 			  "events output events reap");
-	/* It ends early for one that waits for the lock. */
+	/* The pass ends early if another thread waits for the lock. */
 	shard_wait_begin(s);
 	assert_true(loop_pass(s, CONN_THOROUGH));
 	fake_shard_expect("receive events output events output events reap");
@@ -366,13 +373,15 @@ static void test_timers(void **state)
 	s->next_due = s->conn.now;
 	fake.next_timeout = s->conn.now + 5 * MSEC;
 	assert_false(loop_pass(s, CONN_QUICK));
-	/* Timers run behind what came in, which may have ended them, and before the output. */
+	/*
+	 * Timers run after received packets, which may have cancelled them, and before the output.
+	 */
 	fake_shard_expect("receive timers events output events reap");
 	assert_int_equal(s->next_due, fake.next_timeout);
-	/* They are not due any more. */
+	/* The timers are no longer due. */
 	assert_false(loop_pass(s, CONN_QUICK));
 	fake_shard_expect("receive");
-	/* What came in does not run them before their time. */
+	/* Received packets do not run timers early. */
 	fake.receives[fake.receives_done] = CONN_SOME;
 	assert_false(loop_pass(s, CONN_QUICK));
 	fake_shard_expect("receive events output events reap");
@@ -384,13 +393,13 @@ static void test_deadline(void **state)
 	shard_enter(s);
 	fake.next_timeout = s->conn.now + 5 * MSEC;
 	loop_finish(s);
-	/* Nobody sleeps on the timer. */
+	/* No thread sleeps on the timer. */
 	assert_int_equal(fake.timer_sets, 0);
 	s->progress.started = true;
 	loop_finish(s);
 	assert_int_equal(fake.timer_sets, 1);
 	assert_int_equal(fake.timer, fake.next_timeout);
-	/* It is moved forward at once, and not back. */
+	/* The timer is moved to an earlier time at once, and not to a later one. */
 	fake.next_timeout += MSEC;
 	loop_finish(s);
 	assert_int_equal(fake.timer_sets, 1);
@@ -398,7 +407,7 @@ static void test_deadline(void **state)
 	loop_finish(s);
 	assert_int_equal(fake.timer_sets, 2);
 	assert_int_equal(fake.timer, fake.next_timeout);
-	/* What the thread asks when it goes to sleep. */
+	/* The thread checks this before it sleeps. */
 	s->conn.cm.last_event = 77;
 	loop_finish(s);
 	assert_int_equal(s->progress.last_cm_event, 77);
@@ -440,7 +449,7 @@ static void test_lock_is_a_turn(void **state)
 	assert_int_equal(s->lock.owner, 0);
 	assert_true(shard_try_enter(s));
 	shard_leave(s);
-	/* What the caller made ready is sent without a doorbell. */
+	/* Changes by the caller are sent without a doorbell. */
 	shard_lock(s);
 	fake_shard_forget();
 	shard_unlock(s);
@@ -479,7 +488,7 @@ static bool another_enters(void)
 	return entered;
 }
 
-/* The clock does not go back, whoever has read it before. */
+/* The clock never goes back, whichever thread read it last. */
 static void test_try_enter_at(void **state)
 {
 	uint64_t now = s->conn.now;
@@ -502,7 +511,7 @@ static void test_try_enter(void **state)
 	assert_true(another_enters());
 }
 
-/* A poster rings while the holder is on its way out: the holder comes back, however often. */
+/* A poster rings while the holder leaves: the holder returns, however often. */
 static unsigned int late_rings;
 
 static void ring_late(struct iw_doorbell *doorbell)
@@ -523,7 +532,7 @@ static void test_nothing_is_left_behind(void **state)
 			  "doorbell:1 events output events doorbell:0 events output events reap");
 }
 
-/* And one that finds the lock taken when the holder has looked for doorbells already. */
+/* A poster finds the lock taken after the holder checked for doorbells. */
 static void ring_in_between(void)
 {
 	before_unlock = NULL;
@@ -545,7 +554,7 @@ static void ring_before_unlock(void)
 	ring(2);
 }
 
-/* One that always finds the lock taken does not keep the holder there for ever. */
+/* A poster that always finds the lock taken does not keep the holder there forever. */
 static void test_leave_beside_a_poster(void **state)
 {
 	shard_enter(s);
@@ -578,7 +587,7 @@ static void test_waiters_are_counted(void **state)
 	assert_false(shard_is_awaited(s));
 }
 
-/* Two posters that send if the lock is free, and leave the work to its holder if not. */
+/* Two posters send if the lock is free, and otherwise leave the work to its holder. */
 static void *post_and_send(void *arg)
 {
 	unsigned int n = *(unsigned int *)arg;

@@ -4,9 +4,7 @@
 /* WRAP: conn_receive conn_events conn_output conn_in_flight conn_timers conn_next_timeout conn_reap */
 /* WRAP: conn_doorbell iw_set_now iw_next_notify */
 /* VALGRIND: yes */
-/*
- * What threads of the application do for a shard: they post in bursts, poll empty CQs and arm them.
- */
+/* Work of application threads for a shard: they post in bursts, poll empty CQs and arm them. */
 #define _GNU_SOURCE
 #include <setjmp.h>
 #include <stdarg.h>
@@ -44,7 +42,7 @@ static void *call(void *arg)
 	return NULL;
 }
 
-/* Runs act in a thread of its own, while this one holds the lock. */
+/* Runs act in another thread while this thread holds the lock. */
 static void while_locked(void (*act)(void))
 {
 	pthread_t thread;
@@ -63,7 +61,10 @@ static void test_alone_at_once(void **state)
 	fake_shard_expect("doorbell:0 " SENT_ALL);
 	assert_int_equal(s->burst.gathered, 0);
 	assert_int_equal(fake.wakes, 0);
-	/* The gap begins when all is sent: clock readings of the look, and behind the send. */
+	/*
+	 * The gap starts once all is sent: the clock is read for the decision, and after the
+	 * output.
+	 */
 	assert_int_equal(fake.readings, 2);
 	assert_int_equal(s->burst.last_served, SEC + 100);
 	assert_false(shard_is_dead(s));
@@ -80,20 +81,23 @@ static void test_rest_waits(void **state)
 	assert_true(doorbell_is_rung(&s->doorbells));
 	assert_int_equal(s->burst.gathered, 1);
 	assert_int_equal(s->burst.gathered_bytes, 64);
-	/* The thread is told, once for many doorbells. */
+	/* The thread is woken once for several doorbells. */
 	assert_int_equal(fake.wakes, 1);
 	post(0, 100);
 	post(1, 36);
 	assert_int_equal(s->burst.gathered, 3);
 	assert_int_equal(s->burst.gathered_bytes, 200);
 	assert_int_equal(fake.wakes, 1);
-	/* Once it has come, another doorbell is news to it; one that it left on the list is not. */
+	/*
+	 * Once the thread has run, another doorbell wakes it again. A doorbell that it left on the
+	 * list does not.
+	 */
 	s->progress.doorbell_wake = false;
 	post(0, 1);
 	assert_int_equal(fake.wakes, 1);
 	post(2, 1);
 	assert_int_equal(fake.wakes, 2);
-	/* One that is parked comes by itself. */
+	/* A parked thread needs no wake. */
 	s->progress.doorbell_wake = false;
 	s->progress.parked = true;
 	post(3, 1);
@@ -102,7 +106,10 @@ static void test_rest_waits(void **state)
 	fake_shard_expect("");
 }
 
-/* What waits for a parked thread waits for no long nap, and as long as that goes on naps are put off by little. */
+/*
+ * Waiting work requests shorten a parked thread's long nap. While they wait, pollers put the nap
+ * off only by little.
+ */
 static void test_rest_waits_for_nap(void **state)
 {
 	s->progress.parked = true;
@@ -125,7 +132,7 @@ static void test_rest_waits_for_nap(void **state)
 	assert_int_equal(fake.nap_sets, 3);
 }
 
-/* A batch is sent when it is whole, unless much was in flight when a holder of the lock last ended its round. */
+/* A batch is sent when it is complete, unless much was in flight at the end of the last turn. */
 static void test_batch(void **state)
 {
 	s->burst.last_served = fake.now;
@@ -147,7 +154,7 @@ static void test_batch(void **state)
 	assert_int_equal(s->burst.gathered, 0);
 }
 
-/* Nobody waits for what the peer makes of a datagram. */
+/* No application waits for a peer's reaction to a datagram. */
 static void test_batch_of_datagrams(void **state)
 {
 	s->burst.last_served = fake.now;
@@ -159,8 +166,8 @@ static void test_batch_of_datagrams(void **state)
 }
 
 /*
- * A datagram waits for the rest of its burst only while the thread is parked. It is told to park by the 16th that
- * would have waited.
+ * A datagram waits for the rest of its burst only while the thread is parked. The 16th that could
+ * have waited wakes the thread, which then parks.
  */
 static void test_datagrams_wait_beside_parked_thread(void **state)
 {
@@ -187,7 +194,7 @@ static void expect_at_work(void)
 	assert_true(s->poller.inside);
 }
 
-/* A poster that sends is at work, so that the thread stays parked. */
+/* A poster that sends is active, so the thread stays parked. */
 static void test_poster_is_inside(void **state)
 {
 	fake.on_output = expect_at_work;
@@ -204,7 +211,7 @@ static void test_nobody_would_come(void **state)
 	fake_shard_expect("doorbell:0 " SENT_ALL);
 }
 
-/* A look at the clock is no poll, but the thread takes it for a sign of life. */
+/* A look at the clock is no poll, but counts as activity for the thread. */
 static void test_looks_are_no_polls(void **state)
 {
 	s->burst.last_served = fake.now - 1000;
@@ -235,13 +242,13 @@ static void test_ended_by_gap(void **state)
 	for (int i = 0; i < 4; i++)
 		post(0, 64);
 	fake.now += 3000;
-	/* The fifth looks at the clock; it sends what waits as well. */
+	/* The fifth post reads the clock, and sends the waiting ones as well. */
 	post(0, 64);
 	fake_shard_expect("doorbell:0 " SENT_ALL);
 	assert_int_equal(s->burst.gathered, 0);
 	assert_int_equal(s->burst.gathered_bytes, 0);
 	assert_int_equal(s->burst.last_served, fake.now);
-	/* What is not a sign of life is not counted as one. */
+	/* A post without a look at the clock is not counted. */
 	assert_int_equal(s->burst.looks, 1);
 }
 
@@ -268,9 +275,9 @@ static void test_ended_by_poll(void **state)
 	poller_progress(s);
 	fake_shard_expect("receive doorbell:0 " SENT_ALL);
 	assert_int_equal(s->burst.gathered, 0);
-	/* Behind the pass, not at the poll. */
+	/* The time after the pass, not that of the poll. */
 	assert_int_equal(s->burst.last_served, SEC + 1010);
-	/* Without a burst the gap is left alone. */
+	/* Without a burst, the gap does not change. */
 	poller_progress(s);
 	assert_int_equal(s->burst.last_served, SEC + 1010);
 }
@@ -299,14 +306,14 @@ static void test_gap_follows_bursts(void **state)
 		burst_of(8);
 		assert_int_equal(s->burst.gap_shift, wants[i]);
 	}
-	/* So a work request waits for longer. */
+	/* The longer gap lets a work request wait for longer. */
 	s->burst.last_served = fake.now - 23999;
 	fake_shard_forget();
 	post(0, 1);
 	fake_shard_expect("");
 	burst_of(7);
 	assert_int_equal(s->burst.gap_shift, 3);
-	/* One that is posted alone shortens it. */
+	/* A single post shortens the gap. */
 	burst_of(1);
 	assert_int_equal(s->burst.gap_shift, 2);
 	fake.now += SEC;
@@ -345,7 +352,7 @@ static void test_poll(void **state)
 	assert_int_equal(s->poller.polls, 1);
 	assert_int_equal(s->poller.busy_polls, 0);
 	assert_int_equal(s->poller.last_poll, fake.now);
-	/* One reading of the clock, and no system call. */
+	/* The clock is read once, without a system call. */
 	assert_int_equal(fake.readings, 1);
 	assert_int_equal(fake.yields, 0);
 	assert_int_equal(fake.timer_sets, 0);
@@ -404,11 +411,11 @@ static void test_poll_tells_thread(void **state)
 	assert_int_equal(fake.wakes, 1);
 	polls(64);
 	assert_int_equal(fake.wakes, 2);
-	/* One that is parked knows. */
+	/* A parked thread is not woken. */
 	s->progress.parked = true;
 	polls(64);
 	assert_int_equal(fake.wakes, 2);
-	/* And soon after an arm there may be no polling. */
+	/* Soon after an arm, polls may stop: no wake. */
 	s->progress.parked = false;
 	polls(1);
 	poller_armed(s);
@@ -431,8 +438,8 @@ static int expect_nap(struct pollfd *fds, unsigned int n, uint64_t timeout)
 }
 
 /*
- * A poller puts the end of a long nap off when little is left of it: once, and only while there is such a nap. For how long
- * depends on how long the thread has been parked.
+ * A poller puts off the end of a long nap when little of it is left: once, and only during such a
+ * nap. The new end depends on how long the thread was parked.
  */
 static void test_poll_puts_nap_off(void **state)
 {
@@ -459,7 +466,7 @@ static void test_poll_on_one_processor(void **state)
 	poller_progress(s);
 	fake_shard_expect("nap receive");
 	assert_false(s->poller.inside);
-	/* There is work: no time to sleep. */
+	/* There is work, so the poller does not sleep. */
 	doorbell_ring(&s->doorbells, fake_doorbell(0));
 	poller_progress(s);
 	fake_shard_expect("receive doorbell:0 " SENT_ALL);

@@ -5,7 +5,7 @@
 /* WRAP: conn_doorbell iw_set_now iw_next_notify progress_start progress_wake port_watch */
 /* WRAP: port_unwatch */
 /* VALGRIND: yes */
-/* What a device context hears of the port. */
+/* Events of the port for a device context. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <setjmp.h>
@@ -24,7 +24,7 @@
 static struct shard *const s = &fake.rnic.shard;
 static int start_error;
 
-/* ---- what it asks of others ---- */
+/* ---- the functions that it calls ---- */
 
 int __wrap_progress_start(struct shard *shard);
 int __wrap_progress_start(struct shard *shard)
@@ -44,7 +44,7 @@ void __wrap_progress_wake(struct shard *shard)
 void __wrap_port_watch(struct port_watcher *w);
 void __wrap_port_watch(struct port_watcher *w)
 {
-	/* From now on changes may come. */
+	/* Changes may come from now on. */
 	assert_non_null(w->changed);
 	fake_shard_note("watch");
 }
@@ -118,8 +118,8 @@ static int setup(void **state)
 /* ---- tests ---- */
 
 /*
- * The thread sees changes, so it runs before anybody counts on them. It is woken behind the watch,
- * which made the descriptor that it is to sleep on from now on.
+ * The thread detects changes, so it starts before the watch. It is woken after the watch, whose
+ * descriptor it must sleep on from now on.
  */
 static void test_start_and_stop(void **state)
 {
@@ -133,7 +133,7 @@ static void test_start_and_stop(void **state)
 	close_context(&c);
 }
 
-/* Without the thread nobody would see changes. */
+/* Without the thread, nobody detects changes. */
 static void test_no_thread(void **state)
 {
 	struct context c;
@@ -165,7 +165,7 @@ static void test_changes(void **state)
 	close_context(&b);
 }
 
-/* Who does not read has one event of each kind, and the last one that he reads says how things are. */
+/* Without reads, one event of each kind remains. The last one shows the present state. */
 static void test_unread(void **state)
 {
 	struct context c;

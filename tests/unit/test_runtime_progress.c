@@ -6,7 +6,7 @@
 /* WRAP: sys_epoll_ctl sys_keep sys_close sys_read pthread_create sched_getaffinity */
 /* WRAP: setpriority port_watch_fd port_refresh control_socket_open control_socket_accept */
 /* VALGRIND: yes */
-/* The progress thread: how it starts and ends, sleeps, and sets its timer; descriptors that are gone. */
+/* The progress thread: its start and end, sleep and timer, and closed descriptors. */
 #define _GNU_SOURCE
 #include <sched.h>
 #include <sys/resource.h>
@@ -24,7 +24,7 @@ static void test_start(void **state)
 	progress_set_deadline(s, 5);
 	assert_int_equal(fake.timer_sets, 0);
 	assert_int_equal(progress_start(s), 0);
-	/* The thread's descriptors are in the set of the sockets. */
+	/* The thread's descriptors are in the same set as the sockets. */
 	fake_shard_expect("epoll+wake epoll+timer");
 	assert_true(s->progress.started);
 	assert_false(s->progress.one_cpu);
@@ -63,7 +63,7 @@ static void test_start_on_one_processor(void **state)
 	assert_int_equal(progress_init(s), 0);
 	assert_int_equal(progress_start(s), 0);
 	assert_true(s->progress.one_cpu);
-	/* A poller that naps must not be woken by what is the thread's. */
+	/* The thread's descriptors must not wake a poller that naps. */
 	fake_shard_expect("set+epoll set+wake set+timer");
 	shard_leave(s);
 }
@@ -77,7 +77,7 @@ static void test_start_fails(void **state)
 	assert_int_equal(progress_start(s), -EAGAIN);
 	fake_shard_expect("set+epoll set+wake set+timer set-wake set-timer set-none close:set");
 	assert_false(s->progress.started);
-	/* The next one that needs the thread tries again. */
+	/* The next caller that needs the thread tries again. */
 	fake_progress.create_error = 0;
 	assert_int_equal(progress_start(s), 0);
 	assert_true(s->progress.started);
@@ -115,7 +115,7 @@ static void test_pass_and_sleep(void **state)
 	fake.receives[0] = fake.receives[1] = fake.receives[2] = fake.receives[3] = CONN_MORE;
 	fake.on_epoll_wait = fake_progress_last_sleep;
 	fake_progress_run();
-	/* It passes until nothing is left. */
+	/* The thread runs passes until nothing remains. */
 	fake_shard_expect(
 		"receive events output receive events output receive events output receive events "
 		"output events reap receive end");
@@ -159,14 +159,14 @@ static void test_what_woke_it(void **state)
 	fake_progress.port_fd = FAKE_PORT_FD;
 	fake.on_epoll_wait = wake_of_timer_and_port;
 	fake_progress_run();
-	/* The port's descriptor is watched once it is there. */
+	/* The port's descriptor is watched once it exists. */
 	fake_shard_expect("receive epoll+port sleep receive end");
 	assert_int_equal(fake_progress.timer_reads, 1);
 	assert_int_equal(fake_progress.refreshes, 1);
 	assert_int_equal(s->progress.port_fd, FAKE_PORT_FD);
 }
 
-/* The host's addresses have changed: what associations have to say of it leaves, though nothing comes in. */
+/* The host's addresses have changed: associations announce this, although no packet comes in. */
 static void test_readdressed(void **state)
 {
 	fake_progress_start();
@@ -215,7 +215,7 @@ static void test_connecting(void **state)
 	fake.on_ppoll = expect_wait_in_ppoll;
 	fake.on_epoll_wait = expect_no_wait;
 	fake_progress_run();
-	/* The pass has brought nothing, so the thread asks what has woken it. */
+	/* The pass received nothing, so the thread checks the other descriptors. */
 	fake_shard_expect("receive ppoll receive end");
 }
 
@@ -234,7 +234,7 @@ static int datagram_came(struct pollfd *fds, unsigned int n, uint64_t timeout)
 	return 1;
 }
 
-/* Each pass brings something, and yet what else there may be does not wait for ever. */
+/* Each pass receives packets. The other descriptors are still checked in time. */
 static void test_connecting_busily(void **state)
 {
 	fake_progress_start();
@@ -266,13 +266,16 @@ static int connected(struct pollfd *fds, unsigned int n, uint64_t timeout)
 	return 0;
 }
 
-/* Whether the thread can be told to come first: it is scheduled as others are, and has no such nice value already. */
+/*
+ * True if the thread can get priority: its policy is SCHED_OTHER, and its nice value is higher than
+ * TUNING_NICE.
+ */
 static bool may_come_first(void)
 {
 	return sched_getscheduler(0) == SCHED_OTHER && getpriority(PRIO_PROCESS, 0) > TUNING_NICE;
 }
 
-/* The thread comes first, but not while connections are made. */
+/* The thread has priority, except while connections are made. */
 static void test_nice(void **state)
 {
 	if (!may_come_first())
@@ -294,7 +297,7 @@ static int sleep_four_times(struct epoll_event *ev, int timeout)
 	return 1;
 }
 
-/* Who may not lower it is told once. */
+/* If the nice value may not be lowered, one message reports this. */
 static void test_nice_refused(void **state)
 {
 	if (!may_come_first())
@@ -314,7 +317,7 @@ static int timer_was_early(struct epoll_event *ev, int timeout)
 {
 	fake_shard_note("sleep");
 	fake.now = s->progress.timer_set + 1;
-	/* The deadline has moved away meanwhile. */
+	/* The deadline has moved meanwhile. */
 	fake.next_timeout = fake.now + 5 * MSEC;
 	ev->data.ptr = &s->progress.timer;
 	fake.on_epoll_wait = fake_progress_last_sleep;
@@ -330,14 +333,14 @@ static void test_timer(void **state)
 	s->next_due = fake.now;
 	fake.on_epoll_wait = timer_was_early;
 	fake_progress_run();
-	/* Set by the first pass; set again only because it has come. */
+	/* The first pass sets the timer; its expiry sets it again. */
 	assert_int_equal(fake.timer_sets, 2);
 	assert_int_equal(fake.timer, first + 1 + 5 * MSEC);
 	assert_int_equal(s->progress.timer_set, fake.timer);
 	assert_int_equal(fake_progress.timer_reads, 1);
 }
 
-/* A deadline from before the thread was started, when nobody slept on the timer. */
+/* A deadline from before the start of the thread, when nobody slept on the timer. */
 static void test_timer_from_before(void **state)
 {
 	fake_progress_start();
@@ -367,7 +370,7 @@ static void test_timer_stays(void **state)
 	assert_int_equal(fake.timer_sets, 1);
 }
 
-/* ---- descriptors that are gone ---- */
+/* ---- closed descriptors ---- */
 
 static int nothing_came(struct epoll_event *ev, int timeout)
 {
@@ -408,7 +411,7 @@ static void test_closed(void **state)
 	fake_shard_expect("receive sleep");
 	assert_true(s->conn.closed);
 	assert_true(shard_is_dead(s));
-	/* Nothing is written to what has the number now. */
+	/* Nothing is written to a later file with this descriptor. */
 	progress_wake(s);
 	assert_int_equal(fake.wakes, 0);
 }

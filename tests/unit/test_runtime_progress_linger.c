@@ -6,7 +6,7 @@
 /* WRAP: sys_epoll_ctl sys_keep sys_close sys_read pthread_create sched_getaffinity */
 /* WRAP: setpriority port_watch_fd port_refresh control_socket_open control_socket_accept */
 /* VALGRIND: yes */
-/* The progress thread lingers after a message, so that a quick answer finds it awake. */
+/* The progress thread lingers after a message, so that it is awake for a quick answer. */
 #include "fixture/fake_progress.h"
 
 static struct shard *const s = &fake.rnic.shard;
@@ -14,7 +14,7 @@ static struct shard *const s = &fake.rnic.shard;
 static unsigned int short_sleeps;
 static uint64_t yield_takes;
 
-/* Something comes soon after the thread has gone to sleep. */
+/* A packet comes soon after the thread went to sleep. */
 static int short_sleep(struct epoll_event *ev, int timeout)
 {
 	fake_shard_note("sleep");
@@ -43,7 +43,7 @@ static void test_linger(void **state)
 	fake.on_epoll_wait = short_sleep;
 	fake.on_yield = yield;
 	fake_progress_run();
-	/* 50 us, and the look that finds them over. */
+	/* 50 us, and the look at their end. */
 	fake_shard_expect("receive sleep " SERVED LOOK LOOK LOOK LOOK "receive end");
 	assert_int_equal(s->progress.no_linger_until, 0);
 }
@@ -84,7 +84,7 @@ static void much_comes(void)
 	yield();
 }
 
-/* Short yields, each of which brings something, and then a long one. */
+/* Short yields that each receive something, and then a long one. */
 static void lost_behind_much(void)
 {
 	yield_takes = comes ? 40000 : 200001;
@@ -108,19 +108,22 @@ static void test_linger_lost(void **state)
 	fake.on_epoll_wait = short_sleep;
 	fake.on_yield = yield;
 	fake_progress_run();
-	/* The first yield is lost, so somebody keeps the processor, however long the thread has slept before. */
+	/*
+	 * The first yield is long: another program takes the processor, however long the thread
+	 * slept before.
+	 */
 	fake_shard_expect("receive sleep " SERVED LOOK "receive sleep " SERVED "end");
 	lost = 2 * SEC + 10000 + 200001;
 	assert_int_equal(s->progress.no_linger_until, lost + TUNING_NO_LINGER_MIN);
 	assert_int_equal(s->progress.no_linger, TUNING_NO_LINGER_MIN);
-	/* Until then is over. */
+	/* No lingering until this time is over. */
 	run_again_from(s->progress.no_linger_until, 1);
 	fake_shard_expect("receive sleep " SERVED LOOK "receive end");
 	assert_int_equal(s->progress.no_linger, 2 * TUNING_NO_LINGER_MIN);
-	/* To sleep for long changes nothing. */
+	/* A long sleep makes no difference. */
 	run_again_from(s->progress.no_linger_until + SEC, 1);
 	assert_int_equal(s->progress.no_linger, 4 * TUNING_NO_LINGER_MIN);
-	/* But if it has lingered for long, it is one loss of many yields: 1,600,008 ns at least. */
+	/* After much lingering, this is one loss among many yields: 1,600,008 ns at least. */
 	fake.on_yield = lost_behind_much;
 	comes = 39;
 	run_again_from(s->progress.no_linger_until, 1);
@@ -129,7 +132,7 @@ static void test_linger_lost(void **state)
 	run_again_from(s->progress.no_linger_until, 1);
 	assert_int_equal(s->progress.no_linger, 0);
 	fake_shard_forget();
-	/* Looks count, too. */
+	/* Looks count as lingering, too. */
 	fake.on_receive = take_2_us;
 	comes = 39;
 	run_again_from(s->progress.no_linger_until, 1);
@@ -137,7 +140,7 @@ static void test_linger_lost(void **state)
 	fake_shard_forget();
 }
 
-/* What came while the processor was lost is followed by more, as it is without a loss. */
+/* After packets that came during a loss, more are expected, as without a loss. */
 static void test_linger_on_after_loss(void **state)
 {
 	fake_progress_start();
@@ -151,7 +154,7 @@ static void test_linger_on_after_loss(void **state)
 	assert_int_equal(s->progress.no_linger, TUNING_NO_LINGER_MIN);
 }
 
-/* Each yield is short: it is not the processor that takes the time. */
+/* Each yield is short: the processor was not lost. */
 static void test_linger_long(void **state)
 {
 	fake_progress_start();
@@ -191,7 +194,7 @@ static void test_no_linger(void **state)
 	fake.on_epoll_wait = long_sleep;
 	fake_progress_run();
 	fake_shard_expect("receive sleep " SERVED "end");
-	/* What came before does not count. */
+	/* Earlier packets do not count. */
 	s->dead = false;
 	fake.on_epoll_wait = short_sleep_for_nothing;
 	fake_progress_run();
@@ -215,7 +218,7 @@ static void test_linger_gives_way(void **state)
 	shard_wait_end(s);
 }
 
-static unsigned int polls, looks; /* of the application, in each yield */
+static unsigned int polls, looks; /* by the application, during each yield */
 
 static void poll_in_yield(void)
 {
@@ -224,7 +227,7 @@ static void poll_in_yield(void)
 	yield();
 }
 
-/* An application that polls takes what comes: a look more would only keep it from the lock. */
+/* A polling application takes the packets itself: another look would only delay it at the lock. */
 static void test_linger_beside_polls(void **state)
 {
 	static const struct {
@@ -246,7 +249,7 @@ static void test_linger_beside_polls(void **state)
 	}
 }
 
-/* Polls add up from one yield to the next: 4, and 8. */
+/* Polls of several yields add up: 4, and 8. */
 static void test_linger_beside_few_polls(void **state)
 {
 	fake_progress_start();

@@ -6,7 +6,7 @@
 /* WRAP: sys_epoll_ctl sys_keep sys_close sys_read pthread_create sched_getaffinity */
 /* WRAP: setpriority port_watch_fd port_refresh control_socket_open control_socket_accept */
 /* VALGRIND: yes */
-/* The progress thread is parked while the application polls, and takes naps meanwhile. */
+/* The progress thread is parked while the application polls, and naps meanwhile. */
 #include "fixture/fake_progress.h"
 
 static struct shard *const s = &fake.rnic.shard;
@@ -42,13 +42,13 @@ static int nap(struct pollfd *fds, unsigned int n, uint64_t timeout)
 	assert_int_equal(fds[2].fd, fake_progress.control_fd);
 	assert_int_equal(fds[3].fd, FAKE_NAP_FD);
 	fake_shard_note("nap:%u", (unsigned int)(length / 1000));
-	/* Pollers may put off a long one alone. */
+	/* Pollers may put off only long naps. */
 	assert_int_equal(s->progress.nap_until, length == TUNING_PARK_LONG ? fake.nap_until : 0);
 	fake.now += length;
 	if (busy_naps && busy_naps--) {
 		poll_much();
 	} else {
-		/* Too few. */
+		/* Too few polls. */
 		s->poller.polls += 7;
 		s->poller.last_poll = fake.now;
 	}
@@ -69,14 +69,14 @@ static void test_park(void **state)
 	assert_int_equal(fake.now - s->progress.parked_since, 3950000);
 }
 
-static unsigned int low_passes; /* that leave a UD QP with few receives */
+static unsigned int low_passes; /* passes that leave a UD QP with few receives */
 
 static void run_low(enum conn_depth depth)
 {
 	s->conn.datagrams.low = low_passes && low_passes--;
 }
 
-/* While a program is to post receives, the thread naps: the sockets would wake it at once. */
+/* While a program has time to post receives, the thread naps: the sockets would wake it at once. */
 static void test_park_for_receives(void **state)
 {
 	low_passes = 2;
@@ -105,7 +105,7 @@ static void test_unpark_by_wake(void **state)
 	fake.on_ppoll = nap_and_wake;
 	fake_progress_run();
 	fake_shard_expect("receive epoll+port sleep nap:50 receive end");
-	/* By the sleep, the nap and the last sleep. */
+	/* The sleep, the nap and the last sleep. */
 	assert_int_equal(fake_progress.wake_reads, 3);
 	assert_int_equal(fake_progress.refreshes, 1);
 }
@@ -120,7 +120,7 @@ static int nap_and_be_asked(struct pollfd *fds, unsigned int n, uint64_t timeout
 	return 1;
 }
 
-/* Who asks at the control socket is served, and the thread goes on with its nap. */
+/* A client of the control socket is served, and the thread continues its nap. */
 static void test_asked_while_parked(void **state)
 {
 	fake_progress.control_fd = FAKE_CONTROL_FD;
@@ -146,7 +146,7 @@ static void test_unpark_by_arm(void **state)
 	fake.on_epoll_wait = polling_began;
 	fake.on_ppoll = nap_and_arm;
 	fake_progress_run();
-	/* Seen before the next nap, even if the wake was missed. */
+	/* Noticed before the next nap, even if the wake was missed. */
 	fake_shard_expect("receive sleep nap receive end");
 }
 
@@ -163,7 +163,7 @@ static void test_park_beside_burst(void **state)
 	fake.on_epoll_wait = polling_began;
 	fake.on_ppoll = nap_beside_burst;
 	fake_progress_run();
-	/* What the burst has left is served. */
+	/* The rest of the burst is served. */
 	fake_shard_expect("receive sleep nap:50 nap:200 nap:200 receive doorbell:0 events output "
 			  "events reap end");
 }
@@ -184,7 +184,7 @@ static void test_no_park(void **state)
 	fake.on_ppoll = nap;
 	fake_progress_run();
 	fake_shard_expect("receive receive end");
-	/* Just after an arm. */
+	/* Shortly after an arm. */
 	s->dead = false;
 	s->poller.active_at_arm = s->poller.polls + 1;
 	fake.on_epoll_wait = polling_began;
@@ -200,7 +200,7 @@ static int nap_without_timer(struct pollfd *fds, unsigned int n, uint64_t timeou
 	return 1;
 }
 
-/* If the timer is gone there is nothing to wait for: the thread does not spin in naps that end at once. */
+/* Without the timer, no nap is possible: the thread does not spin. */
 static void test_unpark_without_timer(void **state)
 {
 	fake_progress_start();
@@ -210,11 +210,11 @@ static void test_unpark_without_timer(void **state)
 	fake_shard_expect("receive sleep nap receive end");
 }
 
-/* ---- acknowledgements that are held ---- */
+/* ---- delayed acknowledgements ---- */
 
 static unsigned int sleeps,
-	polled_sleeps; /* messages come in so many sleeps; the application polls in the first ones */
-static unsigned int asks; /* the number of the message whose sender asks for a SACK */
+	polled_sleeps;	  /* sleeps with a message; the application polls in the first ones */
+static unsigned int asks; /* number of the message that requests a SACK at once */
 
 static void flush(struct conn *c)
 {
@@ -227,7 +227,7 @@ static void receive_asked(enum conn_depth depth)
 		atomic_store(&s->conn.sacks_asked, true);
 }
 
-/* A packet wakes the thread. The application has polled as late as may be. */
+/* A packet wakes the thread. The application's last poll was just recent enough. */
 static int message_came(struct epoll_event *ev, int timeout)
 {
 	fake_shard_note("sleep");
@@ -251,7 +251,7 @@ static int hold(struct pollfd *fds, unsigned int n, uint64_t timeout)
 	return 0;
 }
 
-/* Messages come in n sleeps, of which the application polls in the first ones. */
+/* Runs n sleeps with a message each. The application polls in the first ones. */
 static void run_messages(unsigned int n, unsigned int polled, unsigned int asked)
 {
 	sleeps = n;
@@ -267,7 +267,10 @@ static void run_messages(unsigned int n, unsigned int polled, unsigned int asked
 	fake_progress_run();
 }
 
-/* An application that has just polled may answer: the SACK leaves with the answer, or after a short sleep. */
+/*
+ * An application that just polled may answer: the SACK leaves with its answer, or after a short
+ * sleep.
+ */
 static void test_answer_awaited(void **state)
 {
 	run_messages(1, 1, 1);
@@ -275,7 +278,7 @@ static void test_answer_awaited(void **state)
 			  "flush output receive events output events reap end");
 }
 
-/* Nobody polls, and nobody is to be expected to answer: the SACK leaves before the thread sleeps. */
+/* Without polls no answer is expected: the SACK leaves before the thread sleeps. */
 static void test_no_answer_awaited(void **state)
 {
 	run_messages(1, 0, 1);
@@ -283,7 +286,7 @@ static void test_no_answer_awaited(void **state)
 			  "flush events output events reap end");
 }
 
-/* It has not polled since the message before. */
+/* No poll since the previous message. */
 static void test_no_answer_awaited_again(void **state)
 {
 	run_messages(2, 1, 2);
@@ -292,7 +295,7 @@ static void test_no_answer_awaited_again(void **state)
 		"sleep receive events output events reap flush events output events reap end");
 }
 
-/* Nothing is to be acknowledged soon. */
+/* No message requests an early SACK. */
 static void test_nothing_held(void **state)
 {
 	run_messages(1, 1, 9);

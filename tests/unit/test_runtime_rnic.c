@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* LINK: runtime */
 /* WRAP: conn_is_drained conn_abort_all clock_gettime */
-/* The process's RNIC: made once, forgotten in the child of a fork(), and its end at exit(). */
+/* The process's RNIC: created once, abandoned in the child of a fork(), and ended at exit(). */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <pthread.h>
@@ -20,7 +20,7 @@
 #include "runtime/rnic.h"
 #include "sys/sys.h"
 
-/* What a child that ends tells its parent. */
+/* A child's reports to its parent. */
 static int report_fd = -1;
 static int undrained; /* calls of conn_is_drained() that return false */
 
@@ -54,14 +54,14 @@ void __wrap_conn_abort_all(struct conn *c)
 	__real_conn_abort_all(c);
 }
 
-/* The clocks of the thread that tests them; every look at one of them takes some time. */
+/* The clocks of the thread that tests them. Each reading takes some time. */
 static __thread struct {
 	bool fake;
 	uint64_t now;		 /* ns, of CLOCK_MONOTONIC */
-	uint64_t offset;	 /* ns, of CLOCK_REALTIME from it */
-	uint64_t look;		 /* ns that a look takes */
-	uint64_t slow;		 /* ns that the next looks take, each */
-	unsigned int slow_looks; /* how many */
+	uint64_t offset;	 /* ns, from CLOCK_MONOTONIC to CLOCK_REALTIME */
+	uint64_t look;		 /* ns per reading */
+	uint64_t slow;		 /* ns per slow reading */
+	unsigned int slow_looks; /* number of slow readings */
 } clocks;
 
 int __real_clock_gettime(clockid_t clock, struct timespec *ts);
@@ -79,7 +79,7 @@ int __wrap_clock_gettime(clockid_t clock, struct timespec *ts)
 	return 0;
 }
 
-/* Runs act in a child; its exit status, and what it reported. */
+/* Runs act in a child. Returns the child's exit status; writes its report to `told`. */
 static int in_child(void (*act)(void), char *told, size_t size)
 {
 	int fds[2], status;
@@ -105,7 +105,7 @@ static int in_child(void (*act)(void), char *told, size_t size)
 	return WEXITSTATUS(status);
 }
 
-/* As assert_true(), in a child. */
+/* Like assert_true(), for a child. */
 static void must(bool condition)
 {
 	if (!condition)
@@ -117,13 +117,13 @@ static void refused(void)
 	setenv("SCTPIW_LLP", "pigeons", 1);
 	errno = 0;
 	must(!rnic_get() && errno == EINVAL);
-	/* It is asked anew each time. */
+	/* Each call tries again. */
 	unsetenv("SCTPIW_LLP");
 	must(rnic_get() != NULL);
 	_exit(0);
 }
 
-/* Before this process makes its own. */
+/* Before this process creates its own RNIC. */
 static void test_refused(void **state)
 {
 	char told[16];
@@ -186,7 +186,7 @@ static void test_fork(void **state)
 	wake_fd = parents->shard.progress.wake_fd;
 	assert_int_equal(channel_create(CHANNEL_COMP, &channel, &fd), 0);
 	assert_int_equal(in_child(forgotten, told, sizeof(told)), 0);
-	/* The parent goes on as before. */
+	/* The parent continues as before. */
 	assert_ptr_equal(rnic_get(), parents);
 	assert_false(shard_is_dead(&parents->shard));
 	assert_int_equal(parents->shard.progress.wake_fd, wake_fd);
@@ -197,7 +197,7 @@ static void test_fork(void **state)
 	close(fd);
 }
 
-/* fork() while another thread has the lock: it waits, and the child finds the lock free. */
+/* fork() while another thread has the lock: fork() waits, and the child finds the lock free. */
 static _Atomic bool held;
 
 static void *hold(void *arg)
@@ -273,16 +273,16 @@ static void test_exit(void **state)
 {
 	char told[16];
 
-	/* A child that has not opened the device leaves its parent's alone. */
+	/* A child that has not opened the device does not touch its parent's. */
 	assert_non_null(rnic_get());
 	assert_int_equal(in_child(end_without, told, sizeof(told)), 0);
 	assert_string_equal(told, "");
-	/* What was handed over still arrives; then peers are told. */
+	/* Posted messages still arrive; then associations are aborted. */
 	assert_int_equal(in_child(end_with_device, told, sizeof(told)), 0);
 	assert_string_equal(told, "dddda");
 	assert_int_equal(in_child(end_dead, told, sizeof(told)), 0);
 	assert_string_equal(told, "");
-	/* exit() is not held up for ever by a thread that stopped with the lock. */
+	/* A thread that stopped with the lock does not block exit() forever. */
 	assert_int_equal(in_child(end_while_locked, told, sizeof(told)), 0);
 	assert_string_equal(told, "");
 }
@@ -296,13 +296,13 @@ static void test_clocks(void **state)
 	assert_true(rnic_processors() >= 1);
 }
 
-/* Is the offset what the fake clocks have, but for what a few looks at them take? */
+/* True if the offset equals the fake clocks' offset, except for the time of a few readings. */
 static bool is_exact(uint64_t offset)
 {
 	return offset - clocks.offset + 500 <= 1000;
 }
 
-/* The offset stays as it is until the time of day is set, whatever holds up the looks at it. */
+/* The offset stays until the time of day is set, however slow the readings. */
 static void test_wallclock_offset(void **state)
 {
 	uint64_t first;
@@ -316,14 +316,14 @@ static void test_wallclock_offset(void **state)
 	for (uint64_t look = 1; look < 1000; look += 7) {
 		clocks.look = look;
 		assert_true(rnic_wallclock_offset() == first);
-		clocks.slow = look * NSEC_PER_MSEC / 10; /* as by preemption */
+		clocks.slow = look * NSEC_PER_MSEC / 10; /* as if preempted */
 		clocks.slow_looks = look % 4;
 		assert_true(rnic_wallclock_offset() == first);
 		clocks.slow_looks = 0;
 	}
 	clocks.look = 40;
 	for (int i = 0; i < 100; i++) {
-		/* It is set, forth and back. */
+		/* The clock is set forward and back. */
 		clocks.offset += i % 2 ? -1000ull * NSEC_PER_MSEC : 3000ull * NSEC_PER_MSEC;
 		clocks.slow = 5 * NSEC_PER_MSEC;
 		clocks.slow_looks = (unsigned int)i % 12;
@@ -346,7 +346,7 @@ int main(void)
 		cmocka_unit_test(test_wallclock_offset),
 	};
 
-	/* No settings but the defaults. */
+	/* Only default settings. */
 	setenv("SCTPIW_CONFIG", "/dev/null", 1);
 	unsetenv("SCTPIW_LLP");
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* LINK: runtime */
-/*
- * The decisions of posters, pollers and the progress thread, by tables of cases on both sides of
- * each limit.
- */
+/* The decisions of posters, pollers and the progress thread: tables of cases at each limit. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -21,20 +18,23 @@ static void test_post(void **state)
 		struct tuning_post_seen seen;
 		enum tuning_post want;
 	} cases[] = {
-		/* The first of a doorbell is judged by the clock, and one in four of the others. */
+		/*
+		 * The clock decides about the first post of a doorbell, and about one in four of
+		 * the others.
+		 */
 		{ { .bytes = 64, .first = true }, TUNING_POST_LOOK },
 		{ { .bytes = 64, .first = true, .gathered = 3 }, TUNING_POST_LOOK },
 		{ { .bytes = 64, .gathered = 1 }, TUNING_POST_WAIT },
 		{ { .bytes = 64, .gathered = 3 }, TUNING_POST_WAIT },
 		{ { .bytes = 64, .gathered = 4 }, TUNING_POST_LOOK },
 		{ { .bytes = 64, .gathered = 0 }, TUNING_POST_LOOK },
-		/* Many bytes do not wait, alone or together. */
+		/* Many bytes do not wait, in one post or together. */
 		{ { .bytes = 262144, .gathered = 1 }, TUNING_POST_WAIT },
 		{ { .bytes = 262145, .gathered = 1 }, TUNING_POST_SEND },
 		{ { .bytes = 1, .gathered_bytes = 262143, .gathered = 1 }, TUNING_POST_WAIT },
 		{ { .bytes = 1, .gathered_bytes = 262144, .gathered = 1 }, TUNING_POST_SEND },
 		{ { .bytes = UINT64_MAX, .gathered_bytes = 100, .first = true }, TUNING_POST_SEND },
-		/* A batch is sent when it is whole, unless the peer has enough to do. */
+		/* A complete batch is sent, unless the peer has enough work. */
 		{ { .bytes = 64, .gathered = 71, .ends_batch = true }, TUNING_POST_SEND },
 		{ { .bytes = 64, .gathered = 71, .ends_batch = true, .in_flight = 65535 },
 		  TUNING_POST_SEND },
@@ -81,9 +81,9 @@ static void test_post_at(void **state)
 		{ 6000, 1, true, TUNING_POST_SEND },
 		{ 23999, 3, true, TUNING_POST_WAIT },
 		{ 24000, 3, true, TUNING_POST_SEND },
-		/* Nobody would come for it. */
+		/* Nobody else would send it. */
 		{ 0, 0, false, TUNING_POST_SEND },
-		/* The clock of another thread was read later: the difference has wrapped around. */
+		/* Another thread read the clock later: the difference wrapped. */
 		{ UINT64_MAX, 3, true, TUNING_POST_SEND },
 	};
 
@@ -133,11 +133,11 @@ static void test_woken(void **state)
 		{ { .active = 8, .since_arm = 8, .age = 20000 }, TUNING_WOKEN_SERVE },
 		/* Another thread read the clock later. */
 		{ { .active = 8, .since_arm = 8, .age = -1 }, TUNING_WOKEN_PARK },
-		/* A poll under way is as good as many. */
+		/* A poll in progress counts like many polls. */
 		{ { .active = 0, .since_arm = 8, .age = SIZE_MAX >> 1, .inside = true },
 		  TUNING_WOKEN_PARK },
 		{ { .active = 0, .since_arm = 7, .age = 0, .inside = true }, TUNING_WOKEN_SERVE },
-		/* On one processor it waits for this thread, too. */
+		/* On one processor, the poll also waits for this thread. */
 		{ { .active = 0, .since_arm = 8, .age = 0, .inside = true, .one_cpu = true },
 		  TUNING_WOKEN_SERVE },
 		{ { .active = 8, .since_arm = 8, .age = 90000, .inside = true, .one_cpu = true },
@@ -157,7 +157,7 @@ static void test_park(void **state)
 	static const struct tuning_app one_cpu = { .inside = true, .one_cpu = true };
 	uint64_t nap = TUNING_PARK_FIRST;
 
-	/* Naps double up to a long one. */
+	/* Naps double up to TUNING_PARK_LONG. */
 	for (uint64_t want = 100000; want <= 800000; want *= 2)
 		assert_int_equal(nap = tuning_park_nap(&busy, nap, false), want);
 	assert_int_equal(tuning_park_nap(&busy, nap, false), 800000);
@@ -166,9 +166,9 @@ static void test_park(void **state)
 	assert_int_equal(tuning_park_nap(&old, nap, false), 0);
 	assert_int_equal(tuning_park_nap(&few, nap, true), 0);
 	assert_int_equal(tuning_park_nap(&one_cpu, nap, false), 0);
-	/* One long poll: look again soon. */
+	/* One long poll: check again soon. */
 	assert_int_equal(tuning_park_nap(&inside, nap, false), 50000);
-	/* A burst may be left behind. */
+	/* A burst may be waiting. */
 	assert_int_equal(tuning_park_nap(&busy, nap, true), 200000);
 	assert_int_equal(tuning_park_nap(&inside, nap, true), 200000);
 }
@@ -181,7 +181,7 @@ static void test_may_answer(void **state)
 	} cases[] = {
 		{ { .active = 8, .since_arm = 8, .age = 9999999 }, true },
 		{ { .active = 8, .since_arm = 8, .age = -1 }, true },
-		/* It has hardly polled since the thread ran, or not since it armed a CQ, or not lately. */
+		/* Few polls since the thread ran, or since a CQ was armed, or no recent poll. */
 		{ { .active = 7, .since_arm = 8, .age = 0 }, false },
 		{ { .active = 8, .since_arm = 7, .age = 0 }, false },
 		{ { .active = 8, .since_arm = 8, .age = 10000000 }, false },
@@ -191,7 +191,7 @@ static void test_may_answer(void **state)
 		assert_int_equal(tuning_may_answer(&cases[i].app), cases[i].want);
 }
 
-/* For an eighth of the time since the thread was parked, within limits. */
+/* Naps are put off by an eighth of the time since parking, within limits. */
 static void test_put_off(void **state)
 {
 	assert_false(tuning_puts_nap_off(0, 1000));

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* LINK: conn */
 /*
- * rdma_cm for datagrams (conn/sidr.h): a client and a server whose packets the test carries, drops and
- * repeats, with a clock that is a number.
+ * rdma_cm for datagrams (conn/sidr.h): a client and a server. The test carries, drops and repeats
+ * their packets, and sets their clock.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -42,10 +42,10 @@ struct host {
 	uint16_t port;
 	uint8_t address; /* the last byte of 192.0.2.x */
 	struct packet packet[PACKETS_MAX];
-	unsigned int packets; /* that it has sent and nobody has taken */
+	unsigned int packets; /* sent, and still to be delivered */
 	struct rnic_cm_event event[EVENTS_MAX];
-	unsigned int events; /* that it has got and the test has not looked at */
-	struct cm_id *id;    /* the client's, or the server's listener */
+	unsigned int events; /* still to be checked by the test */
+	struct cm_id *id;    /* the client's id, or the server's listener */
 };
 
 static struct host client, server;
@@ -213,7 +213,7 @@ static void sockaddr_of(struct sockaddr_storage *ss, uint8_t last, uint16_t port
 	sockaddr_make(ss, AF_INET, &ip, port);
 }
 
-/* A server that listens, and a client whose route is resolved. */
+/* Starts a server that listens, and a client with a resolved route. */
 static int setup(void **state)
 {
 	struct sockaddr_storage to;
@@ -236,7 +236,7 @@ static int teardown(void **state)
 	return 0;
 }
 
-/* ---- what tests do ---- */
+/* ---- actions ---- */
 
 static void deliver(const struct packet *p, struct host *to)
 {
@@ -252,7 +252,7 @@ static void deliver(const struct packet *p, struct host *to)
 	datagram_input(ep, &from, p->data, p->len);
 }
 
-/* Hands all packets over until none is left; returns how many there were. */
+/* Delivers all packets until none is left. Returns their number. */
 static unsigned int carry(void)
 {
 	unsigned int n = 0;
@@ -290,7 +290,9 @@ static void ask(const char *data)
 	assert_int_equal(client.packets, 1);
 }
 
-/* The event has this private data, and zeros up to the length in InfiniBand's message. */
+/*
+ * Checks that the event has this private data, and zeros up to the length in InfiniBand's message.
+ */
 static void check_private(const struct rnic_cm_event *ev, const void *data, size_t len, size_t room)
 {
 	assert_int_equal(ev->param.private_data_len, room);
@@ -299,7 +301,10 @@ static void check_private(const struct rnic_cm_event *ev, const void *data, size
 		assert_int_equal(ev->param.private_data[i], 0);
 }
 
-/* The server's application reads its request, which has this private data. */
+/*
+ * The server's application reads its request. Checks the private data, and returns the request's
+ * id.
+ */
 static struct cm_id *requested(const char *data)
 {
 	struct rnic_cm_event ev = expect_event(&server, CM_EVENT_CONNECT_REQUEST, 0);
@@ -325,7 +330,7 @@ static void accept_it(struct cm_id *child, uint32_t qkey)
 	assert_int_equal(child->uid, 77);
 }
 
-/* Lets the time of a host pass up to its next timer, and runs it. */
+/* Advances the time of both hosts to this host's next timer, and runs the timer. */
 static void next_timer(struct host *h)
 {
 	uint64_t next = sidr_next_timeout(&h->conn);
@@ -359,15 +364,15 @@ static void test_accept(void **state)
 	assert_memory_equal(ev.ah.sgid, own.b, 16);
 	assert_memory_equal(ev.ah.dgid, peer.b, 16);
 	assert_int_equal(sidr_next_timeout(&client.conn), TIME_NEVER);
-	/* Neither a second decision, nor an end that the peer hears of. */
+	/* A second decision fails, and a disconnect sends nothing to the peer. */
 	assert_int_equal(cm_reject(child, 0, NULL, 0), -EINVAL);
 	assert_int_equal(cm_disconnect(client.id), 0);
 	assert_int_equal(carry(), 0);
 }
 
 /*
- * A second client of the process shares the endpoint, and shows a port of its own. The answer comes
- * to the endpoint.
+ * A second client of the process uses the same endpoint, and has its own port. The answer arrives
+ * at the endpoint.
  */
 static void test_own_port(void **state)
 {
@@ -418,7 +423,7 @@ static void test_reject(void **state)
 	check_private(&ev, data, 2, CM_PRIVATE_SIDR_REP);
 }
 
-/* Private data too long for the message is an error, and the id can ask with less. */
+/* Private data too long for the message is an error. The id can still send less. */
 static void test_too_much(void **state)
 {
 	struct rnic_conn_param param = { .private_data_len = CM_PRIVATE_SIDR_REQ + 1 };
@@ -432,9 +437,7 @@ static void test_too_much(void **state)
 	expect_event(&client, CM_EVENT_UNREACHABLE, WIRE_SIDR_REJECTED);
 }
 
-/*
- * The port is open, and no id listens: the client is refused after the grace for a late listener.
- */
+/* The port is open, but no id listens: the client is refused after the time for a late listener. */
 static void test_nobody_listens(void **state)
 {
 	struct sockaddr_storage to;
@@ -455,7 +458,7 @@ static void test_nobody_listens(void **state)
 	check_private(&ev, "", 0, CM_PRIVATE_SIDR_REP);
 }
 
-/* An accept that fails rejects, and leaves the id its old name. */
+/* A failed accept rejects, and the id keeps its old name. */
 static void test_accept_fails(void **state)
 {
 	struct rnic_conn_param param = { .qp_num = 1u << 24 };
@@ -473,7 +476,7 @@ static void test_accept_fails(void **state)
 	assert_int_equal(carry(), 0);
 }
 
-/* Whoever lets go of a request, or of the listener before the request was read, rejects it. */
+/* Destroying a request, or its listener before the request is read, rejects the request. */
 static void test_let_go(void **state)
 {
 	ask("");
@@ -489,7 +492,9 @@ static void seal(struct packet *p)
 	wire_sctp_checksum_put(p->data, p->len);
 }
 
-/* A stranger costs nothing but an answer that is not longer than what he sent. */
+/*
+ * A packet of a stranger allocates nothing, and causes an answer that is no longer than the packet.
+ */
 static void test_strangers(void **state)
 {
 	struct packet forged;
@@ -498,20 +503,20 @@ static void test_strangers(void **state)
 	forged = client.packet[0];
 	client.packets = 0;
 	for (int i = 0; i < 100; i++) {
-		/* Another number each time, at the place of the request ID. */
+		/* Another number each time, in place of the request ID. */
 		forged.data[WIRE_SCTP_COMMON_LEN + WIRE_DATAGRAM_LEN + 7] = (uint8_t)i;
 		seal(&forged);
 		deliver(&forged, &server);
 		assert_int_equal(server.packets, 1);
 		assert_true(server.packet[0].len <= forged.len);
-		/* The cookie of another number is no proof. */
+		/* The cookie of another number proves nothing. */
 		memcpy(forged.data + WIRE_SCTP_COMMON_LEN + WIRE_DATAGRAM_LEN + 8,
 		       server.packet[0].data + WIRE_SCTP_COMMON_LEN + WIRE_DATAGRAM_LEN + 8, 8);
 		server.packets = 0;
 	}
 	assert_int_equal(server.events, 0);
 	assert_int_equal(cm_undecided(&server.conn), 0);
-	/* What is too short gets no answer. */
+	/* A packet that is too short gets no answer. */
 	forged.data[WIRE_SCTP_COMMON_LEN + 2] = 0;
 	forged.data[WIRE_SCTP_COMMON_LEN + 3] = WIRE_SIDR_LEN;
 	forged.len = WIRE_SCTP_COMMON_LEN + WIRE_SIDR_LEN;
@@ -520,7 +525,7 @@ static void test_strangers(void **state)
 	assert_int_equal(server.packets, 0);
 }
 
-/* The longest answer is as long as its request at most. */
+/* The longest answer is no longer than its request. */
 static void test_no_amplification(void **state)
 {
 	size_t asked;
@@ -539,20 +544,20 @@ static void test_duplicates(void **state)
 
 	ask("");
 	carry();
-	/* The proven request once more, while it waits for the application: nothing. */
+	/* The proven request again, while it waits for the application: no answer. */
 	next_timer(&client);
 	assert_int_equal(client.packets, 1);
 	request = client.packet[0];
 	assert_int_equal(carry(), 1);
 	accept_it(requested(""), 0);
-	/* The answer is lost, the request comes again: the same answer, and no second event. */
+	/* The answer is lost, and the request comes again: the same answer, and no second event. */
 	server.packets = 0;
 	deliver(&request, &server);
 	assert_int_equal(server.packets, 1);
 	assert_int_equal(server.events, 0);
 	carry();
 	expect_event(&client, CM_EVENT_ESTABLISHED, 0);
-	/* An answer that comes twice is told once. */
+	/* A repeated answer causes no second event. */
 	deliver(&request, &server);
 	carry();
 	assert_int_equal(client.events, 0);
@@ -579,7 +584,7 @@ static void test_unanswered(void **state)
 	assert_int_equal(sidr_next_timeout(&client.conn), TIME_NEVER);
 }
 
-/* A server that answers with ever new cookies does not make the client send faster. */
+/* A server that always answers with new cookies does not make the client send faster. */
 static void test_challenges(void **state)
 {
 	struct wire_sidr s = { .status = WIRE_SIDR_CHALLENGE, .request_id = 0 };
@@ -596,7 +601,7 @@ static void test_challenges(void **state)
 	assert_int_equal(client.packets, 2);
 }
 
-/* Replies of others, and with another number, are not looked at. */
+/* Replies from other hosts, or with another number, are ignored. */
 static void test_forged_replies(void **state)
 {
 	struct wire_sidr s = { .qp_num = 1 };
@@ -631,7 +636,7 @@ static void test_refused(void **state)
 	expect_event(&client, CM_EVENT_UNREACHABLE, WIRE_SIDR_UNSUPPORTED);
 }
 
-/* More than the backlog are dropped, and come again when there is room. */
+/* Requests beyond the backlog are dropped, and come again once there is room. */
 static void test_backlog(void **state)
 {
 	struct cm_id *child;

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* LINK: faults */
-/* That the links of the simulated network do what their rules say: the simulations prove nothing without. */
+/*
+ * The links of the simulated network follow their rules. Otherwise the simulations would prove
+ * nothing.
+ */
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -23,10 +26,10 @@ static struct {
 	int from;
 	uint64_t now;
 	unsigned int sent;
-	/* Of what has arrived: */
+	/* Counts of arrived packets: */
 	unsigned int arrived, changed, overtaken, latest;
 	unsigned int copies[N];
-	uint64_t when[N]; /* the last copy */
+	uint64_t when[N]; /* of the last copy */
 } st;
 
 static void deliver(void *ctx, const struct path_addr *path, const uint8_t *packet, size_t len,
@@ -58,7 +61,7 @@ static void deliver(void *ctx, const struct path_addr *path, const uint8_t *pack
 
 static const struct simnet_ops ops = { .deliver = deliver };
 
-/* Sends packets, one each millisecond. */
+/* Sends n packets, one per millisecond. */
 static void send_packets(unsigned int n)
 {
 	while (n--) {
@@ -113,7 +116,7 @@ static void test_drop(void **state)
 	assert_int_equal(st.overtaken + st.changed, 0);
 }
 
-/* Rules replace those before, from then on; time begins when they come into force. */
+/* New rules replace the previous ones at once. Their time starts when they come into force. */
 static void test_force(void **state)
 {
 	struct simnet_link link[2] = { { 0 } };
@@ -138,7 +141,7 @@ static void test_force(void **state)
 	assert_false(simnet_may(&link[0], FAULT_DO_drop) || simnet_may(&link[1], FAULT_DO_drop));
 }
 
-/* What is delayed is overtaken. */
+/* Delayed packets are overtaken. */
 static void test_delay(void **state)
 {
 	(void)state;
@@ -146,7 +149,7 @@ static void test_delay(void **state)
 	send_packets(100);
 	flush();
 	assert_int_equal(st.arrived, 100);
-	assert_int_equal(st.overtaken, 9); /* nothing overtakes the last one */
+	assert_int_equal(st.overtaken, 9); /* no packet overtakes the last one */
 	assert_int_equal(st.when[9], 9 * STEP + DELAY + 5500000);
 	assert_int_equal(st.when[10], 10 * STEP + DELAY);
 }
@@ -169,7 +172,7 @@ static void test_jitter(void **state)
 	assert_in_range(most, 5 * STEP - STEP / 10, 5 * STEP);
 }
 
-/* Copies come right behind, and have no copies themselves. */
+/* Copies follow directly, and are not copied again. */
 static void test_duplicate(void **state)
 {
 	(void)state;
@@ -182,7 +185,7 @@ static void test_duplicate(void **state)
 		assert_int_equal(st.copies[i], 3);
 }
 
-/* A copy is the next packet that the rules see. */
+/* The rules see a copy as the next packet. */
 static void test_late_copies(void **state)
 {
 	(void)state;
@@ -205,7 +208,7 @@ static void test_corrupt(void **state)
 	simnet_faults(st.net, &st.link, "packets: corrupt bytes 3, probability 0.2; packets: drop");
 	send_packets(N);
 	flush();
-	/* The first rule that fires has its way. */
+	/* The first rule that fires wins. */
 	assert_int_equal(st.arrived, N - st.link.dropped);
 	assert_in_range(st.arrived, N * 18 / 100, N * 22 / 100);
 	assert_true(st.changed > st.arrived * 9 / 10);
@@ -234,7 +237,7 @@ static void test_seed(void **state)
 	assert_memory_equal(copies, st.copies, sizeof(copies));
 }
 
-/* Rules that simnet does not understand, or that it would not do, end the program. */
+/* Rules that simnet does not understand, or cannot apply, end the program. */
 static void test_wrong(void **state)
 {
 	static const char *const rules[] = {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* LINK: iwarp */
 /*
- * Streams whose session is over on our side, while the peer's end is late by more than a second: they are
- * retired, and back in use when all of its messages have come, in whatever order.
+ * Streams with a local session that is over, while the peer's end is late by more than a second.
+ * Such streams are retired, and reusable once all messages of the peer have arrived, in any order.
  */
 #include "fixture/iw_fixture.h"
 
@@ -23,7 +23,7 @@ static void feed_terminate(struct fx *x, uint16_t ssn)
 	fx_feed(x, 17, ssn, "\0\4", 2);
 }
 
-/* The application closes; our Terminate arrives. */
+/* The application closes, and the local Terminate arrives. */
 static void end_our_side(struct fx *x)
 {
 	iw_session_close(x->session);
@@ -38,7 +38,7 @@ static void retire(struct fx *x)
 	iw_set_now(x->iw, x->now);
 	iw_timers(x->iw, x->now);
 	assert_int_equal(iw_assoc_sessions(x->assoc), 0);
-	if (iw_assoc_session(x->assoc, x->sid)) /* it costs no memory but its own */
+	if (iw_assoc_session(x->assoc, x->sid)) /* takes no other memory */
 		assert_null(x->session->rx.order.slots);
 }
 
@@ -47,13 +47,13 @@ static bool is_retired(struct fx *x)
 	return iw_assoc_session(x->assoc, x->sid);
 }
 
-/* The stream is idle now: it takes the same messages as a stream that was never used. */
+/* Checks that the stream is idle: it accepts the same messages as an unused stream. */
 static void stop_idle(struct fx *x)
 {
 	struct iw_event ev;
 
 	assert_null(iw_assoc_session(x->assoc, x->sid));
-	feed_segment(x, 7); /* of nobody */
+	feed_segment(x, 7); /* not in any session */
 	fx_no_event(x);
 	fx_feed(x, 17, 0, "\0\5\0\1\0\1", 6);
 	ev = fx_event(x, IW_EVENT_INITIATE);
@@ -64,8 +64,8 @@ static void stop_idle(struct fx *x)
 }
 
 /*
- * A peer need not answer our Terminate with its own (RFC 5043 6.2): that it has ended, an Initiate tells,
- * and no segment.
+ * A peer need not answer the local Terminate with its own (RFC 5043 6.2): an Initiate shows its
+ * end, but a segment does not.
  */
 static void initiate_on_a_retired_stream(void **state)
 {
@@ -87,7 +87,7 @@ static void initiate_on_a_retired_stream(void **state)
 	fx_stop(&x);
 }
 
-/* The Terminate waited behind a gap, which closes at last. */
+/* The Terminate waited after a gap, which is filled at last. */
 static void a_late_gap(void **state)
 {
 	struct fx x;
@@ -99,12 +99,12 @@ static void a_late_gap(void **state)
 	end_our_side(&x);
 	retire(&x);
 	feed_segment(&x, (uint16_t)(x.ssn + 1));
-	assert_true(is_retired(&x)); /* one is still under way */
+	assert_true(is_retired(&x)); /* one is still in flight */
 	feed_segment(&x, x.ssn);
 	stop_idle(&x);
 }
 
-/* All of it comes afterwards, the last first, and over the end of the DDP-SSNs. */
+/* All messages come later, the last one first, and DDP-SSNs wrap. */
 static void a_late_end(void **state)
 {
 	static const uint16_t ssn[] = { 1, 0xfffd, 0xfffa };
@@ -127,7 +127,7 @@ static void a_late_end(void **state)
 	}
 }
 
-/* The peer had much to send. */
+/* The peer had many messages to send. */
 static void a_long_end(void **state)
 {
 	struct fx x;
@@ -143,7 +143,7 @@ static void a_long_end(void **state)
 	stop_idle(&x);
 }
 
-/* Placement in order keeps whole messages: they count as well. */
+/* Placement in order stores whole messages, which count as well. */
 static void kept_in_order(void **state)
 {
 	struct fx x;
@@ -153,7 +153,7 @@ static void kept_in_order(void **state)
 	feed_segment(&x, (uint16_t)(x.ssn + 1));
 	feed_terminate(&x, (uint16_t)(x.ssn + 3));
 	end_our_side(&x);
-	feed_segment(&x, (uint16_t)(x.ssn + 2)); /* remembered, as the session closes */
+	feed_segment(&x, (uint16_t)(x.ssn + 2)); /* counted only: the session closes */
 	retire(&x);
 	assert_null(x.session->rx.early.first);
 	assert_true(is_retired(&x));
@@ -161,7 +161,7 @@ static void kept_in_order(void **state)
 	stop_idle(&x);
 }
 
-/* Nothing may come behind a Terminate. A peer that counts wrongly harms nobody but itself. */
+/* No message may follow a Terminate. A peer that violates this only harms itself. */
 static void behind_the_end(void **state)
 {
 	struct fx x;
@@ -176,7 +176,7 @@ static void behind_the_end(void **state)
 	stop_idle(&x);
 }
 
-/* Our own messages, too, have to have arrived. */
+/* The local messages must have arrived, too. */
 static void unacknowledged(void **state)
 {
 	struct fx x;

@@ -5,10 +5,10 @@
  *
  *	test_stack_sim					every scenario with the seeds of the suite
  *	test_stack_sim --scenario NAME SEED [COUNT]	replays or extends
- *	test_stack_sim --all SEED COUNT			every scenario with each of these seeds (a few, which
- *							take long, with each tenth or fiftieth)
+ *	test_stack_sim --all SEED COUNT			every scenario with each of these seeds;
+ *							slow ones with each tenth or fiftieth
  *	test_stack_sim --list
- *	test_stack_sim --sealed [...]			the same in DTLS, but for scenarios that would be others then
+ *	test_stack_sim --sealed [...]			in DTLS, without those of unsealed[]
  */
 #define _GNU_SOURCE
 #include <signal.h>
@@ -26,8 +26,9 @@ static const struct scene *const themes[] = {
 };
 
 /*
- * These are others in DTLS: where a port of SCTP is closed no ICMP says so, since all ports of a node share its sessions; a NAT's
- * new port is another path; a group has no key; bit errors are losses; a link has its own handshake. The last ones take long.
+ * Scenarios that differ in DTLS. A closed port of SCTP causes no ICMP, since all ports of a node
+ * use the same sessions. A NAT's new port is another path; a group has no key; bit errors are
+ * losses; each link has its own handshake. The last ones in the list are slow.
  */
 static const char *const unsealed[] = {
 	"unreachable",	 "cm-unlisten",	 "nat",	  "multicast", "bit-errors",
@@ -36,12 +37,12 @@ static const char *const unsealed[] = {
 
 static unsigned long long first = 1, count;
 static bool all, sealed;
-static unsigned long long joined; /* stack_world.joined, of all runs */
+static unsigned long long joined; /* sum of stack_world.joined */
 
 static void run_scene(void **state)
 {
 	const struct scene *s = *state;
-	/* In DTLS a seed takes longer. */
+	/* A seed takes longer in DTLS. */
 	unsigned int usual = sealed ? 1 + s->count / 10 : s->count;
 	unsigned long long n = count ? count : sim_seeds(usual), ref = 0, seed;
 	unsigned int seen = 0;
@@ -74,7 +75,7 @@ __attribute__((visibility("default"))) int clock_gettime(clockid_t id, struct ti
 	return sealer_clock(ts);
 }
 
-/* After an assertion or a crash in the product: says how to replay it, too. */
+/* After an assertion or a crash in the product, prints how to replay it. */
 static void died(int sig)
 {
 	char text[160];
@@ -106,7 +107,7 @@ static bool is_left_out(const struct scene *s)
 	return false;
 }
 
-/* All scenarios, or the one of this name. Returns how many. */
+/* Collects all scenarios, or the one with this name. Returns their number. */
 static size_t collect(struct CMUnitTest *tests, const char *only)
 {
 	size_t n = 0;
@@ -161,7 +162,10 @@ int main(int argc, char **argv)
 		return usage();
 	signal(SIGABRT, died);
 	failed = _cmocka_run_group_tests("stack_sim", tests, n, NULL, NULL);
-	/* Where a network is slow no packets arrive together, but not all are, nor are they in all seeds. */
+	/*
+	 * On slow networks, packets do not arrive together. Not all networks are slow, nor in all
+	 * seeds.
+	 */
 	if (!failed && !only && (!all || count >= 10) && !joined) {
 		fprintf(stderr, "FAIL: no datagram has had several packets\n");
 		return 1;

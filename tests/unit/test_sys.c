@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* LINK: runtime */
 /*
- * sys_append(): the limit of a file's size is an error, and no signal to the application. sys_read_pipe() never waits.
+ * sys_append(): exceeding the file size limit is an error, without a signal to the application.
+ * sys_read_pipe() never waits.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -48,7 +49,7 @@ static void file_limit(void **state)
 	pthread_sigmask(SIG_BLOCK, NULL, &now);
 	assert_false(sigismember(&now, SIGXFSZ));
 
-	/* One that the application waits with is still there, once. */
+	/* A signal for which the application waits stays pending, once. */
 	sigemptyset(&set);
 	sigaddset(&set, SIGXFSZ);
 	pthread_sigmask(SIG_BLOCK, &set, NULL);
@@ -79,7 +80,10 @@ static void check_pipe(void)
 	close(fds[1]);
 }
 
-/* In the way of new kernels, and in that of older ones, which is the one once a descriptor has refused the new one. */
+/*
+ * With the method of new kernels, and with that of older ones, which is used once a descriptor has
+ * refused the new one.
+ */
 static void pipe_is_read(void **state)
 {
 	char bytes[8];

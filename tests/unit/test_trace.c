@@ -2,9 +2,9 @@
 /* LINK: util */
 /* VALGRIND: yes */
 /*
- * The list of trace events, and what is made of an event: a line of the log, a record of a qlog
- * file. With an argument it prints instead of testing: --events the list as docs/trace-events.md
- * has it, --records a qlog with each event in it several times.
+ * The list of trace events, and their output: a line of the log, or a record of a qlog file. With
+ * an argument, the program tests nothing: --events prints the list in the format of
+ * docs/trace-events.md, --records prints a qlog with each event several times.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -199,8 +199,8 @@ static void records(void **state)
 }
 
 /*
- * The values of a round: all small, all as large as can be, none known, and texts that are hard to
- * write down.
+ * Sets the values of a round: all small, all as large as possible, all unknown, and texts that need
+ * escapes.
  */
 static void fill(const struct trace_info *info, union trace_value *values, int round)
 {

@@ -54,7 +54,7 @@ static struct trace_file *open_trace(void)
 	return t;
 }
 
-/* Nothing is written before the first event, nor for those that come while there is no trace. */
+/* Nothing is written before the first event. Events before the trace starts are not written. */
 static void off(void **state)
 {
 	struct trace_file *t;
@@ -69,7 +69,7 @@ static void off(void **state)
 	assert_int_equal(read_file(), 0);
 }
 
-/* The times in text never go back. */
+/* Checks that the times in text never go back. */
 static void must_ascend(void)
 {
 	double last = -1;
@@ -154,7 +154,7 @@ static void several_threads(void **state)
 	trace_file_free(t);
 }
 
-/* A file that cannot grow ends the trace, and leaves whole records. */
+/* A file that cannot grow ends the trace, and has whole records. */
 static void full(void **state)
 {
 	const struct rlimit limit = { 10000, RLIM_INFINITY };

@@ -70,7 +70,9 @@ static uint32_t slow_crc32c(const uint8_t *p, size_t len)
 	return ~crc;
 }
 
-/* A processor of ARM that lacks all that is optional, or one of x86 that leaves long pieces to ISA-L. */
+/*
+ * An ARM processor without optional features, or an x86 processor that leaves long pieces to ISA-L.
+ */
 static bool poor;
 
 unsigned long __real_getauxval(unsigned long type);
@@ -93,7 +95,7 @@ static void fill(uint8_t *data, size_t len)
 		data[i] = (uint8_t)(i * 167 >> 3 ^ i);
 }
 
-/* Short pieces are summed in another way than long ones. */
+/* Short pieces use another algorithm than long ones. */
 static void check_lengths(void)
 {
 	uint8_t data[1000];
@@ -117,7 +119,7 @@ static void test_crc32c_lengths(void **state)
 	poor = false;
 }
 
-/* ISA-L's tables, which processors without an instruction for it use. */
+/* ISA-L's tables, for processors without a suitable instruction. */
 static void test_crc32c_tables(void **state)
 {
 	uint8_t data[300];
@@ -171,7 +173,7 @@ static void test_list(void **state)
 	assert_true(list_empty(&head));
 }
 
-/* The value of the next element of a walk, or -1. */
+/* Returns the value of the next element of a walk, or -1. */
 static int step(struct list_node *head, struct list_node *mark)
 {
 	struct list_node *n = list_step(head, mark);
@@ -179,7 +181,7 @@ static int step(struct list_node *head, struct list_node *mark)
 	return n ? list_entry(n, struct item, node)->value : -1;
 }
 
-/* A walk that elements come and go in meanwhile visits each of those that stay once. */
+/* Elements come and go during a walk: it visits each element that stays once. */
 static void test_list_step(void **state)
 {
 	struct item items[5];
@@ -196,8 +198,8 @@ static void test_list_step(void **state)
 			list_add_tail(&head, &items[i].node);
 	}
 	assert_int_equal(step(&head, &mark), 0);
-	list_del(&items[0].node); /* visited */
-	list_del(&items[1].node); /* to come */
+	list_del(&items[0].node); /* visited already */
+	list_del(&items[1].node); /* not visited yet */
 	assert_int_equal(step(&head, &mark), 2);
 	list_add_tail(&head, &items[4].node);
 	assert_int_equal(step(&head, &mark), 3);
@@ -206,14 +208,14 @@ static void test_list_step(void **state)
 	list_del(&items[4].node);
 	assert_int_equal(step(&head, &mark), -1);
 	assert_false(list_linked(&mark));
-	/* The next walk begins anew. */
+	/* The next walk starts from the beginning. */
 	assert_int_equal(step(&head, &mark), 2);
 	list_del(&mark);
 	list_del(&items[2].node);
 	assert_true(list_empty(&head));
 }
 
-/* Random operations against a plain search. */
+/* Random operations, compared with a linear search. */
 static void test_timerq(void **state)
 {
 	struct timerq q = { 0 };
@@ -243,7 +245,7 @@ static void test_timerq(void **state)
 	timerq_fini(&q);
 }
 
-/* Entries keep their numbers, also when the sequence wraps; new entries are zero. */
+/* Entries keep their numbers, even if the sequence wraps. New entries are zero. */
 static void test_grown(void **state)
 {
 	const uint32_t first = UINT32_MAX - 2;
@@ -262,10 +264,10 @@ static void test_grown(void **state)
 	free(table);
 }
 
-/* Whole cache lines, zeroed on request; a length that would wrap when it is rounded up is out of memory. */
+/* Whole cache lines, zeroed on request. A length that wraps when rounded up is out of memory. */
 static void test_lines(void **state)
 {
-	static volatile size_t beyond = SIZE_MAX - 10; /* compilers warn of a constant */
+	static volatile size_t beyond = SIZE_MAX - 10; /* compilers warn about a constant */
 	uint8_t *first = alloc_lines(1), *second = alloc_lines_unset(ALLOC_LINE + 1);
 
 	assert_non_null(first);

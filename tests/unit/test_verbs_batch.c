@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* LINK: verbs */
 /* WRAP: burst_post */
-/* What both ways to post tell runtime/burst.h: how many bytes, and whether a batch ends. */
+/*
+ * The arguments of both ways to post for runtime/burst.h: the number of bytes, and if a batch ends.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -57,7 +59,7 @@ static int setup(void **state)
 	return 0;
 }
 
-/* Posts n in one call, of which the last one asks for its completion or not. */
+/* Posts n work requests in one call. The last one is signaled if `asks`. */
 static void post_chain(unsigned int n, bool asks)
 {
 	struct ibv_sge sge = { .length = LENGTH };
@@ -97,7 +99,7 @@ static void test_one_by_one(void **state)
 	post_chain(1, true);
 	assert_int_equal(posts, MANY + 1);
 	assert_int_equal(ends, 1);
-	/* The count begins anew. */
+	/* The count restarts. */
 	for (unsigned int i = 0; i < MANY - 1; i++)
 		post_chain(1, false);
 	post_chain(1, true);
@@ -126,7 +128,7 @@ static void test_wr_api(void **state)
 	assert_int_equal(posts, 3);
 }
 
-/* Where each asks, none is the end of anything. */
+/* If all are signaled, none ends a batch. */
 static void test_all_signaled(void **state)
 {
 	iw.sq_sig_all = true;

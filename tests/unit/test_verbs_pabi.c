@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* LINK: verbs */
 /*
- * The private ABI: where operations lie in each layout, and that the installed library has one. The
- * program is built once more as test_verbs_pabi_headers, on a verbs.h that is ahead of the library.
+ * The private ABI: the place of operations in each layout, and the layout of the installed library.
+ * test_verbs_pabi_headers is the same program, built with a verbs.h newer than the library.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -49,7 +49,10 @@ static void spread(const struct pabi_layout *l, int *where)
 
 #define INDEX(name) (offsetof(struct verbs_context_ops, name) / sizeof(void (*)(void)))
 
-/* The layout of a symbol with this end; of several the one with front pointers in verbs_context. */
+/*
+ * Returns the layout whose symbol contains number, with this number of pointers before
+ * verbs_context.
+ */
 static const struct pabi_layout *layout(const char *number, int front)
 {
 	const struct pabi_layout *l = pabi_layouts;
@@ -63,7 +66,7 @@ static const struct pabi_layout *layout(const char *number, int front)
 
 static void test_order_is_the_alphabet(void **state)
 {
-	/* Facts of private ABI 34, counted by hand in its list. */
+	/* Indexes of private ABI 34, counted by hand in its list. */
 	assert_int_equal(INDEX(advise_mr), 0);
 	assert_int_equal(INDEX(alloc_dm), 1);
 	assert_int_equal(INDEX(alloc_mw), 2);
@@ -95,7 +98,7 @@ static void test_layouts(void **state)
 
 	spread(layout("_59", 43), where); /* 79 operations */
 	assert_int_equal(where[0], 0);
-	assert_int_equal(where[INDEX(alloc_mw)], 3); /* behind alloc_dmah */
+	assert_int_equal(where[INDEX(alloc_mw)], 3); /* after alloc_dmah */
 	assert_int_equal(where[INDEX(alloc_null_mr)], 4);
 	assert_int_equal(where[INDEX(bind_mw)], 11);
 	assert_int_equal(where[INDEX(dealloc_mw)], 27);
@@ -104,25 +107,25 @@ static void test_layouts(void **state)
 	assert_int_equal(where[INDEX(reg_dm_mr)], 68);
 	assert_int_equal(where[INDEX(rereg_mr)], 73);
 	assert_int_equal(where[INDEX(reg_mr)], 70);
-	assert_int_equal(where[INDEX(req_notify_cq)], 72); /* behind reg_mr_ex */
+	assert_int_equal(where[INDEX(req_notify_cq)], 72); /* after reg_mr_ex */
 	assert_int_equal(where[INDEX(unimport_pd)], 78);
 
 	spread(layout("_59", 44), where); /* 81 */
 	assert_int_equal(where[INDEX(destroy_wq)], 39);
-	assert_int_equal(where[INDEX(free_context)], 42); /* behind dm_export_dmabuf_fd */
+	assert_int_equal(where[INDEX(free_context)], 42); /* after dm_export_dmabuf_fd */
 	assert_int_equal(where[INDEX(free_dm)], 43);
-	assert_int_equal(where[INDEX(query_qp)], 65); /* behind query_port_speed */
+	assert_int_equal(where[INDEX(query_qp)], 65); /* after query_port_speed */
 	assert_int_equal(where[INDEX(reg_dm_mr)], 70);
 	assert_int_equal(where[INDEX(rereg_mr)], 75);
 	assert_int_equal(where[INDEX(unimport_pd)], 80);
 
 	spread(layout("_64", 46), where);	     /* 83 */
-	assert_int_equal(where[INDEX(alloc_dm)], 2); /* behind alloc_buf */
+	assert_int_equal(where[INDEX(alloc_dm)], 2); /* after alloc_buf */
 	assert_int_equal(where[INDEX(alloc_mw)], 4);
 	assert_int_equal(where[INDEX(alloc_null_mr)], 5);
 	assert_int_equal(where[INDEX(bind_mw)], 12);
 	assert_int_equal(where[INDEX(dealloc_mw)], 28);
-	assert_int_equal(where[INDEX(free_context)], 44); /* behind free_buf */
+	assert_int_equal(where[INDEX(free_context)], 44); /* after free_buf */
 	assert_int_equal(where[INDEX(free_dm)], 45);
 	assert_int_equal(where[INDEX(reg_dm_mr)], 72);
 	assert_int_equal(where[INDEX(rereg_mr)], 77);
@@ -138,26 +141,26 @@ static void test_layout_65(void **state)
 	assert_int_equal(where[INDEX(alloc_dm)], 2);
 	assert_int_equal(where[INDEX(alloc_mw)], 4);
 	assert_int_equal(where[INDEX(bind_mw)], 12);
-	assert_int_equal(where[INDEX(create_cq)], 18); /* behind create_comp_cntr */
+	assert_int_equal(where[INDEX(create_cq)], 18); /* after create_comp_cntr */
 	assert_int_equal(where[INDEX(dealloc_mw)], 29);
-	assert_int_equal(where[INDEX(destroy_cq)], 36); /* behind destroy_comp_cntr */
+	assert_int_equal(where[INDEX(destroy_cq)], 36); /* after destroy_comp_cntr */
 	assert_int_equal(where[INDEX(free_context)], 46);
 	assert_int_equal(where[INDEX(free_dm)], 47);
-	assert_int_equal(where[INDEX(modify_cq)], 54); /* behind inc_err_comp_cntr */
+	assert_int_equal(where[INDEX(modify_cq)], 54); /* after inc_err_comp_cntr */
 	assert_int_equal(where[INDEX(poll_cq)], 62);
-	assert_int_equal(where[INDEX(query_device_ex)], 69); /* behind query_comp_cntr_caps */
+	assert_int_equal(where[INDEX(query_device_ex)], 69); /* after query_comp_cntr_caps */
 	assert_int_equal(where[INDEX(query_qp)], 73);
-	assert_int_equal(where[INDEX(read_counters)], 78); /* behind read_comp_cntr */
-	assert_int_equal(where[INDEX(reg_dm_mr)], 80);	   /* behind read_err_comp_cntr */
+	assert_int_equal(where[INDEX(read_counters)], 78); /* after read_comp_cntr */
+	assert_int_equal(where[INDEX(reg_dm_mr)], 80);	   /* after read_err_comp_cntr */
 	assert_int_equal(where[INDEX(reg_mr)], 82);
 	assert_int_equal(where[INDEX(req_notify_cq)], 84);
 	assert_int_equal(where[INDEX(resize_cq)], 86);
-	assert_int_equal(where[INDEX(set_ece)], 88);	 /* behind set_comp_cntr */
-	assert_int_equal(where[INDEX(unimport_dm)], 90); /* behind set_err_comp_cntr */
+	assert_int_equal(where[INDEX(set_ece)], 88);	 /* after set_comp_cntr */
+	assert_int_equal(where[INDEX(unimport_dm)], 90); /* after set_err_comp_cntr */
 	assert_int_equal(where[INDEX(unimport_pd)], 92);
 }
 
-/* Each layout finds room in front of the ibv_context, and its operations in the table of slots. */
+/* Each layout fits the room before the ibv_context, and the table of slots. */
 static void test_layouts_fit(void **state)
 {
 	for (const struct pabi_layout *l = pabi_layouts; l->register_driver; l++) {
@@ -173,8 +176,8 @@ static void test_installed_library_is_known(void **state)
 }
 
 /*
- * The installed libibverbs initialises a context where we have room for it, and finds in it what it
- * has put there: the operations that pabi_set_ops() compares, and the struct's own size.
+ * The installed libibverbs initialises a context inside the reserved room. It finds its own data
+ * there: the operations that pabi_set_ops() compares, and the struct's size.
  */
 static void test_context(void **state)
 {
@@ -199,14 +202,14 @@ static void test_context(void **state)
 	assert_ptr_equal((char *)full + size, all->ours);
 
 	for (int i = 0; i < (int)PABI_OPS; i++)
-		fake_op(i, &ops[i]); /* each another one, so that a shift shows */
+		fake_op(i, &ops[i]); /* all different, to detect a shift */
 	assert_true(pabi_set_ops(&all->vctx, (const struct verbs_context_ops *)ops));
 	assert_memory_equal(all->ours, zero.ours, sizeof(zero.ours));
 	pabi_uninit_context(&all->vctx);
 	free(all);
 }
 
-/* What libibverbs takes for an extended QP, and nothing else of it. */
+/* Sets only the mark by which libibverbs recognises an extended QP. */
 static void test_mark_of_extended_qps(void **state)
 {
 	static struct verbs_qp qp;

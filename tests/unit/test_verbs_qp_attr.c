@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* LINK: verbs */
-/* Which attributes modify_qp takes in which state. */
+/* The attributes that modify_qp accepts in each state. */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -30,7 +30,7 @@ static int check(enum ibv_qp_state cur, enum ibv_qp_state next, int mask)
 	return sctpiw_check_qp_attr(IBV_QPT_RC, cur, true, CONFIG_IWARP, &attr, mask);
 }
 
-/* With values that are all right. */
+/* Checks a mask, with valid values. */
 static int check_hand(enum ibv_qp_state cur, enum ibv_qp_state next, int mask)
 {
 	struct ibv_qp_attr attr = {
@@ -47,7 +47,7 @@ static int check_hand(enum ibv_qp_state cur, enum ibv_qp_state next, int mask)
 	return sctpiw_check_qp_attr(IBV_QPT_RC, cur, false, CONFIG_IWARP, &attr, mask);
 }
 
-/* UD has InfiniBand's masks: a Q_Key to begin with, and no peer. */
+/* UD has InfiniBand's masks: a Q_Key from the start, and no peer. */
 static void test_datagrams(void **state)
 {
 	const int init = IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_QKEY;
@@ -68,7 +68,7 @@ static void test_datagrams(void **state)
 	assert_int_equal(sctpiw_check_ud_attr(IBV_QPS_RTR, &attr, IBV_QP_STATE), EINVAL);
 	assert_int_equal(sctpiw_check_ud_attr(IBV_QPS_RTR, &attr, IBV_QP_STATE | IBV_QP_SQ_PSN), 0);
 	assert_int_equal(sctpiw_check_ud_attr(IBV_QPS_RTS, &attr, IBV_QP_QKEY), 0);
-	/* Only a fault leads to SQE, and only a change of state leads out of it. */
+	/* Only a fault leads to SQE, and only a change of state leaves it. */
 	attr.cur_qp_state = IBV_QPS_SQE;
 	assert_int_equal(sctpiw_check_ud_attr(IBV_QPS_SQE, &attr,
 					      IBV_QP_STATE | IBV_QP_CUR_STATE | IBV_QP_QKEY),
@@ -91,7 +91,7 @@ static void test_datagrams(void **state)
 	}
 }
 
-/* What librdmacm asks for, with the masks of the kernel's iWARP connection manager. */
+/* The calls of librdmacm, with the masks of the kernel's iWARP connection manager. */
 static void test_connection_manager(void **state)
 {
 	const struct ibv_qp_attr none = { 0 };
@@ -107,7 +107,7 @@ static void test_connection_manager(void **state)
 		assert_int_equal(check(s, IBV_QPS_ERR, IBV_QP_STATE), 0);
 	assert_true(sctpiw_is_by_cm(IBV_QPT_RC, CONFIG_ROCE, &none, CM));
 	assert_false(sctpiw_is_by_cm(IBV_QPT_RC, CONFIG_ROCE, &none, IB_INIT));
-	/* Before anything is known of the QP the mask tells. */
+	/* Before the QP is known to the connection manager, the mask decides. */
 	assert_int_equal(check_hand(IBV_QPS_RESET, IBV_QPS_INIT, CM), 0);
 	assert_int_equal(check_hand(IBV_QPS_INIT, IBV_QPS_RTR, CM), 0);
 	assert_int_equal(check_hand(IBV_QPS_RTR, IBV_QPS_RTR, IBV_QP_PORT), EINVAL);
@@ -128,7 +128,9 @@ static int check_roce(enum ibv_qp_state cur, enum ibv_qp_state next, int mask, b
 	return sctpiw_check_qp_attr(IBV_QPT_RC, cur, by_cm, CONFIG_ROCE, &attr, mask);
 }
 
-/* With InfiniBand's masks the number of the peer's QP says that the connection manager connects it. */
+/*
+ * With InfiniBand's masks, the peer's QP number shows that the connection manager connects the QP.
+ */
 static void test_peer_of_the_connection_manager(void **state)
 {
 	const uint32_t cm = CM_DEST_QP_NUM, other = 0x1234;
@@ -146,12 +148,12 @@ static void test_peer_of_the_connection_manager(void **state)
 	assert_int_equal(check_roce(IBV_QPS_INIT, IBV_QPS_RTR, IB_RTR & ~IBV_QP_RQ_PSN, false, cm),
 			 EINVAL);
 	assert_int_equal(check_roce(IBV_QPS_RTR, IBV_QPS_RTS, IB_RTS, true, 0), 0);
-	/* The connection has been faster, or is over. */
+	/* The connection was faster, or is over. */
 	assert_int_equal(check_roce(IBV_QPS_RTS, IBV_QPS_RTR, IB_RTR, true, cm), 0);
 	assert_int_equal(check_roce(IBV_QPS_RTS, IBV_QPS_RTS, IB_RTS, true, 0), 0);
 	assert_int_equal(check_roce(IBV_QPS_ERR, IBV_QPS_RTR, IB_RTR, true, cm), 0);
 	assert_int_equal(check_roce(IBV_QPS_ERR, IBV_QPS_RTS, IB_RTS, true, 0), 0);
-	/* A peer that is not the connection manager's to name. */
+	/* A peer that the connection manager never names. */
 	assert_int_equal(check_roce(IBV_QPS_RTS, IBV_QPS_RTR, IB_RTR, true, other), EOPNOTSUPP);
 
 	assert_true(sctpiw_stays(IBV_QPS_RTR, true, CONFIG_ROCE, IBV_QPS_RTS));
@@ -176,7 +178,7 @@ static void test_disconnect_after_the_peer(void **state)
 static void test_steps_behind_the_connection(void **state)
 {
 	static const enum ibv_qp_state steps[] = { IBV_QPS_INIT, IBV_QPS_RTR };
-	/* In the device of RoCE librdmacm names the P_Key's index as well. */
+	/* In a RoCE device, librdmacm also sets the P_Key index. */
 	const int roce = CM | IBV_QP_PKEY_INDEX;
 	struct ibv_qp_attr attr = { .port_num = 1 };
 
@@ -203,7 +205,7 @@ static void test_steps_behind_the_connection(void **state)
 	}
 }
 
-/* Each attribute that a transition requires is missed, and each that it does not know refused. */
+/* Each required attribute is mandatory, and each unknown one is refused. */
 static void check_masks(enum ibv_qp_state cur, enum ibv_qp_state next, int required, int optional)
 {
 	for (int bit = 1; bit <= IBV_QP_RATE_LIMIT; bit *= 2) {
@@ -349,7 +351,7 @@ static void test_merge_takes_what_the_mask_names(void **state)
 	assert_int_equal(to.rnr_retry, 2);
 }
 
-/* A channel adapter leaves RESET with InfiniBand's mask alone, and only InfiniBand knows LIDs. */
+/* A channel adapter leaves RESET only with InfiniBand's mask, and only InfiniBand has LIDs. */
 static void test_personalities(void **state)
 {
 	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_INIT, .port_num = 1 };
@@ -380,7 +382,7 @@ static void test_personalities(void **state)
 			 EINVAL);
 }
 
-/* UC has the masks of RC without what belongs to acknowledgements and reads. */
+/* UC has the masks of RC, without the attributes of acknowledgements and reads. */
 static void test_unreliable_connection(void **state)
 {
 	const int rtr = IB_RTR & ~(IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* LINK: wire */
 /* VALGRIND: yes */
-/* The chunk of a datagram (docs/wire.md), byte by byte, and what is no datagram. */
+/* The chunk of a datagram (docs/wire.md), byte by byte, and packets that are no datagrams. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -26,7 +26,7 @@ static const struct wire_ud sample = {
 	.len = PAYLOAD,
 };
 
-/* A whole packet: its length. */
+/* Writes a whole packet. Returns its length. */
 static size_t packet(uint8_t *p)
 {
 	memset(p, 0, HEAD);
@@ -83,14 +83,14 @@ static void test_refused(void **state)
 	struct wire_ud u;
 
 	packet(p);
-	/* Longer than the packet, shorter than a header, and another version. */
+	/* Longer than the packet, shorter than a header, or with another version. */
 	assert_int_equal(wire_datagram_kind(c, len - 1), 0);
 	put_be16(c + 2, WIRE_DATAGRAM_LEN - 1);
 	assert_int_equal(wire_datagram_kind(c, len), 0);
 	put_be16(c + 2, (uint16_t)len);
 	c[4] = 2;
 	assert_int_equal(wire_datagram_kind(c, len), 0);
-	/* Shorter than the kind's own header; QP numbers of more than 24 bits. */
+	/* Shorter than the kind's own header, or with QP numbers of more than 24 bits. */
 	packet(p);
 	put_be16(c + 2, WIRE_UD_LEN - 1);
 	assert_false(wire_ud_get(&u, c));

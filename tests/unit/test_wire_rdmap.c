@@ -110,7 +110,7 @@ static void terminate_tagged(void **state)
 	assert_int_equal(d.error, 0x1101);
 	assert_false(d.has_read_request);
 	for (size_t n = 0; n < 20; n++) {
-		uint8_t *exact = malloc(n + 1); /* for sanitizers: nothing behind it */
+		uint8_t *exact = malloc(n + 1); /* for sanitizers: exact size */
 
 		memcpy(exact + 1, buf, n);
 		assert_int_equal(term_decode(&d, exact + 1, n), -EINVAL);

@@ -38,7 +38,7 @@ static void test_common(void **state)
 	assert_int_equal(g.vtag, h.vtag);
 }
 
-/* A COOKIE ACK packet that was worked out by hand; the checksum's lowest byte comes first. */
+/* A COOKIE ACK packet computed by hand. The checksum's lowest byte comes first. */
 static void test_checksum_order(void **state)
 {
 	uint8_t p[16] = { 0, 1, 0, 2, 0, 0, 0, 3, 0, 0, 0, 0, 11, 0, 0, 4 };
@@ -60,7 +60,7 @@ static void test_checksum_order(void **state)
 static void test_chunks(void **state)
 {
 	ROWS("9260-6.10-02");
-	/* two chunks, the second without its padding; then lengths that do not fit */
+	/* Two chunks, the second one without its padding; then invalid lengths. */
 	const uint8_t p[] = { 1, 2, 0, 5, 9, 0, 0, 0, 7, 8, 0, 6, 1, 2 };
 	uint8_t bad[] = { 1, 0, 0, 3, 1, 0, 0, 9, 1 };
 	const uint8_t *q = p;
@@ -184,18 +184,18 @@ static void test_init(void **state)
 	assert_int_equal(got.cookie_len, 5);
 	assert_memory_equal(got.cookie, "abcde", 5);
 	assert_int_equal(got.reports, WIRE_SCTP_REPORT_MAX);
-	/* the bits 00 stop the rest */
+	/* The bits 00 stop the rest. */
 	put_be16(p + 28, 0x1000);
 	assert_true(wire_sctp_init_get(&c, &got));
 	assert_int_equal(got.reports, 0);
 	assert_null(got.cookie);
-	/* an adaptation indication of a wrong length is none */
+	/* An adaptation indication with a wrong length is ignored. */
 	put_be16(p + 22, 7);
 	assert_true(wire_sctp_init_get(&c, &got));
 	assert_false(got.has_adaptation);
 	c.len = 19;
 	assert_false(wire_sctp_init_get(&c, &got));
-	/* with an address type */
+	/* With an address type. */
 	init.address_type = WIRE_SCTP_PARAM_IPV6;
 	assert_int_equal(wire_sctp_init_put(p, WIRE_SCTP_INIT, &init), sizeof(fixed) + 8);
 	assert_memory_equal(p + 20, "\0\x0c\0\6\0\6\0\0\xc0\6\0\x08", 12);
@@ -204,7 +204,7 @@ static void test_init(void **state)
 	assert_true(wire_sctp_init_get(&c, &got));
 	assert_int_equal(got.address_type, WIRE_SCTP_PARAM_IPV6);
 	assert_true(got.has_adaptation);
-	put_be16(p + 22, 5); /* none in it */
+	put_be16(p + 22, 5); /* empty */
 	assert_true(wire_sctp_init_get(&c, &got));
 	assert_int_equal(got.address_type, 0);
 }
@@ -231,10 +231,7 @@ static void test_causes(void **state)
 	assert_false(wire_sctp_cause_next(&q, p + len, &cause));
 }
 
-/*
- * Whatever the bytes are, decoders stay inside them (heap memory of the exact size, for
- * sanitizers).
- */
+/* Decoders stay inside any bytes (heap memory of the exact size, for sanitizers). */
 static void test_random(void **state)
 {
 	struct wire_sctp_cause_tlv cause;

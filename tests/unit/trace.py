@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""What build/bin/test_trace prints: usage: trace.py {records|docs|probes} TEST_TRACE
+"""Checks the output of build/bin/test_trace. Usage: trace.py {records|docs|probes} TEST_TRACE
 
-records  each record of the trace writer is JSON, for each event and for values that are hard to write down
-docs     docs/trace-events.md is what the list of events says
-probes   each event is a USDT probe, and the switch of all of them is one
+records  each record of the trace writer is JSON, for each event, and for values that need escapes
+docs     docs/trace-events.md equals the list of events
+probes   each event is a USDT probe, and all probes have one semaphore
 """
 import json
 import os
@@ -41,7 +41,7 @@ def records(program):
         assert category and colon and kind and ":" not in kind, name
         plain, largest, unknown, _ = data
         assert plain and set(plain) == set(largest), name
-        # What is not known is left out; only numbers with a sign are always known.
+        # Unknown values are omitted; only signed numbers are always known.
         assert set(unknown) <= {"status"} if name == "cm:event" else unknown == {}, name
     print(f"{len(events)} records of {len(names)} events")
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""utils/trace-plot: what it draws of a file made by hand, and what it says of files that are none."""
+"""Checks the drawings of utils/trace-plot for a handmade file, and its errors for other files."""
 import json
 import pathlib
 import subprocess
@@ -76,7 +76,7 @@ class TracePlot(unittest.TestCase):
         self.assertIn("process 2, association 0x00000001", texts)
         self.assertIn("lost: 1", texts)
         self.assertEqual(root.get("height"), "600")
-        # Of process 1 three curves, of process 2 no threshold.
+        # Three curves of process 1, and no threshold of process 2.
         self.assertEqual(sum(p.get("fill") == "none" for p in root.iter(f"{SVG}path")), 5)
 
     def test_choice(self):
@@ -92,7 +92,7 @@ class TracePlot(unittest.TestCase):
         self.assertLess((self.path / "a.sqlog.svg").stat().st_size, 300000)
 
     def test_killed(self):
-        """What a process wrote last may be half a record."""
+        """The last record of a process may be incomplete."""
         self.draws(GOOD + b'\x1e{"time":9.1,"na')
 
     def test_bad_files(self):
