@@ -14,30 +14,30 @@
 #include "util/sockaddr.h"
 
 #define CLIENT_HELLO 1
-/* ns. When nothing has come back for so long, the peer has perhaps forgotten the session; then twice as long. */
+/* ns. Wait without an answer after which the peer may have lost its session. It then doubles. */
 #define DOUBT_TIME (2 * NSEC_PER_SEC)
 #define DOUBT_MAX (600 * NSEC_PER_SEC)
-/* ns. Hints that one address gets: so many at once, and one more after each such time. */
+/* ns. An address gets HINTS hints at once, and one more after each HINT_TIME. */
 #define HINTS 8u
 #define HINT_TIME (100 * NSEC_PER_MSEC)
-/* ns. Between two that are believed of one peer. */
+/* ns. Minimum time between two hints of a peer that have an effect. */
 #define HINT_WAIT NSEC_PER_SEC
-/* Records of one datagram that are looked at: a flight has fewer. Each may cost an answer, or a look-up. */
+/* Maximum records read of a datagram; a flight has fewer. Each may cost an answer or a lookup. */
 #define RECORDS_MAX 16u
-/* ns. Who was heard in the clear is served so for as long, with key-optional. */
+/* ns. With key-optional, a peer that sent in the clear is served so for this long. */
 #define CLEAR_LIFE (60 * NSEC_PER_SEC)
-/* ns. A peer that has sealed something within that time does not fall back to sending in the clear. */
+/* ns. A peer that sent a sealed record within this time cannot fall back to the clear. */
 #define SEALED_LIFE (10 * NSEC_PER_SEC)
 
 /*
- * "No key of mine opens that": an alert of epoch 0, of level warning, whose description is one of those for private use. Other
- * implementations of DTLS pass over it.
+ * The hint "no local key opens that": an alert of epoch 0 and level warning, with a description for
+ * private use. Other implementations of DTLS ignore it.
  */
 #define ALERT_WARNING 1
 #define ALERT_CLOSE_NOTIFY 0
 #define ALERT_NO_SESSION 240
 
-/* ---- of a process ---- */
+/* ---- the process ---- */
 
 struct dtls *dtls_new(const struct dtls_param *param)
 {
@@ -137,7 +137,7 @@ void dtls_port_free(struct dtls_port *p)
 
 /* ---- the port itself ---- */
 
-/* Nobody else can have the port's address, so that a key of its own is enough. */
+/* Only the port itself has this address, so a key of the port's own suffices. */
 static bool make_self(struct dtls_port *p)
 {
 	uint8_t key[16], iv[4];
@@ -158,7 +158,7 @@ static bool make_self(struct dtls_port *p)
 	return false;
 }
 
-/* The peer of that address, if it is known or the port itself. */
+/* Returns the peer of that address if it is known, or is the port itself. */
 static struct dtls_peer *find(struct dtls_port *p, const struct path_addr *addr, uint64_t now)
 {
 	struct dtls_peer *peer = dtls_peer_find(p, addr);
@@ -199,7 +199,7 @@ void dtls_port_note_clear(struct dtls_port *p, const struct path_addr *addr, uin
 	};
 }
 
-/* Whether a packet in the clear is to be taken. */
+/* True if a packet in the clear may be accepted. */
 static bool may_be_clear(struct dtls_port *p, const struct path_addr *from, uint64_t now)
 {
 	struct dtls *d = p->dtls;
@@ -215,7 +215,9 @@ static bool may_be_clear(struct dtls_port *p, const struct path_addr *from, uint
 					"warning: port %u: %s has no key: it is served in the clear, as "
 					"key-optional says",
 					p->number, text);
-			/* It has begun anew without the key, and no answer that is sealed would reach it. */
+			/*
+			 * The peer has restarted without a key, and could not open a sealed answer.
+			 */
 			if (peer && peer->now.rx && !peer->next)
 				dtls_peer_free(peer);
 			dtls_port_note_clear(p, from, now);
@@ -234,8 +236,8 @@ static bool may_be_clear(struct dtls_port *p, const struct path_addr *from, uint
 /* ---- sending ---- */
 
 /*
- * Whether nothing has come back for too long. A peer that only receives is asked ever less often: a session more does not make
- * it answer, so that only what opens makes us impatient again.
+ * True if nothing has come back for too long. The wait doubles for a peer that only receives, since
+ * a new session does not make it answer. Only an opened record resets the wait.
  */
 static bool is_in_doubt(struct dtls_peer *peer, uint64_t now)
 {
@@ -253,7 +255,7 @@ static bool is_in_doubt(struct dtls_peer *peer, uint64_t now)
 	return true;
 }
 
-/* Has a new session set up beside the one that there is, if its time is over or it is in doubt. */
+/* Sets up a new session beside the present one if that is in doubt, or its key is used up. */
 static void look_after(struct dtls_peer *peer, uint64_t now)
 {
 	bool in_doubt = is_in_doubt(peer, now);
@@ -278,7 +280,7 @@ enum dtls_way dtls_port_ask(struct dtls_port *p, const struct path_addr *to, con
 		return DTLS_WAIT;
 	if (!peer->self)
 		look_after(peer, now);
-	/* The next key should have been there for long. */
+	/* The next key is long overdue. */
 	if (dtls_cipher_used(peer->now.tx) >= 2 * p->dtls->param.rekey && !peer->self)
 		return DTLS_NOT;
 	dtls_peer_note(peer, packet, len);
@@ -326,8 +328,8 @@ static bool is_hint(const struct dtls_header *h, const uint8_t *record)
 }
 
 /*
- * Opens a record with the key in use, or else with the one before it. To try spoils the record, so that it is kept while
- * there are two.
+ * Opens a record with the present key, or else with the previous one. An attempt spoils the record,
+ * so it is copied while there are two keys.
  */
 static enum dtls_opened open_record(struct dtls_peer *peer, const struct dtls_header *h,
 				    uint8_t *record, uint8_t **plain, size_t *len)
@@ -346,7 +348,9 @@ static enum dtls_opened open_record(struct dtls_peer *peer, const struct dtls_he
 		return opened;
 	memcpy(record, d->scratch, whole);
 	before = dtls_open(peer->old.rx, h, record, plain, len);
-	/* What one of them has opened already is nothing that the other one should have opened. */
+	/*
+	 * A record that one key has opened before is a replay, even if it is bad for the other key.
+	 */
 	return before == DTLS_BAD ? opened : before;
 }
 
@@ -371,7 +375,7 @@ static void input_data(struct dtls_port *p, struct dtls_peer *peer, const struct
 		return;
 	case DTLS_BAD:
 		stats->bad_records++;
-		/* Perhaps it is sealed with the keys that this handshake is about. */
+		/* The record may be sealed with the keys of the handshake under way. */
 		if (!peer->next)
 			send_hint(p, from, now);
 		return;
@@ -382,7 +386,7 @@ static void input_data(struct dtls_port *p, struct dtls_peer *peer, const struct
 	peer->heard = peer->used = now;
 	if (ip_addr_is_zero(&peer->addr.local))
 		peer->addr.local = from->local;
-	/* Behind this call the peer may be gone. */
+	/* deliver() may free the peer. */
 	p->dtls->param.ops->deliver(p->ctx, from, plain, len);
 }
 
@@ -409,7 +413,7 @@ static void input_alert(struct dtls_port *p, struct dtls_peer *peer, const struc
 		dtls_setup_record(peer, record, DTLS_HEADER + h->len, now);
 		return;
 	}
-	/* The key before is no matter: what was said with it is about a session that is over. */
+	/* The previous key does not count: its alerts concern a session that has ended. */
 	if (!peer->now.rx || dtls_open(peer->now.rx, h, record, &plain, &len) != DTLS_OPENED)
 		return;
 	if (len == 2 && plain[1] == ALERT_CLOSE_NOTIFY && !peer->next) {
@@ -468,7 +472,7 @@ bool dtls_port_input(struct dtls_port *p, const struct path_addr *from, uint8_t 
 
 /* ---- errors ---- */
 
-/* Whether what ICMP quotes is the ClientHello of the handshake under way. */
+/* True if an ICMP error quotes the ClientHello of the handshake under way. */
 static bool quotes_hello(const struct dtls_peer *peer, const uint8_t *quoted, size_t len)
 {
 	const size_t at = DTLS_HEADER + 12 + 2;
@@ -478,7 +482,7 @@ static bool quotes_hello(const struct dtls_peer *peer, const uint8_t *quoted, si
 	       !memcmp(quoted + at, peer->random, len - at < DTLS_RANDOM ? len - at : DTLS_RANDOM);
 }
 
-/* How the batch began of which it quotes a record; NULL: it is forged, or about something older. */
+/* Returns the head of the quoted record's batch, or NULL if the quote is forged or too old. */
 static const struct dtls_head *quoted_head(const struct dtls_peer *peer, const uint8_t *quoted,
 					   size_t len)
 {
@@ -498,7 +502,10 @@ bool dtls_port_error(struct dtls_port *p, const struct path_addr *to, uint8_t *q
 	if (!peer)
 		return false;
 	if (quotes_hello(peer, quoted, *len) && unreachable) {
-		/* Perhaps a handshake has called what has read this error, so that it goes on by its timer. */
+		/*
+		 * The handshake continues in its timer, since a call from the handshake may have
+		 * read this error.
+		 */
 		peer->unreachable = unreachable;
 		peer->next_at = now;
 		dtls_peer_arm(peer);

@@ -8,8 +8,8 @@
 #include "net/dtls_ipsec_mb.h"
 
 struct dtls_aead {
-	struct dtls_gcm *gcm;	      /* libipsec-mb's; or NULL */
-	gnutls_aead_cipher_hd_t aead; /* GnuTLS's, if that is NULL */
+	struct dtls_gcm *gcm;	      /* of libipsec-mb, or NULL */
+	gnutls_aead_cipher_hd_t aead; /* of GnuTLS, if gcm is NULL */
 };
 
 static const struct {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The carrier of SCTP in DTLS in UDP (RFC 8261), for processes that have a key or a certificate: the sockets of udp.c, whose packets are
- * sealed and opened here, and the sessions of dtls.h. Shard lock.
+ * The carrier of SCTP in DTLS in UDP (RFC 8261), for processes that have a key or a certificate. It
+ * uses the sockets of udp.c and the sessions of dtls.h. Packets are sealed and opened here. Shard
+ * lock.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -26,17 +27,17 @@
 #include "sys/sys.h"
 #include "util/sockaddr.h"
 
-/* Bytes that one call may send, as UDP_SEGMENT takes them: 65,507 is what a datagram may have over IPv4. */
+/* Maximum bytes of one call with UDP_SEGMENT. A datagram over IPv4 has at most 65,507. */
 #define BATCH_MAX 65000u
-/* Four of the longest packets fit a batch, where the path takes them. */
+/* Four of the longest packets fit a batch, if the path takes them. */
 #define PACKET_MAX ((BATCH_MAX / 4 - DTLS_OVERHEAD) & ~3u)
 
 _Static_assert(PACKET_MAX <= DTLS_PLAIN_MAX, "a packet is one record");
 
-/* net.dtls: what all ports share. */
+/* State that all ports share (net.dtls). */
 struct dtls_carrier {
 	struct dtls *dtls;
-	bool told_groups; /* the user was told that there is no multicast */
+	bool told_groups; /* the lack of multicast was logged */
 	uint8_t sealed[BATCH_MAX + DTLS_OVERHEAD];
 };
 
@@ -45,7 +46,7 @@ static struct dtls_port *port_of(const struct endpoint *ep)
 	return carrier_port_of(ep)->dtls;
 }
 
-/* ---- what sessions ask of their user ---- */
+/* ---- operations for sessions ---- */
 
 static void transmit(void *ctx, const struct path_addr *to, const uint8_t *data, size_t len)
 {
@@ -75,7 +76,10 @@ static void failed(void *ctx, const struct path_addr *to, int error, const uint8
 	user_sctp_icmp(ctx, &err);
 }
 
-/* A port that is bound to one address has no other; one that is bound to all of them has each of the host's. */
+/*
+ * A port bound to one address has only that one. A port bound to all addresses has each of the
+ * host's.
+ */
 static bool is_self(void *ctx, const struct path_addr *to)
 {
 	const struct endpoint *ep = ctx;
@@ -99,7 +103,10 @@ static const struct dtls_ops dtls_ops = {
 
 /* ---- starting ---- */
 
-/* Not under the lock of the shard: who loads a library waits for others that do, and these may wait for that lock. */
+/*
+ * Runs without the shard lock. dlopen() waits for other threads that load libraries, and these may
+ * wait for that lock.
+ */
 static bool load(struct config_error *why)
 {
 	if (!dtls_gnutls_load(why))
@@ -108,7 +115,7 @@ static bool load(struct config_error *why)
 	return true;
 }
 
-/* NULL: no memory, or why says what it is. */
+/* Returns NULL when out of memory, or for the reason in *why. */
 static struct dtls *make_dtls(struct conn *c, struct config_error *why)
 {
 	const struct config *config = c->config;
@@ -142,7 +149,7 @@ static void warn(const struct conn *c)
 		log_error(
 			"warning: key-optional: whoever has no key is served in the clear, and anybody on the "
 			"way can have it so");
-	/* GnuTLS writes this file itself, and would make a new file readable for all users. */
+	/* Creates the file with mode 0600: GnuTLS would create one that all users can read. */
 	if (secrets) {
 		sys_close(append_file_open(secrets, &unused));
 		log_error("warning: SSLKEYLOGFILE: who can read %s can read all that is sealed",
@@ -197,7 +204,10 @@ static void dtls_input(struct endpoint *ep, const struct carrier_datagram *d)
 	}
 }
 
-/* What ICMP quotes is sealed. SCTP believes only who knows of a packet of its own. */
+/*
+ * ICMP quotes sealed bytes, which are replaced by the packet. SCTP accepts only an error that
+ * quotes a local packet.
+ */
 static bool dtls_next_error(struct endpoint *ep, struct carrier_error *err)
 {
 	if (!udp_next_error(ep, err))
@@ -248,8 +258,9 @@ static int dtls_open_port(struct endpoint *ep, const struct sockaddr *addr, bool
 /* ---- sending ---- */
 
 /*
- * Copies a packet of the batch to p. What it references is the application's memory, which may go away meanwhile: the cipher
- * does not read it there. *ref: the first reference that is not in an earlier packet. False: the memory is gone.
+ * Copies a packet of the batch to p, with the application's memory that it references. That memory
+ * may go away meanwhile, so the cipher does not read it directly. *ref: the first reference that is
+ * not in an earlier packet. Returns false if the memory is gone.
  */
 static bool copy_packet(const struct sctp_batch *batch, const uint8_t *packet, size_t len,
 			unsigned int *ref, uint8_t *p)
@@ -272,7 +283,10 @@ static bool copy_packet(const struct sctp_batch *batch, const uint8_t *packet, s
 	return true;
 }
 
-/* Seals packets of the batch up to BATCH_MAX bytes. Returns how many bytes of the batch these are; 0: it cannot be sent. */
+/*
+ * Seals packets of the batch, up to BATCH_MAX bytes. Returns the bytes of the batch that were
+ * sealed, or 0 if the batch cannot be sent.
+ */
 static size_t seal_some(struct dtls_carrier *dc, const struct sctp_batch *batch,
 			struct dtls_cipher *tx, struct sctp_batch *sealed)
 {
@@ -303,7 +317,10 @@ static size_t seal_some(struct dtls_carrier *dc, const struct sctp_batch *batch,
 	return done;
 }
 
-/* If the port is full, the rest of the batch is sealed anew when it is sent again: no number is used twice. */
+/*
+ * If the port is full, the next attempt seals the rest of the batch anew. No sequence number is
+ * used twice.
+ */
 static int send_sealed(struct endpoint *ep, struct sctp_batch *batch, struct dtls_cipher *tx)
 {
 	struct dtls_carrier *dc = ep->conn->net->dtls;
@@ -386,7 +403,7 @@ static void dtls_carrier_timers(struct conn *c)
 	dtls_timers(c->net->dtls->dtls, c->now);
 }
 
-/* It has no multicast: what everybody in a group knows is no secret of two. */
+/* No multicast: a key that a whole group has is no secret of two peers. */
 const struct carrier carrier_dtls = {
 	.references = true,
 	.whole_batches = true,

@@ -14,21 +14,26 @@
 #include "net/dtls_gnutls.h"
 
 /*
- * Fresh secrets for each session, and authenticated encryption: nothing else. GnuTLS has no suite of ECDHE-PSK with
- * AES-GCM (RFC 8442), so that Diffie-Hellman in a finite field comes first: processors have instructions for AES.
+ * All sessions have fresh secrets and authenticated encryption. GnuTLS has no ECDHE-PSK suite with
+ * AES-GCM (RFC 8442). So Diffie-Hellman in a finite field comes first, since processors have
+ * instructions for AES.
  */
 #define OF_ALL                                                                                     \
 	":+AES-128-GCM:+AES-256-GCM:+CHACHA20-POLY1305:+AEAD"                                      \
 	":+GROUP-X25519:+GROUP-SECP256R1:+COMP-NULL:%PROFILE_MEDIUM"
 /*
- * The group ffdhe2048 is not negotiated as one (RFC 7919), but is the server's own (fill_keys()): with a negotiated group GnuTLS
- * 3.7 takes exponents of 2047 bits instead of some 256, and raises the peer's public key to such a power once more. That shows
- * whether the key is in the subgroup of prime order, which nothing depends on: the prime is safe, each exponent is used once,
- * and who does not have the key learns nothing from the secret.
+ * The group ffdhe2048 is not negotiated (RFC 7919), but set by the server (fill_keys()). With a
+ * negotiated group GnuTLS 3.7 uses exponents of 2047 bits instead of some 256. It also raises the
+ * peer's public key to such a power once more, to check that the key is in the subgroup of prime
+ * order. Nothing depends on that check: the prime is safe, each exponent is used once, and a peer
+ * without the key learns nothing from the secret.
  */
-#define GROUP_BITS 2048 /* a client takes no shorter prime */
+#define GROUP_BITS 2048 /* a client accepts no shorter prime */
 #define OF_KEYS ":+DHE-PSK:+ECDHE-PSK"
-/* The groups are also those that certificates may be of. SHA-1 signs nothing, and no RSA key is shorter than 2048 bits. */
+/*
+ * Certificates may be of these groups, too. SHA-1 signs nothing, and no RSA key is shorter than
+ * 2048 bits.
+ */
 #define OF_CERTS                                                                                   \
 	":+GROUP-SECP384R1:+GROUP-SECP521R1:+CTYPE-X509"                                           \
 	":+SIGN-ECDSA-SHA256:+SIGN-ECDSA-SHA384:+SIGN-ECDSA-SHA512:+SIGN-EDDSA-ED25519"            \
@@ -39,15 +44,18 @@
 #define ECDHE ":+ECDHE-ECDSA:+ECDHE-RSA"
 
 #define PURPOSES 2u
-/* Bytes of a message: a chain of certificates is the longest. GnuTLS keeps room for what is announced. */
+/*
+ * Maximum bytes of a message; a chain of certificates is the longest. GnuTLS allocates the
+ * announced length.
+ */
 #define MESSAGE_OF_KEYS 4096u
 #define MESSAGE_OF_CERTS 16384u
 
 struct dtls_credentials {
-	gnutls_psk_client_credentials_t client; /* NULL: there is no key */
+	gnutls_psk_client_credentials_t client; /* NULL: no key */
 	gnutls_psk_server_credentials_t server;
 	gnutls_dh_params_t group;	       /* of the server */
-	gnutls_certificate_credentials_t cert; /* NULL: there is no certificate */
+	gnutls_certificate_credentials_t cert; /* NULL: no certificate */
 	gnutls_priority_t priorities;
 	struct config_keys keys;
 	bool any_name;
@@ -67,7 +75,7 @@ static void set_identity(struct dtls_verdict *v, const char *name)
 	v->identity[n] = 0;
 }
 
-/* The server's: finds the key of an identity. */
+/* Finds the key of an identity, for the server. */
 static int find_key(gnutls_session_t session, const char *name, gnutls_datum_t *key)
 {
 	struct dtls_verdict *v = gnutls.session_get_ptr(session);
@@ -77,7 +85,7 @@ static int find_key(gnutls_session_t session, const char *name, gnutls_datum_t *
 	for (unsigned int i = 0; i < keys->n; i++) {
 		if (strcmp(keys->key[i].identity, name) != 0)
 			continue;
-		/* GnuTLS frees the block, and would take none of the arena's (allocator.c). */
+		/* GnuTLS frees the block, and could not free one of the arena (allocator.c). */
 		key->data = (*gnutls.malloc)(keys->key[i].len);
 		if (!key->data)
 			return -1;
@@ -107,7 +115,7 @@ static bool fill_keys(struct dtls_credentials *c)
 	return true;
 }
 
-/* ---- a peer's certificate ---- */
+/* ---- the peer's certificate ---- */
 
 static void write_time(time_t when, char text[DTLS_DETAIL_MAX])
 {
@@ -118,7 +126,10 @@ static void write_time(time_t when, char text[DTLS_DETAIL_MAX])
 		strcpy(text, "a time that cannot be read");
 }
 
-/* What is wrong with the time of a certificate; if nothing is, then with that of one above it. */
+/*
+ * Returns the fault in the time of a certificate, and writes that time to detail. If a certificate
+ * above it has the fault, detail has a note instead.
+ */
 static enum dtls_why judge_time(gnutls_x509_crt_t crt, unsigned int status, char *detail)
 {
 	time_t now = time(NULL), from = gnutls.x509_crt_get_activation_time(crt),
@@ -156,8 +167,8 @@ static const char *other_fault(unsigned int status)
 }
 
 /*
- * Either side may begin, and the next session may begin the other way round: each certificate is for servers and for clients, or
- * does not say what it is for.
+ * Either side may begin, and the next session may begin at the other side. So a certificate must be
+ * for servers and for clients, or state no purpose.
  */
 static bool is_for_both(gnutls_x509_crt_t crt)
 {
@@ -168,7 +179,7 @@ static bool is_for_both(gnutls_x509_crt_t crt)
 	return true;
 }
 
-/* The address in the certificate's own form: 4 bytes or 16. */
+/* Returns the address in the form of certificates: 4 or 16 bytes. */
 static gnutls_typed_vdata_st address_of(const struct ip_addr *addr)
 {
 	unsigned int skipped = ip_addr_is_v4(addr) ? 12 : 0;
@@ -207,7 +218,7 @@ static enum dtls_why judge(gnutls_session_t session, gnutls_x509_crt_t crt, stru
 	return DTLS_WHY_CERT_OTHER;
 }
 
-/* The subject of a certificate, as "CN=node1,O=Lab". */
+/* Writes the subject of a certificate to v, as "CN=node1,O=Lab". */
 static void name_subject(gnutls_x509_crt_t crt, struct dtls_verdict *v)
 {
 	char name[512] = "";
@@ -218,7 +229,7 @@ static void name_subject(gnutls_x509_crt_t crt, struct dtls_verdict *v)
 	set_identity(v, *name ? name : "no subject");
 }
 
-/* Looks at the certificate that the peer has shown, before anything is agreed on with it. */
+/* Verifies the peer's certificate before anything is agreed on with the peer. */
 static int look(gnutls_session_t session)
 {
 	struct dtls_verdict *v = gnutls.session_get_ptr(session);
@@ -239,14 +250,14 @@ static int look(gnutls_session_t session)
 	return v->why == DTLS_WHY_NOT ? 0 : -1;
 }
 
-/* ---- our certificate ---- */
+/* ---- the local certificate ---- */
 
 static gnutls_datum_t datum(const char *text, size_t len)
 {
 	return (gnutls_datum_t){ (unsigned char *)(uintptr_t)text, (unsigned int)len };
 }
 
-/* Others will refuse what is wrong with it: who can act is here. */
+/* Warns of faults for which peers will refuse the local certificate: its owner can mend them. */
 static void warn_of_ours(const gnutls_datum_t *cert)
 {
 	struct dtls_verdict v = { .why = DTLS_WHY_NOT };
@@ -309,7 +320,7 @@ static bool fill_certs(struct dtls_credentials *c, const struct config_certs *ce
 static bool fill(struct dtls_credentials *c, const struct config_certs *certs,
 		 struct config_error *why)
 {
-	/* Certificates say who somebody is, and go first. */
+	/* Certificates come first, since they prove who a peer is. */
 	const char *priorities = DTLS OF_KEYS OF_ALL ":+CTYPE-ALL:+SIGN-ALL";
 
 	if (certs)
@@ -377,7 +388,7 @@ bool dtls_credentials_use(struct dtls_credentials *c, struct gnutls_session_int 
 					       c->cert ? MESSAGE_OF_CERTS : MESSAGE_OF_KEYS);
 	if (gnutls.priority_set(session, c->priorities))
 		return false;
-	if (!server) /* by itself, a policy of the host that wants more bits would leave keys without any suite */
+	if (!server) /* else a host policy that requires more bits would leave keys no suite */
 		gnutls.dh_set_prime_bits(session, GROUP_BITS);
 	if (c->keys.n && gnutls.credentials_set(session, GNUTLS_CRD_PSK,
 						server ? (void *)c->server : (void *)c->client))
@@ -386,7 +397,10 @@ bool dtls_credentials_use(struct dtls_credentials *c, struct gnutls_session_int 
 		return true;
 	if (server)
 		gnutls.certificate_server_set_request(session, GNUTLS_CERT_REQUIRE);
-	/* Else a client would show no certificate at all to a server that knows another authority. */
+	/*
+	 * Omits the list of authorities: a client of another authority would send no certificate at
+	 * all.
+	 */
 	gnutls.certificate_send_x509_rdn_sequence(session, 1);
 	return !gnutls.credentials_set(session, GNUTLS_CRD_CERTIFICATE, c->cert);
 }

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Who this process is to others, and whom it accepts: keys that both sides know, certificates, or both. Certificates are mutual:
- * each side shows its own, and the other side looks whether an authority of its file has signed it, whether it is valid now, for
- * servers and clients of TLS, and for the address that the peer has. The owner's lock.
+ * Authentication of this process and its peers: keys that both sides know, certificates, or both.
+ * Certificates are mutual: each side sends its own, and verifies the peer's. An authority in the
+ * local file must have signed the peer's certificate. The certificate must be valid now, for
+ * servers and clients of TLS, and for the peer's address. The owner's lock.
  */
 #ifndef SCTPIW_NET_DTLS_CREDENTIALS_H
 #define SCTPIW_NET_DTLS_CREDENTIALS_H
@@ -11,32 +12,32 @@
 
 #include "util/addr.h"
 
-#define DTLS_IDENTITY_MAX 128u /* bytes of an identity as it is shown */
+#define DTLS_IDENTITY_MAX 128u /* maximum bytes of a printed identity */
 #define DTLS_DETAIL_MAX 64u
 
 struct config_certs;
 struct config_error;
 struct config_keys;
-struct gnutls_session_int; /* a gnutls_session_t points to it */
+struct gnutls_session_int; /* gnutls_session_t points to it */
 
-/* Why a handshake has failed. */
+/* Reasons why a handshake failed. */
 enum dtls_why {
-	DTLS_WHY_NOT,	  /* it has not */
-	DTLS_WHY_SILENCE, /* nothing came back in time */
-	DTLS_WHY_ERROR,	  /* dtls_handshake_text() says what */
-	/* What this side does not accept; the peer is told by an alert. */
-	DTLS_WHY_NO_IDENTITY, /* it named an identity that this side has no key for */
-	DTLS_WHY_OTHER_KEY,   /* its key for that identity is not ours */
-	DTLS_WHY_NO_SUITE,    /* it has a key and this side a certificate, or the other way round */
-	DTLS_WHY_CERT_NONE,   /* it has shown no certificate */
-	DTLS_WHY_CERT_CA,     /* its certificate is of an authority that is not in our file */
-	DTLS_WHY_CERT_EXPIRED, /* detail: when */
-	DTLS_WHY_CERT_EARLY,   /* detail: from when on it is valid */
+	DTLS_WHY_NOT,	  /* no failure */
+	DTLS_WHY_SILENCE, /* no answer came in time */
+	DTLS_WHY_ERROR,	  /* dtls_handshake_text() returns the error */
+	/* Faults that this side finds; the peer gets an alert. */
+	DTLS_WHY_NO_IDENTITY,  /* this side has no key for the peer's identity */
+	DTLS_WHY_OTHER_KEY,    /* the peer has another key for its identity */
+	DTLS_WHY_NO_SUITE,     /* one side has a key, and the other a certificate */
+	DTLS_WHY_CERT_NONE,    /* the peer sent no certificate */
+	DTLS_WHY_CERT_CA,      /* its certificate's authority is not in the local file */
+	DTLS_WHY_CERT_EXPIRED, /* detail: when it expired */
+	DTLS_WHY_CERT_EARLY,   /* detail: when it becomes valid */
 	DTLS_WHY_CERT_PURPOSE, /* it is not for servers and clients of TLS */
-	DTLS_WHY_CERT_NAME,    /* it is not for the address of the peer */
-	DTLS_WHY_CERT_OTHER,   /* detail: what else */
-	/* The same, said by the peer of what this side has. */
-	DTLS_WHY_REFUSED_NAME, /* it does not know our identity */
+	DTLS_WHY_CERT_NAME,    /* it is not for the peer's address */
+	DTLS_WHY_CERT_OTHER,   /* detail: the fault */
+	/* The same faults of this side, reported by the peer. */
+	DTLS_WHY_REFUSED_NAME, /* the peer does not know the local identity */
 	DTLS_WHY_REFUSED_KEY,
 	DTLS_WHY_REFUSED_SUITE,
 	DTLS_WHY_REFUSED_CERT_CA,
@@ -45,36 +46,40 @@ enum dtls_why {
 	DTLS_WHY_REFUSED_CERT_NAME,
 	DTLS_WHY_REFUSED_CERT_OTHER,
 };
-/* Whether one side does not accept the other one. */
+/* True if one side refuses the other. */
 static inline bool dtls_why_is_refusal(enum dtls_why why)
 {
 	return why > DTLS_WHY_ERROR;
 }
 
-/* As GnuTLS has them, for all handshakes. */
+/* Credentials for all handshakes, in GnuTLS's form. */
 struct dtls_credentials;
 /*
- * keys, certs: NULL: none, but not both; they may go then. NULL: no memory, or why says what is wrong with a certificate. A
- * certificate of ours that peers will refuse gets a warning.
+ * Only one of keys and certs may be NULL. Both may be freed afterwards. Returns NULL when out of
+ * memory, or if why has a fault of a certificate. Logs a warning if peers will refuse the local
+ * certificate.
  */
 struct dtls_credentials *dtls_credentials_new(const struct config_keys *keys,
 					      const struct config_certs *certs,
 					      struct config_error *why);
 void dtls_credentials_free(struct dtls_credentials *c);
-/* "a key", "a certificate", "a key and a certificate": what there is. */
+/* Returns "a key", "a certificate" or "a key and a certificate". */
 const char *dtls_credentials_kind(const struct dtls_credentials *c);
-/* The identity that this side asks with; "" without a key. */
+/* Returns the identity that this side sends as client; "" without a key. */
 const char *dtls_credentials_identity(const struct dtls_credentials *c);
 
-/* What a handshake finds out about its peer. */
+/* Findings of a handshake about its peer. */
 struct dtls_verdict {
 	const struct dtls_credentials *credentials;
-	struct ip_addr peer; /* its address */
+	struct ip_addr peer; /* the peer's address */
 	enum dtls_why why;
-	char identity[DTLS_IDENTITY_MAX + 1]; /* fit to be printed; "" while it is not known */
-	char detail[DTLS_DETAIL_MAX];	      /* of why, or "" */
+	char identity[DTLS_IDENTITY_MAX + 1]; /* printable; "" until it is known */
+	char detail[DTLS_DETAIL_MAX];	      /* details of why, or "" */
 };
-/* Has that session use the credentials. v: what becomes of it; it lives as long as the session. false: no memory. */
+/*
+ * Sets the credentials of a session. v gets the findings, and must live as long as the session.
+ * Returns false when out of memory.
+ */
 bool dtls_credentials_use(struct dtls_credentials *c, struct gnutls_session_int *session,
 			  bool server, struct dtls_verdict *v);
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * GnuTLS, which is loaded when a process has a key or a certificate: it and what it needs take 10 ms and several MiB, and a process that
- * sends in the clear has no use for it (decision 37). Its functions are called as gnutls.NAME(), and its constants stand at gnutls.NAME.
+ * GnuTLS, loaded only if a process has a key or a certificate (decision 37): the library and its
+ * dependencies take 10 ms and several MiB. Functions are called as gnutls.NAME(), and constants are
+ * at gnutls.NAME.
  */
 #ifndef SCTPIW_NET_DTLS_GNUTLS_H
 #define SCTPIW_NET_DTLS_GNUTLS_H
@@ -96,8 +97,8 @@ struct dtls_gnutls {
 extern struct dtls_gnutls gnutls;
 
 /*
- * To be called before anything else of GnuTLS, by one thread at a time. false: it is not there, and why says so. It stays
- * loaded.
+ * Call this before any other function of GnuTLS, in one thread at a time. Returns false if the
+ * library cannot be loaded, with the reason in *why. The library stays loaded.
  */
 bool dtls_gnutls_load(struct config_error *why);
 

@@ -9,34 +9,33 @@
 #include "util/bytes.h"
 #include "util/time.h"
 
-/* Steps that one record may cause: GnuTLS takes it with the first one or two. */
+/* Maximum steps for one record. GnuTLS takes it in the first one or two. */
 #define STEPS 8u
 #define MESSAGE_HEADER 12u
 #define MESSAGE_TYPES 32u /* all types of the handshake are less (RFC 5246 7.4) */
-#define EPOCH 1u	  /* of the first keys that a handshake agrees on */
-/* Those that do not fit the keys before a handshake is given up. */
+#define EPOCH 1u	  /* of the first keys of a handshake */
+/* Number of Finished messages with wrong keys that end a handshake. */
 #define BAD_FINISHED 2u
-/* ns. Cookies are valid for as long as that, at least, and twice that, at most. */
+/* ns. Cookies are valid for at least this time, and at most twice as long. */
 #define COOKIE_LIFE (120 * NSEC_PER_SEC)
 
 struct dtls_handshake {
 	gnutls_session_t session;
 	struct dtls_out out;
 	bool server;
-	const uint8_t *record; /* what GnuTLS has not taken yet; or NULL */
+	const uint8_t *record; /* record that GnuTLS has not taken yet, or NULL */
 	size_t len;
 	int error;
-	unsigned int bad; /* records that did not fit the keys */
-	uint32_t lengths
-		[MESSAGE_TYPES]; /* by type: bytes of the peer's message in the clear, and 1; 0: none has come */
+	unsigned int bad;		 /* records that did not fit the keys */
+	uint32_t lengths[MESSAGE_TYPES]; /* of the peer's messages in the clear, plus 1; 0: none yet */
 	struct dtls_verdict verdict;
 };
 
 /* ---- cookies ---- */
 
 struct dtls_cookies {
-	uint8_t secret[2][GNUTLS_COOKIE_KEY_SIZE]; /* the present one, and the one before it */
-	uint64_t since; /* ns: when the present one was made; 0: nobody has asked yet */
+	uint8_t secret[2][GNUTLS_COOKIE_KEY_SIZE]; /* the present secret, and the previous one */
+	uint64_t since; /* ns: since when the present secret is in use; 0: not yet */
 };
 
 struct dtls_cookies *dtls_cookies_new(void)
@@ -167,7 +166,7 @@ void dtls_handshake_free(struct dtls_handshake *h)
 
 /* ---- steps ---- */
 
-/* What one side does not accept, how it tells the other one, and what that one makes of it. */
+/* The reason of a refusal, the alert to the peer, and the peer's reason after that alert. */
 static const struct {
 	enum dtls_why ours;
 	gnutls_alert_description_t alert;
@@ -193,7 +192,7 @@ static enum dtls_why why_of_alert(const struct dtls_handshake *h)
 
 	if (alert == GNUTLS_A_BAD_RECORD_MAC)
 		alert = GNUTLS_A_DECRYPT_ERROR;
-	/* That is said of a signature as well. */
+	/* The peer sends this alert for a bad signature, too. */
 	if (alert == GNUTLS_A_DECRYPT_ERROR && !dtls_handshake_by_key(h))
 		return DTLS_WHY_ERROR;
 	for (unsigned int i = 0; i < REFUSALS; i++) {
@@ -203,7 +202,7 @@ static enum dtls_why why_of_alert(const struct dtls_handshake *h)
 	return DTLS_WHY_ERROR;
 }
 
-/* What this side has found wrong is known already. */
+/* Faults that this side found are in the verdict already. */
 static enum dtls_why why_of_error(const struct dtls_handshake *h)
 {
 	switch (h->error) {
@@ -240,7 +239,7 @@ static enum dtls_progress fail(struct dtls_handshake *h, int error)
 	return DTLS_FAILED;
 }
 
-/* Whether what is fed now is a Finished for keys that the peer has announced (ChangeCipherSpec). */
+/* True if the record is a Finished, and the peer has announced its keys (ChangeCipherSpec). */
 static bool is_finished(const struct dtls_handshake *h)
 {
 	gnutls_datum_t mac, iv, key = { NULL, 0 };
@@ -252,8 +251,9 @@ static bool is_finished(const struct dtls_handshake *h)
 }
 
 /*
- * Goes on as far as that is possible. GnuTLS drops a Finished that does not fit the keys without a word, as anybody may
- * forge one: only a second one is believed, since the peer sends its own again.
+ * Continues as far as possible. GnuTLS silently drops a Finished that does not fit the keys, since
+ * anybody may forge it. The peer sends a real Finished again, so only the second one ends the
+ * handshake.
  */
 static enum dtls_progress step(struct dtls_handshake *h)
 {
@@ -308,10 +308,11 @@ static uint32_t get_be24(const uint8_t *p)
 }
 
 /*
- * Whether GnuTLS 3.7 can take the fragments in a record of the handshake in the clear, which anybody can forge. It joins
- * fragments by their type, and believes each of them how long the message is: if one says another length than those before,
- * or has no byte of a message that has some, or the first byte alone, it reads and writes behind its buffer. No peer sends
- * such fragments: none has a reason to cut them so, and no type of message comes twice with different lengths.
+ * True if GnuTLS 3.7 can take the fragments in a handshake record in the clear, which anybody can
+ * forge. GnuTLS joins fragments by their type, and trusts the message length of each. GnuTLS reads
+ * and writes beyond its buffer if a fragment has another message length than an earlier one. The
+ * same happens if a fragment has no byte of a message with bytes, or only the first byte. No peer
+ * cuts fragments like this, and no message type comes twice with different lengths.
  */
 static bool fragments_agree(struct dtls_handshake *h, const uint8_t *record, size_t len)
 {
@@ -370,7 +371,7 @@ void dtls_handshake_again(struct dtls_handshake *h, const uint8_t *record, size_
 	h->record = NULL;
 }
 
-/* ---- what came of it ---- */
+/* ---- results ---- */
 
 enum dtls_why dtls_handshake_why(const struct dtls_handshake *h)
 {

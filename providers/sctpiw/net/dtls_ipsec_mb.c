@@ -12,9 +12,9 @@
 
 #include "log/log.h"
 
-#define ALIGNMENT 64u /* of the key, as the library wants it */
+#define ALIGNMENT 64u /* of the key, required by the library */
 
-/* What it has for one length of keys; pre is NULL if it cannot be used. */
+/* Functions for one key length; pre is NULL if they cannot be used. */
 struct functions {
 	aes_gcm_pre_t pre;
 	aes_gcm_enc_dec_t enc, dec;
@@ -27,7 +27,7 @@ struct dtls_gcm {
 	const struct functions *f;
 };
 
-/* What is called of it, by name. The rest is in the manager, a table that belongs to one version. */
+/* Functions that are looked up by name. The others are in the manager, a table of one version. */
 struct library {
 	__typeof__(&imb_get_version) version;
 	__typeof__(&alloc_mb_mgr) alloc;
@@ -56,7 +56,7 @@ static bool load(struct library *l)
 	       look_up(handle, "init_mb_mgr_auto", &l->init);
 }
 
-/* What is wrong with it; NULL: nothing. */
+/* Loads the library. Returns NULL, or the reason why it cannot be used. */
 static const char *prepare(void)
 {
 	struct library l;
@@ -124,13 +124,13 @@ bool dtls_gcm_open(struct dtls_gcm *g, const struct dtls_aead_input *in, uint8_t
 	unsigned int differ = 0;
 
 	g->f->dec(&g->key, &context, p, p, len, in->nonce, in->aad, sizeof(in->aad), tag, DTLS_TAG);
-	/* It takes the same time whichever bytes are wrong. */
+	/* The time does not depend on the bytes that are wrong. */
 	for (unsigned int i = 0; i < DTLS_TAG; i++)
 		differ |= (unsigned int)(tag[i] ^ p[len + i]);
 	return !differ;
 }
 
-#else /* there was no header when it was built */
+#else /* built without the library's header */
 
 void dtls_gcm_load(void)
 {

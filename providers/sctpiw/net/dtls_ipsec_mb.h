@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * AES-GCM of libipsec-mb, Intel's library for x86, which takes a third of GnuTLS's time on a processor with VAES (decision 46).
- * It is not needed. No lock.
+ * AES-GCM of libipsec-mb, Intel's library for x86. On a processor with VAES it takes a third of
+ * GnuTLS's time (decision 46). The library is optional. No lock.
  */
 #ifndef SCTPIW_NET_DTLS_IPSEC_MB_H
 #define SCTPIW_NET_DTLS_IPSEC_MB_H
@@ -13,8 +13,8 @@
 #include "net/dtls_aead.h"
 
 /*
- * Loads the library, if it is there, when a process has a key or a certificate; by one thread at a time. It stays loaded. The
- * log says at debug whether it is used.
+ * Loads the library, if it exists, for a process with a key or a certificate; in one thread at a
+ * time. It stays loaded. The log shows at level debug whether it is used.
  */
 void dtls_gcm_load(void);
 
@@ -22,8 +22,9 @@ void dtls_gcm_load(void);
 struct dtls_gcm;
 
 /*
- * NULL: the suite is another, the library was not loaded or not there when this was built, its version is not the one that
- * we were built with, the processor has no instructions for AES, or there is no memory.
+ * Returns NULL when out of memory, for another suite, or if the processor has no instructions for
+ * AES. Also returns NULL if the library is not loaded, or this program was built without it or for
+ * another version.
  */
 struct dtls_gcm *dtls_gcm_new(enum dtls_suite suite, const uint8_t *key);
 void dtls_gcm_free(struct dtls_gcm *g);

@@ -16,7 +16,7 @@ static struct list_node *bucket_of(struct dtls_port *p, const struct path_addr *
 			  DTLS_BUCKETS];
 }
 
-/* A peer whose local address is not known yet is the one of any local address. */
+/* A peer whose local address is not known yet matches any local address. */
 struct dtls_peer *dtls_peer_find(struct dtls_port *p, const struct path_addr *addr)
 {
 	struct dtls_peer *perhaps = NULL;
@@ -52,7 +52,7 @@ struct dtls_remote *dtls_remote_of(struct dtls *d, const struct ip_addr *remote)
 	return &d->remote[ration_place(d->salt, remote)];
 }
 
-/* ---- what waits ---- */
+/* ---- waiting packets ---- */
 
 void dtls_peer_keep(struct dtls_peer *peer, const uint8_t *packet, size_t len)
 {
@@ -84,7 +84,7 @@ struct dtls_waiting *dtls_peer_next_waiting(struct dtls_peer *peer)
 	return w;
 }
 
-/* ---- what ICMP may quote ---- */
+/* ---- packets that ICMP may quote ---- */
 
 void dtls_peer_note(struct dtls_peer *peer, const uint8_t *packet, size_t len)
 {
@@ -106,7 +106,7 @@ const struct dtls_head *dtls_peer_head(const struct dtls_peer *peer, uint64_t nt
 	return NULL;
 }
 
-/* ---- they come and go ---- */
+/* ---- peers ---- */
 
 void dtls_peer_free(struct dtls_peer *peer)
 {
@@ -127,7 +127,7 @@ void dtls_peer_free(struct dtls_peer *peer)
 	free(peer);
 }
 
-/* Whether one is less worth than another: whoever has proven nothing, and then who was unused for longest. */
+/* True if peer a is worth less than peer b: peers that proved nothing, then the longest unused. */
 static bool is_worse(const struct dtls_peer *a, const struct dtls_peer *b)
 {
 	if (!a->now.rx != !b->now.rx)
@@ -136,8 +136,8 @@ static bool is_worse(const struct dtls_peer *a, const struct dtls_peer *b)
 }
 
 /*
- * Makes room for one more. What we ask for ourselves does not go because others ask for much: only who has come by a
- * ClientHello of its own, or has proven itself, makes room.
+ * Makes room for one more peer. Only a peer that sent a ClientHello, or has proved itself, is
+ * removed. So requests from others never remove a peer that this side is connecting to.
  */
 static bool make_room(struct dtls_port *p)
 {
@@ -169,7 +169,7 @@ struct dtls_peer *dtls_peer_get(struct dtls_port *p, const struct path_addr *add
 
 	if (peer)
 		return peer;
-	/* Below that many there is nothing to count. */
+	/* A smaller number needs no check. */
 	if (p->n >= DTLS_UNPROVEN && !make_room(p))
 		return NULL;
 	if (timerq_reserve(&p->dtls->timers, p->dtls->n_peers + 1))

@@ -10,9 +10,9 @@
 #include "util/bytes.h"
 
 #define VERSION_1_2 0xfefdu
-#define VERSION_1_0 0xfeffu /* a ClientHello has it before a version is agreed on */
+#define VERSION_1_0 0xfeffu /* of a ClientHello, before a version is negotiated */
 #define SEQ_BITS 48
-#define MARKS 128u /* of the records that were sealed last */
+#define MARKS 128u /* for the last sealed records */
 #define MARK_LEN 8u
 #define WORDS 8u /* of the window: one more than DTLS_WINDOW needs */
 
@@ -22,15 +22,15 @@ struct dtls_cipher {
 	struct dtls_aead *aead;
 	enum dtls_suite suite;
 	uint64_t epoch;		/* in the bits above the sequence number */
-	uint64_t seq;		/* the next one; or the highest that was opened, plus 1 */
-	uint64_t window[WORDS]; /* by sequence number: whether it was opened (RFC 6479) */
+	uint64_t seq;		/* the next one, or the highest one opened, plus 1 */
+	uint64_t window[WORDS]; /* by sequence number: 1 if opened (RFC 6479) */
 	uint8_t iv[DTLS_AEAD_NONCE];
-	uint8_t mark[MARKS][MARK_LEN]; /* by sequence number: how the ciphertext begins */
+	uint8_t mark[MARKS][MARK_LEN]; /* by sequence number: the beginning of the ciphertext */
 };
 
 static const struct {
 	size_t iv_len;
-	size_t explicit_len; /* of the nonce's part that a record has */
+	size_t explicit_len; /* bytes of the nonce that are in a record */
 } suites[] = {
 	[DTLS_AES_128_GCM] = { 4, DTLS_NONCE },
 	[DTLS_AES_256_GCM] = { 4, DTLS_NONCE },
@@ -97,7 +97,7 @@ bool dtls_header_get(const uint8_t *p, size_t len, struct dtls_header *h)
 	       (version == VERSION_1_2 || version == VERSION_1_0) && h->len <= len - DTLS_HEADER;
 }
 
-/* The nonce of a record: RFC 5288 3 and RFC 7905 2. */
+/* Makes the nonce of a record (RFC 5288 3, RFC 7905 2). */
 static void make_nonce(const struct dtls_cipher *c, const uint8_t number[8],
 		       uint8_t nonce[DTLS_AEAD_NONCE])
 {
@@ -110,7 +110,10 @@ static void make_nonce(const struct dtls_cipher *c, const uint8_t number[8],
 		nonce[4 + i] ^= number[i];
 }
 
-/* What is authenticated beside the ciphertext (RFC 5246 6.2.3.3). len: of the plaintext. */
+/*
+ * Makes the data that is authenticated besides the ciphertext (RFC 5246 6.2.3.3). len: bytes of
+ * plaintext.
+ */
 static void make_aad(const uint8_t number[8], uint8_t type, size_t len, uint8_t aad[13])
 {
 	memcpy(aad, number, 8);
@@ -151,7 +154,7 @@ bool dtls_cipher_sealed(const struct dtls_cipher *c, const uint8_t *p, size_t le
 
 	if (len < front + MARK_LEN || p[0] != DTLS_DATA)
 		return false;
-	/* The rest of the record is perhaps not quoted. */
+	/* The quote may lack the rest of the record. */
 	dtls_header_get(p, len, &h);
 	if (h.epoch != c->epoch >> SEQ_BITS || h.seq < DTLS_FIRST_SEQ)
 		return false;
@@ -194,7 +197,10 @@ enum dtls_opened dtls_open(struct dtls_cipher *c, const struct dtls_header *h, u
 	if (was_opened(c, h->seq))
 		return DTLS_REPLAY;
 	opened = DTLS_HEADER + h->len - front - DTLS_TAG;
-	/* Others may put anything into the explicit part. It is the nonce's, while the number is authenticated. */
+	/*
+	 * Other implementations may put anything into the explicit part. The nonce uses that part,
+	 * but the authenticated data has the sequence number.
+	 */
 	make_nonce(c, front > DTLS_HEADER ? p + DTLS_HEADER : p + 3, in.nonce);
 	make_aad(p + 3, h->type, opened, in.aad);
 	if (!dtls_aead_open(c->aead, &in, p + front, opened))

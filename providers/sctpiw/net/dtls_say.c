@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* What is said of handshakes: who was accepted, and why somebody was not. */
+/* Log messages about handshakes: accepted peers, and reasons of failures. */
 #include "log/log.h"
 #include "net/dtls_peer.h"
 #include "net/dtls_why.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* How sessions come about: handshakes of both roles, what they end with, and what is said of it. */
+/* Set-up of sessions: handshakes in both roles, their results, and messages about them. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <stdio.h>
@@ -12,26 +12,35 @@
 #include "util/bytes.h"
 #include "util/sockaddr.h"
 
-/* Where a ClientHello has its random part: behind the headers of record and message, and its version. */
+/*
+ * Offset of the random part of a ClientHello, after the headers of record and message and the
+ * version.
+ */
 #define AT_RANDOM (DTLS_HEADER + 12 + 2)
 #define ALERT_FATAL 2
-/* ns. What was sent before a new session may be late by so much. */
+/* ns. Maximum lateness of records that were sent before a new session. */
 #define OLD_LIFE (5 * NSEC_PER_SEC)
-/* ns. A client that has not got the last flight asks for it within that time. */
+/* ns. A client that lacks the last flight repeats its own within this time. */
 #define LAST_LIFE (60 * NSEC_PER_SEC)
-/* ns. A peer that has not answered for so long has no key, with key-optional. */
+/* ns. With key-optional, a peer that has not answered for this time has no key. */
 #define CLEAR_AFTER NSEC_PER_SEC
-/* ns. Handshakes that others ask for: so many at once, and one more after each such time. */
+/* ns. Handshakes that peers begin: TOKENS at once, and one more after each TOKEN_TIME. */
 #define TOKENS 256u
 #define TOKEN_TIME (5 * NSEC_PER_MSEC)
-/* The same of one address; and answers to ClientHellos without a cookie, which anybody can have sent to him. */
+/*
+ * The same for one address, and for answers to ClientHellos without a cookie. Anybody can have such
+ * answers sent to the address.
+ */
 #define REMOTE_TOKENS 64u
 #define REMOTE_TOKEN_TIME (20 * NSEC_PER_MSEC)
 #define REMOTE_COOKIES 64u
 #define REMOTE_COOKIE_TIME (5 * NSEC_PER_MSEC)
-/* ns. A client begins anew then: perhaps a forged message is in the way of those of the peer, which GnuTLS does not take twice. */
+/*
+ * ns. A client begins anew after this time. A forged message may block the peer's messages, since
+ * GnuTLS takes none twice.
+ */
 #define ATTEMPT (5 * NSEC_PER_SEC)
-/* ns. Between a handshake beside a session that has failed and the next one; then twice as long. */
+/* ns. Wait after a handshake beside a session has failed. It then doubles. */
 #define RETRY_TIME NSEC_PER_SEC
 #define RETRY_MAX (60 * NSEC_PER_SEC)
 
@@ -42,7 +51,7 @@ static void transmit(void *ctx, const uint8_t *data, size_t len)
 	peer->port->dtls->param.ops->transmit(peer->port->ctx, &peer->addr, data, len);
 }
 
-/* ---- what came of it ---- */
+/* ---- results ---- */
 
 static void send_waiting(struct dtls_peer *peer)
 {
@@ -60,7 +69,7 @@ static void send_waiting(struct dtls_peer *peer)
 	}
 }
 
-/* The new session takes the place of the one that there was. false: there is no memory for its keys. */
+/* Replaces the present session by the new one. Returns false when out of memory for the keys. */
 static bool finish(struct dtls_peer *peer, uint64_t now)
 {
 	struct dtls_handshake *h = peer->next;
@@ -96,7 +105,10 @@ static bool finish(struct dtls_peer *peer, uint64_t now)
 	return true;
 }
 
-/* The session that there is needs another one, but each packet of it must not ask for one. */
+/*
+ * Delays the next handshake: a session that needs a successor must not request one with each
+ * packet.
+ */
 static void wait_to_retry(struct dtls_peer *peer, uint64_t now)
 {
 	uint64_t twice = 2 * peer->retry_wait;
@@ -108,8 +120,8 @@ static void wait_to_retry(struct dtls_peer *peer, uint64_t now)
 }
 
 /*
- * Gives the handshake up. A peer that has no session is forgotten; what waited is lost, and the first packet of it hears
- * why: error is -errno, or 0 if nobody said anything.
+ * Gives up the handshake. A peer without a session is freed, and its waiting packets are lost.
+ * failed() reports the first of them if error, an -errno, is not 0.
  */
 static void give_up(struct dtls_peer *peer, int error, uint64_t now)
 {
@@ -119,7 +131,7 @@ static void give_up(struct dtls_peer *peer, int error, uint64_t now)
 
 	dtls_handshake_free(peer->next);
 	peer->next = NULL;
-	/* The client sends the ClientHello again that this handshake came of. */
+	/* The client repeats the ClientHello of this handshake, which must have an effect then. */
 	memset(peer->random, 0, sizeof(peer->random));
 	if (peer->now.rx) {
 		wait_to_retry(peer, now);
@@ -146,7 +158,7 @@ static void wait_for_answer(struct dtls_peer *peer, uint64_t now)
 	wait_until(peer, now + (dtls_handshake_wait(peer->next) + 1) * NSEC_PER_MSEC);
 }
 
-/* What is known of the handshake besides itself is about the one before. */
+/* Clears the signs of the previous handshake. */
 static void forget_signs(struct dtls_peer *peer)
 {
 	peer->unreachable = 0;
@@ -155,8 +167,9 @@ static void forget_signs(struct dtls_peer *peer)
 }
 
 /*
- * The handshake has failed. What a client gets before the end is in the clear, so that anybody may have sent the nonsense: it
- * begins anew, but not before what is under way is gone, which would be nonsense to the next one.
+ * Handles a failed handshake. A client gets only records in the clear before the end, so anybody
+ * may have sent the wrong one. The client begins anew after the records under way have arrived:
+ * these would be wrong for the next handshake.
  */
 static void fail(struct dtls_peer *peer, uint64_t now)
 {
@@ -173,7 +186,7 @@ static void fail(struct dtls_peer *peer, uint64_t now)
 	give_up(peer, dtls_why_is_refusal(why) ? -EACCES : 0, now);
 }
 
-/* What came of a step of the handshake. The peer may be gone afterwards. */
+/* Handles the result of a step of the handshake. May free the peer. */
 static void follow(struct dtls_peer *peer, enum dtls_progress progress, uint64_t now)
 {
 	if (progress == DTLS_FAILED) {
@@ -191,7 +204,7 @@ static void follow(struct dtls_peer *peer, enum dtls_progress progress, uint64_t
 
 /* ---- as client ---- */
 
-/* Sends a ClientHello, for a handshake that has its end already. */
+/* Sends a ClientHello. next_since is set, and with it the end of the handshake. */
 static void begin(struct dtls_peer *peer, uint64_t now)
 {
 	const struct dtls_out out = { transmit, peer, peer->addr.remote };
@@ -214,7 +227,7 @@ void dtls_setup_connect(struct dtls_peer *peer, uint64_t now)
 	begin(peer, now);
 }
 
-/* The peer may be gone afterwards. */
+/* May free the peer. */
 static void begin_anew(struct dtls_peer *peer, uint64_t now)
 {
 	dtls_handshake_free(peer->next);
@@ -226,7 +239,7 @@ static void begin_anew(struct dtls_peer *peer, uint64_t now)
 
 /* ---- as server ---- */
 
-/* Whom the answer to a ClientHello goes to, before there is a peer. */
+/* Receiver of the answer to a ClientHello, before there is a peer. */
 struct asker {
 	struct dtls_port *port;
 	const struct path_addr *from;
@@ -258,8 +271,9 @@ static bool has_cookie(struct dtls_port *p, const struct path_addr *from, const 
 }
 
 /*
- * One address cannot take what others need, and who has shown that he has the key does not need what is there for strangers:
- * however many of them ask, a session gets its next key.
+ * True if the rations allow a handshake. One address cannot use up the ration of the others. A peer
+ * that has proved its key does not need the ration of strangers, so its session gets the next key
+ * however many strangers there are.
  */
 static bool may_accept(struct dtls *d, const struct dtls_peer *peer, const struct path_addr *from,
 		       uint64_t now)
@@ -271,8 +285,8 @@ static bool may_accept(struct dtls *d, const struct dtls_peer *peer, const struc
 }
 
 /*
- * Whether a ClientHello is not to be followed: it is one that was followed already and comes again, or ours has crossed
- * it, and goes on since its random is larger.
+ * True if a ClientHello must be ignored. It may be a repeated one, or one of the port to itself. It
+ * may also have crossed a local ClientHello, which goes on since its random is larger.
  */
 static bool is_void(const struct dtls_peer *peer, const uint8_t *random)
 {
@@ -321,19 +335,19 @@ void dtls_setup_hello(struct dtls_port *p, const struct path_addr *from, const u
 
 void dtls_setup_record(struct dtls_peer *peer, const uint8_t *record, size_t len, uint64_t now)
 {
-	/* A client that has not got our last flight cannot answer another handshake. */
+	/* A client that lacks the last flight of this side cannot answer another handshake. */
 	if (peer->last && get_be16(record + 3) && !(peer->next && peer->next_server))
 		dtls_handshake_again(peer->last, record, len);
 	if (!peer->next || peer->broken)
 		return;
-	/* Somebody answers, whatever was said before. */
+	/* The peer answers, whatever came before. */
 	forget_signs(peer);
 	follow(peer, dtls_handshake_feed(peer->next, record, len), now);
 }
 
 /*
- * Anybody may have sent it. It is believed if nothing else comes until the flight would be sent again. A server hears so what its
- * client does not accept.
+ * Handles an alert in the clear, which anybody may have sent. It takes effect if nothing else comes
+ * until the flight would be sent again. A server gets the refusal of a client in this way.
  */
 void dtls_setup_alert(struct dtls_peer *peer, const uint8_t *record, size_t len)
 {
@@ -343,14 +357,14 @@ void dtls_setup_alert(struct dtls_peer *peer, const uint8_t *record, size_t len)
 	peer->alerted = true;
 }
 
-/* The peer refuses: nothing else has come of it. */
+/* The peer refuses: nothing but the alert has come. */
 static void hear_alert(struct dtls_peer *peer, uint64_t now)
 {
 	forget_signs(peer);
 	follow(peer, dtls_handshake_feed(peer->next, peer->alert, sizeof(peer->alert)), now);
 }
 
-/* The peer does not know of keys, and may do without. */
+/* Sends in the clear to a peer that does not answer handshakes. It may do without a key. */
 static void go_clear(struct dtls_peer *peer, uint64_t now)
 {
 	struct dtls_port *p = peer->port;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* In words, why a handshake has failed. */
+/* Text about the reason of a failed handshake. */
 #ifndef SCTPIW_NET_DTLS_WHY_H
 #define SCTPIW_NET_DTLS_WHY_H
 
@@ -8,11 +8,11 @@
 struct dtls_credentials;
 struct dtls_handshake;
 
-#define DTLS_WHY_TEXT 400u /* bytes of a sentence and its final zero */
+#define DTLS_WHY_TEXT 400u /* bytes of a sentence, with the final zero */
 
 /*
- * Writes a sentence without a full stop about a handshake of these credentials that has failed. who: the peer, as people
- * know it.
+ * Writes a sentence, without a full stop, about a failed handshake with these credentials. who:
+ * printable name of the peer.
  */
 void dtls_why_write(const struct dtls_handshake *h, const struct dtls_credentials *c,
 		    const char *who, char text[DTLS_WHY_TEXT]);
