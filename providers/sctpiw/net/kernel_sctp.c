@@ -35,7 +35,7 @@ static int kernel_sctp_start(struct conn *c, struct config_error *why)
 	k = calloc(1, sizeof(*k));
 	if (!k)
 		return -ENOMEM;
-	/* The kernel gives pages when they are first written to. */
+	/* The kernel provides pages at their first write. */
 	k->rx_memory = alloc_lines_unset(KERNEL_SCTP_RX_MEMORY);
 	if (!k->rx_memory) {
 		free(k);
@@ -58,7 +58,7 @@ static void kernel_sctp_stop(struct conn *c)
 	c->transport_state = NULL;
 }
 
-/* ---- associations come and go ---- */
+/* ---- associations ---- */
 
 int kernel_sctp_watch(struct conn *c, struct kernel_sctp_socket *sock, int op, uint32_t events)
 {
@@ -92,7 +92,7 @@ struct kernel_sctp_assoc *kernel_sctp_assoc_new(struct conn_assoc *a, int fd)
 	return ka;
 }
 
-/* Closes the socket, with an ABORT if the association is not over yet. */
+/* Closes the socket, with an ABORT if the association has not ended yet. */
 static void destroy(struct kernel_sctp_assoc *ka)
 {
 	struct conn *c = conn_of(ka);
@@ -143,7 +143,7 @@ static void kernel_sctp_shutdown(struct conn_assoc *a)
 {
 	struct kernel_sctp_assoc *ka = a->state;
 
-	/* What was pulled and waits for room belongs to sessions that are over. */
+	/* Messages that were pulled and wait for room belong to sessions that have ended. */
 	ka->tx.first = ka->tx.n = 0;
 	sys_shutdown(ka->sock.fd, SHUT_WR);
 }
@@ -224,7 +224,7 @@ static unsigned int kernel_sctp_inspect_paths(const struct conn_assoc *a,
 	return kernel_sctp_socket_inspect_paths(ka->sock.fd, info);
 }
 
-/* The sockets of associations have had it since they were made. */
+/* The sockets of associations have their TOS from the start. */
 static void kernel_sctp_set_tos(struct endpoint *ep)
 {
 	carrier_socket_set_tos(kernel_sctp_endpoint(ep)->own.sock.fd, ep->bound.family, ep->tos);

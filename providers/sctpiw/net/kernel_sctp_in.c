@@ -14,15 +14,18 @@
 #include "sys/sys.h"
 
 #define EPOLL_BATCH 16
-/* With so many associations a poller asks their sockets; it asks epoll in one of so many passes. */
+/*
+ * Up to this number of associations, a poller reads their sockets directly. One of DIRECT_PASSES
+ * passes calls epoll instead.
+ */
 #define DIRECT_ASSOCS 2
 #define DIRECT_PASSES 16
-/* Errors that are so far apart are about different INITs. */
+/* ns. Errors at this distance are about different INITs. */
 #define ANOTHER_INIT (500 * NSEC_PER_MSEC)
 
 static void set_interest(struct kernel_sctp_assoc *ka)
 {
-	/* The end of the data could be read for ever, so behind it only news count. */
+	/* The end of the data stays readable for ever. So after it only new events count. */
 	kernel_sctp_watch(conn_of(ka), &ka->sock, EPOLL_CTL_MOD,
 			  EPOLLIN | (ka->eof ? EPOLLET : 0u) | (ka->tx.blocked ? EPOLLOUT : 0u));
 }
@@ -66,7 +69,7 @@ static void on_message(struct kernel_sctp_assoc *ka, const struct kernel_sctp_rx
 
 	a->ep->conn->traffic.packets_in++;
 	a->ep->conn->traffic.bytes_in += m->len;
-	/* While it closes there are no sessions to deliver to. */
+	/* An association that closes has no sessions to deliver to. */
 	if (a->iw && !a->closing && iw_assoc_receive(a->iw, m->sid, m->ppid, m->data, m->len))
 		conn_assoc_abort(a, -EPROTO);
 }
@@ -99,7 +102,10 @@ static void act(struct kernel_sctp_assoc *ka, enum kernel_sctp_rx_verdict verdic
 				 false);
 		break;
 	case KERNEL_SCTP_RX_RESTART:
-		/* The kernel does not tell what the peer indicates now; the peer may open another association. */
+		/*
+		 * The kernel does not report the peer's new adaptation indication. The peer may
+		 * open another association.
+		 */
 		conn_assoc_abort(ka->assoc, -ECONNRESET);
 		break;
 	case KERNEL_SCTP_RX_BROKEN:
@@ -111,7 +117,7 @@ static void act(struct kernel_sctp_assoc *ka, enum kernel_sctp_rx_verdict verdic
 	}
 }
 
-/* Whether an error came for another INIT than the first error did: T1 is long. */
+/* True if the error is about another INIT than the first error, since T1 is long. */
 static bool is_confirmed(struct kernel_sctp_assoc *ka)
 {
 	uint64_t now = conn_of(ka)->now;
@@ -124,7 +130,7 @@ static bool is_confirmed(struct kernel_sctp_assoc *ka)
 static void on_error(struct kernel_sctp_assoc *ka, int error)
 {
 	if (!kernel_sctp_is_up(ka)) {
-		/* Routers and firewalls are asked twice. */
+		/* An error of a router or firewall must come twice. */
 		if (error == -ECONNREFUSED || error == -ETIMEDOUT || is_confirmed(ka))
 			kernel_sctp_over(ka, error, false);
 		return;
@@ -137,8 +143,8 @@ static void on_error(struct kernel_sctp_assoc *ka, int error)
 }
 
 /*
- * The peer has shut down, and nothing is left to read. If this side has called shutdown() behind the peer's
- * SHUTDOWN, the kernel does not write the last event, that the association is over.
+ * Handles the end of the data after the peer's shutdown. If this side has called shutdown() after
+ * the peer's SHUTDOWN, the kernel omits the last event, the end of the association.
  */
 static void on_eof(struct kernel_sctp_assoc *ka)
 {
@@ -152,7 +158,7 @@ static void on_eof(struct kernel_sctp_assoc *ka)
 	}
 }
 
-/* Returns whether there may be more. */
+/* Returns true if there may be more. */
 static bool receive(struct conn *c, struct kernel_sctp_assoc *ka)
 {
 	struct mmsghdr msgs[KERNEL_SCTP_RX_MSGS];
@@ -211,7 +217,7 @@ static bool receive_socket(struct conn *c, struct kernel_sctp_socket *sock, uint
 	}
 	if (!ka)
 		return kernel_sctp_accept_some(list_entry(sock, struct kernel_sctp_listener, sock));
-	/* The association ended with an earlier entry of this batch. */
+	/* An earlier entry of this batch has ended the association. */
 	if (!ka->assoc)
 		return false;
 	if (events & EPOLLOUT) {

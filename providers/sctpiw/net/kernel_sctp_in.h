@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* What the sockets of the kernel's SCTP give to read, and what becomes of it. Shard lock. */
+/* Input from the sockets of the kernel's SCTP. Shard lock. */
 #ifndef SCTPIW_NET_KERNEL_SCTP_IN_H
 #define SCTPIW_NET_KERNEL_SCTP_IN_H
 
@@ -10,9 +10,9 @@
 struct conn;
 struct kernel_sctp_assoc;
 
-/* As in struct transport. */
+/* A member of struct transport. */
 enum conn_received kernel_sctp_receive(struct conn *c, enum conn_depth depth);
-/* Whether the association waits until its socket takes more. */
+/* Sets whether the association waits for room in its socket. */
 void kernel_sctp_set_blocked(struct kernel_sctp_assoc *ka, bool blocked);
 
 #endif

@@ -18,10 +18,10 @@
 #include "util/sockaddr.h"
 
 #define BACKLOG 1024
-#define ACCEPTS 16 /* connections that one pass accepts */
+#define ACCEPTS 16 /* maximum connections accepted in one pass */
 #define ACCEPT_PAUSE (NSEC_PER_SEC / 10)
 #define OWN_MAX                                                                                    \
-	(GID_TABLE_LEN + 2) /* addresses of the host: what the port knows, and the loopback ones */
+	(GID_TABLE_LEN + 2) /* addresses of the host: the GID table's, and two for loopback */
 
 int kernel_sctp_open(struct endpoint *ep, const struct sockaddr *addr, bool v6only)
 {
@@ -42,7 +42,10 @@ int kernel_sctp_open(struct endpoint *ep, const struct sockaddr *addr, bool v6on
 		ret = sys_getsockname(ke->own.sock.fd, &ep->bound.local);
 	if (ret)
 		goto err_close;
-	/* From now on associations may have the port as well; a stranger's bind() still may not. */
+	/*
+	 * From now on associations may have the port, too, but bind() of another program still
+	 * fails.
+	 */
 	sys_setsockopt_int(ke->own.sock.fd, SOL_SOCKET, SO_REUSEADDR, 1);
 	ep->state = ke;
 	ep->bound.family = addr->sa_family;
@@ -63,7 +66,7 @@ static struct kernel_sctp_listener *listener_of(struct list_node *node)
 	return list_entry(node, struct kernel_sctp_listener, node);
 }
 
-/* Peers with llp = udp are told what is wrong, if the UDP port is free. */
+/* Opens a signpost, if the UDP port is free: peers with llp = udp get notice of their mistake. */
 static void open_signpost(struct endpoint *ep)
 {
 	struct kernel_sctp_endpoint *ke = kernel_sctp_endpoint(ep);
@@ -127,7 +130,7 @@ void kernel_sctp_forget(struct endpoint *ep)
 	list_for_each(node, &ep->assocs) {
 		struct kernel_sctp_assoc *ka = list_entry(node, struct conn_assoc, node)->state;
 
-		if (!ka) /* aborted: the process was about to end */
+		if (!ka) /* aborted, since the process was about to end */
 			continue;
 		sys_close(ka->sock.fd);
 		ka->sock.fd = -1;
@@ -136,7 +139,7 @@ void kernel_sctp_forget(struct endpoint *ep)
 
 /* ---- active opening ---- */
 
-/* The listener that has the address, by itself or with all others; NULL: none. */
+/* Returns the listener with this address, alone or with all others, or NULL. */
 static struct kernel_sctp_listener *find_listener(const struct endpoint *ep,
 						  const struct ip_addr *at)
 {
@@ -162,8 +165,8 @@ static int bind_active(struct endpoint *ep, int fd, const struct path_addr *to)
 }
 
 /*
- * The setting `paths`: the peer is told of these addresses, besides the one that the socket is bound to. Ports of QP
- * numbers have an association for each pair of addresses, which another one's list must not have.
+ * Lists these addresses to the peer besides the bound one (setting `paths`). Ports of QP numbers
+ * have an association for each pair of addresses. These must not list each other's addresses.
  */
 static void bind_further(struct endpoint *ep, int fd, const struct path_addr *to)
 {
@@ -223,8 +226,9 @@ err:
 /* ---- passive opening ---- */
 
 /*
- * The kernel says which address of ours the route to the peer has, if it listens at all of them, and the first one, if it
- * listens at several: then the route is asked here.
+ * For a listener at all addresses, the kernel reports the local address of the route to the peer.
+ * For a listener at several addresses, the kernel reports the first one, so the route is looked up
+ * here.
  */
 static void set_passive_path(struct kernel_sctp_assoc *ka, const struct kernel_sctp_listener *l,
 			     const struct sockaddr_storage *from)
@@ -243,7 +247,7 @@ static void set_passive_path(struct kernel_sctp_assoc *ka, const struct kernel_s
 		ka->path.local = routed;
 }
 
-/* A process that is out of descriptors or memory would be told of the same connection for ever. */
+/* Without a pause, a process without descriptors or memory would get the same event for ever. */
 static void pause_accepting(struct kernel_sctp_listener *l)
 {
 	struct conn *c = l->ep->conn;
@@ -321,7 +325,7 @@ static int start_listening(struct kernel_sctp_listener *l)
 	return 0;
 }
 
-/* Peers whose association is up by now are told that nobody listens. */
+/* Accepts the associations that are up already, so that their peers get a refusal. */
 static void stop_listening(struct kernel_sctp_listener *l)
 {
 	while (kernel_sctp_accept_some(l))
@@ -337,7 +341,7 @@ int kernel_sctp_accept_at(struct endpoint *ep, const struct ip_addr *local)
 	struct kernel_sctp_listener *l;
 	int ret;
 
-	if (find_listener(ep, local)) /* it listens there, or at all addresses */
+	if (find_listener(ep, local)) /* already listening there, or at all addresses */
 		return 0;
 	l = calloc(1, sizeof(*l));
 	if (!l)
@@ -359,9 +363,12 @@ int kernel_sctp_accept_at(struct endpoint *ep, const struct ip_addr *local)
 	return ret;
 }
 
-/* ---- the setting `paths`, of an endpoint that accepts at all addresses ---- */
+/* ---- the setting `paths`, for endpoints that accept at all addresses ---- */
 
-/* Those at which such an endpoint is reached, one perhaps more than once; how many. */
+/*
+ * Gets the addresses at which such an endpoint is reached; an address may come twice. Returns their
+ * number.
+ */
 static unsigned int own_addresses(const struct endpoint *ep, struct ip_addr addr[OWN_MAX])
 {
 	bool v4 = ep->bound.family == AF_INET || !ep->bound.v6only;
@@ -386,7 +393,7 @@ static unsigned int own_addresses(const struct endpoint *ep, struct ip_addr addr
 	}
 }
 
-/* The listener that peers are told of can have one more address. */
+/* Returns the listener for listed addresses if it has room for one more, or NULL. */
 static struct kernel_sctp_listener *told_with_room(const struct endpoint *ep)
 {
 	list_for_each(node, &kernel_sctp_endpoint(ep)->listeners) {
@@ -425,7 +432,7 @@ static void drop_listener(struct kernel_sctp_listener *l)
 	free(l);
 }
 
-/* Takes those addresses away that are none of the n. */
+/* Removes the addresses that are none of the n. */
 static void drop_others(struct kernel_sctp_listener *l, const struct ip_addr *addr, unsigned int n)
 {
 	const struct endpoint *ep = l->ep;
@@ -451,7 +458,10 @@ static void drop_others(struct kernel_sctp_listener *l, const struct ip_addr *ad
 	l->n_at = kept;
 }
 
-/* Has the endpoint accept at each address that the host has now. -errno, if it accepts at none. */
+/*
+ * Makes the endpoint accept at each present address of the host. Returns 0, or -errno if it accepts
+ * at none.
+ */
 static int accept_apart(struct endpoint *ep)
 {
 	struct kernel_sctp_endpoint *ke = kernel_sctp_endpoint(ep);

@@ -68,7 +68,7 @@ static enum kernel_sctp_rx_verdict notification(struct kernel_sctp_rx *rx, const
 	case SCTP_SHUTDOWN_EVENT:
 		return KERNEL_SCTP_RX_CLOSES;
 	case SCTP_PARTIAL_DELIVERY_EVENT:
-		/* A message came in pieces, and its rest will not come. */
+		/* The rest of a message in pieces will not come. */
 		rx->part_len = 0;
 		return KERNEL_SCTP_RX_NOTHING;
 	default:
@@ -119,7 +119,9 @@ enum kernel_sctp_rx_verdict kernel_sctp_rx_take(struct kernel_sctp_rx *rx, struc
 	}
 	if (rx->state != KERNEL_SCTP_RX_UP || !read_info(msg, out))
 		return KERNEL_SCTP_RX_BROKEN;
-	/* A whole message stays where it is. The pieces of a message follow each other on a socket. */
+	/*
+	 * A whole message stays in its buffer. The pieces of a message are consecutive on a socket.
+	 */
 	if (!rx->part_len && (msg->msg_flags & MSG_EOR)) {
 		out->data = data;
 		out->len = len;

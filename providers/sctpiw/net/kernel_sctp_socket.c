@@ -15,25 +15,25 @@
 #define ADAPTATION_DDP 1 /* RFC 5043 4.1 */
 #define STREAMS 65535
 /*
- * Milliseconds. RTO.Min: a peer may delay an acknowledgement for 200 ms (what kernels do), and
- * more than a second in silence would be too long for a probe (see kernel.c).
+ * Milliseconds. RTO.Min exceeds the 200 ms for which the kernel of a peer may delay an
+ * acknowledgement. Silence of more than a second would be too long for a probe (see kernel_sctp.c).
  */
 #define RTO_INITIAL 1000
 #define RTO_MIN 300
 #define RTO_MAX 1000
 #define HEARTBEAT 1000
 #define SACK_DELAY 10
-/* The kernel must not give up by itself: the limits of kernel_sctp.c are shorter. */
+/* The kernel must not give up: the limits of kernel_sctp.c are shorter. */
 #define ATTEMPTS_MAX 0xffff
 
-/* Sets the options that accept() does not pass on. */
+/* Sets the options that accepted sockets do not inherit. */
 static void set_each(int fd, int family, bool v6only)
 {
 	struct linger abort_at_close = { .l_onoff = 1 };
 
-	/* The peer gets an ABORT when the process ends, however it does. */
+	/* The peer gets an ABORT whenever the process ends. */
 	sys_setsockopt(fd, SOL_SOCKET, SO_LINGER, &abort_at_close, sizeof(abort_at_close));
-	/* The kernel tells of ICMP errors. */
+	/* The kernel reports ICMP errors. */
 	if (family == AF_INET6)
 		sys_setsockopt_int(fd, IPPROTO_IPV6, IPV6_RECVERR, 1);
 	if (family == AF_INET || !v6only)
@@ -78,7 +78,7 @@ static void set_timers(int fd)
 	sys_setsockopt(fd, IPPROTO_SCTP, SCTP_PEER_ADDR_PARAMS, &path, sizeof(path));
 }
 
-/* Sets the options that the protocol cannot do without. */
+/* Sets the options that the protocol requires. */
 static int set_required(int fd)
 {
 	struct sctp_initmsg init = {
@@ -142,8 +142,8 @@ int kernel_sctp_socket_accept(int listener, int family, bool v6only, struct sock
 }
 
 /*
- * Sockets with SO_REUSEADDR may have the same port while none of them listens. One that listens must have
- * SO_REUSEPORT as well, for this moment only, since other processes could listen there, too.
+ * Sockets with SO_REUSEADDR may have the same port while none of them listens. A listening one also
+ * needs SO_REUSEPORT, but only for this moment, since other processes could listen there, too.
  */
 static void reuse_port(int fd, int listener, bool reuse)
 {
@@ -181,7 +181,7 @@ void kernel_sctp_socket_unbind(int fd, const struct sockaddr *addr)
 
 int kernel_sctp_socket_encap(int fd, uint16_t udp_port)
 {
-	/* Without an address the option holds for all addresses of the association that is to come. */
+	/* Without an address, the option applies to all addresses of the future association. */
 	struct sctp_udpencaps encaps = { .sue_port = htons(udp_port) };
 
 	return sys_setsockopt(fd, IPPROTO_SCTP, SCTP_REMOTE_UDP_ENCAPS_PORT, &encaps,
@@ -237,10 +237,10 @@ static const char *path_state(int32_t state)
 
 union peer_addresses {
 	struct sctp_getaddrs got;
-	uint8_t room[4096]; /* for 145 addresses at least */
+	uint8_t room[4096]; /* for at least 145 addresses */
 };
 
-/* How many there are; 0: the kernel cannot be asked. */
+/* Returns the number of addresses, or 0 if the kernel does not answer. */
 static unsigned int peer_addresses(int fd, union peer_addresses *a)
 {
 	socklen_t len = sizeof(*a);
@@ -261,7 +261,7 @@ static struct ip_addr primary_address(int fd)
 	return sockaddr_ip((struct sockaddr *)&addr);
 }
 
-/* Which path the kernel uses: the primary one while that works, and else another that does. */
+/* Marks the path in use: the primary one if it works, or else the only one that works. */
 static void mark_used(struct sctp_path_info *info, unsigned int n)
 {
 	struct sctp_path_info *used = NULL;
@@ -319,7 +319,7 @@ void kernel_sctp_socket_inspect(int fd, struct sctp_assoc_info *info)
 	memset(&stats, 0, sizeof(stats));
 	sys_getsockopt(fd, IPPROTO_SCTP, SCTP_STATUS, &st, &len);
 	sys_getsockopt(fd, IPPROTO_SCTP, SCTP_GET_ASSOC_STATS, &stats, &stats_len);
-	/* The kernel counts what it sends again, and no losses or timeouts beside that. */
+	/* The kernel counts retransmissions, but not losses and timeouts. */
 	*info = (struct sctp_assoc_info){
 		.state = state_name(st.sstat_state),
 		.paths = peer_addresses(fd, &addrs),

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * One-to-one sockets of the kernel's SCTP (RFC 6458 section 4): their options, and what the kernel tells of
- * their associations. This module has no state. Errors are -errno, ports are in host order.
+ * One-to-one sockets of the kernel's SCTP (RFC 6458 section 4): options, and data about
+ * associations. No state. Errors are -errno, ports are in host order.
  */
 #ifndef SCTPIW_NET_KERNEL_SOCKET_H
 #define SCTPIW_NET_KERNEL_SOCKET_H
@@ -16,48 +16,54 @@ struct sctp_assoc_info;
 struct sctp_path_info;
 struct kernel_sctp_status {
 	unsigned int streams; /* usable pairs */
-	size_t max_msg;	      /* the longest message that goes out in one packet */
-	bool established;     /* it is up, and neither side has begun to end it */
+	size_t max_msg;	      /* the longest message that fits one packet */
+	bool established;     /* up, and neither side has begun to end it */
 };
 
-/* Whether the kernel has SCTP: 0, or the -errno of socket(). */
+/* Checks if the kernel has SCTP. Returns 0, or -errno of socket(). */
 int kernel_sctp_socket_probe(void);
-/* A socket with everything set that an association inherits from it. The descriptor, or -errno. */
+/*
+ * Opens a socket with all options that its association inherits. Returns the descriptor, or -errno.
+ */
 int kernel_sctp_socket_open(int family, bool v6only);
-/* The same for the next association of a listener that was opened so; *from: the peer's address. */
+/* The same for the next association of such a listener. *from: the peer's address. */
 int kernel_sctp_socket_accept(int listener, int family, bool v6only, struct sockaddr_storage *from);
 /*
- * Binds fd beside sockets of the same port, of which none may be listening but `listener` (a descriptor, or
- * -1).
+ * Binds fd beside sockets of the same port. Of these only `listener`, a descriptor or -1, may be
+ * listening.
  */
 int kernel_sctp_socket_bind_beside(int fd, const struct sockaddr *addr, int listener);
 /*
- * Binds fd to a further address with the same port, of which the peer is told as well; listener as above. -errno, as
- * when the host has lost the address meanwhile.
+ * Binds fd to a further address with the same port, which is also listed to the peer. listener is
+ * as above. Returns 0, or -errno, for example if the host has lost the address.
  */
 int kernel_sctp_socket_bind_further(int fd, const struct sockaddr *addr, int listener);
-/* Takes an address away from fd, which has others. */
+/* Removes an address from fd, which has others. */
 void kernel_sctp_socket_unbind(int fd, const struct sockaddr *addr);
-/* Sets the peer's UDP port (RFC 6951) for the association that is about to be opened. */
+/* Sets the peer's UDP port (RFC 6951) for the association that is opened next. */
 int kernel_sctp_socket_encap(int fd, uint16_t udp_port);
-/* -EINVAL: there is no association, or not any more. */
+/* Returns 0, or -EINVAL if the association does not exist yet, or any more. */
 int kernel_sctp_socket_status(int fd, struct kernel_sctp_status *status);
-/* What the kernel knows of the association; all of it is zero if it cannot be asked. */
+/* Gets the kernel's data about the association; all zero if the kernel does not answer. */
 void kernel_sctp_socket_inspect(int fd, struct sctp_assoc_info *info);
 /*
- * The same of its paths, SCTP_PATHS_INFO_MAX at most, and how many. The kernel tells neither the addresses of ours, nor
- * which path is in use if the primary one has failed and several others work.
+ * Gets the same of its paths, SCTP_PATHS_INFO_MAX at most. Returns their number. The kernel does
+ * not report local addresses. Nor does it report the path in use if the primary one has failed and
+ * several others work.
  */
 unsigned int kernel_sctp_socket_inspect_paths(int fd, struct sctp_path_info *info);
-/* Bytes that the kernel holds until the peer has acknowledged them without a gap; -errno. */
+/*
+ * Returns the bytes that the kernel holds until the peer acknowledges them without a gap, or
+ * -errno.
+ */
 int64_t kernel_sctp_socket_unacked(int fd);
-/* How many packets of the peer have come; -errno. */
+/* Returns the number of packets that have come from the peer, or -errno. */
 int64_t kernel_sctp_socket_packets(int fd);
-/* Whether the kernel writes a SCTP_SENDER_DRY_EVENT when everything is acknowledged, or is so now. */
+/* Turns SCTP_SENDER_DRY_EVENT on or off. The event comes once everything is acknowledged. */
 void kernel_sctp_socket_want_dry(int fd, bool want);
 /* Sends a HEARTBEAT now. */
 void kernel_sctp_socket_probe_peer(int fd);
-/* Whether messages of more than one packet are sent in fragments, or refused. */
+/* Sets whether messages longer than a packet are sent in fragments, or refused. */
 void kernel_sctp_socket_allow_fragments(int fd, bool allow);
 
 #endif

@@ -12,16 +12,16 @@
 #include "net/kernel_sctp_socket.h"
 #include "sys/sys.h"
 
-/* Calls that hand messages over for one association before the next has its turn. */
+/* Calls that pass on messages of one association before the next one's turn. */
 #define OUTPUT_TURN 8
 
 /*
- * The DDP-SSNs of a stream that are not acknowledged must be within 32,767 (RFC 5043 5.2): so are
+ * The unacknowledged DDP-SSNs of a stream must be within 32,767 (RFC 5043 5.2). This holds here for
  * the messages of the whole association.
  */
 #define UNACKED_MAX 32000u
 
-/* ---- what is acknowledged ---- */
+/* ---- acknowledgements ---- */
 
 void kernel_sctp_ready(struct kernel_sctp_assoc *ka)
 {
@@ -53,8 +53,8 @@ void kernel_sctp_settle(struct kernel_sctp_assoc *ka)
 }
 
 /*
- * While messages flow without a pause, "all is acknowledged" is never true. So whoever has to know makes a
- * pause: nothing is pulled until it is true.
+ * While messages flow without a pause, "all is acknowledged" is never true. So a caller that needs
+ * it makes a pause: nothing is pulled until it is true.
  */
 static void hold_until_acked(struct kernel_sctp_assoc *ka)
 {
@@ -82,7 +82,7 @@ bool kernel_sctp_is_drained(const struct conn_assoc *a)
 
 /* ---- output ---- */
 
-/* How one message is handed over. */
+/* Data of one message for sendmsg(). */
 struct outgoing {
 	struct iovec iov;
 	union {
@@ -115,7 +115,7 @@ static void prepare(const struct kernel_sctp_assoc *ka, const struct kernel_sctp
 	memcpy(CMSG_DATA(c), &info, sizeof(info));
 }
 
-/* The path takes less than it did: what was pulled before goes in fragments. */
+/* Sends a message in fragments that was pulled before the path's MTU decreased. */
 static int send_too_long(struct kernel_sctp_assoc *ka, const struct msghdr *msg)
 {
 	struct kernel_sctp_status status;
@@ -130,8 +130,8 @@ static int send_too_long(struct kernel_sctp_assoc *ka, const struct msghdr *msg)
 }
 
 /*
- * How many of those that are left one call may take. Messages of less than a packet wait for each
- * other in the kernel (MSG_MORE) until the last one comes, which goes by itself.
+ * Returns how many of the remaining messages one call may take. Messages shorter than a packet wait
+ * in the kernel (MSG_MORE) for the last one, which leaves in a separate call.
  */
 static unsigned int next_call(const struct kernel_sctp_assoc *ka, int *flags)
 {
@@ -144,7 +144,10 @@ static unsigned int next_call(const struct kernel_sctp_assoc *ka, int *flags)
 	return n - 1;
 }
 
-/* 0: all that was pulled has been handed over; -EAGAIN: the socket is full; or its error. */
+/*
+ * Passes the pulled messages to the kernel. Returns 0, -EAGAIN if the socket is full, or another
+ * -errno.
+ */
 static int hand_over(struct kernel_sctp_assoc *ka)
 {
 	struct mmsghdr msgs[KERNEL_SCTP_TX_MSGS];
@@ -208,8 +211,8 @@ static bool pull_some(struct kernel_sctp_assoc *ka)
 }
 
 /*
- * The kernel takes nothing more once a SHUTDOWN or an ABORT of the peer has come. That is read in its turn,
- * behind what the peer sent before it; what was pulled belongs to sessions that are over.
+ * The kernel takes nothing more once a SHUTDOWN or an ABORT of the peer has come. That is read in
+ * order, after the peer's earlier messages. The pulled messages belong to sessions that have ended.
  */
 static void send_failed(struct kernel_sctp_assoc *ka, int error)
 {

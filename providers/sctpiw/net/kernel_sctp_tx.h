@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Output to the kernel's SCTP, and what of it is acknowledged. Shard lock. */
+/* Output to the kernel's SCTP, and its acknowledgement. Shard lock. */
 #ifndef SCTPIW_NET_KERNEL_SCTP_TX_H
 #define SCTPIW_NET_KERNEL_SCTP_TX_H
 
@@ -10,12 +10,12 @@ struct conn;
 struct conn_assoc;
 struct kernel_sctp_assoc;
 
-/* The association may have something to send. */
+/* Notes that the association may have output. */
 void kernel_sctp_ready(struct kernel_sctp_assoc *ka);
-/* Takes note if everything is acknowledged, and goes on if that was waited for. */
+/* Checks if everything is acknowledged, and resumes output that waits for this. */
 void kernel_sctp_settle(struct kernel_sctp_assoc *ka);
 
-/* As in struct transport. */
+/* Members of struct transport. */
 bool kernel_sctp_output(struct conn *c);
 void kernel_sctp_doorbell(struct conn_assoc *a);
 uint32_t kernel_sctp_acked(struct conn_assoc *a);
