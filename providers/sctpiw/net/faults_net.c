@@ -15,14 +15,14 @@
 #include "sctp/sctp.h"
 #include "util/time.h"
 
-/* When a port is full, what was held back is tried again after so long, ns. */
+/* ns. Wait before the next attempt at a full port. */
 #define FULL_WAIT NSEC_PER_MSEC
 
-/* What stands in front of the carrier. */
+/* The carrier that wraps the real one. */
 struct faults_net {
-	struct carrier carrier; /* first: conn.carrier */
+	struct carrier carrier; /* first; conn.carrier points to it */
 	const struct carrier *plain;
-	struct carrier_port_ops ops; /* of all ports */
+	struct carrier_port_ops ops; /* for all ports */
 	const struct carrier_port_ops *plain_ops;
 	struct conn *conn;
 	struct fault_asker *asker;
@@ -33,7 +33,7 @@ struct faults_net {
 
 static int faulty_send(struct endpoint *ep, struct sctp_batch *batch);
 
-/* NULL: it is not installed. */
+/* Returns NULL if no faults are installed. */
 static struct faults_net *faults_net_of(const struct conn *c)
 {
 	if (!c->carrier || c->carrier->send != faulty_send)
@@ -41,9 +41,9 @@ static struct faults_net *faults_net_of(const struct conn *c)
 	return (struct faults_net *)(uintptr_t)c->carrier;
 }
 
-/* ---- one packet goes on ---- */
+/* ---- forwarding of one packet ---- */
 
-/* False: the port is full. */
+/* Returns false if the port is full. */
 static bool send_on(struct faults_net *fn, const struct faults_packet *p)
 {
 	struct sctp_batch batch = {
@@ -72,7 +72,7 @@ static void take_in(const struct faults_net *fn, const struct faults_packet *p)
 	fn->plain_ops->deliver(p->ep, &d);
 }
 
-/* A packet that was held back goes on. */
+/* Forwards a packet that was held back. */
 static void release(struct faults_net *fn, struct faults_held_packet *held)
 {
 	if (!held->p.out) {
@@ -84,7 +84,7 @@ static void release(struct faults_net *fn, struct faults_held_packet *held)
 	faults_held_free(&fn->held, held);
 }
 
-/* What was held back goes on. */
+/* Forwards all packets that are due. */
 static void let_go(struct faults_net *fn)
 {
 	struct faults_held_packet *held;
@@ -109,7 +109,7 @@ static void forward(struct faults_net *fn, const struct faults_packet *p)
 		hold(fn, p, 0, fn->conn->now + FULL_WAIT, 0);
 }
 
-/* Packets that were to be overtaken by this one follow it. */
+/* Forwards packets that were to be overtaken by this one. */
 static void follow(struct faults_net *fn, const struct faults_packet *p)
 {
 	struct faults_held_packet *held;
@@ -117,12 +117,12 @@ static void follow(struct faults_net *fn, const struct faults_packet *p)
 	faults_held_overtake(&fn->held, p, fn->conn->now);
 	if (!p->out)
 		let_go(fn);
-	/* An association that sends must not be given what arrives: that could end it under the sender's hands. */
+	/* Only outgoing ones: an incoming packet could end an association that is sending. */
 	while (p->out && (held = faults_held_take_out(&fn->held, fn->conn->now)))
 		release(fn, held);
 }
 
-/* ---- what a rule says ---- */
+/* ---- actions of rules ---- */
 
 static void corrupt(struct faults_net *fn, const struct faults_packet *p,
 		    const struct fault_action *a)
@@ -178,7 +178,7 @@ static void act(struct faults_net *fn, const struct faults_packet *p, const stru
 	switch (a->id) {
 	case FAULT_DO_drop:
 		break;
-	case FAULT_DO_limit_size: /* the rule is about those alone that are longer; routers cut others in pieces */
+	case FAULT_DO_limit_size: /* the packet is too long; routers fragment it without DF */
 		if (p->out && !p->df) {
 			forward(fn, p);
 			follow(fn, p);
@@ -201,20 +201,20 @@ static void act(struct faults_net *fn, const struct faults_packet *p, const stru
 	case FAULT_DO_limit_rate:
 		limit_rate(fn, p, a);
 		break;
-	default: /* it is about something else than this packet */
+	default: /* the action does not concern this packet */
 		forward(fn, p);
 		follow(fn, p);
 		break;
 	}
 }
 
-/* What is to become of a packet. */
+/* Decision about a packet. */
 struct verdict {
-	const struct faults_net_cut *cut; /* what cuts it off, or NULL */
-	struct fault_action action;	  /* else what a rule says */
+	const struct faults_net_cut *cut; /* the cut that stops it, or NULL */
+	struct fault_action action;	  /* otherwise: the action of a rule */
 };
 
-/* Whether the packet goes on as it is; if not, the verdict says what becomes of it. */
+/* True if the packet goes on unchanged. Otherwise v has the decision. */
 static bool passes(struct faults_net *fn, const struct faults_packet *p, struct verdict *v)
 {
 	struct fault_attrs attrs;
@@ -232,9 +232,9 @@ static void execute(struct faults_net *fn, const struct faults_packet *p, const 
 		hold(fn, p, v->cut->rule, v->cut->until, 0);
 }
 
-/* ---- those that leave ---- */
+/* ---- outgoing packets ---- */
 
-/* The carrier sends what there is of the batch from `from` to `to`, which no rule is about. */
+/* Sends the packets of the batch from `from` to `to`, which no rule affects. */
 static void send_run(struct faults_net *fn, struct endpoint *ep, const struct sctp_batch *batch,
 		     const uint8_t *from, const uint8_t *to)
 {
@@ -265,7 +265,7 @@ static int faulty_send(struct endpoint *ep, struct sctp_batch *batch)
 {
 	struct faults_net *fn = faults_net_of(ep->conn);
 	const uint8_t *begin = batch->data, *end = begin + batch->len, *at;
-	const uint8_t *sent = begin; /* what is in front of it has been seen to */
+	const uint8_t *sent = begin; /* packets before it are done */
 	struct faults_packet p = {
 		.ep = ep,
 		.out = true,
@@ -283,7 +283,7 @@ static int faulty_send(struct endpoint *ep, struct sctp_batch *batch)
 		p.data = at;
 		p.len = (size_t)(end - at) < batch->segment ? (size_t)(end - at) : batch->segment;
 		if (passes(fn, &p, &verdict)) {
-			/* Others may have to be let go directly behind it. */
+			/* Held packets may have to follow this one directly. */
 			if (list_empty(&fn->held.overtaking))
 				continue;
 			send_run(fn, ep, batch, sent, at + p.len);
@@ -304,9 +304,12 @@ static int faulty_send(struct endpoint *ep, struct sctp_batch *batch)
 	return 0;
 }
 
-/* ---- those that arrive ---- */
+/* ---- incoming packets ---- */
 
-/* Of struct carrier_port_ops. Packets of one datagram may part. With keys they have been opened here. */
+/*
+ * Implements carrier_port_ops.deliver. Packets of one datagram may part. Sealed ones are opened
+ * already.
+ */
 static void faulty_deliver(struct endpoint *ep, const struct carrier_datagram *d)
 {
 	struct faults_net *fn = faults_net_of(ep->conn);
@@ -337,7 +340,7 @@ static enum conn_received faulty_receive(struct conn *c, enum conn_depth depth)
 	return due && got < CONN_SOME ? CONN_SOME : got;
 }
 
-/* ---- the rest of a carrier ---- */
+/* ---- other operations of the carrier ---- */
 
 static void put_in_front(struct faults_net *fn, struct endpoint *ep)
 {

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Faults of packets (docs/faults.md): a carrier in front of the one that there is. It asks of each packet once: of one
- * that leaves before the carrier has it, and of one that arrives when the carrier has received it and, with keys, opened
- * it. So a capture shows what is really under way. Without it the carrier is called as ever. Shard lock.
+ * Faults of packets (docs/faults.md): a carrier that wraps the real one. The rules are applied to
+ * each packet once. An outgoing packet meets them before the real carrier, and an incoming one
+ * after the carrier has received it and, with keys, opened it. So a capture shows the packets on
+ * the wire. Without faults the real carrier is called directly. Shard lock.
  */
 #ifndef SCTPIW_NET_FAULTS_NET_H
 #define SCTPIW_NET_FAULTS_NET_H
@@ -15,29 +16,29 @@
 
 struct conn;
 
-/* A bit, 1 << FAULT_DO_x, for each action that is done to a packet here. */
+/* A bit, 1 << FAULT_DO_x, for each action on a packet. */
 #define FAULTS_NET_ACTIONS                                                                         \
 	(1ull << FAULT_DO_drop | 1ull << FAULT_DO_delay | 1ull << FAULT_DO_reorder |               \
 	 1ull << FAULT_DO_duplicate | 1ull << FAULT_DO_corrupt | 1ull << FAULT_DO_corrupt_sealed | \
 	 1ull << FAULT_DO_limit_rate | 1ull << FAULT_DO_limit_size)
 
 /*
- * From now on the asker is asked of each packet that leaves or arrives at c; it says true with one of
- * FAULTS_NET_ACTIONS alone. It must outlive c. Called for a conn
- * whose transport has a carrier; with the kernel's SCTP the packets are the kernel's, and it does nothing. The second
- * call does nothing. -ENOMEM.
+ * Applies the asker's rules to each packet that leaves or arrives at c from now on. The asker must
+ * return true with one of FAULTS_NET_ACTIONS only, and must outlive c. The transport of c must have
+ * a carrier. With the kernel's SCTP, the packets are the kernel's, and the call does nothing. A
+ * second call does nothing. Returns 0, or -ENOMEM.
  */
 int faults_net_install(struct conn *c, struct fault_asker *asker);
-/* The rule is gone: what it holds back is let go, and what it has cut is whole again. Rule 0: of all. */
+/* Ends a rule: forwards the packets that it holds back, and removes its cuts. Rule 0: all rules. */
 void faults_net_release(struct conn *c, uint32_t rule);
 
 enum faults_net_cut_kind {
-	FAULTS_NET_LOSE,       /* both ways all packets are lost */
-	FAULTS_NET_HOLD,       /* they are held back until the end */
-	FAULTS_NET_LOSE_ABORT, /* ABORTs that leave are lost */
+	FAULTS_NET_LOSE,       /* all packets are lost, both ways */
+	FAULTS_NET_HOLD,       /* all packets are held back until the end */
+	FAULTS_NET_LOSE_ABORT, /* outgoing ABORTs are lost */
 };
 
-/* What is cut for a time. */
+/* A cut for a limited time. */
 struct faults_net_cut {
 	enum faults_net_cut_kind kind;
 	uint32_t rule;
@@ -46,7 +47,10 @@ struct faults_net_cut {
 	uint16_t port, peer_port; /* 0: any */
 };
 
-/* Cuts it, behind faults_net_install(). False: packets are the kernel's, or too much is cut already. */
+/*
+ * Adds a cut, after faults_net_install(). Returns false if the packets are the kernel's, or there
+ * are too many cuts.
+ */
 bool faults_net_cut(struct conn *c, const struct faults_net_cut *cut);
 
 #endif

@@ -16,7 +16,7 @@
 #define IPV4_LEN 20u
 #define IPV6_LEN 40u
 #define UDP_LEN 8u
-/* Types whose numbers are too high for a bit: those of fault_list.h. */
+/* Chunk types whose numbers are too high for a bit; their bits are as in fault_list.h. */
 #define CHUNK_ASCONF 0xc1
 #define CHUNK_ASCONF_ACK 0x80
 enum { BIT_ASCONF = 16, BIT_ASCONF_ACK = 17, BIT_DATAGRAM = 18 };
@@ -27,7 +27,7 @@ size_t faults_packet_ip_len(const struct faults_packet *p)
 	       (p->path.udp_port ? UDP_LEN : 0);
 }
 
-/* ---- what rules select by ---- */
+/* ---- attributes for rules ---- */
 
 static uint64_t chunk_bit(uint8_t type)
 {
@@ -45,7 +45,7 @@ static uint64_t chunk_bit(uint8_t type)
 	}
 }
 
-/* Headers of chunks are never referenced. */
+/* References never include chunk headers. */
 static uint64_t chunks_of(const struct faults_packet *p)
 {
 	const uint8_t *at = p->data + WIRE_SCTP_COMMON_LEN, *end = p->data + p->len;
@@ -57,7 +57,7 @@ static uint64_t chunks_of(const struct faults_packet *p)
 	return bits;
 }
 
-/* The association with the peer that has this address and this port, or NULL. */
+/* Returns the association with the peer of this address and port, or NULL. */
 static const struct conn_assoc *assoc_of(const struct endpoint *ep, const struct ip_addr *remote,
 					 uint16_t port)
 {
@@ -94,7 +94,7 @@ void faults_packet_attrs(const struct faults_packet *p, struct fault_attrs *attr
 	attrs->chunk = chunks_of(p);
 }
 
-/* ---- its bytes ---- */
+/* ---- bytes of the packet ---- */
 
 bool faults_packet_copy(const struct faults_packet *p, uint8_t *to)
 {
@@ -110,7 +110,7 @@ bool faults_packet_copy(const struct faults_packet *p, uint8_t *to)
 	return true;
 }
 
-/* One byte becomes another one, whatever it was. */
+/* Changes the byte to a different one. */
 static void change(uint8_t *byte, uint64_t *random)
 {
 	*byte ^= (uint8_t)(1 + fault_random(random) % 255);
@@ -120,12 +120,15 @@ void faults_packet_corrupt(uint8_t *data, size_t len, uint64_t n, uint64_t rando
 {
 	size_t at = fault_random(&random) % len;
 
-	/* Bytes that stand together, as of a burst on a link: the checksum finds all that are short. */
+	/*
+	 * Changes consecutive bytes, as a burst on a link does: the checksum detects all short
+	 * bursts.
+	 */
 	for (uint64_t i = 0; i < n && i < len; i++)
 		change(&data[(at + i) % len], &random);
 }
 
-/* The `at`-th byte of what DATA chunks carry; NULL: they carry no more than *total bytes. */
+/* Returns byte `at` of the data in DATA chunks, or NULL if there are only *total bytes. */
 static uint8_t *data_byte(uint8_t *data, size_t len, size_t at, size_t *total)
 {
 	const uint8_t *p = data + WIRE_SCTP_COMMON_LEN;

@@ -14,7 +14,7 @@ struct link_of_rule {
 	struct list_node node; /* first */
 	uint32_t rule;
 	bool out;
-	uint64_t free_at; /* when all that waits is through */
+	uint64_t free_at; /* ns: when all waiting packets are through */
 };
 
 void faults_stages_init(struct faults_stages *s)
@@ -36,7 +36,7 @@ void faults_stages_release(struct faults_stages *s, uint32_t rule)
 		free(link);
 	}
 	for (unsigned int i = 0; i < s->n_cuts; i++) {
-		/* Those of no rule end by themselves. */
+		/* Cuts without a rule end by themselves. */
 		if (!s->cuts[i].rule || (rule && s->cuts[i].rule != rule))
 			s->cuts[kept++] = s->cuts[i];
 	}
@@ -63,7 +63,7 @@ static struct link_of_rule *link_of(struct faults_stages *s, uint32_t rule, bool
 	return link;
 }
 
-/* How long so many bytes take, ns; no more than FAULTS_HELD_MAX, so that it fits 64 bits. */
+/* Returns the ns that these bytes take. Up to FAULTS_HELD_MAX bytes fit 64 bits. */
 static uint64_t duration(uint64_t bytes, uint64_t bits_per_s)
 {
 	return bytes * 8 * NSEC_PER_SEC / bits_per_s;
@@ -83,14 +83,14 @@ uint64_t faults_stages_limit(struct faults_stages *s, const struct faults_packet
 		queue = FAULTS_HELD_MAX;
 	if (link->free_at < now)
 		link->free_at = now;
-	/* One packet is on the link, and does not wait. */
+	/* The packet on the link does not count as waiting. */
 	if (link->free_at - now > duration(queue, rate))
 		return TIME_NEVER;
 	link->free_at += duration(len, rate);
 	return link->free_at;
 }
 
-/* ---- links that are cut ---- */
+/* ---- cuts ---- */
 
 bool faults_stages_add_cut(struct faults_stages *s, const struct faults_net_cut *cut, uint64_t now)
 {
