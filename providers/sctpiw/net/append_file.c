@@ -31,14 +31,14 @@ int append_file_open(const char *path, const char **error)
 }
 
 /*
- * Removes the part that was written, since what another process appends must not follow half a
- * record. No other process could append just now, for the same reason that this one could not.
+ * Removes a partly written record, since another process's record must not follow it. The error
+ * that stopped this process most likely keeps other processes from appending now, too.
  */
 static void take_back(int fd, size_t written)
 {
 	struct stat st;
 
-	/* If somebody else's records follow ours, they stay. */
+	/* Records that another process has appended meanwhile stay. */
 	if (!sys_stat_fd(fd, &st) && sys_tell(fd) == st.st_size && (size_t)st.st_size >= written)
 		sys_truncate(fd, st.st_size - (off_t)written);
 }

@@ -15,55 +15,51 @@
 #define UNIT_SHIFT 6 /* the smallest block is a cache line */
 #define UNIT ((size_t)1 << UNIT_SHIFT)
 #define PAGE 4096u /* no page is smaller */
-/* The least size of a chunk in bytes, and its alignment. */
+/* Minimum size and alignment of a chunk, in bytes. */
 #define CHUNK_MIN ((size_t)16 << 20)
 #define CHUNKS 64
-#define ORDERS 40 /* more than the address space has */
-/* The least size of a block with enough pages to give back. */
+#define ORDERS 40 /* more than the address space needs */
+/* Minimum size of free blocks whose pages are given back, in bytes. */
 #define LARGE ((size_t)8 << 10)
-/* The least size of zeroed blocks that get fresh pages. */
+/* Minimum size of zeroed blocks that get fresh pages, in bytes. */
 #define FRESH ((size_t)64 << 10)
 /* Large free blocks give their pages back after each GIVE_BACK bytes of freeing. */
 #define GIVE_BACK ((size_t)256 << 10)
 /*
- * The first lines of blocks of a power of two would share a few places of a cache. So blocks with
- * room to spare begin at different multiples of COLOUR.
+ * The first cache lines of blocks of a power of two would compete for a few cache sets. So blocks
+ * with unused space begin at different multiples of COLOUR.
  */
 #define COLOUR (PAGE + UNIT)
 #define TRIES 16
 
 /* The state of each unit of a chunk: */
 #define STATE_NONE 0	/* no block begins here */
-#define STATE_FREE 0x80 /* a free block, with its order */
-#define STATE_USED                                                                                 \
-	0x40 /* a block in use begins in this unit; the order is that of the uncut block */
+#define STATE_FREE 0x80 /* a free block of this order begins here */
+#define STATE_USED 0x40 /* a block in use begins here, with the order of the whole block */
 #define STATE_ORDER 0x3f
 
 struct chunk {
 	uint8_t *base;
 	size_t size;	/* a power of two */
-	uint8_t *state; /* of each unit; at the beginning of the chunk */
+	uint8_t *state; /* state of each unit; at the start of the chunk */
 };
 
 /* The first bytes of a free block. */
 struct free_block {
 	struct list_node node;
-	struct chunk *chunk; /* the chunk of this block */
-	bool dirty;	     /* the block may have pages beside the first one */
+	struct chunk *chunk;
+	bool dirty; /* pages after the first one may be resident */
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 /* Chunks are only added, never removed, so that arena_has() needs no lock. */
 static struct chunk chunks[CHUNKS];
 static _Atomic unsigned int n_chunks;
-static struct list_node free_blocks[ORDERS]; /* by order: UNIT << order bytes; dirty ones first */
+static struct list_node free_blocks[ORDERS]; /* by order; dirty blocks first */
 static size_t freed;			     /* bytes freed since pages were last given back */
 static size_t colour;
 
-/*
- * LeakSanitizer searches root regions for pointers to blocks, and would report these blocks as
- * leaks otherwise.
- */
+/* Registers memory that LeakSanitizer searches for pointers; it would report leaks otherwise. */
 void __lsan_register_root_region(const void *p, size_t len) __attribute__((weak));
 
 static size_t bytes_of(unsigned int order)
@@ -84,7 +80,7 @@ static struct chunk *chunk_of(const void *p)
 	for (unsigned int i = 0; i < n; i++)
 		if ((uintptr_t)p - (uintptr_t)chunks[i].base < chunks[i].size)
 			return &chunks[i];
-	__builtin_trap(); /* no block of the arena */
+	__builtin_trap(); /* p is in no chunk */
 }
 
 static size_t offset_of(const struct chunk *c, const void *p)
@@ -135,7 +131,7 @@ static uint8_t *map_chunk(size_t size)
 
 /*
  * Adds a chunk with room for a block of this order. Each chunk is twice as large as the previous
- * chunk, so that chunks are few.
+ * one, so that chunks are few.
  */
 static bool grow(unsigned int order)
 {
@@ -167,7 +163,7 @@ static bool grow(unsigned int order)
 	return true;
 }
 
-/* Takes a block of this order out of the free ones. */
+/* Takes a block of this order from the free blocks, and splits a larger one if necessary. */
 static uint8_t *take(unsigned int order, struct chunk **of)
 {
 	unsigned int i = order;
@@ -187,7 +183,7 @@ static uint8_t *take(unsigned int order, struct chunk **of)
 	return (uint8_t *)block;
 }
 
-/* Returns the offset in its block at which n bytes are to be used. */
+/* Returns the offset in a block at which the user's n bytes begin. */
 static size_t colour_for(unsigned int order, size_t n, size_t align)
 {
 	size_t colours = (bytes_of(order) - n) / COLOUR;
@@ -229,7 +225,7 @@ static void give_back(void)
 		}
 }
 
-/* Returns the block of the chunk that has p, and sets *order to its order. */
+/* Returns the offset of the block in use at p, and sets *order to its order. */
 static size_t find(const struct chunk *c, const void *p, unsigned int *order)
 {
 	size_t offset = offset_of(c, p);

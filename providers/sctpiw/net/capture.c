@@ -18,7 +18,7 @@
 #include "util/bytes.h"
 
 #define FLUSH_AT (256u << 10)
-/* The longest packet with its headers, options and padding. */
+/* Maximum size of a packet with its headers, options and padding. */
 #define RECORD_MAX (65536u + 128u)
 
 #define IPV4_HEADER 20u
@@ -27,7 +27,7 @@
 #define HEADERS_MAX (IPV6_HEADER + UDP_HEADER)
 #define HOP_LIMIT 64
 
-/* Blocks and options of pcapng; in the byte order of this machine. */
+/* Blocks and options of pcapng, in host byte order. */
 #define BLOCK_SECTION 0x0a0d0d0au
 #define BLOCK_INTERFACE 1u
 #define BLOCK_PACKET 6u
@@ -41,11 +41,11 @@
 
 struct capture {
 	struct ring_file file;
-	uint32_t snaplen; /* bytes of a packet that are kept; 0: all */
-	/* The peer that the kernel's routing was asked about last, and its answer. */
+	uint32_t snaplen; /* bytes kept of a packet; 0: all */
+	/* The peer of the last route lookup, and the local address for it. */
 	struct ip_addr remote, local;
-	size_t flush_at; /* bytes in buf that are not to wait for the end of the pass */
-	size_t header;	 /* bytes of the section's header, which stands first in buf */
+	size_t flush_at; /* bytes in buf that are written before the pass ends */
+	size_t header;	 /* bytes of the section header at the start of buf */
 	size_t used;
 	uint8_t buf[FLUSH_AT + RECORD_MAX];
 };
@@ -64,7 +64,7 @@ struct capture *capture_open(const struct config *config, struct config_error *w
 	}
 	memset(c, 0, offsetof(struct capture, buf));
 	c->snaplen = config->capture_snaplen;
-	/* What is written at a time has to fit one file. */
+	/* One write must fit in one file. */
 	c->flush_at = limit && limit < FLUSH_AT + RECORD_MAX ? limit - RECORD_MAX : FLUSH_AT;
 	make_header(c);
 	if (!ring_file_open(&c->file, config->capture, limit, config->capture_files, &error))
@@ -148,7 +148,7 @@ static void put_option(struct capture *c, unsigned int code, const void *data, s
 	put_padded(c, data, len);
 }
 
-/* Returns where the block begins; its length is not known yet. */
+/* Returns the start of the block. end_block() sets its length. */
 static size_t begin_block(struct capture *c, uint32_t type)
 {
 	size_t start = c->used;
@@ -168,7 +168,7 @@ static void end_block(struct capture *c, size_t start)
 	memcpy(c->buf + start + 4, &len, sizeof(len));
 }
 
-/* Makes the header of a section, with its interface, at the beginning of the buffer. */
+/* Writes the header of a section, with its interface, to the start of the buffer. */
 static void make_header(struct capture *c)
 {
 	static const char application[] = "sctpiw", name[] = "sctpiw0";
@@ -178,7 +178,7 @@ static void make_header(struct capture *c)
 	put32(c, BYTE_ORDER_MAGIC);
 	put16(c, 1); /* version 1.0 */
 	put16(c, 0);
-	put32(c, UINT32_MAX); /* of unknown length */
+	put32(c, UINT32_MAX); /* the section's length is unknown */
 	put32(c, UINT32_MAX);
 	put_option(c, OPT_APPLICATION, application, sizeof(application) - 1);
 	end_block(c, start);
@@ -195,7 +195,7 @@ static void make_header(struct capture *c)
 
 /* ---- headers ---- */
 
-/* The sum of RFC 1071: adds the bytes of a header or packet to what has been added up so far. */
+/* Adds the bytes of a header or packet to sum, as in RFC 1071. */
 static uint32_t add_up(uint32_t sum, const uint8_t *p, size_t len)
 {
 	uint64_t wide = sum;
@@ -209,7 +209,7 @@ static uint32_t add_up(uint32_t sum, const uint8_t *p, size_t len)
 	return (uint32_t)wide;
 }
 
-/* The two ends of a packet. */
+/* Source and destination of a packet. */
 struct ends {
 	struct ip_addr src, dst;
 	uint16_t udp_src, udp_dst; /* 0: no UDP */
@@ -220,7 +220,7 @@ static uint32_t pseudo_header(const uint8_t *addrs, size_t len, size_t payload)
 	return add_up(IPPROTO_UDP + (uint32_t)payload, addrs, len);
 }
 
-/* Writes IP and perhaps UDP headers for a packet to h; returns their length. */
+/* Writes the IP header of a packet to h, and its UDP header if any. Returns their length. */
 static size_t make_headers(uint8_t *h, const struct ends *ends, const uint8_t *data, size_t len)
 {
 	bool v4 = ip_addr_is_v4(&ends->dst), udp = ends->udp_dst;
@@ -254,12 +254,14 @@ static size_t make_headers(uint8_t *h, const struct ends *ends, const uint8_t *d
 	put_be16(u + 2, ends->udp_dst);
 	put_be16(u + 4, (uint16_t)payload);
 	sum = add_up(add_up(sum, u, UDP_HEADER), data, len);
-	/* A checksum of 0 would mean that there is none. */
+	/* A checksum of 0 would mean that the packet has none. */
 	put_be16(u + 6, sum == 0xffff ? 0xffff : (uint16_t)~sum);
 	return ip_len + UDP_HEADER;
 }
 
-/* Our own address, as far as it is known; else the one that routing would take. */
+/*
+ * Returns the local address of a packet if it is known, or else the address that routing chooses.
+ */
 static struct ip_addr local_address(struct endpoint *ep, const struct path_addr *path)
 {
 	struct capture *c = ep->conn->net->capture;
@@ -290,11 +292,11 @@ static void put_packet(struct capture *c, const struct ends *ends, uint64_t when
 
 	total = make_headers(headers, ends, data, len);
 	kept = c->snaplen && total + len > c->snaplen ? c->snaplen - total : len;
-	put32(c, 0); /* the interface */
+	put32(c, 0); /* number of the interface */
 	put32(c, (uint32_t)(when >> 32));
 	put32(c, (uint32_t)when);
-	put32(c, (uint32_t)(total + kept)); /* what is here */
-	put32(c, (uint32_t)(total + len));  /* what it was */
+	put32(c, (uint32_t)(total + kept)); /* captured length */
+	put32(c, (uint32_t)(total + len));  /* original length */
 	memcpy(c->buf + c->used, headers, total);
 	c->used += total; /* a multiple of 4 */
 	put_padded(c, data, kept);

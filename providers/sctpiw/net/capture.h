@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Writes the packets of this process to a pcapng file (draft-ietf-opsawg-pcapng, LINKTYPE_RAW), without root:
- * as SCTP handed them over or got them, one record each, under IP and UDP headers that are made up for them.
- * Several processes append to one file. Each section has one interface, and those of all sections are alike, so
- * that blocks may follow the header of another process's section; whole blocks are written at a time, with
- * O_APPEND. Of a packet longer than capture-snaplen the record has the first bytes, and says how long it was. With
- * capture-size there are several files (net/ring_file.h), and each process begins a section in each of them before
- * its first packet there, so that every file can be read by itself. The shards of a process do so as processes do.
- * Shard lock.
+ * Writes the packets of this process to a pcapng file (draft-ietf-opsawg-pcapng, LINKTYPE_RAW),
+ * without root. A record has one packet, as SCTP sent or received it, with IP and UDP headers made
+ * up for it. If a packet is longer than capture-snaplen, its record has the first bytes and the
+ * packet's length.
+ *
+ * Several processes may append to one file. Each section has one interface, and the interfaces of
+ * all sections are alike. So blocks may follow the header of another process's section. Each write
+ * has whole blocks, and uses O_APPEND. With capture-size there are several files (net/ring_file.h).
+ * Each process begins a section in each file before its first packet there, so that each file is
+ * readable alone. The shards of a process act as separate processes. Shard lock.
  */
 #ifndef SCTPIW_NET_CAPTURE_H
 #define SCTPIW_NET_CAPTURE_H
@@ -20,18 +22,18 @@ struct config;
 struct config_error;
 
 /*
- * Opens the capture that the settings ask for. Nothing is written before the first packet. NULL: why
- * says what a user can do.
+ * Opens the capture of the settings. Nothing is written before the first packet. Returns NULL on
+ * failure; why then has a text for the user.
  */
 struct capture *capture_open(const struct config *config, struct config_error *why);
-/* Closes it without a write: after a fork what is buffered is the parent's. */
+/* Closes the file without a write: after a fork() the parent writes the buffer. */
 void capture_free(struct capture *c);
-/* Writes what has been gathered. If that fails a line says so, and the capture is over. */
+/* Writes the buffered packets. A failure is logged, and ends the capture. */
 void capture_flush(struct net *net);
 
 enum capture_direction { CAPTURE_IN = 1, CAPTURE_OUT = 2 }; /* epb_flags */
 
-/* Takes packets of segment bytes each, the last may be shorter, that ep has sent or received. */
+/* Records packets that ep has sent or received, each of segment bytes; the last may be shorter. */
 void capture_packets(struct endpoint *ep, const struct path_addr *path, enum capture_direction dir,
 		     const uint8_t *data, size_t len, size_t segment);
 

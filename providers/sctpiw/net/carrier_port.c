@@ -13,11 +13,11 @@
 #include "sys/sys.h"
 #include "util/alloc.h"
 
-/* With so many endpoints, and path sockets, a poller asks each socket; with more it asks epoll first. */
+/* Up to these numbers, a poller reads every socket. With more it calls epoll first. */
 #define DIRECT_ENDPOINTS 2
 #define DIRECT_PATHS 2
 #define EPOLL_BATCH 16
-/* A datagram below this length is not part of a bulk transfer. */
+/* A shorter datagram is not part of a bulk transfer. */
 #define SMALL_DATAGRAM 8192
 #define ERRORS_AT_ONCE 256
 #define RX_MEMORY ((size_t)CARRIER_RX_DATAGRAMS * CARRIER_RX_SIZE)
@@ -29,7 +29,7 @@ struct carrier_port *carrier_port_of(const struct endpoint *ep)
 
 int carrier_port_start(struct conn *c, struct config_error *why)
 {
-	/* The kernel gives pages when they are first written to. */
+	/* The kernel provides pages at their first write. */
 	c->net->rx_memory = alloc_lines_unset(RX_MEMORY);
 	return c->net->rx_memory ? 0 : -ENOMEM;
 }
@@ -67,7 +67,7 @@ static void close_all(struct carrier_port *p)
 	p->fd = p->fd4 = p->claim = p->out.fd = p->awaited.fd = -1;
 }
 
-/* A child of fork() may hold a socket open, so closing it here would not take it out of the epoll set. */
+/* A child of fork() may hold a socket open, so close() alone would leave it in the epoll set. */
 static void unwatch(struct carrier_port *p)
 {
 	int epoll_fd = p->ep->conn->net->epoll_fd;
@@ -123,7 +123,10 @@ void carrier_port_set_tos(struct endpoint *ep)
 	carrier_socket_set_tos(p->fd4, ep->bound.family, ep->tos);
 }
 
-/* Several may wait, for several sockets. The first one's is watched until nobody waits any more. */
+/*
+ * Several associations may wait, for several sockets. Only the first one's socket is watched, until
+ * none waits.
+ */
 void carrier_port_await_room(struct endpoint *ep, bool await)
 {
 	struct carrier_port *p = carrier_port_of(ep);
@@ -137,7 +140,7 @@ void carrier_port_await_room(struct endpoint *ep, bool await)
 
 /* ---- receiving ---- */
 
-/* What is in the error queues is bounded by the sockets' buffers; more comes only with what is sent. */
+/* The sockets' buffers bound the error queues, and only transmissions add errors. */
 void carrier_port_errors(struct endpoint *ep)
 {
 	const struct carrier_port *p = carrier_port_of(ep);
@@ -148,8 +151,9 @@ void carrier_port_errors(struct endpoint *ep)
 }
 
 /*
- * Takes datagrams one after the other while they are large, so that the staging memory stays in the cache.
- * A small one ends the round: perhaps it is what somebody waits for. path: the socket; NULL: the port's own.
+ * Receives datagrams one at a time while they are large, so that the staging memory stays in the
+ * cache. A small datagram ends the round, since a program may be waiting for it. path: the socket;
+ * NULL: the port's own sockets.
  */
 static enum conn_received read_socket(struct conn *c, struct endpoint *ep, struct path_socket *path)
 {
@@ -174,7 +178,10 @@ static enum conn_received read_socket(struct conn *c, struct endpoint *ep, struc
 	return CONN_MORE;
 }
 
-/* What a path brought before it had a socket is in the port's own: that is read before. */
+/*
+ * Packets that arrived before the path had a socket are in the port's own socket, which is read
+ * first.
+ */
 static enum conn_received receive(struct conn *c, struct endpoint *ep, struct path_socket *path)
 {
 	enum conn_received before;
@@ -258,7 +265,7 @@ enum conn_received carrier_port_receive(struct conn *c, enum conn_depth depth)
 	}
 	if (direct)
 		got = receive_direct(c);
-	/* What woke the thread may be an error that no receive call tells of. */
+	/* The thread may have woken for an error that no receive call reports. */
 	if (!direct || (got == CONN_NOTHING && depth == CONN_THOROUGH))
 		got = receive_ready(c);
 	return got;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The sockets of an endpoint, as the carriers udp and ip have them, and the receive pass over the sockets of
+ * The sockets of an endpoint of the carriers udp and ip, and the receive pass over the sockets of
  * all endpoints. Shard lock.
  */
 #ifndef SCTPIW_NET_CARRIER_PORT_H
@@ -20,64 +20,67 @@ struct endpoint;
 struct path_socket;
 
 /*
- * A receive call takes so many datagrams of so much: with both segment offloads on the way that is up to
- * 8 x 44 packets of Ethernet size. The first ones are the first to be used again.
+ * Maximum datagrams of a receive call, and bytes of each. With both segment offloads, these hold up
+ * to 8 x 44 packets of Ethernet size. The first buffers are the first to be reused.
  */
 #define CARRIER_RX_DATAGRAMS 8
 #define CARRIER_RX_SIZE 65536
 
 /* How a carrier reads its sockets. */
 struct carrier_port_ops {
-	/* Answers what came to carrier_port.claim; NULL: nothing does. */
+	/* Answers packets that came to carrier_port.claim; NULL: nothing does. */
 	void (*answer_strangers)(struct endpoint *ep);
-	unsigned int rx_batch; /* datagrams that receive() is asked for at once: 1, or all */
+	unsigned int rx_batch; /* datagrams requested from receive() at once: 1, or all */
 	/*
-	 * Up to max datagrams of a path socket, or, if that is NULL, of the port's own sockets; 0: there are none now.
-	 * Errors of the sockets go to the error queues.
+	 * Receives up to max datagrams of a path socket, or of the port's own sockets if path is
+	 * NULL. Returns their number, 0 if none waits. Socket errors go to the error queues.
 	 */
 	unsigned int (*receive)(struct endpoint *ep, struct path_socket *path,
 				struct carrier_datagram *dgrams, unsigned int max);
 	/*
-	 * The next entry of the error queues, those of path sockets too; false: there is none. unreachable and mtu
-	 * may both be unset.
+	 * Takes the next entry of the error queues, also of path sockets. Returns false if there is
+	 * none. unreachable and mtu may both be unset.
 	 */
 	bool (*next_error)(struct endpoint *ep, struct carrier_error *err);
-	/* Takes a datagram to pieces and gives what is in it to deliver(); NULL: deliver() gets it as it is. */
+	/*
+	 * Splits a datagram, and passes the parts to deliver(). NULL: deliver() gets the whole
+	 * datagram.
+	 */
 	void (*input)(struct endpoint *ep, const struct carrier_datagram *d);
-	/* user_sctp_input(), or what stands in front of that. */
+	/* user_sctp_input(), or a function that calls it */
 	void (*deliver)(struct endpoint *ep, const struct carrier_datagram *d);
 };
 
-/* A descriptor in the epoll set, and what its entry points to. */
+/* A descriptor in the epoll set, and the target of its entry. */
 struct carrier_watched {
 	int fd;
 	struct net_watch *watch;
 };
 
 struct carrier_port {
-	struct net_watch watch; /* first; what the epoll entries of the sockets point to */
+	struct net_watch watch; /* first; the epoll entries of the sockets point to it */
 	struct endpoint *ep;
 	const struct carrier_port_ops *ops;
 	int fd;
-	int fd4;      /* ip: the socket for IPv4 beside that for IPv6; or -1 */
-	int claim;    /* ip: the socket that holds the port number; or -1 */
-	bool df;      /* as the sockets have it now; path sockets have it for themselves */
-	uint8_t hops; /* udp: of packets to groups, as the socket has it now; 0: as it began */
-	struct carrier_watched out;	/* what was last sent on */
-	struct carrier_watched awaited; /* whose room is awaited while endpoint.await_room is not 0 */
+	int fd4;      /* ip: the socket for IPv4 beside the one for IPv6, or -1 */
+	int claim;    /* ip: the socket that holds the port number, or -1 */
+	bool df;      /* present setting of the sockets; path sockets have their own */
+	uint8_t hops; /* udp: present hop limit of packets to groups; 0: never set */
+	struct carrier_watched out;	/* the socket of the last transmission */
+	struct carrier_watched awaited; /* watched for room while endpoint.await_room is set */
 	struct link_table links;
-	struct dtls_port *dtls; /* dtls: the sessions of the port; NULL with other carriers */
+	struct dtls_port *dtls; /* dtls: sessions of the port; NULL with other carriers */
 };
 
-/* The port of an endpoint of one of these carriers. */
+/* Returns the port of an endpoint of one of these carriers. */
 struct carrier_port *carrier_port_of(const struct endpoint *ep);
 
-/* A port without sockets, known to the endpoint. NULL: out of memory. */
+/* Creates a port without sockets for the endpoint. Returns NULL when out of memory. */
 struct carrier_port *carrier_port_new(struct endpoint *ep, const struct carrier_port_ops *ops);
 /* Closes the sockets and frees the port. */
 void carrier_port_free(struct endpoint *ep);
 
-/* Of struct carrier. */
+/* Members of struct carrier. */
 int carrier_port_start(struct conn *c, struct config_error *why);
 void carrier_port_stop(struct conn *c);
 int carrier_port_watch(struct endpoint *ep);
@@ -86,9 +89,9 @@ void carrier_port_set_tos(struct endpoint *ep);
 enum conn_received carrier_port_receive(struct conn *c, enum conn_depth depth);
 void carrier_port_await_room(struct endpoint *ep, bool await);
 
-/* Takes the ICMP errors that wait on the endpoint's sockets. */
+/* Handles the ICMP errors in the queues of the endpoint's sockets. */
 void carrier_port_errors(struct endpoint *ep);
-/* Takes what came to one of the endpoint's path sockets (net/path_socket.h). */
+/* Receives from one of the endpoint's path sockets (net/path_socket.h). */
 enum conn_received carrier_port_take(struct endpoint *ep, struct path_socket *path);
 
 #endif

@@ -17,8 +17,8 @@
 #include "util/sockaddr.h"
 #include "sys/sys.h"
 
-#define CONTROL 128 /* bytes of control data that a received message may bring */
-/* No IPv6 path takes less, so fragments of this size pass all of them. */
+#define CONTROL 128 /* bytes of control data of a received message */
+/* Minimum MTU of IPv6: fragments of this size pass every path. */
 #define IPV6_SMALLEST_MTU 1280
 
 size_t carrier_socket_raise_buffers(int fd)
@@ -31,7 +31,7 @@ void carrier_socket_set_tos(int fd, int family, uint8_t tos)
 {
 	if (fd < 0)
 		return;
-	/* A raw socket for IPv4 beside one for IPv6 has the first option alone. */
+	/* A raw socket for IPv4 beside one for IPv6 has only the first option. */
 	sys_setsockopt_int(fd, IPPROTO_IP, IP_TOS, tos);
 	if (family == AF_INET6)
 		sys_setsockopt_int(fd, IPPROTO_IPV6, IPV6_TCLASS, tos);
@@ -54,7 +54,10 @@ void carrier_socket_set_df(int fd, bool v4, bool v6, bool df)
 	if (v6) {
 		sys_setsockopt_int(fd, IPPROTO_IPV6, IPV6_MTU_DISCOVER,
 				   df ? IPV6_PMTUDISC_PROBE : IPV6_PMTUDISC_DONT);
-		/* In IPv6 only the sender fragments, and it may not know of a smaller link. 0 means no limit. */
+		/*
+		 * In IPv6 only the sender fragments, and it may not know of a smaller link. 0: no
+		 * limit.
+		 */
 		sys_setsockopt_int(fd, IPPROTO_IPV6, IPV6_MTU, df ? 0 : IPV6_SMALLEST_MTU);
 	}
 	if (v4)
@@ -105,7 +108,7 @@ static bool read_control(struct msghdr *msg, struct carrier_datagram *d)
 	return true;
 }
 
-/* Says what a call has received: its length, from whom, and what its control data say. False: as read_control(). */
+/* Fills in d from a received message. Returns false if the message is a broadcast or multicast. */
 static bool take_datagram(const struct ip_addr *local, struct msghdr *msg, size_t len,
 			  struct carrier_datagram *d)
 {
@@ -118,7 +121,9 @@ static bool take_datagram(const struct ip_addr *local, struct msghdr *msg, size_
 	return read_control(msg, d);
 }
 
-/* For one message recvmsg() costs less than recvmmsg(). Returns the number of messages, or -errno. */
+/*
+ * recvmsg() costs less than recvmmsg() for one message. Returns the number of messages, or -errno.
+ */
 static int receive_some(int fd, struct mmsghdr *msgs, unsigned int max)
 {
 	ssize_t len;
@@ -157,7 +162,7 @@ unsigned int carrier_socket_receive(struct endpoint *ep, int fd, const struct ip
 		};
 	}
 	n = receive_some(fd, msgs, max);
-	/* The call reported an ICMP error of earlier, once; the packets stand behind it. */
+	/* The call reported an earlier ICMP error, once; packets may follow. */
 	if (n < 0 && n != -EAGAIN && n != -EINTR) {
 		carrier_port_errors(ep);
 		n = receive_some(fd, msgs, max);
@@ -167,7 +172,7 @@ unsigned int carrier_socket_receive(struct endpoint *ep, int fd, const struct ip
 		uint8_t *data = dgrams[i].data;
 		struct carrier_datagram *d = &dgrams[out];
 
-		/* Buffers are swapped, so that each entry keeps one of its own. */
+		/* Swaps buffers, so that each entry keeps one buffer. */
 		dgrams[i].data = d->data;
 		d->data = data;
 		if (!take_datagram(local, &msgs[i].msg_hdr, msgs[i].msg_len, d) || !d->len ||

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * What the sockets of carriers have in common: options, control data and error queues. No state of its own.
+ * Functions that the sockets of all carriers share: options, control data and error queues. No
+ * state.
  */
 #ifndef SCTPIW_NET_CARRIER_SOCKET_H
 #define SCTPIW_NET_CARRIER_SOCKET_H
@@ -14,14 +15,14 @@
 
 #include "conn/carrier.h"
 
-/* For headers that are older than the kernels that this runs on. */
+/* Headers may be older than the kernel. */
 #ifndef UDP_GRO
 #define UDP_GRO 104
 #endif
 
-/* Where a message goes, and its control data, as sendmsg() wants them. */
+/* Destination and control data of a message, for sendmsg(). */
 struct carrier_outgoing {
-	struct msghdr msg; /* the iov is the caller's */
+	struct msghdr msg; /* the caller sets the iov */
 	struct sockaddr_storage to;
 	union {
 		struct cmsghdr align;
@@ -29,26 +30,28 @@ struct carrier_outgoing {
 	} control;
 };
 
-/* Packets that are sent on fd from now on carry tos; family: of the endpoint. fd < 0: nothing happens. */
+/* Sets the TOS of later packets on fd. family is the endpoint's. fd < 0: no effect. */
 void carrier_socket_set_tos(int fd, int family, uint8_t tos);
-/* Makes both buffers as large as may be; returns how many bytes the receiving one really holds. */
+/* Raises both buffers to the maximum. Returns the true size of the receive buffer in bytes. */
 size_t carrier_socket_raise_buffers(int fd);
 /*
- * Turns the error queue on; wildcard: each message also tells its destination. v4, v6: which kinds of options
- * the socket has; a socket for IPv6 that takes IPv4 as well has both.
+ * Turns on the error queue. wildcard: each message also reports its destination. v4, v6: kinds of
+ * options that the socket has. An IPv6 socket that also takes IPv4 has both.
  */
 void carrier_socket_report(int fd, bool v4, bool v6, bool wildcard);
 /*
- * Whether packets carry DF, so that no router fragments them. The kernel sends whatever the interface takes: it
- * does not keep to the path MTUs that it has learnt from ICMP, since it cannot tell a forged message from a real
- * one. We can (RFC 6951 5.5), and are told of all of them by the error queue.
+ * Sets DF in packets, or clears it. DF keeps routers from fragmenting packets. With DF the kernel
+ * sends any packet that fits the interface. It ignores the path MTUs of ICMP, since it cannot
+ * distinguish forged messages from real ones. This device can (RFC 6951 5.5), and gets all messages
+ * from the error queue.
  */
 void carrier_socket_set_df(int fd, bool v4, bool v6, bool df);
 
 /*
- * Receives up to max messages of fd, as carrier_port_ops.receive(). What is not for this host alone (broadcast,
- * multicast) is left out, since SCTP does not take it. local: where they came to, if they do not tell. strip: takes away what stands before the SCTP packet and
- * sets from.udp_port; false: the message is none of ours, and d is as it was. NULL: nothing stands before it.
+ * Receives up to max messages of fd, as carrier_port_ops.receive(). Broadcasts and multicasts are
+ * skipped, since SCTP does not take them. local: destination of messages that do not report it.
+ * strip: removes the bytes before the SCTP packet, and sets from.udp_port. It returns false, and
+ * leaves d unchanged, if the message is not for this endpoint. NULL: nothing precedes the packet.
  */
 unsigned int carrier_socket_receive(struct endpoint *ep, int fd, const struct ip_addr *local,
 				    struct carrier_datagram *dgrams, unsigned int max,
@@ -57,30 +60,36 @@ unsigned int carrier_socket_receive(struct endpoint *ep, int fd, const struct ip
 						  struct carrier_datagram *d));
 
 /*
- * Receives one message of fd into d->data, which has room for size bytes, and tells where it came from. false: there
- * is none. One that is not for this host alone has length 0. Errors are dropped.
+ * Receives one message of fd, with its source, into d->data, which has size bytes. Returns false if
+ * none waits, or after an error, which is dropped. A broadcast or multicast gets length 0.
  */
 bool carrier_socket_receive_one(const struct endpoint *ep, int fd, struct carrier_datagram *d,
 				size_t size);
 
-/* How full the receive buffer of fd is. false: the kernel does not tell. */
+/* Gets the fill level of fd's receive buffer. Returns false if the kernel does not report it. */
 bool carrier_socket_room(int fd, struct carrier_room *room);
 
-/* Prepares a message to `to` on a socket of this family, with UDP port port, from to->local if from_local. */
+/*
+ * Prepares a message to `to` on a socket of this family, with UDP port `port`, from to->local if
+ * from_local.
+ */
 void carrier_socket_prepare(struct carrier_outgoing *out, int family, const struct path_addr *to,
 			    uint16_t port, bool from_local);
-/* The same on a connected socket. */
+/* The same for a connected socket. */
 void carrier_socket_prepare_connected(struct carrier_outgoing *out);
 /* Appends one item of control data. */
 void carrier_socket_add_control(struct carrier_outgoing *out, int level, int type, const void *data,
 				size_t len);
 
 struct sock_extended_err;
-/* Reads the next entry of fd's error queue; false: there is none. ee is all zero if the entry has none. */
+/*
+ * Reads the next entry of fd's error queue. Returns false if it is empty. An entry without ee sets
+ * it to 0.
+ */
 bool carrier_socket_read_error(int fd, struct carrier_error *err, struct sock_extended_err *ee);
 /*
- * What an entry says of a packet that did not arrive, as in carrier_error.unreachable: -errno of a destination
- * that is unreachable for any reason, or of a packet that was under way for too long; 0: neither of them.
+ * Returns carrier_error.unreachable of an entry: -errno if the destination is unreachable or the
+ * packet's time in transit was exceeded, or else 0.
  */
 int carrier_socket_unreachable(const struct sock_extended_err *ee);
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* The carriers of real networks, for conn_param.carrier: SCTP in UDP (RFC 6951), the same in DTLS (RFC 8261), and SCTP on raw IP. */
+/*
+ * Carriers of real networks, for conn_param.carrier: SCTP in UDP (RFC 6951), SCTP in DTLS in UDP
+ * (RFC 8261), and SCTP on raw IP.
+ */
 #ifndef SCTPIW_NET_CARRIERS_H
 #define SCTPIW_NET_CARRIERS_H
 

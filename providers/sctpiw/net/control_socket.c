@@ -14,7 +14,7 @@
 
 #define BACKLOG 16
 
-/* Whether some process listens there, as one of another PID namespace may. */
+/* True if a process listens there. It may be in another PID namespace. */
 static bool is_alive(const struct sockaddr_un *addr)
 {
 	int fd = sys_socket(AF_UNIX, SOCK_STREAM, 0);
@@ -27,10 +27,7 @@ static bool is_alive(const struct sockaddr_un *addr)
 	return alive;
 }
 
-/*
- * Binds and listens under another name, so that whoever finds the socket by its own name finds it
- * listening.
- */
+/* Binds and listens under a temporary name. So a process that finds the final name can connect. */
 static int listen_at(int fd, const char *dir, struct sockaddr_un *addr)
 {
 	struct sockaddr_un fresh;
@@ -66,7 +63,7 @@ static int open_in(const char *dir, struct sockaddr_un *addr)
 	fd = sys_socket(AF_UNIX, SOCK_STREAM, 0);
 	if (fd < 0)
 		return fd;
-	/* The file gets the mode that the socket has. */
+	/* The file gets the socket's mode. */
 	ret = sys_fchmod(fd, S_IRUSR | S_IWUSR);
 	if (!ret)
 		ret = listen_at(fd, dir, addr);

@@ -6,22 +6,19 @@
 #include <sys/un.h>
 
 struct control_socket {
-	int fd;			 /* it listens, non-blocking; -1: there is none */
+	int fd;			 /* listens, non-blocking; -1: none */
 	struct sockaddr_un addr; /* valid with fd */
 };
 
-/*
- * Makes the socket. If it cannot be made, for lack of a directory for one, a line at level debug
- * says why.
- */
+/* Creates the socket. A failure, such as the lack of a directory, is logged at level debug. */
 void control_socket_open(struct control_socket *s);
-/* Removes its file. The descriptor stays, as another thread may use it. */
+/* Removes the socket's file. The descriptor stays, since another thread may use it. */
 void control_socket_remove(const struct control_socket *s);
-/* In the child of a fork(): the file is the parent's. */
+/* Closes the socket in the child of a fork(): the file belongs to the parent. */
 void control_socket_forget(struct control_socket *s);
 /*
- * Takes a connection of somebody who may ask: a non-blocking descriptor. -EAGAIN: there is none;
- * -EPERM: it was somebody else, and is gone.
+ * Accepts a connection of the same user or of root. Returns a non-blocking descriptor, -EAGAIN if
+ * none waits, or -EPERM after closing the connection of another user.
  */
 int control_socket_accept(const struct control_socket *s);
 

@@ -22,7 +22,7 @@ static int compare(const void *x, const void *y)
 	return memcmp(a->ip.b, b->ip.b, sizeof(a->ip.b));
 }
 
-/* The lowest slot that has this address, or had it last; or NULL. */
+/* Returns the first slot that has this address, or had it last, or NULL. */
 static struct gid_entry *slot_of(struct gid_table *t, const struct gid_entry *e)
 {
 	for (unsigned int i = 0; i < GID_TABLE_LEN; i++)
@@ -32,15 +32,15 @@ static struct gid_entry *slot_of(struct gid_table *t, const struct gid_entry *e)
 }
 
 /*
- * Whether an end of the table is to take this address: it is empty, and its last address, if there was one,
- * did not reach further.
+ * True if an end of the table may take this address: the end is empty, and its last address, if
+ * any, did not reach further.
  */
 static bool suits_end(const struct gid_entry *end, const struct gid_entry *e)
 {
 	return !end->valid && (!end->ifindex || e->rank <= end->rank);
 }
 
-/* An empty slot in [from, LAST), or NULL. */
+/* Returns an empty slot in [from, LAST), or NULL. */
 static struct gid_entry *empty_slot(struct gid_table *t, unsigned int from)
 {
 	for (unsigned int i = from; i < LAST; i++)
@@ -49,7 +49,7 @@ static struct gid_entry *empty_slot(struct gid_table *t, unsigned int from)
 	return NULL;
 }
 
-/* Where an address goes that has no slot yet; NULL: the table is full. */
+/* Returns the slot for a new address, or NULL if the table is full. */
 static struct gid_entry *slot_for(struct gid_table *t, const struct gid_entry *e)
 {
 	struct gid_entry *slot = NULL;
@@ -65,7 +65,7 @@ static struct gid_entry *slot_for(struct gid_table *t, const struct gid_entry *e
 	return slot || t->slot[0].valid ? slot : &t->slot[0];
 }
 
-/* The last slot repeats the address that reaches furthest. Returns whether it has changed. */
+/* Copies the address that reaches furthest to the last slot. Returns true if the slot changed. */
 static bool fill_last(struct gid_table *t)
 {
 	struct gid_entry *best = NULL;
@@ -83,8 +83,8 @@ static bool fill_last(struct gid_table *t)
 }
 
 /*
- * Takes loopback addresses out of the n entries of `now` if there are others, but for those that programs may
- * have seen. Returns how many are left.
+ * Removes loopback addresses from the n entries of `now` if there are others, except those that
+ * programs may have seen. Returns the number of entries left.
  */
 static unsigned int leave_out_loopback(struct gid_table *t, struct gid_entry *now, unsigned int n)
 {
@@ -122,7 +122,7 @@ static bool drop_gone(struct gid_table *t, const struct gid_entry *now, unsigned
 	return changed;
 }
 
-/* Fills the slots that had one of these addresses last. Returns whether there was one. */
+/* Fills the slots whose last address is one of these. Returns true if there was one. */
 static bool put_back(struct gid_table *t, const struct gid_entry *now, unsigned int n)
 {
 	bool changed = false;
@@ -139,7 +139,7 @@ static bool put_back(struct gid_table *t, const struct gid_entry *now, unsigned 
 	return changed;
 }
 
-/* Addresses that have a slot are served first, so that no new address takes it. */
+/* Addresses with a slot are served first, so that no new address takes it. */
 bool gid_table_update(struct gid_table *t, struct gid_entry *now, unsigned int n,
 		      unsigned int *left_out)
 {

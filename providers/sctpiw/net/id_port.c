@@ -14,17 +14,15 @@
 
 #define RANGE "/proc/sys/net/ipv4/ip_local_port_range"
 #define NAMESPACE "/proc/thread-self/ns/net"
-/*
- * Limit for ports, or runs of ports of one process, to pass over because other processes have them.
- */
+/* Maximum ports, or runs of ports of one process, to skip because other processes have them. */
 #define OTHERS_MAX 64
 
 static struct {
 	pthread_mutex_t lock;
-	unsigned int first, last; /* of the ephemeral ports; 0: not read yet */
-	unsigned int next;	  /* where to look for a free port */
+	unsigned int first, last; /* ephemeral ports; 0: not read yet */
+	unsigned int next;	  /* start of the search for a free port */
 	unsigned int n;		  /* number of taken ports */
-	int fd;			  /* the namespace, while any is taken; or -errno */
+	int fd;			  /* file of the namespace, while a port is taken, or -errno */
 	uint8_t taken[(UINT16_MAX + 1) / 8];
 } ports = { .lock = PTHREAD_MUTEX_INITIALIZER, .fd = -1 };
 
@@ -62,7 +60,7 @@ static int open_namespace(void)
 	return sys_open(NAMESPACE, O_RDONLY);
 }
 
-/* Whether a socket has the port, at any address. */
+/* True if a socket has the port, at any address. */
 static bool has_socket(uint16_t port)
 {
 	int family = AF_INET6, fd = sys_socket(AF_INET6, SOCK_DGRAM, 0), ret;
@@ -72,7 +70,7 @@ static bool has_socket(uint16_t port)
 		family = AF_INET;
 		fd = sys_socket(AF_INET, SOCK_DGRAM, 0);
 	}
-	if (family == AF_INET6) /* and so for IPv4 as well, whatever net.ipv6.bindv6only says */
+	if (family == AF_INET6) /* also for IPv4, regardless of net.ipv6.bindv6only */
 		sys_setsockopt_int(fd, IPPROTO_IPV6, IPV6_V6ONLY, 0);
 	sockaddr_any(&any, family, port);
 	ret = sys_bind(fd, (struct sockaddr *)&any, sockaddr_len((struct sockaddr *)&any));
@@ -162,8 +160,8 @@ void id_port_give(uint16_t port)
 }
 
 /*
- * A process without such ports opens the file to check those of other processes, and closes it
- * again.
+ * Checks the ports of other processes. The file is opened for this, since this process may have no
+ * port.
  */
 static bool is_locked(uint16_t port)
 {

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Ports that rdma_cm ids show to programs, beside those of sockets: ids that share an endpoint have
- * a port each. No other process of the network namespace shows such a port meanwhile, and none of
- * the device's sockets is bound to it. A process has a lock for each of its ports on the
+ * Ports that rdma_cm ids show to programs, besides those of sockets: ids that share an endpoint
+ * have separate ports. No other process of the network namespace shows such a port meanwhile, and
+ * no socket of the device is bound to it. A process has a lock for each of its ports on the
  * namespace's file in /proc. One descriptor serves all ports; without ports there is no descriptor.
- * The ports are ephemeral ports of the kernel, as with its own rdma_cm.
+ * The ports are ephemeral ports of the kernel, as with the kernel's rdma_cm.
  *
- * Without that file, or if other processes have locked all of it, ports are unique in the process
- * alone. The caller may hold any lock.
+ * Without that file, or if other processes have locked all of it, ports are unique only in the
+ * process. The caller may hold any lock.
  */
 #ifndef SCTPIW_NET_ID_PORT_H
 #define SCTPIW_NET_ID_PORT_H
@@ -16,15 +16,15 @@
 #include <stdint.h>
 
 /*
- * Takes this port, or with 0 a free port other than the last one given back. Returns the port, or 0
- * if all are taken.
+ * Takes this port, or if it is 0, a free port other than the last one given back. Returns the port,
+ * or 0 if all are taken.
  */
 uint16_t id_port_take(uint16_t port);
 /* Gives back a port that id_port_take() has returned. */
 void id_port_give(uint16_t port);
-/* Whether a process of this host has taken the port. */
+/* True if a process of this host has taken the port. */
 bool id_port_is_taken(uint16_t port);
-/* In the child of a fork(): the ports are its parent's. */
+/* Call this in the child of a fork(): the ports belong to the parent. */
 void id_port_forget(void);
 
 #endif

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The carrier of SCTP on IP, protocol 132. A raw socket gets the packets of all ports; a filter in the kernel
- * leaves those of the endpoint, so that processes live side by side. IPv6 and IPv4 need a socket each: an
- * endpoint on :: that takes both has carrier_port.fd and .fd4.
+ * The carrier of SCTP on IP, protocol 132. A raw socket gets the packets of all ports. A filter in
+ * the kernel passes only those of the endpoint, so that processes can coexist. IPv6 and IPv4 need a
+ * socket each: an endpoint on :: for both has carrier_port.fd and .fd4.
  *
- * The kernel has no ports for raw sockets. carrier_port.claim holds the port instead: a UDP socket with the
- * endpoint's address, which gives bind()'s answers and ephemeral ports, and tells peers with llp = udp what is
- * wrong (net/signpost.h).
+ * The kernel has no ports for raw sockets. So carrier_port.claim, a UDP socket with the endpoint's
+ * address, holds the port. It provides bind()'s errors and ephemeral ports, and notifies peers with
+ * llp = udp of the mistake (net/signpost.h).
  *
- * Nobody knows who owns the port that a packet goes to, so nobody answers for a port without an owner. Only a
- * host without any socket for SCTP answers (protocol unreachable); elsewhere a dead peer is noticed by its
- * silence.
+ * No process knows the owner of another port, so no process answers packets to a port without an
+ * owner. Only a host without any socket for SCTP answers (protocol unreachable). Elsewhere silence
+ * reveals a dead peer.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -38,7 +38,10 @@
 /* Messages of one system call; SCTP's batches have up to 64 packets. */
 #define TX_MESSAGES 64
 
-/* Offset and length in the SCTP common header (RFC 9260 3.1): ports and tag, which is what an ICMP error quotes. */
+/*
+ * Offset of the port in the SCTP common header (RFC 9260 3.1), and the bytes of the header that an
+ * ICMP error quotes: ports and tag.
+ */
 #define DPORT_OFFSET 2
 #define COMMON_MIN 8
 
@@ -48,7 +51,7 @@
 		.filter = (struct sock_filter[]){ __VA_ARGS__ },                                   \
 	}
 
-/* ---- may it be used at all? ---- */
+/* ---- check ---- */
 
 static bool ip_check(struct config_error *why)
 {
@@ -92,7 +95,7 @@ static int claim_port(struct endpoint *ep, struct carrier_port *p, const struct 
 	return ret;
 }
 
-/* A raw socket for IPv4 sees the header of IP, one for IPv6 does not. */
+/* A raw socket for IPv4 gets the IP header, and one for IPv6 does not. */
 static int filter_port(int fd, bool v4, uint16_t port)
 {
 	const struct sock_fprog after_header =
@@ -108,7 +111,7 @@ static int filter_port(int fd, bool v4, uint16_t port)
 	return attach(fd, v4 ? &after_header : &at_once);
 }
 
-/* A raw socket of one family, on the endpoint's address and port. */
+/* Opens a raw socket of one family, on the endpoint's address and port. */
 static int open_raw(struct endpoint *ep, int family, int *out, size_t *rcvbuf)
 {
 	struct ip_addr ip = sockaddr_ip((struct sockaddr *)&ep->bound.local);
@@ -134,7 +137,7 @@ static int open_raw(struct endpoint *ep, int family, int *out, size_t *rcvbuf)
 
 /* ---- receiving ---- */
 
-/* What stands before the SCTP packet. */
+/* Returns the bytes before the SCTP packet. */
 static size_t header_len(const struct sockaddr *from, const uint8_t *data, size_t len)
 {
 	return from->sa_family == AF_INET && len ? (data[0] & 0xfu) * 4 : 0;
@@ -161,7 +164,7 @@ static unsigned int ip_receive(struct endpoint *ep, struct path_socket *path,
 {
 	struct ip_addr local = sockaddr_ip((const struct sockaddr *)&ep->bound.local);
 	const struct carrier_port *p = carrier_port_of(ep);
-	/* Each family has half of the room, so that a flood of one does not shut out the other. */
+	/* Each family has half of the room, so that a flood of one does not block the other. */
 	unsigned int n = carrier_socket_receive(ep, p->fd, &local, dgrams,
 						p->fd4 >= 0 ? max / 2 : max, strip);
 
@@ -170,19 +173,19 @@ static unsigned int ip_receive(struct endpoint *ep, struct path_socket *path,
 	return n;
 }
 
-/* The kernel tells all raw sockets of the host of an error; only the quote says which port it is about. */
+/* The kernel reports an error to all raw sockets of the host. Only the quote shows the port. */
 static bool is_ours(const struct endpoint *ep, const struct carrier_error *err)
 {
 	return err->local ||
 	       (err->quoted_len >= COMMON_MIN && get_be16(err->quoted) == ep->bound.port);
 }
 
-/* What the error means is another thing than for UDP where ports and protocols are concerned. */
+/* Errors about ports and protocols have another meaning than for UDP. */
 static int unreachable(const struct sock_extended_err *ee)
 {
 	int error = carrier_socket_unreachable(ee);
 
-	/* RFC 9260 10 (ICMP8): as if the peer had sent an ABORT. */
+	/* RFC 9260 10 (ICMP8): has the effect of an ABORT from the peer. */
 	if ((ee->ee_origin == SO_EE_ORIGIN_ICMP && error == -ENOPROTOOPT) ||
 	    (ee->ee_origin == SO_EE_ORIGIN_ICMP6 && ee->ee_type == ICMP6_PARAM_PROB &&
 	     ee->ee_code == ICMP6_PARAMPROB_NEXTHEADER))
@@ -234,7 +237,7 @@ static int ip_open(struct endpoint *ep, const struct sockaddr *addr, bool v6only
 	ep->bound.wildcard = sockaddr_is_any(addr);
 	p->df = true;
 	ret = claim_port(ep, p, addr);
-	/* ::ffff:10.0.0.1 is an IPv4 address to all but its owner. */
+	/* A socket for ::ffff:10.0.0.1 is a socket for IPv4. */
 	if (!ret)
 		ret = open_raw(ep, ip_addr_is_v4(&ip) ? AF_INET : AF_INET6, &p->fd, rcvbuf);
 	if (!ret && ep->bound.family == AF_INET6 && ep->bound.wildcard && !v6only &&
@@ -259,7 +262,7 @@ static void set_df(struct endpoint *ep, bool df)
 	p->df = df;
 }
 
-/* Describes as many packets of the batch as there is room for; returns their number. */
+/* Describes as many packets of the batch as fit. Returns their number. */
 static unsigned int fill(struct mmsghdr *msgs, struct iovec *iov, const struct msghdr *msg,
 			 const struct sctp_batch *batch)
 {
@@ -277,7 +280,7 @@ static unsigned int fill(struct mmsghdr *msgs, struct iovec *iov, const struct m
 	return n;
 }
 
-/* Takes the first n packets out of the batch. */
+/* Removes the first n packets from the batch. */
 static void advance(struct endpoint *ep, struct sctp_batch *batch, unsigned int n, bool sent)
 {
 	size_t len = n * batch->segment;
@@ -315,8 +318,8 @@ static int ip_send(struct endpoint *ep, struct sctp_batch *batch)
 			return ret;
 		} else {
 			/*
-			 * A call reports errors of earlier packets; then this packet has not been tried
-			 * yet, and is sent once more. What fails twice is lost.
+			 * A call may report an error of an earlier packet, without trying this one.
+			 * So each packet gets a second attempt, and is lost if that fails.
 			 */
 			carrier_port_errors(ep);
 			if (again)

@@ -24,7 +24,7 @@ const struct carrier_link *link_find(struct link_table *t, const struct ip_addr 
 	return l;
 }
 
-/* An entry that is free, or else the one that was used longest ago. */
+/* Returns a free entry, or else the least recently used one. */
 static struct carrier_link *make_room(struct link_table *t, uint64_t now)
 {
 	struct carrier_link *oldest = &t->links[0];

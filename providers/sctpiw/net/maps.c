@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* memory_check(), memory_gaps(): mappings, and how they are mapped. */
+/* memory_check() and memory_gaps(): mappings, and their rights. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
@@ -18,7 +18,7 @@
 #define VMA_READ 1
 #define VMA_WRITE 2
 
-/* Linux 6.11's query on /proc/PID/maps; the headers of older systems lack it. */
+/* The query of Linux 6.11 on /proc/PID/maps; older headers lack it. */
 struct vma_query {
 	uint64_t size;
 	uint64_t query_flags;
@@ -40,10 +40,10 @@ struct walk {
 	/* Called for each unmapped stretch; NULL: all must be mapped. */
 	void (*gap)(uint64_t start, uint64_t end, void *arg);
 	void *arg;
-	bool failed; /* a mapping that is required is missing */
+	bool failed; /* a required mapping is missing */
 };
 
-/* Nothing is mapped up to start. false: the walk is over. */
+/* Handles an unmapped stretch up to start. Returns false if the walk is over. */
 static bool pass_gap(struct walk *w, uint64_t start)
 {
 	if (start > w->end)
@@ -58,7 +58,7 @@ static bool pass_gap(struct walk *w, uint64_t start)
 	return !w->failed && w->addr < w->end;
 }
 
-/* The next mapping. false: the walk is over. */
+/* Handles the next mapping. Returns false if the walk is over. */
 static bool pass(struct walk *w, uint64_t start, uint64_t stop, unsigned int flags)
 {
 	if (stop <= w->addr)
@@ -73,7 +73,7 @@ static bool pass(struct walk *w, uint64_t start, uint64_t stop, unsigned int fla
 	return stop < w->end;
 }
 
-/* false: this kernel cannot be asked like this. */
+/* Returns false if the kernel does not have this query. */
 static bool walk_by_query(int fd, struct walk *w)
 {
 	struct vma_query q;
@@ -94,7 +94,7 @@ static bool walk_by_query(int fd, struct walk *w)
 	return true;
 }
 
-/* Parses "start-end rwxp ...". false: the line is not complete. */
+/* Parses "start-end rwxp ...". Returns false if the line is not complete. */
 static bool parse_line(const char *line, const char *end, uint64_t *start, uint64_t *stop,
 		       unsigned int *flags)
 {
@@ -194,8 +194,8 @@ void memory_gaps(uint64_t addr, uint64_t end, void (*gap)(uint64_t start, uint64
 
 	w.addr -= w.addr % page;
 	/*
-	 * The call only checks that all is mapped, and is faster than reading the file. A length
-	 * that wraps when rounded up counts as 0.
+	 * msync() only checks that everything is mapped, and is faster than reading the file. A
+	 * length that wraps when rounded up counts as 0.
 	 */
 	if (end - w.addr > UINT64_MAX - page || syscall(SYS_msync, w.addr, end - w.addr, MS_ASYNC))
 		walk(&w);

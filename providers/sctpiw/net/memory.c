@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The application may unmap, protect or truncate a registered range at any time. So copies, checksums and
- * atomics run under a guard: a fault on an address of theirs jumps out of them. Any other fault is none of our
- * business and goes to the handler that was there before.
+ * The application may unmap, protect or truncate a registered range at any time. So copies,
+ * checksums and atomics run under a guard: a fault at one of their addresses jumps out of them. Any
+ * other fault goes to the previous handler.
  */
 #define _GNU_SOURCE
 #include "net/memory.h"
@@ -25,15 +25,15 @@
 
 struct copy_guard {
 	/*
-	 * Of __builtin_setjmp(), which keeps three registers, and has the compiler save others as it
-	 * needs. That of libc takes twice the time of a small copy.
+	 * For __builtin_setjmp(), which keeps three registers, and lets the compiler save others as
+	 * needed. libc's setjmp() takes twice the time of a small copy.
 	 */
 	void *env[5];
 	uintptr_t dst, src;
 	size_t len;
 };
 
-/* The model is initial-exec because a signal handler must not allocate thread-local storage. */
+/* Initial-exec, because a signal handler must not allocate thread-local storage. */
 #define GUARD_TLS __thread __attribute__((tls_model("initial-exec")))
 static GUARD_TLS struct copy_guard *volatile active;
 static GUARD_TLS bool unblocked;
@@ -41,9 +41,9 @@ static GUARD_TLS bool unblocked;
 static struct sigaction previous[2]; /* SIGSEGV, SIGBUS */
 
 /*
- * A fault whose signal is blocked kills the process, and threads that block every signal are common; nobody
- * blocks these two to be killed by them. It is done again after a fault, because this function cannot know the
- * mask of the handler that it may have been called from.
+ * A fault whose signal is blocked kills the process. Threads that block every signal are common,
+ * but none blocks these two in order to be killed. This is repeated after a fault, since the jump
+ * leaves a handler whose mask is unknown.
  */
 static void unblock_faults(void)
 {
@@ -56,14 +56,17 @@ static void unblock_faults(void)
 	unblocked = true;
 }
 
-/* The bytes that the address of a fault may stand for: s390x tells the page alone. */
+/* Bytes that the address of a fault may stand for: s390x reports only the page. */
 #ifdef __s390x__
 #define FAULT_UNIT 4096u
 #else
 #define FAULT_UNIT 1u
 #endif
 
-/* What an address has beside a tag that the processor passes over, and which arm64 leaves out of a fault's address. */
+/*
+ * Bits of an address without the tag. The processor ignores the tag, and arm64 omits it from a
+ * fault's address.
+ */
 #ifdef __aarch64__
 #define ADDRESS_MASK (UINTPTR_MAX >> 8)
 #else
@@ -71,8 +74,8 @@ static void unblock_faults(void)
 #endif
 
 /*
- * Whether the fault's address can be relied on. x86 says none if it is none that a page of a program can have, and User-Mode
- * Linux says another one then.
+ * True if the address of a fault here is reliable. x86 reports none if no page of a program can
+ * have it. User-Mode Linux reports a wrong one then.
  */
 static bool is_told(uintptr_t start, size_t len)
 {
@@ -83,7 +86,7 @@ static bool is_told(uintptr_t start, size_t len)
 #endif
 }
 
-/* Whether a fault may be one of [start, start + len). */
+/* True if a fault may be in [start, start + len). */
 static bool in_range(const siginfo_t *info, uintptr_t start, size_t len)
 {
 	uintptr_t addr = (uintptr_t)info->si_addr & ADDRESS_MASK;
@@ -94,12 +97,12 @@ static bool in_range(const siginfo_t *info, uintptr_t start, size_t len)
 	return addr >= start ? addr - start < len : start - addr < FAULT_UNIT;
 }
 
-/* Returns false if the fault is none of ours; else it does not return. */
+/* Returns false if the fault is not at a guarded address. Otherwise it does not return. */
 static bool on_fault(int sig, siginfo_t *info, void *context)
 {
 	struct copy_guard *guard = active;
 
-	/* If si_code <= 0 somebody has sent the signal: it is no fault. */
+	/* If si_code <= 0, a process has sent the signal: it is no fault. */
 	if (!guard || info->si_code <= 0 ||
 	    (!in_range(info, guard->dst, guard->len) && !in_range(info, guard->src, guard->len)))
 		return false;
@@ -120,7 +123,7 @@ static void handler(int sig, siginfo_t *info, void *context)
 	} else if (prev->sa_handler != SIG_DFL && prev->sa_handler != SIG_IGN) {
 		prev->sa_handler(sig);
 	} else if (prev->sa_handler == SIG_DFL || info->si_code > 0) {
-		/* A true fault strikes again on return; a signal that was sent must be sent again. */
+		/* A true fault recurs on return; a sent signal must be sent again. */
 		sigaction(sig, &dfl, NULL);
 		if (info->si_code <= 0)
 			syscall(SYS_tgkill, getpid(), (pid_t)syscall(SYS_gettid), sig);
@@ -156,8 +159,8 @@ void memory_copy_ascending(void)
 }
 
 /*
- * In a program with ThreadSanitizer, memcpy() is its own, which takes notes of the thread around the
- * copy. A fault that jumps out would leave them behind, and the thread would be reported.
+ * A program with ThreadSanitizer has a memcpy() that keeps notes of the thread during the copy. A
+ * jump out of the copy would leave the notes behind, and ThreadSanitizer would report the thread.
  */
 static void avoid_memcpy_of_tsan(void)
 {
@@ -165,7 +168,7 @@ static void avoid_memcpy_of_tsan(void)
 		ascending = true;
 }
 
-/* The child of a fork inherits a handler, but not a claim. */
+/* The child of a fork() inherits a handler, but not a claim. */
 static int guard_process(void)
 {
 	static pthread_once_t once = PTHREAD_ONCE_INIT;
@@ -198,7 +201,7 @@ int memory_guard(void)
 	return ret;
 }
 
-#ifndef MADV_POPULATE_READ /* Linux 5.14 */
+#ifndef MADV_POPULATE_READ /* since Linux 5.14 */
 #define MADV_POPULATE_READ 22
 #define MADV_POPULATE_WRITE 23
 #endif
@@ -218,8 +221,9 @@ int memory_populate(uint64_t addr, uint64_t len, bool write)
 }
 
 /*
- * Each store releases those before it, also those of earlier copies, to whatever thread of the application reads
- * it and acquires. On x86 any store does; ARM has an instruction for it, and moves other stores past each other.
+ * Each store releases the stores before it, also of earlier copies, to any thread of the
+ * application that reads it and acquires. On x86 any store does so. ARM has an instruction for
+ * this, and reorders other stores.
  */
 static UNORDERED __attribute__((noinline)) void copy_up(void *dst, const void *src, size_t len)
 {
@@ -249,8 +253,8 @@ static void prepare(struct copy_guard *guard, const void *dst, const void *src, 
 }
 
 /*
- * Each small message comes here, so it does without guarded(), which costs a call more. A null pointer is an address like
- * others, which faults.
+ * Each small message comes here, so this does without guarded(), which costs one more call. A null
+ * pointer is an address like others, and faults.
  */
 __attribute__((no_sanitize("undefined"))) int memory_copy(void *dst, const void *src, size_t len)
 {
@@ -262,7 +266,7 @@ __attribute__((no_sanitize("undefined"))) int memory_copy(void *dst, const void 
 		return -EFAULT;
 	}
 	active = &guard;
-	/* The compiler must not move the copy over these fences. */
+	/* The compiler must not move the copy across these fences. */
 	atomic_signal_fence(memory_order_seq_cst);
 	if (__builtin_expect(ascending, 0))
 		copy_up(dst, src, len);
@@ -273,7 +277,9 @@ __attribute__((no_sanitize("undefined"))) int memory_copy(void *dst, const void 
 	return 0;
 }
 
-/* Runs fn(arg), which reads or writes len bytes at memory. -EFAULT: it did not come to its end. */
+/*
+ * Runs fn(arg), which reads or writes len bytes at memory. Returns 0, or -EFAULT if fn did not end.
+ */
 static int guarded(const void *memory, size_t len, void (*fn)(void *arg), void *arg)
 {
 	struct copy_guard guard;

@@ -15,7 +15,7 @@
 
 #define READ_TRIES 3
 
-/* Room for one more in an array of n elements; false: no memory. */
+/* Makes room for one more element in an array of n. Returns false when out of memory. */
 static bool grow(void **array, unsigned int n, size_t size)
 {
 	void *p;
@@ -47,8 +47,8 @@ static struct netdev_link *link_of(const struct netdev_reading *r, unsigned int 
 }
 
 /*
- * Programs take the first GID that they like, so addresses that reach furthest come first, and IPv4 before
- * IPv6.
+ * Programs take the first suitable GID. So addresses that reach furthest come first, and IPv4
+ * before IPv6.
  */
 static unsigned int rank(const struct rtnl_addr *addr, bool running)
 {
@@ -61,7 +61,7 @@ static unsigned int rank(const struct rtnl_addr *addr, bool running)
 	return 2 * reach + !ip_addr_is_v4(&addr->ip);
 }
 
-/* The rate of an interface; 0 if the kernel does not know it, or gives no answer. */
+/* Returns the rate of an interface, or 0 if the kernel does not report it. */
 static unsigned int link_mbps(int fd, const char *name)
 {
 	struct ethtool_cmd cmd = { .cmd = ETHTOOL_GSET };
@@ -72,11 +72,11 @@ static unsigned int link_mbps(int fd, const char *name)
 	if (fd < 0 || sys_ioctl(fd, SIOCETHTOOL, &req))
 		return 0;
 	mbps = (uint32_t)cmd.speed_hi << 16 |
-	       cmd.speed; /* ethtool_cmd_speed() shifts an int, into its sign */
+	       cmd.speed; /* ethtool_cmd_speed() would shift an int into its sign */
 	return mbps == (uint32_t)SPEED_UNKNOWN ? 0 : mbps;
 }
 
-/* The link has an address that can be used. It is asked once, however many addresses it has. */
+/* Counts a link with a usable address. The link is queried once, however many addresses it has. */
 static void count_link(struct netdev_reading *r, struct netdev_link *known)
 {
 	unsigned int mbps;
@@ -93,8 +93,8 @@ static void count_link(struct netdev_reading *r, struct netdev_link *known)
 }
 
 /*
- * Takes an address, unless it cannot be used: its interface is down, or it is not known yet that nobody else
- * has it (duplicate address detection).
+ * Takes an address if it can be used. Its interface must be up, and duplicate address detection
+ * must have succeeded, or be optimistic.
  */
 static void add_addr(const struct rtnl_addr *addr, void *arg)
 {
@@ -121,7 +121,7 @@ static void add_addr(const struct rtnl_addr *addr, void *arg)
 		count_link(r, known);
 }
 
-/* The kernel may say that things changed while it told them: then it is asked once more. */
+/* If the kernel reports changes during a dump, everything is read once more. */
 int netdev_read(struct netdev_reading *r)
 {
 	int ret = -EAGAIN;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* The host's network interfaces and addresses, read at one moment, as the RDMA device needs them. No lock. */
+/* The host's network interfaces and addresses at one moment, for the RDMA device. No lock. */
 #ifndef SCTPIW_NET_NETDEV_H
 #define SCTPIW_NET_NETDEV_H
 
@@ -11,24 +11,24 @@
 
 struct netdev_link {
 	struct rtnl_link link;
-	bool counted; /* in mtu, mbps and active below */
+	bool counted; /* counted in mtu, mbps and active below */
 };
 
 struct netdev_reading {
 	struct netdev_link *links;
-	struct gid_entry *gids; /* the addresses that can be used */
+	struct gid_entry *gids; /* usable addresses */
 	unsigned int n_links, n_gids;
-	bool active;	   /* an interface that is up has an address */
-	unsigned int mtu;  /* the largest of such interfaces, bytes; 0: there are none */
-	unsigned int mbps; /* the rate of the fastest; 0: none says */
-	bool failed;	   /* out of memory meanwhile */
+	bool active;	   /* a running interface has an address */
+	unsigned int mtu;  /* the largest of such interfaces, bytes; 0: none */
+	unsigned int mbps; /* the rate of the fastest; 0: unknown */
+	bool failed;	   /* out of memory */
 	int ioctl_fd;
 };
 
-/* Reads the host. 0, or -errno; then *r is no good. netdev_free() in any case. */
+/* Reads the host. Returns 0, or -errno with an invalid *r. Call netdev_free() in any case. */
 int netdev_read(struct netdev_reading *r);
 void netdev_free(struct netdev_reading *r);
-/* The name of an interface of the reading; "": it has none of that number. */
+/* Gets the name of an interface of the reading, or "" if the reading lacks it. */
 void netdev_name(const struct netdev_reading *r, unsigned int ifindex, char name[16]);
 
 #endif

@@ -51,7 +51,7 @@ uint64_t node_guid_of_boot(void)
 	return guid;
 }
 
-/* The middle of an EUI-64 that was made of an Ethernet address says no more than that, so it is free. */
+/* An EUI-64 made of an Ethernet address has constant bytes in the middle, which can be changed. */
 uint64_t node_guid_of_child(uint64_t guid, uint32_t forks)
 {
 	return guid ^ htobe64((uint64_t)(forks & 0xffff) << 24);

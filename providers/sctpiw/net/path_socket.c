@@ -16,11 +16,11 @@
 #include "util/alloc.h"
 #include "util/sockaddr.h"
 
-/* ns. The socket that received last is asked first for so long. */
+/* ns. The socket that received last is read first for this time. */
 #define HOT 1000000u
-/* Each so many passes all sockets are asked alike. */
+/* One of this number of passes reads all sockets alike. */
 #define PASSES 4u
-/* Rounds of receiving in which a receive buffer is emptied that holds nothing but small datagrams. */
+/* Rounds of receiving that empty a receive buffer with small datagrams only. */
 #define BEHIND 16384u
 
 struct path_sockets *path_sockets_new(void)
@@ -48,7 +48,7 @@ static bool is_same(const struct path_addr *a, const struct path_addr *b)
 	       ip_addr_equal(&a->local, &b->local);
 }
 
-/* ---- who earns one ---- */
+/* ---- paths that earn a socket ---- */
 
 static void count(struct path_sockets *s, struct carrier_port *p, const struct path_addr *addr,
 		  uint64_t now)
@@ -100,9 +100,9 @@ struct path_socket *path_socket_of(struct carrier_port *p, const struct path_add
 /* ---- opening ---- */
 
 /*
- * While one more socket is bound, those of the port let another one of the same user share it. No longer: what comes
- * from strangers would be shared as well. A port that several shards have is shared anyway, and what comes from strangers
- * goes where the carrier steers it.
+ * While one more socket is bound, the sockets of the port share it with a socket of the same user.
+ * Otherwise they do not, since packets of strangers would be shared, too. A port of several shards
+ * is always shared, and the carrier steers packets of strangers.
  */
 static void share_port(struct carrier_port *p, int fd, bool share)
 {
@@ -120,7 +120,10 @@ static void share_port(struct carrier_port *p, int fd, bool share)
 	sys_setsockopt_int(fd, SOL_SOCKET, SO_REUSEPORT, share);
 }
 
-/* Between the two calls the socket takes what comes from anybody, so that receivers have to ask who it was. */
+/*
+ * Between the two calls the socket takes packets from any host, so receivers have to check the
+ * source.
+ */
 static int bind_and_connect(struct carrier_port *p, int fd, const struct path_addr *addr)
 {
 	struct sockaddr_storage local, remote;
@@ -137,7 +140,9 @@ static int bind_and_connect(struct carrier_port *p, int fd, const struct path_ad
 	return ret;
 }
 
-/* As the port's own socket, but that nothing tells where a packet came to. */
+/*
+ * Sets the options of the port's own socket, except those that report the destination of packets.
+ */
 static void set_options(int fd, bool v4, uint8_t tos)
 {
 	carrier_socket_report(fd, v4, !v4, false);
@@ -148,7 +153,7 @@ static void set_options(int fd, bool v4, uint8_t tos)
 	sys_setsockopt_int(fd, SOL_UDP, UDP_GRO, 1);
 }
 
-/* Returns the socket, watched, or -errno. */
+/* Returns the watched socket, or -errno. */
 static int open_socket(struct carrier_port *p, struct path_socket *ps, const struct path_addr *addr)
 {
 	struct epoll_event ev = { .events = EPOLLIN, .data.ptr = &ps->watch };
@@ -173,7 +178,10 @@ static void close_one(struct path_socket *ps)
 	struct path_sockets *s = ps->all;
 	struct carrier_port *p = ps->port;
 
-	/* A child of fork() may hold it open, so closing it here would not take it out of the epoll set. */
+	/*
+	 * A child of fork() may hold the socket open, so close() alone would leave it in the epoll
+	 * set.
+	 */
 	sys_epoll_ctl(p->ep->conn->net->epoll_fd, EPOLL_CTL_DEL, ps->fd, NULL);
 	sys_close(ps->fd);
 	if (p->out.watch == &ps->watch)
@@ -190,8 +198,8 @@ static bool is_awaited(const struct path_socket *ps)
 }
 
 /*
- * A free place, if need be that of the socket that was unused for longest. NULL: all are in use; so is one in which
- * something waits, as after a time in which this process did not run.
+ * Returns a free place, if need be that of the least recently used socket. Returns NULL if all are
+ * in use. A socket with waiting packets counts as used: this process may not have run for a while.
  */
 static struct path_socket *find_place(struct path_sockets *s, uint64_t now)
 {
@@ -327,7 +335,7 @@ bool path_sockets_room(const struct carrier_port *p, const struct ip_addr *from,
 	return found;
 }
 
-/* ---- of all of a port ---- */
+/* ---- all sockets of a port ---- */
 
 void path_socket_set_df(struct path_socket *ps, bool df)
 {

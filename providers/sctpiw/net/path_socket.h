@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * A connected UDP socket for each path that is used much, beside the socket of its port. The kernel then looks for
- * no route and no source address for what is sent, and for no destination address of what came. A port keeps its own
- * socket for everything else, and for everything where there is no socket for a path. Shard lock.
+ * A connected UDP socket for each path with many packets, beside the socket of its port. The kernel
+ * then looks up no route and no source address for packets that leave, and no destination address
+ * for packets that arrive. A port uses its own socket for all else, and for paths without a socket.
+ * Shard lock.
  *
- * There are PATH_SOCKETS for all ports of a shard, and each takes the place of one that was unused for a while. Who
- * sends only counts. Sockets come and go in front of a receive pass, since what waits in one that may go is taken in.
+ * All ports of a shard share PATH_SOCKETS sockets. A new one takes the place of one that was unused
+ * for a while. The send functions only count. Sockets are opened and closed before a receive pass,
+ * since packets that wait in a socket to be closed are received first.
  */
 #ifndef SCTPIW_NET_PATH_SOCKET_H
 #define SCTPIW_NET_PATH_SOCKET_H
@@ -22,26 +24,25 @@ struct conn;
 struct sock_extended_err;
 
 #define PATH_SOCKETS 16u
-/* Batches that a path sends within PATH_PERIOD to get a socket. */
+/* Batches that a path must send within PATH_PERIOD to get a socket. */
 #define PATH_SENDS 64u
-/* ns. Also: a socket that was not used for so long makes room for another one. */
+/* ns. Also the time without use after which a socket makes room for another one. */
 #define PATH_PERIOD NSEC_PER_SEC
-/* They take this part of the descriptors that the process may have, at most. */
+/* Path sockets take at most 1 of PATH_SOCKETS_PART descriptors that the process may have. */
 #define PATH_SOCKETS_PART 64u
 
 struct path_socket {
-	struct net_watch watch; /* first; what its epoll entry points to */
+	struct net_watch watch; /* first; its epoll entry points to it */
 	struct path_sockets *all;
 	struct carrier_port *port; /* NULL: the place is free */
 	struct path_addr addr;
 	int fd;
-	bool df; /* as the socket has it now */
-	unsigned int
-		behind; /* what is in the port's own socket is read before, at most so many times */
-	uint64_t used;	/* ns: when it last sent, or received */
+	bool df;	     /* present setting of the socket */
+	unsigned int behind; /* maximum rounds that read the port's own socket first */
+	uint64_t used;	     /* ns: last transmission or reception */
 };
 
-/* A path that perhaps will have one. */
+/* A path that may get a socket. */
 struct path_candidate {
 	struct carrier_port *port;
 	struct path_addr addr;
@@ -49,58 +50,60 @@ struct path_candidate {
 };
 
 /*
- * Candidates are the paths that send most, as long as they are few: a send on a path that is none of them takes one
- * count from each.
+ * Candidates are the paths that send most, if they are few. A send on another path takes one count
+ * from each.
  */
 #define PATH_CANDIDATES 4u
 
 struct path_sockets {
 	struct path_socket socket[PATH_SOCKETS];
-	unsigned int n;		 /* in use */
-	struct path_socket *hot; /* the one that received last; or NULL */
-	unsigned int turn;	 /* of the passes */
+	unsigned int n;		 /* sockets in use */
+	struct path_socket *hot; /* the socket that received last, or NULL */
+	unsigned int turn;	 /* number of passes */
 
 	struct path_candidate candidate[PATH_CANDIDATES];
-	uint64_t counted_from; /* ns */
+	uint64_t counted_from; /* ns: start of the period */
 	bool due;	       /* a candidate has sent PATH_SENDS */
 };
 
-/* NULL: out of memory. */
+/* Returns NULL when out of memory. */
 struct path_sockets *path_sockets_new(void);
-/* None may be in use. */
+/* No socket may be in use. */
 void path_sockets_free(struct path_sockets *s);
 
 /*
- * The socket of p for packets to addr, or NULL; then the send is counted. p has no path socket for addresses of groups,
- * nor while it is not known which local address packets leave from.
+ * Returns the socket of p for packets to addr. If there is none, counts the send and returns NULL.
+ * p has no path socket for addresses of groups, or while the local address of packets is unknown.
  */
 struct path_socket *path_socket_of(struct carrier_port *p, const struct path_addr *addr);
-/* Opens a socket for each path that has earned one, as far as that is possible. */
+/* Opens a socket for each path that has earned one, if possible. */
 void path_sockets_open(struct conn *c);
 /*
- * The socket to be asked first in this pass, or NULL: the one that received last, while that is not long ago. A poller
- * that finds nothing there may leave it at that, for some of its passes have no such socket.
+ * Returns the socket to read first in this pass: the one that received last, unless that was long
+ * ago. Returns NULL if there is none, and in some passes always. So a poller may end a pass that
+ * finds nothing in this socket.
  */
 struct path_socket *path_sockets_first(struct path_sockets *s, uint64_t now);
 /* As carrier_port_ops.receive(). */
 unsigned int path_socket_receive(struct path_socket *ps, struct carrier_datagram *dgrams,
 				 unsigned int max);
-/* The next entry of an error queue of p's path sockets, as carrier_port_ops.next_error(). */
+/* As carrier_port_ops.next_error(), for the error queues of p's path sockets. */
 bool path_socket_next_error(struct carrier_port *p, struct carrier_error *err,
 			    struct sock_extended_err *ee);
 
 /*
- * How full the receive buffer of p's path socket for that remote address is; of several, for several ports of its, the
- * fullest. false: there is none, or it is not known.
+ * Gets the fill level of the receive buffer of p's path socket for that remote address. If several
+ * ports of the address have a socket, gets the fullest. Returns false if there is none, or the
+ * level is unknown.
  */
 bool path_sockets_room(const struct carrier_port *p, const struct ip_addr *from,
 		       struct carrier_room *room);
 
 void path_socket_set_df(struct path_socket *ps, bool df);
 void path_sockets_set_tos(struct carrier_port *p, uint8_t tos);
-/* Closes those of p. What waits in them is lost. */
+/* Closes the path sockets of p. Packets that wait in them are lost. */
 void path_sockets_close(struct carrier_port *p);
-/* In the child of a fork: closes the descriptors of those of p. */
+/* Closes the descriptors of p's path sockets, in the child of a fork(). */
 void path_sockets_forget(struct carrier_port *p);
 
 #endif

@@ -16,7 +16,9 @@
 
 #define NO_WATCH (-1)
 
-/* What the port's width and speed mean, as the kernel's drivers for Ethernet report them. */
+/*
+ * Rates that width and speed of the port stand for, as the kernel's Ethernet drivers report them.
+ */
 static const struct rate {
 	unsigned int mbps;
 	uint8_t width, speed;
@@ -32,21 +34,21 @@ static const struct rate {
 	{ 400000, 2, 128 }, /* 4X NDR */
 };
 
-/* The rate of a host whose interfaces do not say theirs, as lo, which is about that fast. */
+/* Rate of a host whose interfaces report none, such as lo, which is about that fast. */
 #define MBPS_UNKNOWN 40000
 
 static struct {
 	pthread_mutex_t lock;
-	bool known;	  /* the host was read before */
-	bool stale;	  /* the last try to read it failed */
-	bool forced_down; /* port_force_down() */
-	bool running;	  /* an interface is active: attr.active, unless the port is forced down */
+	bool known;	      /* the host was read before */
+	bool stale;	      /* the last attempt to read the host failed */
+	bool forced_down;     /* port_force_down() */
+	bool running;	      /* an interface is active; so is the port, unless it is forced down */
 	_Atomic int watch_fd; /* or NO_WATCH */
 	struct gid_table gids;
-	unsigned int left_out; /* addresses that the table has no slot for */
+	unsigned int left_out; /* addresses without a slot in the table */
 	struct port_attr attr;
 	struct list_node watchers; /* port_watcher.node */
-	_Atomic uint64_t guid; /* read once, since it must not change under programs; 0: not yet */
+	_Atomic uint64_t guid; /* read once, since programs must not see it change; 0: not yet */
 	uint32_t forks;
 	_Atomic uint32_t ways_changes;
 	struct port_way ways[PORT_WAYS_MAX];
@@ -83,7 +85,7 @@ static void tell(enum port_change change)
 	}
 }
 
-/* The table of GIDs keeps what programs have seen; this is how things are now. */
+/* The GID table keeps GIDs that programs have seen. The ways are the present ones. */
 static void take_ways(const struct netdev_reading *r)
 {
 	struct port_way ways[PORT_WAYS_MAX];
@@ -107,7 +109,7 @@ static void take_ways(const struct netdev_reading *r)
 	atomic_fetch_add_explicit(&port.ways_changes, 1, memory_order_relaxed);
 }
 
-/* Finds out anew whether the port is active, and tells of it and of other changes of the GIDs. */
+/* Updates the state of the port, and reports changes of the state and of the GIDs. */
 static void activate(bool gids_changed)
 {
 	bool was = port.attr.active;
@@ -140,7 +142,7 @@ static void take(struct netdev_reading *r)
 	port.known = true;
 }
 
-/* What cannot be read stays as it was. */
+/* Data that cannot be read stay as they were. */
 static void read_interfaces(void)
 {
 	struct netdev_reading r;
@@ -156,7 +158,9 @@ static void read_interfaces(void)
 	port.stale = ret != 0;
 }
 
-/* Reads what has changed. Where the kernel does not tell, everything is read each time. The lock. */
+/*
+ * Reads the host again if it has changed, or each time if the kernel reports no changes. The lock.
+ */
 static void refresh(void)
 {
 	int fd = atomic_load_explicit(&port.watch_fd, memory_order_relaxed);
@@ -176,7 +180,7 @@ static void lock_fresh(void)
 	refresh();
 }
 
-/* Each command of rdma_cm comes here: what does not change needs no look at what may have. */
+/* Each command of rdma_cm calls this, so a known GUID needs no lock and no system call. */
 uint64_t port_node_guid(void)
 {
 	uint64_t guid = atomic_load_explicit(&port.guid, memory_order_relaxed);
@@ -189,7 +193,7 @@ uint64_t port_node_guid(void)
 	return node_guid_of_child(guid, port.forks);
 }
 
-/* Tells of an entry; -ENODATA, and zeros, if it is NULL or empty. */
+/* Describes an entry. Returns 0, or -ENODATA with zeros if the entry is NULL or empty. */
 static int describe(const struct gid_entry *entry, struct port_gid *gid)
 {
 	memset(gid, 0, sizeof(*gid));
@@ -235,7 +239,10 @@ int port_gid_find(const uint8_t gid[16], unsigned int ifindex)
 	return index;
 }
 
-/* One of lo has no slot as long as others do, so that each connection over lo would ask in vain. */
+/*
+ * True if an address without a slot may be new. Loopback addresses have none while others do, so
+ * each connection over lo would read the host in vain.
+ */
 static bool may_have_come(const uint8_t raw[16])
 {
 	struct ip_addr ip = { 0 };
@@ -334,7 +341,7 @@ void port_fork_parent(void)
 	pthread_mutex_unlock(&port.lock);
 }
 
-/* The watchers are the parent's, and so are the news that its descriptor brings. */
+/* The watchers, and the messages of the descriptor, belong to the parent. */
 void port_fork_child(void)
 {
 	int fd = atomic_load_explicit(&port.watch_fd, memory_order_relaxed);

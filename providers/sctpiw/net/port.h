@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The one port of the RDMA device: its GIDs, state and rate, made of the host's network interfaces. There is one
- * for the process. It has a lock of its own, which may be taken under a shard's lock and before those of
- * channels; nothing here needs another lock. What was true before a question is never missed by its answer.
+ * The one port of the RDMA device in this process: its GIDs, state and rate, derived from the
+ * host's network interfaces. It has its own lock, which may be taken under a shard's lock and
+ * before those of channels. The functions need no other lock. A result includes all changes before
+ * the call.
  */
 #ifndef SCTPIW_NET_PORT_H
 #define SCTPIW_NET_PORT_H
@@ -15,50 +16,57 @@
 #include "util/list.h"
 
 struct port_attr {
-	bool active;	  /* an interface that is up has an address */
-	unsigned int mtu; /* the largest of such interfaces, bytes; 0: there are none */
-	uint8_t width; /* numbers of ibv_port_attr.active_width and active_speed, of the fastest interface */
+	bool active;	  /* a running interface has an address */
+	unsigned int mtu; /* the largest of such interfaces, bytes; 0: none */
+	uint8_t width; /* ibv_port_attr.active_width and active_speed, of the fastest interface */
 	uint8_t speed;
-	uint16_t lid;	/* the low 16 bits of the first GID; 0: there is none */
-	uint64_t downs; /* how often the port stopped being active */
+	uint16_t lid;	/* the low 16 bits of the first GID; 0: none */
+	uint64_t downs; /* how often the port became inactive */
 };
 
 void port_query(struct port_attr *attr);
-/* Network byte order; it never changes under a process, but for a child of fork(). */
+/*
+ * Returns the node GUID in network byte order. It never changes in a process, but a child of fork()
+ * has another one.
+ */
 uint64_t port_node_guid(void);
 
 struct port_gid {
-	uint8_t raw[16];	      /* the GID: an IP address, an IPv4 one as ::ffff:a.b.c.d */
-	struct sockaddr_storage addr; /* sockaddr_in or sockaddr_in6, port 0; with its scope id */
+	uint8_t raw[16];	      /* the GID: an IP address, for IPv4 as ::ffff:a.b.c.d */
+	struct sockaddr_storage addr; /* sockaddr_in or sockaddr_in6, with scope id and port 0 */
 	unsigned int ifindex;
 };
 
-/* *gid is all zero on error: -EINVAL past the end of the table, -ENODATA for an empty slot. */
+/*
+ * Gets a GID. Returns 0, -EINVAL past the end of the table, or -ENODATA for an empty slot. On error
+ * *gid is all zero.
+ */
 int port_gid(unsigned int index, struct port_gid *gid);
 /*
- * The first GID of the table, which is the port's on a network of InfiniBand. -ENODATA, and zeros, if the table is
- * empty.
+ * Gets the first GID of the table, which is the port's GID on an InfiniBand network. Returns 0, or
+ * -ENODATA with zeros if the table is empty.
  */
 int port_first_gid(struct port_gid *gid);
-/* The lowest index of that GID, on that interface unless ifindex is 0; or -ENOENT. */
+/* Returns the lowest index of that GID, on that interface unless ifindex is 0, or -ENOENT. */
 int port_gid_find(const uint8_t gid[16], unsigned int ifindex);
 /*
- * The slot of an address that this host had when a connection or a datagram came to have it, and what stands there. An
- * address that is in no slot, as one of lo may be, is left to slot 0, whose GID programs take first. The host is asked
- * only about an address that the table does not have, and not about those of lo, so that no system call is made for
- * each connection. 0; -ENODATA, slot 0 and zeros if that is empty.
+ * Gets the slot of the local address of a connection or a datagram, and the GID in that slot. The
+ * host had the address when the connection or datagram got it. An address without a slot, such as
+ * one of lo, gets slot 0, whose GID programs use first. The host is read only if the table lacks
+ * the address, and not for addresses of lo. So connections cause no system calls. Returns 0, or
+ * -ENODATA with slot 0 and zeros if slot 0 is empty.
  */
 int port_gid_slot(const uint8_t raw[16], uint8_t *slot, struct port_gid *gid);
 
 /*
- * While it is set, the port is not active, whatever the interfaces are: for faults. Watchers are told as of any other
- * change. A child of fork() begins without it.
+ * Makes the port inactive while down is set, whatever the interfaces are; for faults. Watchers get
+ * this change like any other. A child of fork() begins without it.
  */
 void port_force_down(bool down);
 
 #define PORT_WAYS_MAX 32u
 
-/* An address of this host that leads beyond the link, and whose interface is up. */
+/* An address of this host that leads beyond the link, on an interface that is up. */
 struct port_way {
 	struct ip_addr ip;
 	bool running; /* the interface has a carrier, so that packets can leave */
@@ -66,32 +74,37 @@ struct port_way {
 	char interface[16]; /* IFNAMSIZ */
 };
 
-/* Writes all of them, or PORT_WAYS_MAX, and returns how many. */
+/* Gets these addresses, PORT_WAYS_MAX at most. Returns their number. */
 unsigned int port_ways(struct port_way way[PORT_WAYS_MAX]);
-/* How often they were others than before. Any thread, without the port's lock. */
+/* Returns how often these addresses have changed. Any thread, without the port's lock. */
 uint32_t port_ways_changes(void);
 
 enum port_change { PORT_CHANGE_DOWN, PORT_CHANGE_GIDS, PORT_CHANGE_UP };
 
-/* Somebody who wants to know of changes. changed is called with the port's lock held. */
+/* A user that is notified of changes. changed is called with the port's lock held. */
 struct port_watcher {
 	struct list_node node;
 	void (*changed)(struct port_watcher *w, enum port_change change);
 };
 
-/* w must stay where it is until port_unwatch(). */
+/* w must not move before port_unwatch(). */
 void port_watch(struct port_watcher *w);
 void port_unwatch(struct port_watcher *w);
 
-/* Readable when interfaces or addresses may have changed: then port_refresh() is due. -1: not known yet. */
+/*
+ * Returns a descriptor that is readable when interfaces or addresses may have changed, or -1 if
+ * there is none yet. Then call port_refresh().
+ */
 int port_watch_fd(void);
 void port_refresh(void);
 
-/* Around fork(), so that the child finds the lock free. The child's node GUID is another one. */
+/*
+ * Call these around fork(), so that the child finds the lock free. The child has another node GUID.
+ */
 void port_fork_prepare(void);
 void port_fork_parent(void);
 void port_fork_child(void);
-/* How many times fork() lies between this process and the one that had the device first. */
+/* Returns the number of fork() calls between the first process with the device and this one. */
 uint32_t port_forks(void);
 
 #endif

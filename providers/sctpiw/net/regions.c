@@ -5,11 +5,14 @@
 #include <stdatomic.h>
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-/* Sorted by start, with random priorities (a treap): programs have many regions, and free much memory beside them. */
+/*
+ * Sorted by start, with random priorities (a treap): programs have many regions, and free much
+ * other memory.
+ */
 static struct regions_entry *root;
-/* All regions lie within these bounds; they are read without the lock. */
+/* Bounds of all regions, read without the lock. */
 static _Atomic uint64_t lowest = UINT64_MAX, highest;
-/* The model is initial-exec because a signal handler must not allocate thread-local storage. */
+/* Initial-exec, because a signal handler must not allocate thread-local storage. */
 static __thread __attribute__((tls_model("initial-exec"))) volatile bool inside;
 
 static void enter(void)
@@ -135,8 +138,8 @@ bool regions_touch(uint64_t start, uint64_t end)
 		return false;
 	enter();
 	/*
-	 * If an entry on the left ends after start, but none there is touched, all entries on the
-	 * right begin too late.
+	 * If an entry on the left ends after start, but none there is in the range, all entries on
+	 * the right begin too late.
 	 */
 	for (e = root; e && (start >= e->end || end <= e->start);)
 		e = e->left && e->left->furthest > start ? e->left : e->right;

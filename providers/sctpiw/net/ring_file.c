@@ -10,12 +10,12 @@
 #include "sys/sys.h"
 
 /*
- * So often in a row a process looks for the current file, and for room in it. It finds both at once, unless others
- * fill whole files meanwhile.
+ * Attempts to find the current file with room in it. One is enough, unless other processes fill
+ * whole files meanwhile.
  */
 #define TRIES 1000
 
-/* Who waits for a lock looks for it after a nap, and naps longer each time. */
+/* A process that waits for a lock sleeps between attempts, longer each time. */
 #define NAP_FIRST (NSEC_PER_SEC / 20000)
 #define NAP_LAST (NSEC_PER_SEC / 100)
 
@@ -54,7 +54,7 @@ void ring_file_close(struct ring_file *r)
 	r->fd = -1;
 }
 
-/* Whether the path still leads to the file that is open, and how long that is. */
+/* True if the path still leads to the open file. *size: its length. */
 static bool is_current(const struct ring_file *r, uint64_t *size)
 {
 	struct stat st;
@@ -65,7 +65,7 @@ static bool is_current(const struct ring_file *r, uint64_t *size)
 	return true;
 }
 
-/* Renames the files, the oldest one first, which goes. 0 or -errno. */
+/* Renames the files, and drops the oldest one. Returns 0 or -errno. */
 static int rename_all(const struct ring_file *r)
 {
 	char from[sizeof(r->path) + 16], to[sizeof(from)];
@@ -85,8 +85,9 @@ static int rename_all(const struct ring_file *r)
 }
 
 /*
- * Waits for the file's lock, which another process has while it writes, or renames the files. False: it has
- * had the lock for too long, or the file is not the current one any more. Where there are no locks nobody waits.
+ * Waits for the file's lock, which another process has while it writes, or renames the files.
+ * Returns false if that takes too long, or the file is not the current one any more. Where the file
+ * system has no locks, the function does not wait.
  */
 static bool lock(const struct ring_file *r)
 {

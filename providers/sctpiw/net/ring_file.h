@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * A file of limited size that several processes append records to (append_file.h). When what comes
- * next would make it too long, the file at PATH becomes PATH.1, that one PATH.2, and so on; the
- * oldest goes, and a new file begins at PATH. So PATH is always the one that is written to.
+ * A file of limited size to which several processes append records (append_file.h). If the next
+ * record would make the file too long, PATH becomes PATH.1, PATH.1 becomes PATH.2, and so on. The
+ * oldest file is removed, and a new one begins at PATH. So PATH is always the current file.
  *
- * Whoever writes has the lock of the file from before it looks at the file's length until it has written,
- * so that no file is longer than its limit, but one that consists of a single longer record. The others wait,
- * for RING_FILE_PATIENCE at most: the process that has the lock may have been stopped. Then they rename its file,
- * and go on in a new one, while it may still write what it has found room for. No record is lost or cut. The
- * owner's lock guards the struct.
+ * A writer locks the file before it checks the length, and unlocks it after the write. So no file
+ * is longer than its limit, except one with a single longer record. Other processes wait for
+ * RING_FILE_PATIENCE at most, since the writer may have been stopped. Then they rename its file,
+ * and continue in a new one. The writer may still write the record that it has found room for. No
+ * record is lost or cut. The owner's lock guards the struct.
  */
 #ifndef SCTPIW_NET_RING_FILE_H
 #define SCTPIW_NET_RING_FILE_H
@@ -26,24 +26,24 @@
 struct ring_file {
 	int fd;
 	bool fresh;	    /* this process has not written to it yet */
-	uint64_t limit;	    /* bytes of a file; 0: none, and there is one file */
-	unsigned int files; /* how many there may be, the one at path among them */
-	dev_t dev;	    /* which file fd is */
+	uint64_t limit;	    /* bytes of a file; 0: no limit, and one file */
+	unsigned int files; /* maximum number of files, with the one at path */
+	dev_t dev;	    /* device and inode of fd */
 	ino_t ino;
 	char path[CONFIG_PATH_LEN];
 };
 
-/* Opens the file. 0, or a negative number, and why in words in *error. */
+/* Opens the file. Returns 0, or a negative number with the reason in words in *error. */
 int ring_file_open(struct ring_file *r, const char *path, uint64_t limit, unsigned int files,
 		   const char **error);
 
 /*
- * To be called before len bytes are appended to r->fd: makes room for them, or finds the file that
- * another process has begun. r->fresh says whether it is one that this process has not written to. 0:
- * nobody else writes before ring_file_done(); or -errno.
+ * Call this before len bytes are appended to r->fd. It makes room for them, or finds the file that
+ * another process has begun. It sets r->fresh if this process has not written to that file. Returns
+ * 0, or -errno. After 0, no other process writes before ring_file_done().
  */
 int ring_file_prepare(struct ring_file *r, size_t len);
-/* What ring_file_prepare() was called for is written. */
+/* Call this after the write. */
 void ring_file_done(struct ring_file *r);
 
 void ring_file_close(struct ring_file *r);

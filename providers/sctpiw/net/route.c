@@ -59,7 +59,7 @@ int route_lookup(const struct sockaddr *src, const struct sockaddr *dst,
 	return ret;
 }
 
-/* ---- a socket that is kept ---- */
+/* ---- sockets for many look-ups ---- */
 
 void route_probe_init(struct route_probe *p)
 {
@@ -73,7 +73,7 @@ void route_probe_close(struct route_probe *p)
 	route_probe_init(p);
 }
 
-/* A socket keeps the source that its first connect() has chosen, and its port, until it is told to forget them. */
+/* Clears the port and the source, which a socket otherwise keeps after its first connect(). */
 static void disconnect(int fd)
 {
 	const struct sockaddr none = { .sa_family = AF_UNSPEC };
@@ -113,7 +113,7 @@ int route_to_group(const struct ip_addr *group, unsigned int ifindex)
 	return ret;
 }
 
-/* What an interface takes, bytes; 0: nothing is known. */
+/* Returns the MTU of an interface in bytes, or 0 if it is unknown. */
 static uint32_t interface_mtu(unsigned int ifindex)
 {
 	struct ifreq req = { .ifr_ifindex = (int)ifindex };
@@ -126,8 +126,8 @@ static uint32_t interface_mtu(unsigned int ifindex)
 }
 
 /*
- * The kernel learns path MTUs from ICMP messages, and any host can forge one: the kernel compares addresses
- * and ports alone. What the interface takes is the host's own word, and our SCTP finds out the rest.
+ * The kernel learns path MTUs from ICMP messages, which any host can forge: the kernel compares
+ * only addresses and ports. The MTU of the interface is reliable, and sctp/ finds the path MTU.
  */
 static uint32_t not_learnt(const struct path_addr *to, uint32_t mtu)
 {

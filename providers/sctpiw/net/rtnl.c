@@ -15,7 +15,7 @@
 
 #define WATCH_READS 64
 
-/* The kernel fills as much of a buffer as it is given, up to this size. */
+/* The kernel fills a buffer of up to this size. */
 static _Alignas(NLMSG_ALIGNTO) uint8_t answer[32768];
 
 struct dump {
@@ -98,7 +98,7 @@ static void parse_addr(const struct nlmsghdr *nlh, const struct dump *d)
 	d->addr(&addr, d->arg);
 }
 
-/* Takes one message of an answer. 0; 1: it was the last one; -errno. */
+/* Handles one message of an answer. Returns 0, 1 after the last one, or -errno. */
 static int parse(const struct nlmsghdr *nlh, const struct dump *d)
 {
 	if (nlh->nlmsg_flags & NLM_F_DUMP_INTR)
@@ -144,7 +144,7 @@ static int read_answer(int fd, const struct dump *d)
 	}
 }
 
-/* Sends a request. Returns the socket, where the answer waits, or -errno. */
+/* Sends a request. Returns the socket that receives the answer, or -errno. */
 static int ask(struct nlmsghdr *nlh)
 {
 	struct sockaddr_nl kernel = { .nl_family = AF_NETLINK };
@@ -330,8 +330,8 @@ int rtnl_watch(void)
 }
 
 /*
- * What has changed is not looked at, since everything is read anew. An error counts as a change: it says that
- * news were lost.
+ * The messages are not parsed, since everything is read again. An error counts as a change, since
+ * it means that messages were lost.
  */
 bool rtnl_changed(int fd)
 {

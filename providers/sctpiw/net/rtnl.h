@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* The network interfaces, their addresses and routes, as the kernel tells them by rtnetlink. */
+/* The network interfaces, their addresses and routes, read by rtnetlink. */
 #ifndef SCTPIW_NET_RTNL_H
 #define SCTPIW_NET_RTNL_H
 
@@ -25,28 +25,29 @@ struct rtnl_addr {
 };
 
 /*
- * Call each() for every interface, or every address of IPv4 and IPv6. 0, or -errno; -EAGAIN: the answer was cut
- * short. Two threads must not call them at once.
+ * Call each() for every interface, or every address of IPv4 and IPv6. Return 0, or -errno; -EAGAIN
+ * if the answer was cut short. Two threads must not call them at once.
  */
 int rtnl_links(void (*each)(const struct rtnl_link *link, void *arg), void *arg);
 int rtnl_addrs(void (*each)(const struct rtnl_addr *addr, void *arg), void *arg);
 
-/* What the kernel says of the way to an address. */
+/* Data of the kernel about the way to an address. */
 struct rtnl_route {
-	unsigned int ifindex; /* where packets leave; 0: it does not say */
-	uint32_t mtu;	      /* bytes that the route says its path takes; 0: it says nothing */
-	bool temporary;	      /* the kernel will forget it in some time */
+	unsigned int ifindex; /* outgoing interface; 0: unknown */
+	uint32_t mtu;	      /* MTU that the route has, bytes; 0: unknown */
+	bool temporary;	      /* the kernel's MTU expires */
 };
 
 /*
- * Asks for the route to->local has (any address of ours, if that is zero) to to->remote. 0, or -errno of the
- * kernel. Any thread.
+ * Looks up the route from to->local (zero: from any local address) to to->remote. Returns 0, or
+ * -errno of the kernel. Any thread.
  */
 int rtnl_route(const struct path_addr *to, struct rtnl_route *route);
 
 /*
- * A non-blocking descriptor that is readable when interfaces or addresses may have changed; or -errno.
- * rtnl_changed() returns whether they may have changed since its last call, and has the descriptor wait again.
+ * Returns a non-blocking descriptor that is readable when interfaces or addresses may have changed,
+ * or -errno. rtnl_changed() returns true if they may have changed since its last call, and makes
+ * the descriptor wait again.
  */
 int rtnl_watch(void);
 bool rtnl_changed(int fd);

@@ -19,11 +19,11 @@
 
 struct trace_file {
 	struct trace_sink sink;
-	pthread_mutex_t lock; /* guards the rest; nothing else is locked under it */
+	pthread_mutex_t lock; /* guards the rest; no other lock is taken under it */
 	int fd;		      /* -1: the trace has ended */
-	char group[16];	      /* this process, in the records */
-	uint64_t start;	      /* what the times count from, ns of sys_now() */
-	uint64_t last;	      /* the time of the last record; those behind it are not earlier */
+	char group[16];	      /* number of this process, in the records */
+	uint64_t start;	      /* origin of the times, ns of sys_now() */
+	uint64_t last;	      /* time of the last record; the next one is not earlier */
 	bool begun;	      /* the header is written, or in buf */
 	size_t used;	      /* bytes of buf */
 	char path[CONFIG_PATH_LEN];
@@ -43,7 +43,7 @@ static void begin(struct trace_file *t)
 	t->begun = true;
 }
 
-/* Returns why the trace has just ended, as -errno, or 0. */
+/* Writes the buffer. Returns 0, or -errno if the trace has just ended. */
 static int write_out(struct trace_file *t)
 {
 	int ret = t->used && t->fd >= 0 ? append_file_write(t->fd, t->buf, t->used) : 0;
@@ -56,7 +56,7 @@ static int write_out(struct trace_file *t)
 	return ret;
 }
 
-/* Outside the lock: the log may have its own ideas of locks. */
+/* Runs without the lock, since the log may take locks. */
 static void tell(struct trace_file *t, int error)
 {
 	if (!error)
@@ -77,7 +77,9 @@ static void write_event(struct trace_sink *sink, enum trace_id id, uint64_t now,
 			begin(t);
 		if (now == TRACE_NOW)
 			now = sys_now();
-		/* The shard reads the clock once a pass; threads that post read it as they do. */
+		/*
+		 * A shard reads the clock once a pass, and threads that post read it at each post.
+		 */
 		if (now < t->last)
 			now = t->last;
 		t->last = now;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* The carrier of SCTP in UDP (RFC 6951). Our UDP port is our SCTP port. */
+/* The carrier of SCTP in UDP (RFC 6951). The local UDP port is the local SCTP port. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <time.h>
@@ -34,7 +34,7 @@
 #define UDP_SEGMENT 103
 #endif
 
-/* A socket for IPv6 sends IPv4 as well, so it has the options of both families. */
+/* A socket for IPv6 also sends IPv4, so it has the options of both families. */
 static void set_df(struct endpoint *ep, bool df)
 {
 	struct carrier_port *p = carrier_port_of(ep);
@@ -45,8 +45,8 @@ static void set_df(struct endpoint *ep, bool df)
 }
 
 /*
- * Bound to a group: every process of the host that is in it gets its packets, on the interfaces that it has joined
- * the group on itself, and no others.
+ * Lets each process of the host in the group get its packets, but only on interfaces on which the
+ * process has joined the group itself.
  */
 static void share_group(int fd, bool v6)
 {
@@ -58,8 +58,9 @@ static void share_group(int fd, bool v6)
 }
 
 /*
- * The second socket is about to be bound as the first one is, which has no association and so no use for path sockets. That
- * a port is somebody else's is found out when the first socket is bound, since it does not share then.
+ * Lets the second socket be bound to the address of the first one, which has no association and
+ * needs no path sockets. If the port belongs to another program, the bind() of the first socket has
+ * failed, since it did not share.
  */
 static void share_port(struct carrier_port *first, int second)
 {
@@ -68,7 +69,10 @@ static void share_port(struct carrier_port *first, int second)
 	sys_setsockopt_int(second, SOL_SOCKET, SO_REUSEPORT, 1);
 }
 
-/* The kernel asks the program for the index of a socket, in the order in which they were bound, and shows it the payload. */
+/*
+ * The kernel runs this program on the payload to get the index of a socket, in the order of
+ * binding.
+ */
 static int udp_steer(struct endpoint *ep, unsigned int n)
 {
 	struct sock_filter insns[] = {
@@ -104,7 +108,7 @@ static int udp_join(struct endpoint *ep, const struct ip_addr *group, unsigned i
 	}
 }
 
-/* The socket's packets to groups go so far from now on. */
+/* Sets the hop limit of later packets to groups. */
 static void set_hops(struct endpoint *ep, uint8_t hops)
 {
 	struct carrier_port *p = carrier_port_of(ep);
@@ -245,8 +249,9 @@ static size_t gather(const struct sctp_batch *batch, size_t len, struct iovec *i
 }
 
 /*
- * Sends the next len bytes of the batch. A call reports errors of earlier packets, and forged ones; then this
- * packet has not been tried yet, and is sent once more. Only the second call tells whether it is too long.
+ * Sends the next len bytes of the batch. A call reports errors of earlier packets, and forged ones,
+ * without trying this packet. So the packet is sent once more. Only the second call shows if it is
+ * too long.
  */
 static int send_once(struct endpoint *ep, struct carrier_outgoing *out,
 		     const struct sctp_batch *batch, size_t len)
@@ -268,8 +273,8 @@ static int send_once(struct endpoint *ep, struct carrier_outgoing *out,
 }
 
 /*
- * One packet a call, behind a batch that was refused with gso_error (or 0). A shorter packet that passes
- * proves nothing about segmentation: the others may be too long for the route.
+ * Sends one packet a call, after a batch was refused with gso_error (or 0). A shorter packet that
+ * passes proves nothing about segmentation: the others may be too long for the route.
  */
 static int send_singly(struct endpoint *ep, struct carrier_outgoing *out, struct sctp_batch *batch,
 		       int gso_error)
@@ -295,12 +300,18 @@ static int send_singly(struct endpoint *ep, struct carrier_outgoing *out, struct
 	return 0;
 }
 
-/* Several packets that may not be fragmented, on a route that is not known to refuse it. */
+/*
+ * True for several packets that may not be fragmented, unless the route is known to refuse
+ * segmentation.
+ */
 static bool may_segment(struct endpoint *ep, const struct sctp_batch *batch)
 {
 	const struct carrier_link *link;
 
-	/* What may be fragmented is longer than the path takes, so UDP_SEGMENT refuses it. */
+	/*
+	 * Packets that may be fragmented are longer than the path takes, so UDP_SEGMENT refuses
+	 * them.
+	 */
 	if (batch->len <= batch->segment || !batch->df)
 		return false;
 	link = link_find(&carrier_port_of(ep)->links, &batch->to.remote, ep->conn->now);
@@ -308,15 +319,15 @@ static bool may_segment(struct endpoint *ep, const struct sctp_batch *batch)
 }
 
 /*
- * A peer may have one UDP port for several SCTP ports, which are then on several shards, while a connected socket gets all that
- * comes from there.
+ * True if the batch may use a path socket. A peer may have one UDP port for several SCTP ports,
+ * which are then on several shards. But a connected socket gets all packets from that UDP port.
  */
 static bool has_own_path(const struct endpoint *ep, const struct sctp_batch *batch)
 {
 	return !ep->group || get_be16(batch->data + 2) == batch->to.udp_port;
 }
 
-/* Chooses the socket for the batch, which becomes port.out, and prepares what is sent on it. */
+/* Sets port.out to the socket for the batch, and prepares the message. */
 static void choose_socket(struct endpoint *ep, const struct sctp_batch *batch,
 			  struct carrier_outgoing *out)
 {
@@ -359,8 +370,9 @@ int udp_send(struct endpoint *ep, struct sctp_batch *batch)
 	if (!error)
 		capture_sent(ep, &batch->to, batch->data, batch->len, segment);
 	/*
-	 * EIO: the route cannot segment. EINVAL or EMSGSIZE, by kernel: the segments are too long for it; then
-	 * single packets are, too. If they pass, EMSGSIZE was one more ICMP error of an earlier packet.
+	 * EIO: the route cannot segment. EINVAL or EMSGSIZE, by kernel: the segments are too long
+	 * for it; then single packets are, too. If they pass, EMSGSIZE was an ICMP error of an
+	 * earlier packet.
 	 */
 	if (error != -EINVAL && error != -EIO && error != -EMSGSIZE)
 		return error == -EAGAIN ? -EAGAIN : 0;
@@ -370,7 +382,7 @@ int udp_send(struct endpoint *ep, struct sctp_batch *batch)
 	return send_singly(ep, &out, batch, error == -EMSGSIZE ? 0 : error);
 }
 
-/* The second call is for the first one's error, which may be that of an earlier packet. */
+/* The second call follows an error of the first one, which may be of an earlier packet. */
 void udp_send_one(struct endpoint *ep, const struct path_addr *to, const uint8_t *data, size_t len)
 {
 	const struct sctp_batch batch = { .data = data, .len = len, .segment = len, .to = *to };

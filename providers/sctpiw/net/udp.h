@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* What the carriers over UDP sockets have in common: packets as they are (udp.c), and sealed (dtls_carrier.c). Shard lock. */
+/*
+ * Functions that the carriers over UDP sockets share: udp.c sends packets unsealed, and
+ * dtls_carrier.c sealed. Shard lock.
+ */
 #ifndef SCTPIW_NET_UDP_H
 #define SCTPIW_NET_UDP_H
 
@@ -12,20 +15,20 @@
 struct carrier_port_ops;
 struct path_socket;
 
-/* Of struct carrier. */
+/* Members of struct carrier. */
 int udp_start(struct conn *c, struct config_error *why);
 void udp_stop(struct conn *c);
 int udp_send(struct endpoint *ep, struct sctp_batch *batch);
 bool udp_room(const struct endpoint *ep, const struct ip_addr *from, struct carrier_room *room);
-/* carrier.open(), for a port whose sockets are read by ops. */
+/* carrier.open(), for a port whose sockets ops read. */
 int udp_open_port(struct endpoint *ep, const struct sockaddr *addr, bool v6only, size_t *rcvbuf,
 		  const struct carrier_port_ops *ops);
-/* Of struct carrier_port_ops. */
+/* Members of struct carrier_port_ops. */
 unsigned int udp_receive(struct endpoint *ep, struct path_socket *path,
 			 struct carrier_datagram *dgrams, unsigned int max);
 bool udp_next_error(struct endpoint *ep, struct carrier_error *err);
 
-/* Sends a short datagram, which may get lost and may be fragmented. Errors stay in the error queue. */
+/* Sends a short datagram, which may be lost or fragmented. Errors stay in the error queue. */
 void udp_send_one(struct endpoint *ep, const struct path_addr *to, const uint8_t *data, size_t len);
 
 #endif
