@@ -136,8 +136,8 @@ struct sctpiw_rnic_api {
 
 	/*
 	 * Called once, when the RNIC is loaded. The RNIC calls `opened` for each descriptor that it
-	 * opens for the application on its own, such as the one of asynchronous events. read() on
-	 * such a descriptor then uses this API. `opened` takes ownership of fd and chan.
+	 * opens for the application on its own, such as the one of asynchronous events. The
+	 * stand-in then serves read() on this descriptor. `opened` takes ownership of fd and chan.
 	 */
 	void (*set_fd_hooks)(void (*opened)(int fd, struct rnic_channel *chan));
 	/*

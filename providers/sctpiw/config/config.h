@@ -24,7 +24,7 @@ enum config_personality {
 };
 
 /* Special values of config.encap_port. */
-#define CONFIG_ENCAP_SAME (-1)	/* the number of the SCTP port that is connected to */
+#define CONFIG_ENCAP_SAME (-1)	/* the same number as the destination SCTP port */
 #define CONFIG_ENCAP_NONE 0	/* no UDP, as in struct path_addr */
 #define CONFIG_ENCAP_UNSET (-2) /* before config_finish(): the default, which depends on llp */
 

@@ -29,8 +29,8 @@ struct config_keys {
 };
 
 /*
- * Parses the text of a key file. Returns false with the line and reason in err, without parts of
- * keys. path: name of the file.
+ * Parses the text of a key file. Returns false with the line and reason in err, which has no part
+ * of a key. path: name of the file.
  */
 bool config_keys_parse(const char *path, const char *text, size_t len, struct config_keys *keys,
 		       struct config_error *err);

@@ -14,7 +14,7 @@
 struct config_paths_item {
 	char interface[CONFIG_IFNAME_LEN]; /* "": the item is a prefix */
 	struct ip_addr ip;
-	unsigned int bits; /* of the mapped address for IPv4 */
+	unsigned int bits; /* for IPv4, of the mapped address */
 };
 
 struct config_paths {

@@ -103,7 +103,7 @@ bool config_finish(struct config_builder *b, struct config_error *err)
 	if (c->key_optional && !config_is_sealed(c))
 		return config_refuse(err, "%s: key-optional needs a key or a certificate",
 				     config_origin(b, "key-optional"));
-	/* node-type has always referred to iWARP devices. */
+	/* node-type without a personality means an iWARP device, as always. */
 	if (*config_origin(b, "node-type") && !*config_origin(b, "personality"))
 		c->personality = CONFIG_IWARP;
 	if (*config_origin(b, "node-type") && !c->node_ca && c->personality != CONFIG_IWARP)

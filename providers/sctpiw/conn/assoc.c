@@ -333,10 +333,10 @@ static bool is_between(const struct conn_assoc *a, const struct path_addr *to)
 }
 
 /*
- * Finds an association to the peer. A caller that lets routing choose its local address takes any.
- * Two kinds of association serve every caller: one whose local address is from routing, before the
- * peer's first packet; and one whose peer has to->remote as an additional address. The transport
- * would refuse another association in these cases.
+ * Finds an association from ep to the peer. If to->local is not set, any association matches. If
+ * routing chooses the association's local address, and the peer has not answered yet, it matches
+ * every caller. So does an association whose peer has to->remote as an additional address. The
+ * transport would refuse another association in these cases.
  */
 static struct conn_assoc *find(struct endpoint *ep, const struct path_addr *to, uint16_t port)
 {
@@ -403,7 +403,7 @@ void conn_assoc_check_idle(struct conn_assoc *a)
 	if (list_linked(&a->idle_node))
 		return;
 	if (endpoint_is_abandoned(a->ep))
-		which = IDLE_ABANDONED; /* other processes can have the port soon */
+		which = IDLE_ABANDONED; /* so that other processes can have the port soon */
 	else
 		which = a->initiator ? IDLE_ACTIVE : IDLE_PASSIVE;
 	a->idle_deadline = c->now + idle_limit[which];

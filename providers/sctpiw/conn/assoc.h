@@ -66,8 +66,8 @@ struct conn_idle {
 /*
  * Associations that peers opened, and that no local id or QP has a session on. They have had no
  * request yet, or only refused requests, or are idle or closing. Anybody can open associations, and
- * a slow peer may take long to close them, so their number is limited. The newest replaces the one
- * that is a stranger for the longest time, which is aborted. Part of struct conn.
+ * a slow peer may take long to close them, so their number is limited. Beyond the limit, the one
+ * that is a stranger for the longest time is aborted. Part of struct conn.
  */
 struct conn_strangers {
 	struct list_node list; /* conn_assoc.stranger_node, oldest first */
@@ -130,8 +130,7 @@ void conn_assoc_over(struct conn_assoc *a, int error, bool orderly);
  */
 void conn_assoc_abort(struct conn_assoc *a, int error);
 /*
- * Only sends the ABORT and sets `gone`, unless the association ended. Leaves sessions to the
- * caller.
+ * Sends the ABORT and sets `gone`, unless the association has ended. The caller ends the sessions.
  */
 void conn_assoc_tell_abort(struct conn_assoc *a);
 

@@ -4,7 +4,7 @@
  * simulated network. This is the interface; carriers of real networks are in net/. Shard lock.
  *
  * A carrier's data for an endpoint is a struct carrier_port, and its data for a peer is a struct
- * carrier_link. Each carrier defines its own, private to it. The carrier calls user_sctp_input()
+ * carrier_link. Each carrier defines these structs for itself. The carrier calls user_sctp_input()
  * for each datagram, and user_sctp_icmp() for each ICMP error (user_sctp.h).
  */
 #ifndef SCTPIW_CONN_CARRIER_H

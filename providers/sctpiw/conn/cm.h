@@ -115,7 +115,7 @@ struct cm_listening {
 
 /* State of an id made for a request. */
 struct cm_request_link {
-	struct cm_id *listener;	    /* any shard's id; NULL once CONNECT_REQUEST is read */
+	struct cm_id *listener;	    /* of any shard; NULL once CONNECT_REQUEST is read */
 	struct list_node node;	    /* cm_listening.requests, while listener is set */
 	struct list_node undecided; /* cm_id_table.undecided, until accept or reject */
 };
@@ -185,8 +185,8 @@ struct cm_id_table;
 
 /*
  * The peer's QP number in rdma_init_qp_attr() with InfiniBand's masks, if the peer named none, as
- * in other stacks. A QP that gets this number is for the connection manager to connect: no QP
- * connected out of band has this number.
+ * in other stacks. It marks QPs that the connection manager connects: no QP connected out of band
+ * has this number.
  */
 #define CM_DEST_QP_NUM 1
 
@@ -254,7 +254,7 @@ const char *cm_state_name(enum cm_state state);
 
 /* Posts an event of the id; status: 0 or -errno. */
 void cm_post(struct cm_id *id, enum cm_event_type type, int status);
-/* As cm_post(), with parameters from the peer, or NULL. */
+/* As cm_post(), with the peer's parameters. param may be NULL. */
 void cm_post_param(struct cm_id *id, enum cm_event_type type, int status,
 		   const struct iw_session_param *param);
 /* As cm_post() for a datagram id, with a reply or NULL. status may also be one of wire/sidr.h. */
@@ -279,7 +279,7 @@ void cm_connect_failed(struct cm_id *id, int error);
 void cm_choose_conn(struct cm_id *id);
 /* Returns the UDP port for a peer's SCTP port. */
 uint16_t cm_encap_port(const struct conn *c, uint16_t port);
-/* Continues the ids that wait, once the association is up, or lost before that. */
+/* Continue the ids that wait for the association, which is up, or was lost before. */
 void cm_assoc_up(struct conn_assoc *a);
 void cm_assoc_failed(struct conn_assoc *a, int error);
 /* Moves the id to a new association, after the one that it waited for was closed. */

@@ -187,7 +187,9 @@ static int leave_full(struct cm_id *id, const struct conn_assoc *a)
 
 	if (!id->ep->shared)
 		return -EAGAIN;
-	/* Limits the moves if the streams are not in use: that peer never has one. */
+	/*
+	 * Moves are limited if no session uses the streams: such a peer may never have a free one.
+	 */
 	if (!iw_assoc_sessions(a->iw) && ++id->setup.moves > MOVES_MAX)
 		return -ECONNREFUSED;
 	ret = endpoint_open_next(id->ep, &next);
@@ -336,7 +338,7 @@ static int accept_connection(struct cm_id *id, const struct rnic_conn_param *par
 	struct iw_qp *qp;
 	int ret;
 
-	if (!id->session) /* the peer ended the connection before */
+	if (!id->session) /* the peer has ended the connection */
 		return -ECONNRESET;
 	if (!cm_private_fits(id->conn, param->private_data_len, CM_PRIVATE_REP))
 		return -EINVAL;

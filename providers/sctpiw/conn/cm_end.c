@@ -121,10 +121,10 @@ static bool find_unpolled(const struct iw_qp *qp, struct cm_ending *e)
 
 /*
  * Posts the end once the application has polled all successful completions before it. The peer may
- * close the connection right after its last Send, or after the last local Send. The close may then
- * arrive in one packet with the message that completes that Send. On other devices, the close
- * arrives later, by another way. Programs rely on this: they destroy the QP on the event, before
- * they poll the CQ again.
+ * close the connection right after its last Send, or after receiving the last local Send. The close
+ * may then arrive in one packet with the message that completes that Send. On other devices, the
+ * close arrives later, by another way. Programs rely on this: they destroy the QP on the event,
+ * before they poll the CQ again.
  */
 void cm_end(struct cm_id *id)
 {

@@ -11,7 +11,10 @@
 #include "util/sockaddr.h"
 #include "util/trace.h"
 
-/* A group that an id has joined. Its events are counted separately, as leaving a group requires. */
+/*
+ * A group that an id has joined. Its events are counted, since leaving the group reports their
+ * number.
+ */
 struct cm_mcast {
 	struct list_node node; /* cm_id.groups */
 	struct conn *conn;     /* conn that joined; the id may have moved since */

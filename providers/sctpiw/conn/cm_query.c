@@ -60,7 +60,7 @@ static int check_addr(const struct cm_id *id, const struct sockaddr *addr)
 	return lacks_scope(addr) ? -EINVAL : 0;
 }
 
-/* Sets the id's endpoint, and its address from the endpoint. */
+/* Assigns the endpoint and its address to the id. */
 static void attach(struct cm_id *id, struct endpoint *ep)
 {
 	id->ep = ep;
@@ -197,8 +197,8 @@ static int bind_for_client(struct cm_id *id, const struct sockaddr *src, int fam
 }
 
 /*
- * Finds the source address. For a group, it is the address that the id is bound to, which may be a
- * link-local address that no route knows.
+ * Finds the source address. For a group, it is the address that the id is bound to: no route leads
+ * to a group of the link.
  */
 static int source_to(struct cm_id *id, const struct sockaddr_storage *to,
 		     struct sockaddr_storage *source)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Connections: they assign associations, sessions and QPs to each other. This directory manages
+ * Connections: this directory assigns associations, sessions and QPs to each other. It manages
  * endpoints (local ports), associations, RDMA CM ids and QPs connected out of band. It has no
  * socket, no clock and no thread. The owner sets the time, conn.now. Requests to the host go
  * through struct conn_ops, packets through struct carrier, messages through struct transport.
@@ -195,8 +195,8 @@ bool conn_events(struct conn *c, void (*raise)(void *ctx, const struct iw_event 
  */
 bool conn_doorbell(struct conn *c, struct iw_doorbell *doorbell);
 /*
- * Makes conn_output() send the acknowledgements that peers requested and that wait for a message,
- * after the application had the chance to post one. Returns false if there are none.
+ * Makes conn_output() send the requested acknowledgements that wait for a message. Call this after
+ * the application had the chance to post a message. Returns false if there are none.
  */
 static inline bool conn_flush_sacks(struct conn *c)
 {

@@ -26,8 +26,8 @@
  */
 #define ANY_ROUTE 40u
 /*
- * Datagrams of one turn of a QP, and turns before the holder of the lock does other work. A
- * datagram is complete when it has left, so a program may post as fast as this sends.
+ * TURN: datagrams of a QP in one turn. TURNS: turns until the holder of the lock does other work. A
+ * datagram is complete when it has left, so a program may post as fast as datagrams leave.
  */
 #define TURN PACKETS_MAX
 #define TURNS 4u

@@ -23,13 +23,12 @@ struct datagrams {
 	struct datagram_out *out; /* NULL until there is something to send */
 	/*
 	 * A UD QP has few receives left, and its program needs time to post more. Meanwhile nothing
-	 * is received, since it would be dropped. False while there are associations.
+	 * is received, since datagrams would be dropped. False while there are associations.
 	 */
 	bool low;
 	struct pace_answers answers;
 };
 
-/* Frees all state, at the end of the conn. */
 void datagram_fini(struct conn *c);
 /*
  * Starts receiving datagrams for the UD QP. Returns 0, -EOPNOTSUPP if the transport has none, or
@@ -52,7 +51,7 @@ void datagram_send_chunk(struct endpoint *ep, const struct path_addr *to, uint16
 void datagram_output(struct conn *c);
 /* True if datagram_output() left datagrams that could be sent at once. */
 bool datagram_is_pending(const struct conn *c);
-/* Returns when datagram_retry() is due, or TIME_NEVER if at most a full port causes waiting. */
+/* Returns when datagram_retry() is due, or TIME_NEVER. A full port has no timeout. */
 uint64_t datagram_next_timeout(const struct conn *c);
 /* Tries again after a full port or receiver. Returns false if nothing waited, or still waits. */
 bool datagram_retry(struct conn *c);

@@ -20,8 +20,8 @@ struct endpoint_group;
 struct qp_block;
 
 /*
- * The local addresses of an endpoint of QP numbers that accept associations: those that its QPs are
- * connected from. Empty for an endpoint of ids, which accepts at all addresses it is bound to.
+ * The local addresses at which an endpoint of QP numbers accepts associations: those of its
+ * connected QPs. Empty for an endpoint of ids, which accepts at all its addresses.
  */
 struct endpoint_locals {
 	struct ip_addr *addr;
@@ -82,8 +82,8 @@ int endpoint_open(struct conn *c, const struct sockaddr *addr, bool v6only, bool
 int endpoint_open_beside(struct conn *c, const struct endpoint *first, struct endpoint **ep);
 /*
  * Returns an endpoint for active connections from any port, with a reference: the one of the family
- * and TOS. With several shards, the port's remainder leads to the shard with the same index at a
- * peer with as many shards (endpoint_group.h). Returns 0 or -errno.
+ * and TOS. With several shards, its port makes a peer with as many shards use the shard with the
+ * same index (endpoint_group.h). Returns 0 or -errno.
  */
 int endpoint_open_client(struct conn *c, int family, uint8_t tos, struct endpoint **ep);
 /*
@@ -112,7 +112,6 @@ int endpoint_open_next(struct endpoint *full, struct endpoint **ep);
  * thread. Several users may wait at once: associations and datagrams.
  */
 void endpoint_await_room(struct endpoint *ep, bool await);
-/* Releases a reference. */
 void endpoint_put(struct endpoint *ep);
 /* Sets the TOS of later packets. */
 void endpoint_set_tos(struct endpoint *ep, uint8_t tos);

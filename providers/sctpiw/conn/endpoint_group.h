@@ -30,7 +30,8 @@ struct endpoint *endpoint_group_for(struct endpoint *ep, uint16_t port);
 /* True if rdma_cm ids, of any shard, hold the port of ep. */
 bool endpoint_group_has_ids(const struct endpoint *ep);
 /*
- * Lets the group accept associations while it has any, after its listener's end. All shards' locks.
+ * After the end of its listener, lets the group accept associations while it has any. Locks of all
+ * shards.
  */
 void endpoint_group_linger(struct endpoint *ep);
 /* After the release of a reference: sets conn.wants_all if the group may have to end. */

@@ -34,7 +34,6 @@ struct conn_paths_info {
 	struct sctp_path_info path[SCTP_PATHS_INFO_MAX];
 };
 
-/* Returns the number of associations. */
 unsigned int conn_count_assocs(const struct conn *c);
 /* As iw_next_qp(). */
 bool conn_next_assoc(struct conn *c, struct list_node *mark, struct conn_assoc_info *info);

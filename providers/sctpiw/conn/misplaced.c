@@ -30,7 +30,7 @@ void misplaced_init(struct misplaced *m)
 	m->due = 0;
 }
 
-/* Returns an item for `to`, received by ep, with len bytes of a packet; NULL if too many wait. */
+/* Returns an item for len bytes of a packet to `to` that ep received; NULL if too many wait. */
 static struct item *keep(struct endpoint *ep, struct endpoint *to, size_t len)
 {
 	struct misplaced *m = &ep->conn->misplaced;

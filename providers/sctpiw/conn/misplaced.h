@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
  * Packets and errors that reach the wrong endpoint of a group (endpoint_group.h). The kernel
- * delivers ICMP errors to any socket of the port. It delivers packets by addresses and UDP ports
- * alone to a connected socket (net/path_socket.h), and when it merges several packets into one
- * (UDP_GRO). Both are wrong if the peer has one UDP port for several SCTP ports. Such packets and
- * errors wait for the locks of all shards. These are requested at intervals, so that nobody can
+ * delivers ICMP errors to any socket of the port. It ignores SCTP ports if a socket is connected to
+ * the peer (net/path_socket.h), or if it merges several packets into one (UDP_GRO). Then packets
+ * may reach the wrong endpoint if the peer has one UDP port for several SCTP ports. Such packets
+ * and errors wait for the locks of all shards. These are requested at intervals, so that nobody can
  * stall all shards.
  */
 #ifndef SCTPIW_CONN_MISPLACED_H

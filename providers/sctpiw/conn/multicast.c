@@ -12,7 +12,7 @@
 #include "log/log.h"
 #include "util/sockaddr.h"
 
-/* An interface on which a group is joined, for a number of ids, and for QPs. */
+/* An interface where ids or attached QPs have joined a group. */
 struct membership {
 	unsigned int ifindex;
 	unsigned int ids;

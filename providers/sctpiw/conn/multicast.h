@@ -2,8 +2,8 @@
 /*
  * IP multicast for the groups of UD queue pairs and rdma_cm ids. Each joined group has one
  * endpoint, bound to the group's address and MULTICAST_PORT, which all processes of the host share.
- * It receives on the interfaces that ids have joined, and those of attached QPs. Shard lock. Errors
- * are -errno.
+ * The endpoint receives on the interfaces that ids have joined, and those of attached QPs. Shard
+ * lock. Errors are -errno.
  */
 #ifndef SCTPIW_CONN_MULTICAST_H
 #define SCTPIW_CONN_MULTICAST_H
@@ -16,8 +16,7 @@
 struct conn;
 
 /*
- * The UDP and SCTP port of datagrams to groups. QP number 0xffffff belongs to it, as other QP
- * numbers belong to qp_num_port().
+ * The UDP and SCTP port of datagrams to groups: qp_num_port() of the multicast QP number 0xffffff.
  */
 #define MULTICAST_PORT 65535
 

@@ -323,7 +323,7 @@ static bool is_in_error(const struct oob_qp *o)
 
 void oob_consider(struct conn *c, struct iw_session *s, const struct oob_message *m)
 {
-	/* The session has an association: after a loss, its event came before. */
+	/* The session has an association: its loss would have ended the session before. */
 	struct conn_assoc *a = iw_assoc_llp(iw_session_assoc(s));
 	struct iw_qp *qp = conn_qp(c, m->dst);
 	struct oob_qp *o = qp ? qp->oob : NULL;
@@ -395,7 +395,7 @@ static void over(struct oob_qp *o)
 	oob_doorbell(o->qp);
 }
 
-/* A listener of rdma_cm may accept any private data: it is no peer. */
+/* An rdma_cm listener may accept private data that it does not know: it is no peer. */
 static void on_accept(struct oob_qp *o, const struct iw_event *ev)
 {
 	struct oob_message m;

@@ -5,8 +5,8 @@
  * these two ports carries the sessions of all QPs of the two blocks. Shard lock.
  *
  * The side chosen by oob_election.h sends an Initiate as soon as its QP is in RTR. Without a peer,
- * or if the peer has no such QP, it tries again after pauses that double from 10 ms to 1 s. The
- * other side waits half a second for it, and then begins itself, since the two may see different
+ * or if the peer has no such QP, this side tries again after pauses that double from 10 ms to 1 s.
+ * The other side first waits half a second, and then begins itself, since the two may see different
  * addresses. A QP connected to itself is both sides, and has its session at once (to_self.h).
  *
  * An Initiate (private data: oob_message.h) is for a QP that named its sender: QP number, port, and
@@ -73,7 +73,7 @@ struct oob_attr {
 int oob_connect(struct conn *c, struct iw_qp *qp, const struct oob_peer *peer);
 /* Sets the attributes of a QP connected out of band. */
 void oob_set_attr(struct iw_qp *qp, const struct oob_attr *attr);
-/* Makes it an ordinary QP, after the change to RESET. It may be one already. */
+/* Makes the QP an ordinary one, after the change to RESET. The QP may be one already. */
 void oob_disconnect(struct iw_qp *qp);
 
 /* Returns the second path of a QP connected out of band, or NULL for other QPs. */

@@ -25,9 +25,10 @@ struct oob_ends {
  */
 bool oob_election_begins(const struct oob_ends *e);
 /*
- * For crossed Initiates: true if the peer's counts, and the local one is withdrawn. The Initiate of
- * the larger QP number counts; of equal numbers, that of the association's initiator. initiator:
- * the local side is the initiator for iwarp, which has exactly one, even if SCTP has two.
+ * For crossed Initiates: true if the peer's Initiate counts, and the local one is withdrawn. The
+ * Initiate of the larger QP number counts; of equal numbers, that of the association's initiator.
+ * initiator: the local side is the initiator for iwarp, which has exactly one, even if SCTP has
+ * two.
  */
 bool oob_election_yields(uint32_t qp_num, uint32_t peer, bool initiator);
 

@@ -6,7 +6,7 @@
  *   0   8 octets: "sctpiwQP"
  *   8   version, 1
  *   9   in a Reject: enum oob_reason; else 0
- *  10   the sender's rnr_retry; 7 before it sends
+ *  10   the sender's rnr_retry; 7 before its QP can send
  *  11   type of the sender's QP: enum oob_type
  *  12   QP number of the sender
  *  16   QP number of the receiver

@@ -28,7 +28,7 @@ struct endpoint;
 
 enum pace_state {
 	PACE_NEW,    /* no answer yet */
-	PACE_TELLS,  /* answers: datagrams wait for its room */
+	PACE_TELLS,  /* answers, so that datagrams wait for its room */
 	PACE_SILENT, /* did not answer in time: all datagrams leave, and requests are repeated */
 };
 
@@ -40,9 +40,9 @@ struct pace_request {
 
 /*
  * Maximum of requests under way to a receiver. The first leaves at half of the permitted bytes, the
- * second at their end. With the first, the next part can leave in time. On a host with few CPUs,
- * the receiver reads everything before the sender runs again. The answer to the second then permits
- * all the room of the receiver.
+ * second at their end. With the first, the next part can leave in time. On an overloaded host, the
+ * receiver reads everything before the sender runs again. The answer to the second then permits all
+ * the room of the receiver.
  */
 #define PACE_REQUESTS 2u
 
@@ -63,7 +63,7 @@ struct pace_receiver {
 /* Initially zero. */
 struct pace {
 	struct pace_receiver receivers[PACE_SETS][PACE_WAYS];
-	uint64_t patient_at; /* ns. PACE_PATIENCE for one receiver from then on; before, SHORT */
+	uint64_t patient_at; /* ns; until then, only PACE_PATIENCE_SHORT applies */
 };
 
 /* State of the receiver's side, part of struct datagrams. Initially zero. */
@@ -104,7 +104,7 @@ struct pace_answers {
 /*
  * Returns the bytes of a receive buffer for a packet of len bytes. The kernel also counts its own
  * memory, and that of fragments. joins: the packet arrives in one piece with the previous packet
- * (carrier.whole_batches), which accounts for this memory.
+ * (carrier.whole_batches), whose cost includes this memory.
  */
 static inline uint32_t pace_cost(size_t len, bool joins)
 {

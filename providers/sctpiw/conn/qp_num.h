@@ -25,7 +25,7 @@ void qp_num_table_init(struct qp_num_table *t);
 /* Releases the ports of all blocks, at the end of the conn. All numbers must be released before. */
 void qp_num_table_free(struct conn *c);
 
-/* Returns a free number in *num. Returns 0, the -errno of socket() and bind(), or -ENOMEM. */
+/* Sets *num to a free number. Returns 0, the -errno of socket() and bind(), or -ENOMEM. */
 int qp_num_get(struct conn *c, uint32_t *num);
 /* Releases a number, after its QP was destroyed. */
 void qp_num_put(struct conn *c, uint32_t num);

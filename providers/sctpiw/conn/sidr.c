@@ -50,7 +50,7 @@ void sidr_fini(struct sidr *sidr)
 	sidr->answers = NULL;
 }
 
-/* For programs, an iWARP device has no datagrams. Only carriers can send such packets. */
+/* An iWARP device offers no datagrams to programs, and only carriers can send them. */
 bool sidr_is_served(const struct conn *c)
 {
 	return config_is_ca(c->config) && c->carrier;

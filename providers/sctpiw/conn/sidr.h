@@ -28,8 +28,7 @@ struct sidr_answer;
 
 /* The request of a datagram id. Part of struct cm_id. */
 struct sidr_request {
-	struct list_node
-		node; /* client: `asking` of struct sidr; server, until its decision: `asked` */
+	struct list_node node; /* client: sidr.asking; server: `sidr.asked` until the decision */
 	uint64_t id;
 	uint64_t cookie;       /* from the server; 0: none yet */
 	uint64_t wait;	       /* ns between the client's last and next request */

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * QPs for connections without one. On InfiniBand, the connection manager only carries QP numbers
- * from one side to the other. UCX names a UD QP that it uses for nothing else, and connects other
- * QPs with the exchanged data. In sctpiw, a session belongs to a QP. So such a connection gets a
- * stand-in: a QP that takes no work requests, and has no memory for its peer. Shard lock.
+ * Stand-ins: QPs for connections to which programs assign no connectable QP. On InfiniBand, the
+ * connection manager only carries QP numbers from one side to the other. UCX names a UD QP that it
+ * uses for nothing else, and connects other QPs with the exchanged data. In sctpiw, a session
+ * belongs to a QP. So such a connection gets a stand-in, which takes no work requests, and has no
+ * memory for its peer. Shard lock.
  */
 #ifndef SCTPIW_CONN_STAND_IN_H
 #define SCTPIW_CONN_STAND_IN_H

@@ -74,7 +74,7 @@ void to_self_output(struct conn *c)
 		size_t len = iw_assoc_pull(t->iw, t->message, sizeof(t->message), &msg);
 
 		t->rung = msg.more;
-		/* Local messages conform to the rules of the association. */
+		/* Cannot fail: local messages conform to the rules of the association. */
 		if (len) {
 			iw_assoc_receive(t->iw, msg.sid, msg.ppid, t->message, len);
 			t->arrived++;

@@ -15,7 +15,6 @@ struct to_self;
 
 /* Returns iwarp's association, created for the first QP, or NULL when out of memory. */
 struct iw_assoc *to_self_assoc(struct conn *c);
-/* Frees the association, at the end of the conn. */
 void to_self_free(struct conn *c);
 /* True if llp, the LLP's association of an iw_assoc, belongs to this module. */
 bool to_self_is_llp(const struct conn *c, const void *llp);

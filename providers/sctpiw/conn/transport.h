@@ -96,7 +96,6 @@ struct transport {
 	/* conn_readdress() for one endpoint. NULL: the transport notices changes itself. */
 	void (*readdress)(struct endpoint *ep);
 
-	/* Receives packets. */
 	enum conn_received (*receive)(struct conn *c, enum conn_depth depth);
 	/* Reports events of associations. Returns true if there were any. */
 	bool (*events)(struct conn *c);
@@ -129,8 +128,8 @@ struct transport {
 	 */
 	const struct wire_sctp_receipts *(*agreed)(struct conn_assoc *a);
 	/*
-	 * Sends acknowledgements that peers requested and that wait for a message. Needed if
-	 * conn.sacks_asked is set. NULL: acknowledgements never wait.
+	 * Sends the requested acknowledgements that wait for a message. Needed if conn.sacks_asked
+	 * is set. NULL: acknowledgements never wait.
 	 */
 	void (*flush_sacks)(struct conn *c);
 	/*
@@ -146,7 +145,8 @@ struct transport {
 	void (*shutdown)(struct conn_assoc *a);
 	/* Ends at once: the peer gets an ABORT, and a->state is freed. Nothing follows. */
 	void (*abort)(struct conn_assoc *a);
-	const struct path_addr *(*addr)(const struct conn_assoc *a); /* of the primary path */
+	const struct path_addr *(*addr)(
+		const struct conn_assoc *a); /* addresses of the primary path */
 	/* sctp_assoc_is_between(). NULL: compare with addr(). */
 	bool (*is_between)(const struct conn_assoc *a, const struct path_addr *to);
 	/* True if the peer is known to have that address as well. NULL: only that of addr(). */

@@ -21,10 +21,12 @@ struct conn_assoc;
 #define UNANSWERED_TIME (3 * NSEC_PER_SEC)
 /* Maximum bytes of a line; the rest is cut. */
 #define UNANSWERED_LINE 480
-/* Beginning of a peer's reason against another llp than its own; its llp follows (docs/wire.md). */
+/*
+ * Prefix of the reason that a peer gives for refusing another llp. Its llp follows (docs/wire.md).
+ */
 #define UNANSWERED_LLP "sctpiw: llp = "
 
-/* The local side's attempt to open an association. Part of struct conn_assoc. */
+/* conn_unanswered.list, until logged, up, or lost */
 struct conn_attempt {
 	struct list_node node; /* conn_unanswered.list, until the log line, or up */
 	uint64_t since;	       /* 0: opened by the peer, or up */
@@ -53,10 +55,7 @@ void unanswered_over(struct conn_assoc *a, int error);
  */
 void unanswered_tell(struct conn *c, const struct ip_addr *peer, uint16_t port, const char *format,
 		     ...) __attribute__((format(printf, 4, 5)));
-/*
- * Writes the possible causes to buf, when a peer with this SCTP and UDP port does not answer.
- * Returns buf.
- */
+/* Writes possible causes to buf, when no peer answers at `to`. Returns buf. */
 const char *unanswered_cause(const struct conn *c, const struct path_addr *to, char *buf,
 			     size_t len);
 /*

@@ -142,7 +142,7 @@ struct fault_action {
 	uint32_t given;		      /* bit i: arg[i] is present */
 	uint8_t data[FAULT_DATA_MAX]; /* value of the DATA argument, whose arg is the length */
 	uint64_t random;	      /* from the rule's generator, for choices of the injector */
-	struct fault_attrs select;    /* the rule's selection, as the object if it has no site */
+	struct fault_attrs select;    /* the rule's selection; without a site, the object */
 };
 
 static inline bool fault_given(const struct fault_action *a, unsigned int arg)

@@ -234,7 +234,7 @@ static bool is_in_time(const struct fault_entry *e, uint64_t t)
 	return !when->every_time || e->span != span_at(e, t);
 }
 
-/* Counts a matching event. True if the rule wants to fire. */
+/* Counts a matching event. True if the rule's triggers select it. */
 static bool is_struck(struct fault_entry *e, const struct fault_attrs *attrs, uint64_t now)
 {
 	const struct fault_trigger *when = &e->rule.when;
@@ -252,7 +252,7 @@ static bool is_struck(struct fault_entry *e, const struct fault_attrs *attrs, ui
 
 /*
  * Fires the rule. The random number for the injector does not come from the dice. Otherwise the
- * next dice would depend on whether another rule fired first.
+ * next dice() would depend on whether another rule fired first.
  */
 static void strike(struct fault_entry *e, uint64_t now, struct fault_action *out)
 {

@@ -45,7 +45,7 @@ struct fault_number {
 };
 
 /*
- * Takes a number, with its unit, which may be the next word. Returns false if there is none, or it
+ * Takes a number and its unit, attached or as the next word. Returns false if there is none, or it
  * is too large; some words may be taken then.
  */
 bool fault_words_number(struct fault_words *w, struct fault_number *n);

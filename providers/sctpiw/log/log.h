@@ -28,10 +28,11 @@ bool log_enabled(enum log_level level);
 
 /* A place that writes lines of one level. Initially zero. Any thread. */
 struct log_site {
-	_Atomic uint64_t used_until; /* ns: end of the room used by the lines so far */
-	_Atomic uint64_t again;	     /* ns: the last line is not repeated before */
-	_Atomic uint32_t sum;	     /* checksum of the last line */
-	_Atomic uint32_t left_out;   /* lines left out since the last line */
+	_Atomic uint64_t
+		used_until;	/* ns: until then, the lines so far use up one line per interval */
+	_Atomic uint64_t again; /* ns: the last line is not repeated before */
+	_Atomic uint32_t sum;	/* checksum of the last line */
+	_Atomic uint32_t left_out; /* lines left out since the last line */
 };
 
 /*

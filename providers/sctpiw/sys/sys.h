@@ -84,7 +84,7 @@ off_t sys_tell(int fd); /* returns the position; after an append, its end */
 ssize_t sys_read(int fd, void *buf, size_t len);
 /*
  * Reads from a pipe. Returns -EAGAIN if it is empty, even if the descriptor blocks, unless another
- * reader is faster. One call since Linux 6.4, two before.
+ * reader is faster. One system call since Linux 6.4, two before.
  */
 ssize_t sys_read_pipe(int fd, void *buf, size_t len);
 ssize_t sys_write(int fd, const void *buf, size_t len);
@@ -94,7 +94,7 @@ ssize_t sys_write(int fd, const void *buf, size_t len);
 ssize_t sys_append(int fd, const void *buf, size_t len);
 void sys_close(int fd); /* ignores a negative fd */
 /*
- * Moves a long-lived descriptor to a number that the application does not use, and returns the
+ * Moves a long-lived descriptor to a high number, away from the application's, and returns the
  * number. The preload library prevents the application from closing it. A negative fd, as -errno of
  * the call that makes the descriptor, is returned unchanged.
  */
