@@ -41,7 +41,7 @@ static void acked(struct reno *r, uint32_t ack, uint64_t now)
 	}
 	r->una = ack;
 	if ((int32_t)(r->una - r->next) >
-	    0) /* after a timeout, when the packet had arrived already */
+	    0) /* after a timeout, if the packet had already arrived */
 		r->next = r->una;
 	r->dupacks = 0;
 	if (!r->recovering) {
@@ -124,8 +124,7 @@ void reno_run(struct reno *r, uint64_t now)
 	if (r->timeout <= now) {
 		half(r);
 		r->cwnd = 1;
-		r->recover = r->sent -
-			     1; /* packets that are sent twice bring duplicate acknowledgements */
+		r->recover = r->sent - 1; /* repeated packets cause duplicate acknowledgements */
 		r->next = r->una;
 		r->recovering = r->timing = false;
 		r->dupacks = 0;

@@ -6,19 +6,19 @@
 #include "sim/simnet.h"
 
 #define RENO_PACKET 1400u  /* bytes */
-#define RENO_WINDOW 65536u /* packets that the receiver remembers out of order */
+#define RENO_WINDOW 65536u /* range of packets that the receiver records out of order */
 
 struct reno {
 	struct simnet *net;
 	int from, to;
 	struct path_addr there, back;
 	/* The sender. Packets have numbers, from 0. */
-	uint32_t una;	       /* the first one that is not acknowledged */
-	uint32_t next;	       /* to be sent next */
-	uint32_t recover;      /* recovery ends when this one is acknowledged */
-	uint32_t sent;	       /* all below this were sent once at least */
+	uint32_t una;	       /* the first unacknowledged packet */
+	uint32_t next;	       /* the next packet to send */
+	uint32_t recover;      /* acknowledging this packet ends recovery */
+	uint32_t sent;	       /* all packets below were sent at least once */
 	double cwnd, ssthresh; /* packets */
-	unsigned int dupacks;  /* duplicate acknowledgements in a row */
+	unsigned int dupacks;  /* successive duplicate acknowledgements */
 	bool recovering;       /* fast recovery */
 	uint64_t timeout;      /* SIMNET_NEVER: nothing is outstanding */
 	uint64_t rto, srtt;    /* ns */
@@ -26,18 +26,18 @@ struct reno {
 	uint64_t timed_at;
 	bool timing;
 	/* The receiver. */
-	uint32_t expected;	  /* the first packet that has not come */
-	uint8_t got[RENO_WINDOW]; /* whether one of those behind it has, by its number modulo */
+	uint32_t expected;	  /* the first missing packet */
+	uint8_t got[RENO_WINDOW]; /* 1 for a later packet that has arrived, by its number modulo */
 };
 
 /*
- * Adds two hosts, 10.0.0.first and the next, to the network; the caller routes between their nodes, and
- * frees the flow by free().
+ * Adds two hosts, 10.0.0.first and the next, to the network. The caller routes between their nodes,
+ * and frees the flow by free().
  */
 struct reno *reno_new(struct simnet *net, uint8_t first);
-/* Sends what the window allows, and once more what is overdue. */
+/* Sends new packets within the window, and repeats overdue ones. */
 void reno_run(struct reno *r, uint64_t now);
-/* Returns when reno_run() is due again; SIMNET_NEVER: when a packet arrives. */
+/* Returns the time of the next reno_run(); SIMNET_NEVER: when a packet arrives. */
 static inline uint64_t reno_next(const struct reno *r)
 {
 	return r->timeout;

@@ -17,7 +17,7 @@ void scene_two_nodes(struct stack_world *w)
 
 		n->mtu = mtu;
 		n->iw_config.in_order = w->seed & 1;
-		/* A handshake may have to be tried for long, as badly as the networks are. */
+		/* In bad networks, a handshake may need many attempts. */
 		n->sctp_config.connect_limit = 3600 * SEC;
 		w->link[i].delay = some_ms(w, 0, 10);
 		if (chance(w, 0.3))
@@ -93,7 +93,7 @@ bool scene_done_within(struct stack_world *w, uint64_t ns)
 
 void scene_check_works(struct stack_world *w)
 {
-	/* Memory that changes while it is referenced makes a packet that must not be taken. */
+	/* If memory changes while it is referenced, the packet has a wrong checksum. */
 	bool corrupt = simnet_may(&w->link[0], FAULT_DO_corrupt) ||
 		       simnet_may(&w->link[1], FAULT_DO_corrupt);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Scenarios of whole stacks, and what they are made of. A scenario is a function of a seed: what it does to
- * the network, to the packets and to the applications, and by when everything must have completed. What
- * completed is checked against the model (stack.h) in every scenario.
+ * Scenarios of whole stacks, and their parts. A scenario is a function of a seed. It manipulates
+ * the network, the packets and the applications, and limits the time until completion. Every
+ * scenario checks the completed requests against the model (stack.h).
  */
 #ifndef TESTS_SIM_SCENE_H
 #define TESTS_SIM_SCENE_H
@@ -15,25 +15,25 @@ struct scene {
 	const char *name; /* for test_stack_sim --scenario */
 	void (*run)(struct stack_world *w);
 	unsigned int count; /* seeds in the suite */
-	bool blind;	    /* what it is about need not show in w->seen */
-	unsigned int every; /* --all: only seeds that this divides, since it takes long; 0: all */
-	bool small;	    /* so little is sent that no memory need be referenced */
+	bool blind;	    /* its effect need not show in w->seen */
+	unsigned int every; /* --all: only seeds that this divides, as it takes long; 0: all */
+	bool small;	    /* sends so little that no memory may be referenced */
 };
 
 /* The scenarios of each theme; the last one has no name. */
-extern const struct scene scenes_net[];	  /* what the network does */
-extern const struct scene scenes_end[];	  /* the ends of sessions, associations and numbers */
-extern const struct scene scenes_peer[];  /* peers that acknowledge in other ways */
-extern const struct scene scenes_app[];	  /* what applications do with their memory and receives */
-extern const struct scene scenes_share[]; /* a bottleneck with others */
-extern const struct scene scenes_cm[];	  /* RDMA CM ids */
-extern const struct scene scenes_oob[];	  /* QPs connected out of band */
-extern const struct scene scenes_unreachable[]; /* what ICMP says of peers */
+extern const struct scene scenes_net[];		/* faults of the network */
+extern const struct scene scenes_end[];		/* the ends of sessions, associations and numbers */
+extern const struct scene scenes_peer[];	/* peers that acknowledge differently */
+extern const struct scene scenes_app[];		/* memory and receives of applications */
+extern const struct scene scenes_share[];	/* a shared bottleneck */
+extern const struct scene scenes_cm[];		/* RDMA CM ids */
+extern const struct scene scenes_oob[];		/* QPs connected out of band */
+extern const struct scene scenes_unreachable[]; /* ICMP errors for peers */
 extern const struct scene scenes_xrc[];		/* SRQs that messages name */
 extern const struct scene scenes_multicast[];	/* UD queue pairs in groups */
 extern const struct scene scenes_datagram[];	/* UD queue pairs, and RDMA CM ids for them */
 
-/* Returns 0 to n - 1, at random. */
+/* Returns a random number from 0 to n - 1. */
 static inline uint32_t below(struct stack_world *w, uint32_t n)
 {
 	return sim_random_below(&w->random, n);
@@ -45,65 +45,65 @@ static inline bool chance(struct stack_world *w, double p)
 	return sim_random_chance(&w->random, p);
 }
 
-/* Returns a time between these two, which are in ms; in ns, at random. */
+/* Returns a random time in ns between two times in ms. */
 static inline uint64_t some_ms(struct stack_world *w, uint32_t from, uint32_t to)
 {
 	return from * MSEC + sim_random_u64(&w->random) % ((to - from) * MSEC + 1);
 }
 
-/* Makes two nodes, which are not started, with a link each way that delays and does nothing else. */
+/* Makes two nodes, which are not started, with a link in each direction that only delays. */
 void scene_two_nodes(struct stack_world *w);
 /*
- * The nodes give up a handshake after 30 s, as processes do. A peer's process that has died in the midst of
- * one leaves a cookie that nobody knows.
+ * Makes the nodes give up a handshake after 30 s, like processes. If a peer's process dies during a
+ * handshake, its cookie stays unknown.
  */
 void scene_give_up_early(struct stack_world *w);
 /* Starts all nodes. */
 void scene_start(struct stack_world *w);
-/* Makes n works, each from either of the first two nodes to the other, with a programme each. */
+/* Makes n works between the first two nodes, in random directions, each with a programme. */
 void scene_works(struct stack_world *w, unsigned int n);
 /* Makes two nodes, starts them, and makes up to four works that connect by RDMA CM. */
 void scene_usual(struct stack_world *w);
-/* The same; in half of the seeds about half of the works are connected out of band. */
+/* The same, but in half of the seeds about half of the works are connected out of band. */
 void scene_mixed(struct stack_world *w);
-/* Makes the link so slow that what happens meanwhile happens in mid-stream. */
+/* Slows the link down, so that later events happen in mid-stream. */
 void scene_slow(struct stack_world *w, uint32_t bytes_per_second);
-/* Returns a probability of 0 to n - 1 percent, at random. */
+/* Returns a random probability of 0 to n - 1 percent. */
 double scene_percent(struct stack_world *w, uint32_t n);
-/* Gives both links a rule that loses up to 14 % of the packets, in place of the rules before. */
+/* Replaces the rules of both links by one that loses up to 14 % of the packets. */
 void scene_some_loss(struct stack_world *w);
 /*
- * Adds a rule to a link: with a probability of 0 to n - 1 percent a packet takes longer by that time, which is 1 ns at
- * least, so that others overtake it.
+ * Adds a rule to a link: with a probability of 0 to n - 1 percent a packet is delayed by this time,
+ * at least 1 ns, so that others overtake it.
  */
 void scene_reorder(struct stack_world *w, struct simnet_link *l, uint32_t n, uint64_t ns);
 /*
- * Adds two rules to a link: each n-th packet comes twice, and the copy, which is the next packet that the rules see,
- * comes later by up to that time.
+ * Adds two rules to a link. Each n-th packet is duplicated. The copy, which is the next packet for
+ * the rules, is delayed by up to this time.
  */
 void scene_late_copies(struct stack_world *w, struct simnet_link *l, uint32_t n, uint64_t ns);
-/* Adds a rule to a link: with a probability of 1 to n percent some bytes of a packet are changed. */
+/* Adds a rule to a link: with a probability of 1 to n percent some bytes of a packet change. */
 void scene_corrupt(struct stack_world *w, struct simnet_link *l, uint32_t n);
-/* Adds rules to both links: some packets come twice, and some are overtaken by others. */
+/* Adds rules to both links that duplicate some packets, and make others overtake some. */
 void scene_disorder(struct stack_world *w);
-/* Does both: the links lose, duplicate and reorder packets. */
+/* Adds the rules of scene_some_loss() and scene_disorder(). */
 void scene_bad_links(struct stack_world *w);
-/* Makes the link, which has no rules yet, a bad one in any way. */
+/* Gives a link without rules random faults. */
 void scene_some_link(struct stack_world *w, struct simnet_link *l);
-/* Returns whether all works are connected. */
+/* True if all works are connected. */
 bool scene_is_up(struct stack_world *w);
 /*
- * Runs until all works are connected. INITs are sent again after 1, 2, 4 s and so on up to a minute: with
- * bad luck that takes long.
+ * Runs until all works are connected. INITs are repeated after 1, 2, 4 s and so on up to a minute,
+ * which may take long.
  */
 void scene_connected(struct stack_world *w);
-/* Runs until all is done, but no longer than ns. Returns whether all is done. */
+/* Runs until all is done, at most for ns. Returns true if all is done. */
 bool scene_done_within(struct stack_world *w, uint64_t ns);
-/* The sessions of all works that exist may end from now on. */
+/* Permits the sessions of all present works to end. */
 void scene_all_may_end(struct stack_world *w);
 /* Compares the memory of all works with the model. */
 void scene_check_works(struct stack_world *w);
-/* Runs until all is done, within `limit` ns at most, and checks the works. */
+/* Runs until all is done, at most for `limit` ns, and checks the works. */
 void scene_finish(struct stack_world *w, uint64_t limit);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* What applications do: memory that changes or goes away, and receives that are few. */
+/* Applications: memory that changes or goes away, and few receives. */
 #include "sim/scene.h"
 
 static void changing_memory(struct stack_world *w)
@@ -26,7 +26,10 @@ static bool first_posted(struct stack_world *w)
 	return s->completed == s->n_ops;
 }
 
-/* A Send or Write is complete when the peer has it: its memory may go, whatever SCTP sends again. */
+/*
+ * A Send or Write completes when the peer has it. Its memory may then go, whatever SCTP sends
+ * again.
+ */
 static void dereg_source(struct stack_world *w)
 {
 	struct stack_work *work;
@@ -54,7 +57,7 @@ static void dereg_source(struct stack_world *w)
 	scene_finish(w, 120 * SEC);
 }
 
-/* The same with requests that have not gone out yet, or with what the peer writes to or reads. */
+/* The same with requests that are not sent yet, or with memory that the peer writes or reads. */
 static void dereg_in_use(struct stack_world *w)
 {
 	uint8_t *before = malloc(STACK_SINK);
@@ -86,7 +89,7 @@ static void dereg_in_use(struct stack_world *w)
 	scene_finish(w, 60 * SEC);
 }
 
-/* Sends that find no receive wait, or end their own session; the other sessions go on. */
+/* Sends without a receive wait, or end their own session. Other sessions continue. */
 static void no_receives(struct stack_world *w)
 {
 	struct stack_work *lame;
@@ -96,12 +99,12 @@ static void no_receives(struct stack_world *w)
 	if (tight)
 		w->nodes[1]->iw_config.unexpected_bytes_per_qp = 50000;
 	scene_start(w);
-	/* Between two that know receipts a window stops the Sends in time. */
+	/* Between two nodes with receipts, a window stops the Sends in time. */
 	if (w->nodes[0]->receipts && w->nodes[1]->receipts)
 		over = false;
 	lame = stack_work_new(w->nodes[0], w->nodes[1]);
 	lame->side[1].hold_recvs = true;
-	lame->ends = true; /* it does not count until it has receives */
+	lame->ends = true; /* not checked until it has receives */
 	for (unsigned int n = 0; n < 60; n++)
 		stack_op_add(&lame->side[0], IW_WR_SEND, tight ? 4000 : below(w, 9000));
 	scene_works(w, 1 + below(w, 4));
@@ -121,7 +124,7 @@ static void no_receives(struct stack_world *w)
 }
 
 /*
- * Several QPs share few receives, on bad networks; now and then one ends in the midst of it. The others get
+ * Several QPs share few receives, on bad networks. Sometimes one ends in the middle. The others get
  * all of their messages, and no receive is lost.
  */
 static void shared_receives(struct stack_world *w)
@@ -144,13 +147,13 @@ static void shared_receives(struct stack_world *w)
 	}
 	stack_run(w, 600 * SEC, stack_works_over);
 	scene_finish(w, 600 * SEC);
-	stack_run_for(w, MSEC); /* what was flushed is polled, and posted again */
+	stack_run_for(w, MSEC); /* flushed receives are polled and posted again */
 	for (int i = 0; i < 2; i++)
 		if (w->nodes[i]->srq)
 			stack_srq_check(w->nodes[i]);
 }
 
-/* Writes to the same bytes leave the last one's, whether placement is in order or not. */
+/* Writes to the same bytes leave the bytes of the last Write, with placement in order or not. */
 static void overlapping(struct stack_world *w)
 {
 	scene_two_nodes(w);

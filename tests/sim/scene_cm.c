@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Connections by RDMA CM ids on bad networks. What each application hears is checked in stack_connect.c: the
- * order of events, statuses, private data byte for byte, and no event of an id that is gone.
+ * Connections by RDMA CM ids on bad networks. stack_connect.c checks the events of each
+ * application: their order, statuses, private data byte for byte, and that no event names a
+ * destroyed id.
  */
 #include "sim/scene.h"
 
@@ -12,7 +13,7 @@ static void few_ops(struct stack_world *w)
 	scene_bad_links(w);
 }
 
-/* So many works, of which each begins at some time of the next `spread` ms. */
+/* Makes n works, which begin at random times of the next `spread` ms. */
 static void begin(struct stack_world *w, unsigned int n, uint32_t spread)
 {
 	unsigned int before = w->n_works;
@@ -38,7 +39,7 @@ static bool no_assocs(struct stack_world *w)
 	return !stack_assocs(w->nodes[0], NULL) && !stack_assocs(w->nodes[1], NULL);
 }
 
-/* Everything that is left is closed; then both sides hear of the end, and no association is left. */
+/* Closes everything. Both sides must see the end, and no association may remain. */
 static void close_all(struct stack_world *w)
 {
 	all_ends(w);
@@ -47,7 +48,7 @@ static void close_all(struct stack_world *w)
 	stack_run(w, 120 * SEC, no_assocs);
 }
 
-/* Many ids connect at once, both ways. */
+/* Many ids connect at once, in both directions. */
 static void connect_many(struct stack_world *w)
 {
 	few_ops(w);
@@ -58,7 +59,10 @@ static void connect_many(struct stack_world *w)
 	close_all(w);
 }
 
-/* Some are rejected, with private data, which the other side hears; the others are not touched by it. */
+/*
+ * Some works are rejected, with private data, which must reach the other side. Other works are not
+ * affected.
+ */
 static void reject_some(struct stack_world *w)
 {
 	unsigned int rejected = 0;
@@ -86,7 +90,7 @@ static void reject_some(struct stack_world *w)
 	close_all(w);
 }
 
-/* How many of the sides 0 have heard that their connection is not to be, and wait to try again. */
+/* Returns the number of sides 0 whose connection failed, and that wait to try again. */
 static unsigned int refused(const struct stack_world *w)
 {
 	unsigned int n = 0;
@@ -96,7 +100,7 @@ static unsigned int refused(const struct stack_world *w)
 	return n;
 }
 
-/* The application does not read its events: so many requests wait as the backlog has room for. */
+/* The application does not read its events: at most `backlog` requests wait. */
 static void backlog(struct stack_world *w)
 {
 	struct stack_node *b;
@@ -119,7 +123,7 @@ static void backlog(struct stack_world *w)
 	stack_run_for(w, some_ms(w, 0, 3000));
 	check(b->chan.n <= b->backlog);
 	if (chance(w, 0.3)) {
-		/* An answer is waited for during 30 s, once the request is there. */
+		/* With a request at the peer, the answer may take 30 s. */
 		stack_run_for(w, 60 * SEC);
 		for (unsigned int i = 0; i < w->n_works; i++)
 			check(w->works[i]->attempt || w->works[i]->retry_at);
@@ -145,14 +149,14 @@ static void unlisten(struct stack_world *w)
 	stack_run_for(w, some_ms(w, 0, 400));
 	w->seen += b->chan.n > 0;
 	stack_unlisten(b);
-	/* With it go the ids of the requests, and their events. */
+	/* This destroys the ids of the requests, and their events. */
 	check(!b->chan.n && !cm_id_next(&b->conn, &pos));
 	b->deaf = false;
 	stack_run_for(w, some_ms(w, 0, 2000));
 	for (unsigned int i = 0; i < w->n_works; i++)
 		check(!w->works[i]->side[1].up);
 	if (chance(w, 0.5)) {
-		/* The peers hear of it long before they would give up by themselves, after 30 s. */
+		/* The peers get the answer long before their own limit, 30 s. */
 		simnet_cut(w->net, w->link, false);
 		scene_disorder(w);
 		stack_run_for(w, 25 * SEC);
@@ -165,8 +169,8 @@ static void unlisten(struct stack_world *w)
 }
 
 /*
- * The listener goes, while a connection keeps its port, and another one comes within a second. Those who ask in
- * between are not refused: requests wait, and INITs come again.
+ * The listener is destroyed while a connection keeps its port, and another listener follows within
+ * a second. Earlier connects are not refused: requests wait, and INITs are repeated.
  */
 static void listen_again(struct stack_world *w)
 {
@@ -216,7 +220,9 @@ static void destroy(struct stack_world *w)
 	close_all(w);
 }
 
-/* Both sides connect to each other from the ports on which they listen, so that INITs and Initiates cross. */
+/*
+ * Both sides connect to each other from their listening ports, so that INITs and Initiates cross.
+ */
 static void crossing(struct stack_world *w)
 {
 	few_ops(w);
@@ -236,7 +242,7 @@ static void crossing(struct stack_world *w)
 	close_all(w);
 }
 
-/* Both sides disconnect, at about the same time; each hears of it exactly once. */
+/* Both sides disconnect at about the same time. Each gets exactly one event. */
 static void disconnect_both(struct stack_world *w)
 {
 	unsigned int i;
@@ -267,7 +273,7 @@ static void disconnect_both(struct stack_world *w)
 	stack_run(w, 120 * SEC, no_assocs);
 }
 
-/* Idle associations are shut down, by either side, just when another connection begins. */
+/* Idle associations are shut down, by either side, while another connection begins. */
 static void idle(struct stack_world *w)
 {
 	few_ops(w);
@@ -278,7 +284,7 @@ static void idle(struct stack_world *w)
 		stack_run(w, 120 * SEC, stack_all_done);
 		all_ends(w);
 		stack_run(w, 60 * SEC, stack_works_over);
-		/* The side that opened it waits 2 s, the other one 3 s. */
+		/* The initiator waits 2 s, the other side 3 s. */
 		stack_run_for(w, (1 + below(w, 3)) * SEC / 2 + (1 + below(w, 2)) * SEC / 2 +
 					 some_ms(w, 900, 1150));
 		w->seen += stack_assocs(w->nodes[0], NULL) &&
@@ -288,8 +294,8 @@ static void idle(struct stack_world *w)
 }
 
 /*
- * The peer's process ends, by exit() or as by SIGKILL, while sessions, connects and Initiates are under way,
- * and another one comes at the same address and ports. What was connected ends, and what is new works.
+ * The peer's process ends, by exit() or SIGKILL, during sessions, connects and Initiates. Another
+ * process starts at the same address and ports. Old connections end, and new ones work.
  */
 static void restart(struct stack_world *w)
 {
@@ -324,7 +330,10 @@ static void restart(struct stack_world *w)
 	close_all(w);
 }
 
-/* The peer's process is killed, and its host says so: sessions end long before the silent limit. */
+/*
+ * The peer's process is killed, and its host reports this: sessions end long before the silent
+ * limit.
+ */
 static void killed(struct stack_world *w)
 {
 	few_ops(w);
@@ -340,7 +349,7 @@ static void killed(struct stack_world *w)
 	w->seen++;
 }
 
-/* A carrier whose links have to be set up, anew as well when the peer's process is another one. */
+/* A carrier sets up links to peers, and again if the peer has a new process. */
 static void carrier_links(struct stack_world *w)
 {
 	struct stack_node *b;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * UD queue pairs of two nodes on bad networks, and RDMA CM ids that ask for them. A message arrives whole, in a
- * receive of the QP that it is for, and no more often than the network has copied it; those with a wrong Q_Key or
- * number never do. A request is answered once, as the server's application has decided.
+ * UD queue pairs of two nodes on bad networks, and RDMA CM ids that request them. A message arrives
+ * whole, in a receive of its destination QP, and not more often than the network has copied it. A
+ * message with a wrong Q_Key or number never arrives. A request is answered once, as the server's
+ * application decided.
  */
 #include "conn/cm.h"
 #include "sim/scene.h"
@@ -12,8 +13,8 @@
 
 #define UDS 2 /* of a node */
 #define MESSAGES 400
-#define QKEY 0x2000u /* and the index of the QP */
-#define PORT 7100    /* where a server listens */
+#define QKEY 0x2000u /* plus the index of the QP */
+#define PORT 7100    /* of a listening server */
 #define ASKERS 6
 
 struct message {
@@ -28,12 +29,12 @@ struct exchange {
 	struct message message[MESSAGES];
 	unsigned int n;
 	uint64_t received;
-	unsigned int copies; /* of one message at most */
+	unsigned int copies; /* maximum of one message */
 };
 
 /* ---- messages ---- */
 
-/* Posts the next message, and sees it leave. */
+/* Posts the next message, and checks that it leaves. */
 static void send_one(struct stack_world *w, struct exchange *d)
 {
 	unsigned int from = below(w, 2 * UDS);
@@ -86,7 +87,10 @@ static void take_all(struct exchange *d)
 	}
 }
 
-/* No two datagrams wait for one address, or the port is full: then sends do not leave at once. */
+/*
+ * Opens the QPs of an exchange. Ports are never full, and no two datagrams wait for one address, so
+ * that sends leave immediately.
+ */
 static struct exchange *exchange_open(struct stack_world *w)
 {
 	struct exchange *d = calloc(1, sizeof(*d));
@@ -111,7 +115,7 @@ static void exchange_close(struct exchange *d)
 	free(d);
 }
 
-/* Beside connections of other QPs, which get all that they send. */
+/* UD messages besides connections of other QPs, which get all their messages. */
 static void ud(struct stack_world *w)
 {
 	struct exchange *d;
@@ -134,7 +138,7 @@ static void ud(struct stack_world *w)
 	take_all(d);
 	for (unsigned int i = 0; i < MESSAGES; i++)
 		right += !d->message[i].wrong;
-	/* A network that loses nothing delivers all, as there are receives. */
+	/* A lossless network delivers all messages, as receives exist. */
 	check(bad || d->received == right);
 	w->seen += d->received > MESSAGES / 2;
 	scene_finish(w, 1000 * SEC);
@@ -147,12 +151,12 @@ struct asker {
 	struct cm_id *id;
 	bool decided, accepted; /* by the server's application */
 	unsigned int requests, ends;
-	bool refused; /* the client was told that it is rejected */
-	bool lost;    /* or that nobody answers */
+	bool refused; /* the client got a rejection */
+	bool lost;    /* the client got no answer */
 	bool established;
 };
 
-/* The server decides on a request, whose private data is the number of the asker. */
+/* The server decides on a request. Its private data is the number of the asker. */
 static void decide(struct stack_world *w, struct asker *a, struct stack_node *n,
 		   const struct rnic_cm_event *ev)
 {
@@ -258,7 +262,7 @@ static void requests(struct stack_world *w)
 		w->seen += a[i].established;
 		cm_id_free(a[i].id);
 	}
-	/* All nine tries of one may be lost, once in thousands of runs. */
+	/* In one of thousands of runs, all nine attempts of a request are lost. */
 	check(lost <= 1);
 	cm_id_free(listener);
 	scene_finish(w, SEC);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* The ends of sessions, of associations, of processes, and of the numbers. */
+/* The ends of sessions, of associations, of processes, and of the number spaces. */
 #include "sim/scene.h"
 
 static bool all_assocs_over(struct stack_world *w)
@@ -10,7 +10,7 @@ static bool all_assocs_over(struct stack_world *w)
 	return true;
 }
 
-/* At the same moment, or while the other's Terminate, then SHUTDOWN, is on its way. */
+/* At the same moment, or while the other side's Terminate or SHUTDOWN is in transit. */
 static void close_both(struct stack_world *w)
 {
 	scene_usual(w);
@@ -37,7 +37,10 @@ static void close_both(struct stack_world *w)
 	stack_run(w, 120 * SEC, all_assocs_over);
 }
 
-/* The peer's process is killed and comes back at the same place, which the old association survives or not. */
+/*
+ * The peer's process is killed and restarts at the same place. The old association may or may not
+ * survive.
+ */
 static void restart(struct stack_world *w)
 {
 	struct stack_node *a, *b;
@@ -58,14 +61,14 @@ static void restart(struct stack_world *w)
 	stack_node_start(b);
 	for (unsigned int n = 1 + below(w, 3); n; n--)
 		stack_plan(stack_work_new(b, a), w->limit_ops);
-	/* The old ones are flushed, and the new ones do all that was asked. */
+	/* Old works are flushed, and new works complete. */
 	stack_run(w, 120 * SEC, stack_works_over);
 	scene_finish(w, 120 * SEC);
 	for (unsigned int i = 0; i < old; i++)
 		check(stack_work_over(w->works[i]));
 }
 
-/* Both ends open the one association, and sessions on it, at once. */
+/* Both ends open the one association, and its sessions, at once. */
 static void collision(struct stack_world *w)
 {
 	struct conn_assoc *a[2];
@@ -91,7 +94,7 @@ static void collision(struct stack_world *w)
 	check(stack_iw_is_initiator(a[0]) != stack_iw_is_initiator(a[1]));
 }
 
-/* Opens another session, from the first node or to it. */
+/* Opens another session, from the first node or to the first node. */
 static void open_next(struct stack_world *w, bool first)
 {
 	stack_plan(stack_work_new(w->nodes[!first], w->nodes[first]), 12);
@@ -99,8 +102,8 @@ static void open_next(struct stack_world *w, bool first)
 }
 
 /*
- * Two streams for each opener: the next session takes an old one's, as soon as that is over, while
- * copies of its packets still come.
+ * Each side may open two streams. The next session reuses an old session's stream, while copies of
+ * the old packets still arrive.
  */
 static void reuse(struct stack_world *w)
 {
@@ -131,14 +134,14 @@ static void reuse(struct stack_world *w)
 			stack_side_close(s);
 		w->seen += n > 4;
 	}
-	/* One more after them all has to work. */
+	/* One more session after all these must work. */
 	open_next(w, true);
 	scene_finish(w, 60 * SEC);
 	stack_run(w, 60 * SEC, stack_works_over);
 	scene_check_works(w);
 }
 
-/* The memory that a side gives to its peer, as it was at some time. */
+/* A copy of the memory that a side exposes to its peer. */
 struct shot {
 	const struct stack_side *side;
 	bool peer; /* of the side whose WRs were flushed */
@@ -159,14 +162,15 @@ static struct shot shoot(const struct stack_side *s, bool peer)
 static void check_shot(const struct shot *shot)
 {
 	check(!memcmp(shot->sink, shot->side->sink, STACK_SINK));
-	/* A peer executes an atomic that it has taken when it can send the answer. */
+	/* A peer executes an accepted atomic when it can send the answer. */
 	check(shot->peer || !memcmp(shot->words, shot->side->words, sizeof(shot->words)));
 	free(shot->sink);
 }
 
 /*
- * The QP of one side enters the error state while messages of it are lost. From then on nothing changes its
- * memory, and nothing that of the peer once the network is empty. The other works of the association go on.
+ * The QP of one side enters the error state while some of its messages are lost. From then on, its
+ * memory does not change, nor the peer's memory once the network is empty. The other works of the
+ * association continue.
  */
 static void flush(struct stack_world *w)
 {
@@ -175,7 +179,7 @@ static void flush(struct stack_world *w)
 
 	scene_two_nodes(w);
 	w->one_assoc = chance(w, 0.7);
-	/* What came before its turn is not kept, to be placed later. */
+	/* Segments that arrive early are not kept for later placement. */
 	w->nodes[0]->iw_config.in_order = w->nodes[1]->iw_config.in_order = false;
 	w->link[1].delay = w->link[0].delay = some_ms(w, 0, 20);
 	scene_start(w);
@@ -213,7 +217,7 @@ static void flush(struct stack_world *w)
 	w->seen += w->voids != 0;
 }
 
-/* A request that the peer refuses ends its session by an RDMAP Terminate, and no other. */
+/* A request that the peer refuses ends only its own session, by an RDMAP Terminate. */
 static void remote_error(struct stack_world *w)
 {
 	struct stack_work *work;
@@ -234,7 +238,7 @@ static void remote_error(struct stack_world *w)
 		stack_op_add(s, IW_WR_SEND, below(w, 3000));
 	stack_run(w, 120 * SEC, stack_works_over);
 	scene_finish(w, 120 * SEC);
-	/* The event comes once the application has polled what came before. */
+	/* The event follows once the application has polled the earlier completions. */
 	stack_run_for(w, 10 * MSEC);
 	check(s->closed && stack_peer(s)->closed);
 }
@@ -245,12 +249,12 @@ static void hold(struct stack_world *w, bool on)
 		w->works[i / 2]->side[i % 2].hold = on;
 }
 
-/* TSNs, tags and DDP-SSNs that begin just before their end. */
+/* TSNs, tags and DDP-SSNs that begin just before their wrap. */
 static void wrap(struct stack_world *w)
 {
 	scene_two_nodes(w);
 	w->one_assoc = true;
-	/* An RTR indication would be the first of the numbers. */
+	/* An RTR indication would use the first of the numbers. */
 	w->nodes[0]->config.rtr = w->nodes[1]->config.rtr = 0;
 	scene_start(w);
 	w->limit_ops = 80;
@@ -274,7 +278,7 @@ static void wrap(struct stack_world *w)
 	w->seen += stack_acked_tsn(stack_assoc_of(w->nodes[0], NULL)) < 1 << 20;
 }
 
-/* A session that lives through all DDP-SSNs, without help. */
+/* A session uses all DDP-SSNs, starting at 0. */
 static void long_session(struct stack_world *w)
 {
 	struct stack_work *work;

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * UD queue pairs in multicast groups: two processes of one host, two more hosts, and bad networks between hosts.
- * Members come and go. Each member gets each message to its group once, or as often as the network has copied it;
- * nobody else gets one. A member gets what it sends itself, unless it has asked not to. A stranger's packets reach
- * who they are for, if they are right, and get no answer.
+ * UD queue pairs in multicast groups: two processes of one host, two more hosts, and bad networks
+ * between hosts. Members come and go. Each member gets each message to its group once, or as often
+ * as the network has copied it. No other QP gets the message. A member gets its own messages,
+ * unless it has declined them. A stranger's valid packets reach their destination, and get no
+ * answer.
  */
 #include "iwarp/iw_mcast.h"
 #include "sim/scene.h"
@@ -33,7 +34,7 @@ struct message {
 	struct ip_addr source;
 	unsigned int group;
 	bool wrong;
-	bool due[MEMBERS]; /* it must come to them, as no network is between */
+	bool due[MEMBERS]; /* no network is in between, so it must arrive */
 	unsigned int arrived[MEMBERS];
 };
 
@@ -46,8 +47,8 @@ struct meeting {
 	unsigned int n;
 	int stranger; /* in the network */
 	struct ip_addr stranger_addr;
-	unsigned int answers; /* that the stranger has had */
-	unsigned int far;     /* copies that have come from other hosts */
+	unsigned int answers; /* to the stranger */
+	unsigned int far;     /* copies that arrived from other hosts */
 };
 
 /* ---- the stranger ---- */
@@ -77,7 +78,7 @@ static void throw(struct stack_world * w, const struct meeting *t, unsigned int 
 	simnet_send_fragments(w->net, t->stranger, &to, packet, len, w->now);
 }
 
-/* A message as a member would send it, under the number of one of the QPs that are there. */
+/* Forges a member's message, with the number of one of the existing QPs. */
 static void forge(struct stack_world *w, struct meeting *t, struct message *m)
 {
 	uint8_t packet[PACKET_MAX] = { 0 }, *chunk = packet + WIRE_SCTP_COMMON_LEN;
@@ -96,7 +97,9 @@ static void forge(struct stack_world *w, struct meeting *t, struct message *m)
 	      WIRE_SCTP_COMMON_LEN + wire_sctp_pad(chunk, WIRE_UD_LEN + m->what.len));
 }
 
-/* What nobody takes: an INIT, a request of rdma_cm, the number of another port, and bytes without sense. */
+/*
+ * Sends an invalid packet: an INIT, a request of rdma_cm, another port's number, or random bytes.
+ */
 static void nonsense(struct stack_world *w, const struct meeting *t)
 {
 	uint8_t packet[PACKET_MAX] = { 0 }, *chunk = packet + WIRE_SCTP_COMMON_LEN;
@@ -134,7 +137,7 @@ static void nonsense(struct stack_world *w, const struct meeting *t)
 
 /* ---- members ---- */
 
-/* As ibv_attach_mcast() and ibv_detach_mcast() do it. */
+/* Attaches and detaches a QP, like ibv_attach_mcast() and ibv_detach_mcast(). */
 static void come_or_go(struct stack_world *w, struct meeting *t, unsigned int i, unsigned int group)
 {
 	struct member *me = &t->member[i];
@@ -156,7 +159,7 @@ static void come_or_go(struct stack_world *w, struct meeting *t, unsigned int i,
 			t->message[k].due[i] = false;
 }
 
-/* An id of rdma_cm that joins has no QP in the group by that. */
+/* An id of rdma_cm that joins a group does not attach a QP. */
 static void join_or_leave(struct stack_world *w, struct meeting *t)
 {
 	unsigned int n = below(w, PROCESSES), group = below(w, GROUPS);
@@ -236,7 +239,7 @@ static void take_one(struct meeting *t, unsigned int i, const struct iw_cqe *cqe
 	stack_ud_again(&to->ud, cqe);
 }
 
-/* A process is in a group if one of its QPs is, or an id. */
+/* A process is in a group if one of its QPs or ids is. */
 static void check_joined(const struct stack_world *w, const struct meeting *t)
 {
 	for (unsigned int n = 0; n < PROCESSES; n++) {
@@ -264,7 +267,7 @@ static void take_all(struct meeting *t)
 
 /* ---- the scene ---- */
 
-/* Processes 0 and 3 are of one host. */
+/* Processes 0 and 3 share a host. */
 static void hosts(struct stack_world *w, struct meeting *t, bool bad)
 {
 	for (int i = 0; i < PROCESSES - 1; i++)

@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* What networks do: loss, reordering, duplicates, bit errors, MTUs, NATs, outages, other addresses. */
+/*
+ * Faults of networks: loss, reordering, duplicates, bit errors, MTUs, NATs, outages, other
+ * addresses.
+ */
 #include "sim/scene.h"
 
-/* What the path takes from now on, with ICMP or without. */
+/* Changes the MTU of a path, with ICMP or without. */
 static void narrow(struct stack_world *w, struct simnet_link *l)
 {
 	static const uint32_t sizes[] = { 600, 1006, 1280, 1400, 1492, 4352, 8000 };
@@ -87,7 +90,7 @@ static void duplicates(struct stack_world *w)
 	scene_finish(w, 120 * SEC);
 }
 
-/* UDP's checksum is right: a router has made it anew. */
+/* UDP's checksum is right: a router has recalculated it. */
 static void bit_errors(struct stack_world *w)
 {
 	scene_mixed(w);
@@ -161,7 +164,7 @@ static void nat(struct stack_world *w)
 	scene_mixed(w);
 	scene_slow(w, 200000 + below(w, 1000000));
 	simnet_faults(w->net, &w->link[0], "packets: drop, probability %.2f", scene_percent(w, 5));
-	/* The association would not know where to begin otherwise. */
+	/* Through a changing NAT, no association would come up. */
 	scene_connected(w);
 	for (int n = 0; n < 5 && !scene_done_within(w, some_ms(w, 5, 300)); n++) {
 		simnet_set_port(w->net, w->nodes[behind]->id, port++);
@@ -170,7 +173,7 @@ static void nat(struct stack_world *w)
 	scene_finish(w, 120 * SEC);
 }
 
-/* The path is dead for a while that the limit allows. */
+/* The path is dead for a while, within the limit. */
 static void outage(struct stack_world *w)
 {
 	scene_mixed(w);
@@ -200,7 +203,7 @@ static void long_outage(struct stack_world *w)
 	scene_finish(w, 120 * SEC);
 }
 
-/* The path is dead for ever: once the silent limit is over, every request has been flushed. */
+/* The path is dead for ever. Once the silent limit is over, every request has been flushed. */
 static void dead_path(struct stack_world *w)
 {
 	scene_usual(w);
@@ -210,7 +213,7 @@ static void dead_path(struct stack_world *w)
 		return;
 	scene_all_may_end(w);
 	simnet_set_state(w->net, w->nodes[below(w, 2)]->id, SIMNET_SILENT);
-	/* What is queued on the link still arrives, in up to 2 s; a heartbeat takes up to 1.5 s. */
+	/* Packets in the link's queue still arrive within 2 s. A heartbeat takes up to 1.5 s. */
 	stack_run(w, 34 * SEC, stack_works_over);
 	scene_check_works(w);
 	w->seen++;
@@ -239,7 +242,7 @@ static void multihomed(struct stack_world *w)
 	scene_finish(w, 60 * SEC);
 }
 
-/* Two links, one of which is dead for a while, again and again; the other one loses something. */
+/* Two links: one repeatedly fails for a while, the other loses some packets. */
 static void two_links(struct stack_world *w)
 {
 	struct simnet_link other[2] = { { .delay = 300000 }, { .delay = 400000 } };
@@ -268,8 +271,8 @@ static void two_links(struct stack_world *w)
 }
 
 /*
- * Data goes over both of two links that differ in rate, delay, loss and MTU. They die and return, one after the other or
- * both at once.
+ * Data uses both of two links that differ in rate, delay, loss and MTU. They fail and return, one
+ * by one or both at once.
  */
 static void spread(struct stack_world *w)
 {

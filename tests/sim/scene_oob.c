@@ -2,7 +2,9 @@
 /* QPs connected out of band, from both sides, on bad networks. */
 #include "sim/scene.h"
 
-/* Every work is connected out of band, on links with loss, reordering and duplicates. */
+/*
+ * Makes nodes whose works are connected out of band, on links with loss, reordering and duplicates.
+ */
 static void bad_nodes(struct stack_world *w)
 {
 	scene_two_nodes(w);
@@ -11,7 +13,7 @@ static void bad_nodes(struct stack_world *w)
 	scene_bad_links(w);
 }
 
-/* So many works, whose sides connect at any time of the next `spread` ms. */
+/* Makes n works, whose sides connect at random times of the next `spread` ms. */
 static void begin(struct stack_world *w, unsigned int n, uint32_t spread)
 {
 	unsigned int i = w->n_works;
@@ -22,7 +24,7 @@ static void begin(struct stack_world *w, unsigned int n, uint32_t spread)
 			w->works[i]->side[j].link.at = w->now + some_ms(w, 0, spread);
 }
 
-/* One side may be in RTR long before the other: its Initiate is kept, or comes again. */
+/* One side may be in RTR long before the other: its Initiate is kept, or repeated. */
 static void both_sides(struct stack_world *w)
 {
 	bad_nodes(w);
@@ -32,7 +34,7 @@ static void both_sides(struct stack_world *w)
 	scene_finish(w, 120 * SEC);
 }
 
-/* QPs of one process, among them some that are connected to themselves, and to a peer as well. */
+/* QPs of one process. Some are connected to themselves, or to a peer. */
 static void one_process(struct stack_world *w)
 {
 	bad_nodes(w);
@@ -52,8 +54,8 @@ static void one_process(struct stack_world *w)
 }
 
 /*
- * Pairs that are done are torn down, by one side or both, reset, and connected anew with the same numbers;
- * the other side may still be in its old session when the Initiate for the new one comes.
+ * Completed pairs are torn down by one side or both, reset, and connected again with the same
+ * numbers. The other side may still be in its old session when the new Initiate arrives.
  */
 static void again(struct stack_world *w)
 {
@@ -74,7 +76,7 @@ static void again(struct stack_world *w)
 	scene_finish(w, 1000 * SEC);
 }
 
-/* A QP is torn down before its peer has found it, and connected anew. */
+/* A QP is torn down before its peer has found it, and connected again. */
 static void destroyed_early(struct stack_world *w)
 {
 	bad_nodes(w);
@@ -105,8 +107,8 @@ static void destroyed_early(struct stack_world *w)
 }
 
 /*
- * The peer's process is killed, and another one at the same place gives out the same numbers, while QPs of
- * the old one still name them. What has been posted to a peer that is gone fails in bounded time.
+ * The peer's process is killed. Another process at the same place uses the same numbers, while old
+ * QPs still name them. Requests to the former peer fail in bounded time.
  */
 static void peer_restarts(struct stack_world *w)
 {
@@ -135,7 +137,10 @@ static void peer_restarts(struct stack_world *w)
 		check(stack_work_over(w->works[i]));
 }
 
-/* QPs that name a QP of the peer which names another one: they disturb nobody, and never come to anything. */
+/*
+ * QPs that name a QP of the peer which names another QP. They affect no other QP, and never
+ * connect.
+ */
 static void strangers(struct stack_world *w)
 {
 	struct stack_work *work;
@@ -168,7 +173,7 @@ static void strangers(struct stack_world *w)
 	stack_run(w, 10 * SEC, stack_works_over);
 }
 
-/* Out of band and by RDMA CM at once, both ways: INITs and Initiates cross. */
+/* Connections out of band and by RDMA CM at once, in both directions: INITs and Initiates cross. */
 static void crossing(struct stack_world *w)
 {
 	bad_nodes(w);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Peers that acknowledge in other ways than ours. */
+/* Peers that acknowledge differently. */
 #include "sim/scene.h"
 #include "util/bytes.h"
 #include "wire/sctp_packet.h"
@@ -7,14 +7,14 @@
 struct acks {
 	struct {
 		uint32_t tsn;
-		uint64_t until; /* claimed to be there until then; 0: free */
+		uint64_t until; /* reported as received until then; 0: free */
 	} unexpected[64];
 	bool got[65536];
 	double hold, forget;
 	unsigned int most; /* gap blocks in a SACK */
 };
 
-/* The packet is one that the receiver keeps for a while and drops then. */
+/* True if the receiver reports the packet for a while, and then drops it. */
 static bool renege(struct stack_world *w, struct acks *k, const uint8_t *packet, size_t len)
 {
 	const uint8_t *p = packet + WIRE_SCTP_COMMON_LEN;
@@ -36,7 +36,7 @@ static bool renege(struct stack_world *w, struct acks *k, const uint8_t *packet,
 		k->unexpected[i].until = w->now + some_ms(w, 5, 200);
 		w->seen++;
 	}
-	return n == 0; /* else what is claimed to be there really comes */
+	return n == 0; /* otherwise, reported packets really arrive */
 }
 
 static size_t change_sack(struct stack_world *w, struct acks *k, const struct wire_sctp_chunk *c,
@@ -110,7 +110,7 @@ static void acknowledged(struct stack_world *w, struct acks *k, uint64_t limit)
 	free(k);
 }
 
-/* Node 1 acknowledges in gap blocks what it drops later (reneging). */
+/* Node 1 acknowledges packets in gap blocks and drops them later (reneging). */
 static void reneging(struct stack_world *w)
 {
 	struct acks *k = calloc(1, sizeof(*k));
@@ -118,12 +118,12 @@ static void reneging(struct stack_world *w)
 	assert_non_null(k);
 	k->hold = (5 + below(w, 20)) / 100.0;
 	k->forget = below(w, 30) / 100.0;
-	/* What a list leaves out for want of room is not taken back. */
+	/* A gap block that is omitted for lack of room is not revoked. */
 	k->most = chance(w, 0.5) ? 1000 : below(w, 17);
 	acknowledged(w, k, 240 * SEC);
 }
 
-/* Node 1 reports 16 gaps at most, as Linux does, or even fewer. */
+/* Node 1 reports at most 16 gaps, like Linux, or fewer. */
 static void few_gaps(struct stack_world *w)
 {
 	struct acks *k = calloc(1, sizeof(*k));

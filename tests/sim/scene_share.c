@@ -22,7 +22,9 @@ static void bottleneck(struct stack_world *w, struct simnet_link *down)
 	down->overhead = SIMNET_HEADERS;
 	simnet_route(w->net, w->nodes[0]->id, w->nodes[1]->id, down);
 	w->link[1].delay = down->delay;
-	/* As no real network keeps step: else who meets the full queue once meets it always. */
+	/*
+	 * Without jitter, unlike in real networks, always the same flow would find the queue full.
+	 */
 	down->jitter = w->link[1].jitter = 2 * MSEC;
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Peers that ICMP says cannot be reached: it is true, or it is not, or not any more. */
+/* ICMP errors about unreachable peers: true, false, or outdated. */
 #include <errno.h>
 
 #include "sim/scene.h"
@@ -8,7 +8,7 @@
 
 #define INIT_QUOTED 20 /* bytes of a packet up to the Initiate Tag of its INIT */
 
-/* Some works whose ids connect from the first node to the second, at once. */
+/* Makes some works whose ids connect from the first node to the second, at once. */
 static void more_works(struct stack_world *w)
 {
 	for (unsigned int n = 1 + below(w, 6); n; n--) {
@@ -27,7 +27,7 @@ static void begin(struct stack_world *w)
 	more_works(w);
 }
 
-/* All have connected at the first attempt, and do their work. */
+/* Checks that all works connected at the first attempt, and finishes them. */
 static void finish(struct stack_world *w)
 {
 	scene_connected(w);
@@ -45,7 +45,7 @@ static bool have_failed(struct stack_world *w)
 	return true;
 }
 
-/* Nobody has the port, or no way leads there: ids hear of it soon, as TCP would say it. Later ones connect. */
+/* The port is closed, or no route exists: ids soon get the same error as TCP. Later ids connect. */
 static void is_true(struct stack_world *w)
 {
 	bool cut = chance(w, 0.5);
@@ -67,7 +67,7 @@ static void is_true(struct stack_world *w)
 	w->seen++;
 }
 
-/* Forges errors about the first INIT of each tag, at once or later, in any number. */
+/* Forges errors for the first INIT of each tag, immediately or later, in any number. */
 static size_t lie(struct stack_world *w, struct stack_node *from, uint8_t *packet, size_t len)
 {
 	const struct stack_node *to = w->nodes[!from->number];
@@ -101,7 +101,7 @@ static void is_forged(struct stack_world *w)
 	w->filter = NULL;
 }
 
-/* The peer's process comes behind the first packet, and before the second one. */
+/* The peer's process starts after the first packet, and before the second. */
 static void is_over(struct stack_world *w)
 {
 	begin(w);

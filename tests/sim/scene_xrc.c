@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * XRC: several XRC_SENDs whose messages name SRQs that the XRC_RECVs of the other node share, beside connections of
- * type RC.
+ * XRC: messages of several XRC_SENDs name SRQs, which the XRC_RECVs of the other node share. RC
+ * connections run at the same time.
  */
 #include "sim/scene.h"
 
@@ -11,22 +11,24 @@ static void begin(struct stack_world *w, double oob)
 	w->oob = oob;
 	scene_two_nodes(w);
 	for (int i = 0; i < 2; i++) {
-		/* Each SRQ has a receive, and often few for all who share it. */
+		/* Each SRQ has at least one receive, but often few for its users. */
 		w->nodes[i]->srq_slots = STACK_XRC_SRQS + below(w, chance(w, 0.5) ? 4 : 30);
-		w->nodes[i]->receipts = true; /* without, there are no numbers of SRQs */
+		w->nodes[i]->receipts = true; /* SRQ numbers need receipts */
 	}
 	scene_start(w);
 }
 
 static void check_receives(struct stack_world *w)
 {
-	stack_run_for(w, MSEC); /* what was flushed is polled, and posted again */
+	stack_run_for(w, MSEC); /* flushed receives are polled and posted again */
 	for (int i = 0; i < 2; i++)
 		if (w->nodes[i]->xrcd)
 			stack_srq_check(w->nodes[i]);
 }
 
-/* On a bad network. Now and then a connection ends in the midst of it: the others get all of their messages. */
+/*
+ * A bad network. Sometimes a connection ends in the middle. The others get all of their messages.
+ */
 static void xrc(struct stack_world *w)
 {
 	unsigned int ending = below(w, 3);
@@ -45,7 +47,7 @@ static void xrc(struct stack_world *w)
 	check_receives(w);
 }
 
-/* A process is killed, and comes back with another domain and other SRQs of the same numbers. */
+/* A process is killed, and restarts with another domain and other SRQs of the same numbers. */
 static void restart(struct stack_world *w)
 {
 	struct stack_node *b;

@@ -9,7 +9,7 @@
 
 #define NODES_MAX 64
 #define GROUPS_MAX 16
-#define RULES_LEN 1024 /* of the text of a link's rules */
+#define RULES_LEN 1024 /* length of the text of a link's rules */
 
 struct node {
 	struct ip_addr addr;
@@ -22,16 +22,16 @@ struct node {
 };
 
 enum notice {
-	NOBODY = -1,	  /* the packet goes to a place where nobody is */
-	UNREACHABLE = -2, /* an ICMP error on its way to `from`, of this packet */
-	TOO_BIG = -3,	  /* another one: the packet exceeds mtu; data is its begin */
+	NOBODY = -1,	  /* the packet goes to an address without a node */
+	UNREACHABLE = -2, /* an ICMP error on its way to `from`, for this packet */
+	TOO_BIG = -3,	  /* another error: the packet exceeds mtu; data is its begin */
 };
 
 #define QUOTED 28 /* bytes of a packet that ICMP quotes, as many routers do */
 
 struct packet {
 	uint64_t when;
-	uint64_t number; /* the order among packets of the same time */
+	uint64_t number; /* the order of packets with the same time */
 	int from;
 	int to; /* a node, or one of enum notice */
 	struct path_addr path;
@@ -49,7 +49,7 @@ struct link_faults {
 
 struct simnet {
 	struct sim_random random;
-	uint64_t now; /* the latest time that was told */
+	uint64_t now; /* the latest time from the caller */
 	struct link_faults *faults;
 	struct node nodes[NODES_MAX];
 	int count;
@@ -257,7 +257,7 @@ void simnet_set_port(struct simnet *net, int node, uint16_t udp_port)
 	net->nodes[node].udp_port = udp_port;
 }
 
-/* Returns the node's entry of the group; NULL: it has not joined. */
+/* Returns the node's entry of the group, or NULL if it has not joined. */
 static struct ip_addr *membership(struct node *n, const struct ip_addr *group)
 {
 	for (unsigned int i = 0; i < n->n_groups; i++)
@@ -336,8 +336,8 @@ static int find(const struct simnet *net, const struct path_addr *to)
 }
 
 /*
- * Returns when a packet that enters the link now comes out; SIMNET_NEVER: it has no room in the queue. late: ns that a
- * rule delays it, so that others overtake it; 0: none does.
+ * Returns the time when a packet that enters the link now leaves it; SIMNET_NEVER: no room in the
+ * queue. late: delay by a rule, in ns, so that others overtake the packet; 0: none.
  */
 static uint64_t pass(struct simnet *net, struct simnet_link *link, size_t len, uint64_t late,
 		     uint64_t now)
@@ -364,7 +364,7 @@ static uint64_t pass(struct simnet *net, struct simnet_link *link, size_t len, u
 	return out;
 }
 
-/* Changes bytes that stand together. */
+/* Changes adjacent bytes. */
 static void corrupt(struct packet *p, const struct fault_action *a)
 {
 	uint64_t n = fault_given(a, fault_corrupt_bytes) ? a->arg[fault_corrupt_bytes] : 1;
@@ -387,9 +387,7 @@ static uint8_t *copy_of(const void *packet, size_t len)
 	return data;
 }
 
-/*
- * Returns whether the link takes a packet of that length; if not, the sender hears of it, or not.
- */
+/* True if the link accepts a packet of this length. If not, an ICMP error may inform the sender. */
 static bool fits(struct simnet *net, struct simnet_link *link, struct packet p, const void *packet,
 		 size_t len, bool df, uint64_t now)
 {
@@ -411,7 +409,7 @@ static bool fits(struct simnet *net, struct simnet_link *link, struct packet p, 
 	return false;
 }
 
-/* Returns by how much a rule delays a packet. */
+/* Returns the delay of a packet by a rule. */
 static uint64_t lateness(const struct fault_action *a)
 {
 	uint64_t jitter = a->arg[fault_delay_jitter];
@@ -420,14 +418,14 @@ static uint64_t lateness(const struct fault_action *a)
 }
 
 /*
- * Lets a packet pass a link that takes it, with the fault that a rule has for it. Returns how many copies are to pass
- * as well.
+ * Passes a packet over a link that accepts it, with the fault of a rule. Returns the number of
+ * additional copies.
  */
 static uint64_t pass_one(struct simnet *net, struct simnet_link *link, struct packet p,
 			 const void *packet, uint64_t now)
 {
 	const struct fault_attrs attrs = { .bytes = p.len + SIMNET_HEADERS };
-	enum fault_action_id what = FAULT_ACTIONS; /* none of them */
+	enum fault_action_id what = FAULT_ACTIONS; /* none */
 	struct fault_action a;
 
 	if (link->faults && fault_set_ask(link->faults, FAULT_SITE_packet, &attrs, net->now, &a))
@@ -450,7 +448,7 @@ static uint64_t pass_one(struct simnet *net, struct simnet_link *link, struct pa
 	return fault_given(&a, fault_duplicate_times) ? a.arg[fault_duplicate_times] : 1;
 }
 
-/* Sends it to one node, or to nobody. */
+/* Sends a packet to one node, or to an address without a node. */
 static void send_one(struct simnet *net, int from, int target, const struct path_addr *to,
 		     const void *packet, size_t len, bool df, uint64_t now)
 {
@@ -504,7 +502,10 @@ uint64_t simnet_next(const struct simnet *net)
 	return net->used ? net->heap[0].when : SIMNET_NEVER;
 }
 
-/* Tells the sender that a packet did not arrive; the error takes its time on the way back, too. */
+/*
+ * Reports to the sender that a packet did not arrive. The error has the link's delay on the way
+ * back.
+ */
 static void bounce(struct simnet *net, const struct packet *p)
 {
 	struct simnet_link *link = p->to >= 0 ? net->routes[p->to][p->from] : NULL;
@@ -526,7 +527,7 @@ void simnet_refuse(struct simnet *net, int node, const struct path_addr *path,
 		   const uint8_t *packet, size_t len, uint64_t now)
 {
 	int sender = find(net, path);
-	/* As the sender addressed it. */
+	/* The packet as its sender addressed it. */
 	struct packet p = {
 		.when = now,
 		.from = sender,
@@ -555,7 +556,7 @@ void simnet_forge(struct simnet *net, int node, const struct path_addr *to, int 
 		  });
 }
 
-/* The packet has arrived where it was sent. Returns whether somebody is there to take it. */
+/* Handles a packet at its destination. Returns true if a node received it. */
 static bool arrive(struct simnet *net, const struct packet *p)
 {
 	struct node *to = p->to < 0 ? NULL : &net->nodes[p->to];

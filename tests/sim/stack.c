@@ -7,13 +7,13 @@
 
 struct stack_world *stack_current;
 
-/* ---- what nodes draw ---- */
+/* ---- random numbers of nodes ---- */
 
 static void near_wrap(struct random_source *self, void *buf, size_t len)
 {
 	struct sim_random *r = (struct sim_random *)(void *)self;
 
-	/* As random_u32() reads them. */
+	/* In the byte order of random_u32(). */
 	for (size_t at = 0; at + sizeof(uint32_t) <= len; at += sizeof(uint32_t))
 		put_le32((uint8_t *)buf + at, UINT32_MAX - sim_random_below(r, 64));
 }
@@ -189,7 +189,7 @@ static bool is_at(const struct stack_node *n, const struct ip_addr *addr)
 	       (n->second >= 0 && ip_addr_equal(&n->second_addr, addr));
 }
 
-/* Counts them; *last is one of them. */
+/* Returns the number of associations, and one of them in *last. */
 static unsigned int assocs(const struct stack_node *n, const struct stack_node *peer,
 			   struct conn_assoc **last)
 {
@@ -308,7 +308,7 @@ static uint64_t earliest(uint64_t a, uint64_t b)
 	return a < b ? a : b;
 }
 
-/* When an application wants to do something by itself. */
+/* Returns the time when an application acts next without an event. */
 static uint64_t next_application(const struct stack_world *w)
 {
 	uint64_t next = TIME_NEVER;

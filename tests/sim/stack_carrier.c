@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The simulated carrier: SCTP in UDP as carrier_udp has it, but all ports of a node are behind one port of
- * UDP, so that the network knows a node by one address and a NAT can move it.
+ * The simulated carrier: SCTP in UDP as in carrier_udp. But all ports of a node share one UDP port,
+ * so that the network knows a node by one address and a NAT can move it.
  *
- * With net.links a packet passes only once a handshake of one round trip has set up the link to the peer, as
- * a carrier with keys needs it: until then packets are dropped, here or there.
+ * With net.links, packets need a link to the peer, which a handshake of one round trip sets up,
+ * like a carrier with keys. Before that, packets are dropped at either end.
  *
- * Packets that arrive together may be handed over as one datagram, as the kernel's GRO does. Nothing else in
- * a run depends on that.
+ * Packets that arrive together may be delivered as one datagram, like the kernel's GRO. Nothing
+ * else in a run depends on this.
  *
- * A port that is bound to a multicast group has what the network brings for the group. Processes of one host are
- * nodes with one address.
+ * A port bound to a multicast group gets the group's packets. Processes of one host are nodes with
+ * one address.
  */
 #include "sim/stack.h"
 #include "util/bytes.h"
@@ -22,22 +22,22 @@
 #define PACKET_MAX 65536
 #define RCVBUF (8u << 20)
 #define FIRST_PORT 32768u
-#define PORTS 1000u /* of a process, where its host has several */
+#define PORTS 1000u /* of a process, if its host has several */
 #define FULL_MOST MSEC
 
-/* The handshake of a link: a packet of this length that names its ports as an SCTP packet does. */
+/* The handshake of a link: a packet of this length with ports like an SCTP packet's. */
 #define HELLO_LEN 12
 #define HELLO_PAUSE (50 * MSEC)
 #define HELLO_PAUSE_MOST SEC
 
 enum hello {
-	HELLO_ASK = 0x68656c6f,	 /* is anybody there? */
-	HELLO_HERE = 0x68657265, /* yes: the link is up at both ends */
+	HELLO_ASK = 0x68656c6f,	 /* request */
+	HELLO_HERE = 0x68657265, /* answer: the link is up at both ends */
 	HELLO_NO_LINK =
-		0x6e6f6c6b, /* a packet came, and there is no link: it is to be set up again */
+		0x6e6f6c6b, /* a packet arrived without a link, which must be set up again */
 };
 
-/* What arrives: a packet, or what ICMP says about one. */
+/* An arriving packet, or an ICMP error for a packet. */
 struct arrival {
 	struct list_node node; /* net.arrived */
 	struct path_addr path;
@@ -97,8 +97,8 @@ static bool is_group(const struct sockaddr *addr)
 }
 
 /*
- * Two ports of one number need different addresses; the wildcard overlaps with all of them. That of a group may be
- * had again while the one before, which has left it, is not closed yet.
+ * Two ports of one number need different addresses, and the wildcard overlaps all addresses. A
+ * group's port may be opened again before the earlier one, which has left the group, is closed.
  */
 static bool is_taken(const struct net *net, uint16_t number, const struct sockaddr *addr)
 {
@@ -222,7 +222,7 @@ static void ask(struct sim_port *p, struct sim_link *l)
 	say(p, l, HELLO_ASK);
 }
 
-/* Whether a packet may leave on this link; else the link is set up. */
+/* True if a packet may leave on this link. Otherwise, sets the link up. */
 static bool link_is_up(struct sim_port *p, const struct path_addr *to, uint16_t port)
 {
 	struct sim_link *l;
@@ -237,7 +237,7 @@ static bool link_is_up(struct sim_port *p, const struct path_addr *to, uint16_t 
 	return l->up;
 }
 
-/* What comes is a packet of SCTP that may pass; false: it is dropped, or was of the handshake. */
+/* True if an arriving packet may pass. False if it is dropped, or belongs to the handshake. */
 static bool link_passes(struct sim_port *p, const struct arrival *a)
 {
 	struct sim_link *l;
@@ -334,7 +334,7 @@ static void deliver(void *ctx, const struct path_addr *path, const uint8_t *pack
 		stack_arrive(n, path, packet, len);
 }
 
-/* What ICMP says about a packet. */
+/* Queues an ICMP error for a packet. */
 static void arrive_icmp(struct stack_node *n, struct arrival head, const uint8_t *quoted)
 {
 	uint8_t begin[sizeof(((struct carrier_error *)NULL)->quoted)];
@@ -351,7 +351,7 @@ void stack_unreachable(struct stack_node *n, const struct path_addr *to, int err
 	arrive_icmp(n, (struct arrival){ .path = *to, .unreachable = error, .len = len }, packet);
 }
 
-/* The same from the network, which has seen what the layer has made of the packet. */
+/* Handles an ICMP error of the network, which quotes the layer's version of the packet. */
 static void hear_icmp(struct stack_node *n, struct arrival head, const uint8_t *quoted)
 {
 	uint8_t begin[sizeof(((struct carrier_error *)NULL)->quoted)];
@@ -410,7 +410,7 @@ static void icmp(struct stack_node *n, const struct arrival *a)
 		user_sctp_icmp(p->ep, &err);
 }
 
-/* That of a group has all that is sent to the group's port of UDP, whatever port of SCTP it is for. */
+/* Returns a group's port. It gets all packets to the group's UDP port, whatever their SCTP port. */
 static struct sim_port *find_group(const struct net *net, const struct ip_addr *group)
 {
 	list_for_each(node, &net->ports) {
@@ -423,7 +423,7 @@ static struct sim_port *find_group(const struct net *net, const struct ip_addr *
 	return NULL;
 }
 
-/* The port that takes this packet. NULL: it goes no further. */
+/* Returns the port that takes this packet, or NULL. */
 static struct sim_port *port_for(struct stack_node *n, const struct arrival *a)
 {
 	bool good = a->len >= WIRE_SCTP_COMMON_LEN && wire_sctp_checksum_ok(a->data, a->len);
@@ -437,15 +437,15 @@ static struct sim_port *port_for(struct stack_node *n, const struct arrival *a)
 	}
 	p = find_port(&n->net, get_be16(a->data + 2), &a->path.local);
 	n->bad_crc += !good && a->len != HELLO_LEN;
-	/* UDP would not have found the port by SCTP's number of it, which bit errors may have changed. */
+	/* Bit errors may have changed the SCTP port, which UDP would not have used. */
 	if (!p && good)
 		simnet_refuse(n->w->net, n->id, &a->path, a->data, a->len, n->w->now);
 	return p && p->watched && link_passes(p, a) ? p : NULL;
 }
 
 /*
- * Whether GRO puts a packet behind others, the first and the last of which are given: they come from one
- * peer to one port, and have one length, but for the last of all, which may be shorter.
+ * True if GRO joins a packet to others, of which the first and the last are given. They come from
+ * one peer to one port, and have one length, but the very last may be shorter.
  */
 static bool joins(const struct arrival *first, const struct arrival *last,
 		  const struct arrival *next)
@@ -457,7 +457,7 @@ static bool joins(const struct arrival *first, const struct arrival *last,
 	       ip_addr_equal(&next->path.local, &first->path.local);
 }
 
-/* The packets of net.datagram that come next and are no datagrams, which nobody takes at the port of a group. */
+/* Drops the next packets of net.datagram that are no UD datagrams: a group's port ignores them. */
 static void skip_at_group(struct net *net, const struct endpoint *ep)
 {
 	while (ep->bound.multicast && !list_empty(&net->datagram)) {
@@ -470,7 +470,7 @@ static void skip_at_group(struct net *net, const struct endpoint *ep)
 	}
 }
 
-/* Hands over the packets of net.datagram, which have len bytes in all, as one. */
+/* Delivers the packets of net.datagram, of len bytes in total, as one datagram. */
 static void hand_over(struct stack_node *n, struct sim_port *p, size_t len)
 {
 	const struct arrival *first = list_entry(n->net.datagram.next, struct arrival, node);
@@ -498,7 +498,7 @@ static void hand_over(struct stack_node *n, struct sim_port *p, size_t len)
 	n->w->joined += packets - 1;
 }
 
-/* Hands over a packet, and perhaps others that came behind it, and frees them. */
+/* Delivers a packet, perhaps joined with later ones, and frees them. */
 static void gather(struct stack_node *n, struct arrival *first)
 {
 	struct sim_port *p = port_for(n, first);
@@ -537,7 +537,7 @@ void __real_datagram_input(struct endpoint *ep, const struct path_addr *from, co
 void __wrap_datagram_input(struct endpoint *ep, const struct path_addr *from, const uint8_t *packet,
 			   size_t len);
 
-/* Each packet of a datagram of UDP is handed on whole, once, and in its turn. */
+/* Checks that each packet of a UDP datagram is passed on whole, once, and in order. */
 static void expect_packet(const struct endpoint *to, const uint8_t *packet, size_t len)
 {
 	struct list_node *node;
@@ -595,7 +595,7 @@ void stack_carrier_clear(struct stack_node *n)
 
 /* ---- sending ---- */
 
-/* len bytes of the batch from data on, as they leave. */
+/* Copies len bytes of the batch, from data on, as they leave. */
 static void assemble(const struct sctp_batch *b, uint8_t *packet, const uint8_t *data, size_t len)
 {
 	memcpy(packet, data, len);
@@ -665,7 +665,7 @@ static void await_room(struct endpoint *ep, bool await)
 	port_of(ep)->awaits_room = await;
 }
 
-/* What arrives is taken at once. */
+/* Arriving packets are taken immediately. */
 static bool room_of(const struct endpoint *ep, const struct ip_addr *from,
 		    struct carrier_room *room)
 {

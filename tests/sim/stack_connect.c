@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * What the applications of works do and hear about their connections: RDMA CM ids on side 0 that connect to
- * the listener of the other node, or QPs that both sides connect out of band. A connection that fails though
- * nothing speaks against it begins anew, with new ids, as an application would try again.
+ * Applications of works, while they connect: RDMA CM ids on side 0 connect to the listener of the
+ * other node, or both sides connect their QPs out of band. After an unexpected failure the work
+ * begins again with new ids, like an application that retries.
  */
 #include "sim/stack.h"
 #include "util/sockaddr.h"
@@ -21,7 +21,7 @@ static bool is_active(const struct stack_side *s)
 	return s == &s->work->side[0];
 }
 
-/* The uid of the side's id. */
+/* Returns the uid of the side's id. */
 static uint64_t uid_of(const struct stack_side *s)
 {
 	return 1 + 2u * s->work->number + !is_active(s);
@@ -33,13 +33,13 @@ static struct stack_side *side_of(struct stack_world *w, uint64_t uid)
 	return &w->works[(uid - 1) / 2]->side[(uid - 1) % 2];
 }
 
-/* Whether its connection may end, or fail, at this time. */
+/* True if the connection may end, or fail, now. */
 static bool may_end(const struct stack_work *work)
 {
 	return work->ends || work->retry_at;
 }
 
-/* ---- beginning anew ---- */
+/* ---- restarts ---- */
 
 void stack_side_destroy_id(struct stack_side *s)
 {
@@ -91,7 +91,7 @@ static void failed(struct stack_side *s, uint32_t event, int status)
 
 /* ---- RDMA CM ---- */
 
-/* Our private data: whose it is, and bytes at random. */
+/* Makes the local private data: its owner, and random bytes. */
 static void fill_param(struct stack_side *s, struct rnic_conn_param *p)
 {
 	struct stack_link *l = &s->link;
@@ -142,7 +142,7 @@ static struct cm_id *new_id(struct stack_node *n, uint64_t uid)
 	return id;
 }
 
-/* An id keeps its peer's address while the peer's process is dead: every node of a work has one. */
+/* Uses the peer's home node, which stays known while the peer's process is dead. */
 static void resolve(struct stack_side *s)
 {
 	struct stack_node *n = s->node;
@@ -194,14 +194,14 @@ static void answer(struct stack_side *s)
 	check(ret || id_of(s)->state == CM_ACCEPTED || id_of(s)->state == CM_ESTABLISHED);
 	l->phase = STACK_ACCEPTED;
 	if (ret) {
-		/* The peer has gone meanwhile, and will ask again if it wants to. */
+		/* The peer has gone meanwhile, and may send another request. */
 		stack_side_destroy_id(s);
 		l->phase = STACK_IDLE;
 		l->n_heard = 0;
 	}
 }
 
-/* A peer that was refused before asks by a plain Initiate, which names no depths (RFC 6581 10). */
+/* A peer that was refused before sends a plain Initiate, which has no depths (RFC 6581 10). */
 static void check_depths(const struct stack_node *n, const struct rnic_conn_param *p)
 {
 	uint8_t depth = n->refuses && p->initiator_depth != DEPTH ? IW_MAX_IRD : DEPTH;
@@ -209,7 +209,7 @@ static void check_depths(const struct stack_node *n, const struct rnic_conn_para
 	check(p->initiator_depth == depth && p->responder_resources == depth);
 }
 
-/* The peer's QP is named, unless one of the two is of another stack. */
+/* The parameters name the peer's QP, unless one of the nodes acts as another stack. */
 static void check_number(const struct stack_side *s, const struct rnic_conn_param *p)
 {
 	const struct stack_side *peer = stack_peer(s);
@@ -268,7 +268,7 @@ static void refused(struct stack_side *s, const struct rnic_cm_event *ev)
 
 	check(s->link.phase == (is_active(s) ? STACK_CONNECTING : STACK_ACCEPTED));
 	check(ev->status < 0);
-	/* A request that came again was perhaps rejected without a word. */
+	/* A repeated request may have been rejected without private data. */
 	if (is_active(s) && s->work->reject && ev->status == -ECONNREFUSED &&
 	    stack_peer(s)->link.said_len && !stack_peer(s)->node->stale)
 		check(by_application);
@@ -288,7 +288,7 @@ static void disconnected(struct stack_side *s, const struct rnic_cm_event *ev)
 {
 	check(s->link.phase == STACK_CONNECTED);
 	s->link.phase = STACK_DISCONNECTED;
-	/* The peer may never have heard that it was accepted. */
+	/* The peer may not have received the Accept. */
 	if (!may_end(s->work)) {
 		check(stack_peer(s)->link.phase != STACK_CONNECTED);
 		stack_work_again(s->work, (10 + sim_random_below(random_of(s), 300)) * MSEC);
@@ -338,7 +338,7 @@ void stack_read_events(struct stack_node *n)
 	struct rnic_cm_event ev;
 
 	while (!n->deaf && stack_channel_read(n, &n->chan, &ev)) {
-		/* No event comes behind the end of its id. */
+		/* No event follows the destruction of its id. */
 		check(cm_id_get(&n->conn, ev.id));
 		if (ev.event == CM_EVENT_CONNECT_REQUEST)
 			request(n, &ev);
@@ -400,7 +400,10 @@ void stack_oob_again(struct stack_work *work, const uint64_t pause[2])
 
 /* ---- steps ---- */
 
-/* The peer's application has ended it, or its process is gone: that is heard by another way, too. */
+/*
+ * True if the peer's application has ended the work, or its process is gone. A real application
+ * gets this information outside of the connection.
+ */
 static bool peer_is_gone(const struct stack_side *s)
 {
 	const struct stack_side *peer = stack_peer(s);
@@ -421,7 +424,7 @@ void stack_side_connect(struct stack_side *s)
 	struct stack_link *l = &s->link;
 	uint64_t now = s->work->w->now;
 
-	/* The application that has a request does not know yet that its peer has given up. */
+	/* An application with a request does not know yet that its peer has given up. */
 	if (s->work->retry_at &&
 	    (l->phase != STACK_REQUESTED || !l->id || now >= s->work->retry_at)) {
 		if (now >= s->work->retry_at)
@@ -471,8 +474,8 @@ void stack_side_close(struct stack_side *s)
 }
 
 /*
- * Whether what is lost when the work begins anew is an error to that side: void messages are Terminates to a
- * stack that does not know receipts.
+ * True if a restart of the work may cause an error on that side. To a stack without receipts, void
+ * messages are Terminates.
  */
 static bool hears_of_loss(const struct stack_side *s)
 {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* What conn/ and the RNIC of a simulated node ask of the host: memory, routes, event channels. */
+/* The host of conn/ and of the RNIC of a simulated node: memory, routes, event channels. */
 #include "fixture/fake_ports.h"
 #include "sim/stack.h"
 #include "util/crc32c.h"
 #include "util/sockaddr.h"
 
-/* ---- what the tests replace of sctp/ and iwarp/ ---- */
+/* ---- replaced functions of sctp/ and iwarp/ ---- */
 
 struct sctp *__real_sctp_new(const struct sctp_config *config, const struct sctp_user_ops *ops,
 			     struct random_source *random);
@@ -14,7 +14,10 @@ struct sctp *__wrap_sctp_new(const struct sctp_config *config, const struct sctp
 size_t __real_iw_assoc_pull(struct iw_assoc *assoc, uint8_t *buf, size_t room, struct iw_msg *msg);
 size_t __wrap_iw_assoc_pull(struct iw_assoc *assoc, uint8_t *buf, size_t room, struct iw_msg *msg);
 
-/* A node has its own settings of SCTP; conn/ has chosen the random source of the node that starts. */
+/*
+ * A node has its own settings of SCTP. The random source, which conn/ passes on, identifies the
+ * node.
+ */
 struct sctp *__wrap_sctp_new(const struct sctp_config *config, const struct sctp_user_ops *ops,
 			     struct random_source *random)
 {
@@ -23,19 +26,19 @@ struct sctp *__wrap_sctp_new(const struct sctp_config *config, const struct sctp
 	check(config->silent_limit == n->config.silent_limit);
 	n->sctp_config.silent_limit = config->silent_limit;
 	n->sctp_config.spread = config->spread;
-	/* The others are as a peer of another stack. */
+	/* Other nodes act as another stack. */
 	if (n->receipts)
 		n->sctp_config.receipts = config->receipts;
 	n->sctp = __real_sctp_new(&n->sctp_config, ops, random);
 	return n->sctp;
 }
 
-/* Some nodes reference nothing. Whose message it is that leaves, stack_late.c wants to know. */
+/* Some nodes reference nothing. Also informs stack_late.c about each message. */
 size_t __wrap_iw_assoc_pull(struct iw_assoc *assoc, uint8_t *buf, size_t room, struct iw_msg *msg)
 {
 	size_t len;
 
-	/* Associations of a process with itself never do. */
+	/* Associations of a process with itself never reference memory. */
 	if (msg->may_reference) {
 		struct conn_assoc *a = iw_assoc_llp(assoc);
 
@@ -64,7 +67,7 @@ static int atomic(uint64_t *at, uint64_t (*next)(uint64_t old, const void *arg),
 	return 0;
 }
 
-/* Pages may be gone at any time; copying them would fail as well, but not here. */
+/* Pages may be gone at any time. Copying them would fail, too, but not in this host. */
 static int probe(const void *src, size_t len)
 {
 	return sim_random_chance(&stack_current->random, 0.05) ? -EFAULT : 0;

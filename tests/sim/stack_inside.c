@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * What the simulated stacks look at behind the public headers of sctp/ and iwarp/: bounds that hold at all
- * times, and numbers that are near their end. An association's transport state is SCTP's association.
+ * Internals of sctp/ and iwarp/ that the simulated stacks use: limits that always hold, and numbers
+ * near their wrap. An association's transport state is SCTP's association.
  */
 #include "iwarp/assoc.h"
 #include "iwarp/rc.h"

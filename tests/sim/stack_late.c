@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * A WR that was flushed has no effect any more: once the application of a side has polled a failed
- * completion, no packet is built that has a message of that side's WRs, or of its responses, in it. What was
- * built before may be on its way for as long as the network likes.
+ * A flushed WR has no further effect. Once the application of a side has polled a failed
+ * completion, no new packet contains a message of that side's WRs, or of its responses. Earlier
+ * packets may stay in transit for any time.
  */
 #include "iwarp/assoc.h"
 #include "iwarp/rc.h"
@@ -11,7 +11,7 @@
 #include "wire/rdmap.h"
 #include "wire/sctp_packet.h"
 
-/* Whose messages a stream has: those of the session that was pulled from last. */
+/* The owner of a stream's messages: the session that was last pulled from. */
 struct stack_stream {
 	const struct conn_assoc *assoc;
 	uint16_t sid;
@@ -46,7 +46,7 @@ void stack_late_note(const struct iw_assoc *assoc, uint16_t sid)
 	*s = (struct stack_stream){ assoc->llp, sid, session->qp->ctx };
 }
 
-/* Whether the segment is of a WR or of a response. An RTR indication is of neither. */
+/* True if the segment is of a WR or of a response. An RTR indication is neither. */
 static bool is_of_wr(const struct ddp_header *h, const uint8_t *payload, size_t len)
 {
 	struct rdmap_read_request r;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Programmes of requests, at random. */
+/* Random programmes of requests. */
 #include "sim/stack.h"
 
-/* A write of ours that a read can ask back: its bytes have one writer. */
+/* Returns a local write that a read can read back, as its bytes have one writer; or NULL. */
 static const struct stack_op *some_write(const struct stack_side *s)
 {
 	for (unsigned int tries = 0; tries < 4 && s->n_ops; tries++) {
@@ -29,7 +29,7 @@ bool stack_op_add(struct stack_side *s, uint8_t opcode, uint32_t len)
 		op.local = STACK_SINK - s->read_to;
 		op.remote = sim_random_below(r, STACK_WORDS);
 		op.fence = sim_random_chance(r, 0.1);
-		/* Small numbers: about each second comparison finds what it asks for. */
+		/* Small numbers: about half of the comparisons succeed. */
 		op.compare_add = opcode == IW_WR_ATOMIC_CMP_AND_SWP ? sim_random_below(r, 2) :
 								      sim_random_u64(r);
 		op.swap = sim_random_below(r, 2);
@@ -99,7 +99,7 @@ static void plan_side(struct stack_side *s, unsigned int max)
 			len = sim_random_below(r, 40000);
 		stack_op_add(s, kind, len);
 	}
-	/* When it is delivered, every write before it is there. */
+	/* At its delivery, every earlier write has arrived. */
 	stack_op_add(s, IW_WR_SEND, sim_random_below(r, 200));
 }
 

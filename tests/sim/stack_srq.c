@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Receives that several QPs of a node share: those of its one SRQ, or of its XRC SRQs, to which each slot belongs
- * in turn.
+ * Receives that several QPs of a node share: in its one SRQ, or in its XRC SRQs, which own the
+ * slots in turn.
  */
 #include "iwarp/iw_xrc.h"
 #include "sim/stack.h"

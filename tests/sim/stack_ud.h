@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* UD queue pairs of simulated nodes, with receives whose surroundings are watched. */
+/* UD queue pairs of simulated nodes, whose receives have guards around them. */
 #ifndef TESTS_SIM_STACK_UD_H
 #define TESTS_SIM_STACK_UD_H
 
@@ -7,9 +7,9 @@
 
 #define STACK_UD_RECEIVES 64 /* of a QP */
 #define STACK_UD_GRH 40
-#define STACK_UD_ROOM 4096    /* bytes of payload that a receive has room for */
-#define STACK_UD_HEAD 4	      /* the number of the message stands in front of its payload */
-#define STACK_UD_PATTERN 0xa5 /* what is in a receive before something comes */
+#define STACK_UD_ROOM 4096    /* bytes of payload in a receive */
+#define STACK_UD_HEAD 4	      /* the payload begins with the number of the message */
+#define STACK_UD_PATTERN 0xa5 /* fills a receive before a message arrives */
 
 struct stack_ud {
 	struct stack_node *node;
@@ -20,9 +20,9 @@ struct stack_ud {
 	uint32_t qkey;
 };
 
-/* What a QP sends. */
+/* A message of a QP. */
 struct stack_ud_message {
-	uint32_t number; /* its bytes follow from it */
+	uint32_t number; /* determines its bytes */
 	uint32_t len;	 /* STACK_UD_HEAD or more */
 	bool with_imm;
 	uint32_t imm;
@@ -32,18 +32,22 @@ struct stack_ud_message {
 void stack_ud_open(struct stack_ud *u, struct stack_node *n, uint32_t qkey);
 void stack_ud_close(struct stack_ud *u);
 /*
- * Sends the message, and sees its work request complete: nothing else may wait at the node's port. Time passes only
- * while the receiver has told of no room, and it is waited for no longer than conn/pace.h says.
+ * Sends the message, and checks that its work request completes. Nothing else may wait at the
+ * node's port. Time passes only while the receiver has reported no room, at most as long as
+ * conn/pace.h permits.
  */
 void stack_ud_send(struct stack_ud *u, const struct iw_ud_dest *dest,
 		   const struct stack_ud_message *m);
-/* Takes the next receive that has completed; false: there is none. *at: where its Global Route Header begins. */
+/*
+ * Takes the next completed receive. Returns false if none waits. *at points to its Global Route
+ * Header.
+ */
 bool stack_ud_poll(struct stack_ud *u, struct iw_cqe *cqe, const uint8_t **at);
-/* Checks that the receive has that message and nothing else, in front of it or behind. */
+/* Checks that the receive has only that message. */
 void stack_ud_check(const struct iw_cqe *cqe, const uint8_t *at, const struct stack_ud_message *m);
-/* Posts the receive that has completed once more. */
+/* Posts the completed receive again. */
 void stack_ud_again(struct stack_ud *u, const struct iw_cqe *cqe);
-/* Checks that nobody has touched what is around the receives. */
+/* Checks that the guards of the receives are unchanged. */
 void stack_ud_check_edges(const struct stack_ud *u);
 /* Writes the bytes of the message to buf. */
 void stack_ud_fill(uint8_t *buf, const struct stack_ud_message *m);

@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Works: the applications that post and poll, and the model that is fed the same. */
+/* Works: the applications that post and poll, and the model that executes the same requests. */
 #include "sim/stack.h"
 
 #define STACK_VERSIONS 6 /* of a source that changes */
 
 /* ---- the patterns ---- */
 
-/* What the source of a side holds in that version: STACK_SOURCE bytes of one text, each time from elsewhere. */
+/*
+ * Returns a side's source in a version: STACK_SOURCE bytes of one text, at an offset that depends
+ * on side and version.
+ */
 static const uint8_t *text_of(const struct stack_side *s, unsigned int version)
 {
 	static uint8_t text[2 * STACK_SOURCE];
@@ -25,7 +28,9 @@ static void fill_source(struct stack_side *s)
 	memcpy(s->source, text_of(s, s->version), STACK_SOURCE);
 }
 
-/* len bytes at data are those at offset of the source of s, each as in one of its versions. */
+/*
+ * True if len bytes at data equal those at offset of the source of s, each in any of its versions.
+ */
 static bool is_of(const struct stack_side *s, const uint8_t *data, uint32_t offset, uint32_t len)
 {
 	for (uint32_t i = 0; i < len; i++) {
@@ -57,7 +62,7 @@ void stack_mutate(const void *src)
 		return;
 	}
 }
-/* ---- their making ---- */
+/* ---- making works ---- */
 
 static void side_init(struct stack_side *s, struct stack_work *work, struct stack_node *n)
 {
@@ -119,7 +124,7 @@ static void side_init(struct stack_side *s, struct stack_work *work, struct stac
 
 static void poll_xrc(struct stack_node *n, const struct stack_side *dropped);
 
-/* The entries of a side that begins anew, or goes, count for nothing; but receives of an SRQ come back. */
+/* Drops the completions of a side that restarts or ends. Receives of an SRQ can be posted again. */
 static void drop_completions(struct stack_side *s)
 {
 	struct iw_cqe cqe;
@@ -220,7 +225,7 @@ struct stack_work *stack_self_new(struct stack_node *n)
 	return work;
 }
 
-/* Does the same in the memory of the model: at once, and in order. */
+/* Executes the request in the memory of the model: immediately, and in order. */
 static void model_run(struct stack_side *s, const struct stack_op *op, unsigned int send)
 {
 	struct stack_side *peer = stack_peer(s);
@@ -302,7 +307,7 @@ static bool post_op(struct stack_side *s, const struct stack_op *op)
 	return true;
 }
 
-/* What is posted to a queue in error is flushed: the model does not get it. */
+/* The model does not execute requests to a queue in error, which are flushed. */
 static bool post(struct stack_side *s, enum iw_qp_state state)
 {
 	static const struct stack_op bulk = { .opcode = IW_WR_RDMA_WRITE, .len = STACK_BULK };
@@ -325,7 +330,7 @@ static bool post(struct stack_side *s, enum iw_qp_state state)
 	return s->posted != before;
 }
 
-/* Returns whether the RNIC is to look at them. */
+/* Returns true if the RNIC must look at the receives. */
 static bool post_recvs(struct stack_side *s)
 {
 	bool any = false;
@@ -349,7 +354,10 @@ static bool post_recvs(struct stack_side *s)
 	return any;
 }
 
-/* Checks that what the peer has posted from its operation `from` on, and before `upto`, is in our sink. */
+/*
+ * Checks that the peer's writes from its operation `from` on, and before `upto`, are in the local
+ * sink.
+ */
 static void check_written(const struct stack_side *s, unsigned int from, unsigned int upto)
 {
 	const struct stack_side *peer = stack_peer(s);
@@ -366,7 +374,7 @@ static void check_written(const struct stack_side *s, unsigned int from, unsigne
 	}
 }
 
-/* The same of all before `upto`. What has been seen once is looked at again by stack_work_check() only. */
+/* Checks all writes before `upto`. Only stack_work_check() repeats earlier checks. */
 static void check_writes(struct stack_side *s, unsigned int upto)
 {
 	if (s->work->overlap || upto <= s->writes_seen)
@@ -375,7 +383,10 @@ static void check_writes(struct stack_side *s, unsigned int upto)
 	s->writes_seen = upto;
 }
 
-/* What was fenced has left after these had come: the reads and atomics before operation `upto` of side s. */
+/*
+ * Checks reads and atomics before the fenced operation `upto` of side s: they completed before it
+ * left.
+ */
 static void check_reads(const struct stack_side *s, unsigned int upto)
 {
 	for (unsigned int i = 0; i < upto; i++) {
@@ -388,7 +399,10 @@ static void check_reads(const struct stack_side *s, unsigned int upto)
 	}
 }
 
-/* A receive of the SRQ completed, or was flushed. Its bytes go to the side's own memory, where the model has them. */
+/*
+ * A receive of the SRQ completed, or was flushed. Copies its bytes to the side's own memory, where
+ * the model has them.
+ */
 static void take_shared(struct stack_side *s, const struct iw_cqe *cqe)
 {
 	struct stack_node *n = s->node;
@@ -432,7 +446,7 @@ static void completed_recv(struct stack_side *s, const struct iw_cqe *cqe)
 				check(is_of(peer, s->recv + slot * STACK_RECV, op->local, op->len));
 			else
 				check(cqe->imm_data == op->imm);
-			/* Its own Write, too. */
+			/* A Write with immediate data is included. */
 			check_writes(s, peer->send_op[s->recvs_done] + 1);
 			if (op->fence)
 				check_reads(peer, peer->send_op[s->recvs_done]);
@@ -441,7 +455,7 @@ static void completed_recv(struct stack_side *s, const struct iw_cqe *cqe)
 	s->recvs_done++;
 }
 
-/* The receives of s that have completed, whether or not the application has taken note. */
+/* Returns the number of completed receives of s, whether or not polled. */
 static unsigned int received(const struct stack_side *s)
 {
 	unsigned int n = s->recvs_done;
@@ -455,8 +469,8 @@ static unsigned int received(const struct stack_side *s)
 }
 
 /*
- * What a success promises: the bytes of this Write and of all Writes before it are in the peer's memory at
- * this moment, and Sends are in receives that have completed.
+ * Checks the guarantee of a success. The bytes of this Write and of all earlier Writes are in the
+ * peer's memory now, and earlier Sends are in completed receives.
  */
 static void check_promise(const struct stack_side *s)
 {
@@ -486,7 +500,7 @@ static void completed_send(struct stack_side *s, const struct iw_cqe *cqe)
 
 	check(cqe->wr_id == s->completed && s->completed < s->posted);
 	if (cqe->status != IW_WC_SUCCESS) {
-		/* One alone is at fault; the others are flushed. */
+		/* At most one request fails by itself; the others are flushed. */
 		check(s->work->ends);
 		if (cqe->status != IW_WC_WR_FLUSH_ERR) {
 			check(!s->blamed);
@@ -512,7 +526,10 @@ static void completed_send(struct stack_side *s, const struct iw_cqe *cqe)
 	s->completed++;
 }
 
-/* Those of all XRC_RECVs of the node come by one CQ. The receives come back, whoever does not look. */
+/*
+ * Polls the CQ that all XRC_RECVs of the node share. Receives of other sides are returned to their
+ * SRQ.
+ */
 static void poll_xrc(struct stack_node *n, const struct stack_side *dropped)
 {
 	struct iw_cqe cqe;
@@ -545,13 +562,13 @@ static void poll(struct stack_side *s)
 	}
 }
 
-/* Until nothing more can be posted: what is posted may complete at once. */
+/* Loops until nothing more can be posted: a posted request may complete immediately. */
 void stack_application(struct stack_side *s)
 {
 	enum iw_qp_state state;
 	bool any;
 
-	/* What a failed attempt to connect leaves in the queues is of no interest. */
+	/* Completions of a failed attempt to connect are ignored. */
 	if (s->work->retry_at || s->link.phase == STACK_LEAVING)
 		return;
 	do {
@@ -615,7 +632,7 @@ bool stack_works_over(struct stack_world *w)
 	return true;
 }
 
-/* If not all may have come: whether each byte is as it was, or as the model has it. */
+/* True if each byte is unchanged or the model's, as not all requests may have arrived. */
 static bool is_part_of(const uint8_t *memory, const uint8_t *model, size_t len)
 {
 	const size_t block = 4096;
