@@ -96,9 +96,8 @@ static bool receipt_due(void *user)
 }
 
 /*
- * Returns further local addresses. An endpoint bound to one address has none. Nor has a port of QP
- * numbers whose QPs use several local addresses. Each pair of addresses needs its own association
- * there, but SCTP would allow only one between two such endpoints.
+ * Returns further local addresses. An endpoint bound to one address has none. Nor has a port whose
+ * QPs use several: each pair needs its own association, but SCTP would allow only one for both.
  */
 static unsigned int addresses(void *ctx, const struct path_addr *to, struct ip_addr *addr,
 			      unsigned int max)
@@ -273,9 +272,7 @@ static void user_sctp_set_quiet(struct endpoint *ep, uint64_t until)
 	sctp_endpoint_set_quiet(endpoint_of(ep)->sctp, until);
 }
 
-/*
- * Associations belong to the requested pair of addresses, so all addresses of the port may accept.
- */
+/* An association has the pair of addresses it was opened for: all addresses may accept. */
 static int user_sctp_accept_at(struct endpoint *ep, const struct ip_addr *local)
 {
 	int ret = ep->dormant ? ep->conn->carrier->watch(ep) : 0;
@@ -399,10 +396,7 @@ static void input_packet(struct endpoint *ep, const struct path_addr *from, cons
 	if (!rx->count && !rx->up && !rx->restart)
 		return;
 	a = user_of(ep, rx);
-	/*
-	 * A closing association has no sessions. A peer whose Initiate crossed the local SHUTDOWN
-	 * tries again on a new association.
-	 */
+	/* A closing association takes no session. A peer that still initiates uses a new one. */
 	if (!a || !a->iw || a->closing)
 		return;
 	for (unsigned int i = 0; i < rx->count; i++) {
