@@ -31,14 +31,14 @@ int append_file_open(const char *path, const char **error)
 }
 
 /*
- * Removes a partly written record, since another process's record must not follow it. The error
- * that stopped this process most likely keeps other processes from appending now, too.
+ * Removes the written part of a record, since another process's record must not follow it. The
+ * error that stopped this process most likely stops other processes, too.
  */
 static void take_back(int fd, size_t written)
 {
 	struct stat st;
 
-	/* Records that another process has appended meanwhile stay. */
+	/* Records of other processes after this one stay. */
 	if (!sys_stat_fd(fd, &st) && sys_tell(fd) == st.st_size && (size_t)st.st_size >= written)
 		sys_truncate(fd, st.st_size - (off_t)written);
 }

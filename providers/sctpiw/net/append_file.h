@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
  * A file to which several processes append records without coordination. A call writes a whole
- * record or nothing, and never inside the record of another process. The owner's lock guards the
- * file.
+ * record or nothing. The owner's lock guards the file.
  */
 #ifndef SCTPIW_NET_APPEND_FILE_H
 #define SCTPIW_NET_APPEND_FILE_H

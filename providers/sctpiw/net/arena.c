@@ -26,13 +26,13 @@
 /* Large free blocks give their pages back after each GIVE_BACK bytes of freeing. */
 #define GIVE_BACK ((size_t)256 << 10)
 /*
- * The first cache lines of blocks of a power of two would compete for a few cache sets. So blocks
- * with unused space begin at different multiples of COLOUR.
+ * The first cache lines of blocks of a power of two would share a few cache sets. So blocks with
+ * spare room begin at different multiples of COLOUR.
  */
 #define COLOUR (PAGE + UNIT)
 #define TRIES 16
 
-/* The state of each unit of a chunk: */
+/* State of a unit of a chunk: */
 #define STATE_NONE 0	/* no block begins here */
 #define STATE_FREE 0x80 /* a free block of this order begins here */
 #define STATE_USED 0x40 /* a block in use begins here, with the order of the whole block */

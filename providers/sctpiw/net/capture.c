@@ -44,7 +44,7 @@ struct capture {
 	uint32_t snaplen; /* bytes kept of a packet; 0: all */
 	/* The peer of the last route lookup, and the local address for it. */
 	struct ip_addr remote, local;
-	size_t flush_at; /* bytes in buf that are written before the pass ends */
+	size_t flush_at; /* bytes in buf that cause a write before the end of a pass */
 	size_t header;	 /* bytes of the section header at the start of buf */
 	size_t used;
 	uint8_t buf[FLUSH_AT + RECORD_MAX];

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
  * Writes the packets of this process to a pcapng file (draft-ietf-opsawg-pcapng, LINKTYPE_RAW),
- * without root. A record has one packet, as SCTP sent or received it, with IP and UDP headers made
- * up for it. If a packet is longer than capture-snaplen, its record has the first bytes and the
- * packet's length.
+ * without root. A record has one packet as SCTP sent or received it, and made-up IP and UDP
+ * headers. The record of a packet longer than capture-snaplen has the first bytes, and the packet's
+ * length.
  *
- * Several processes may append to one file. Each section has one interface, and the interfaces of
- * all sections are alike. So blocks may follow the header of another process's section. Each write
- * has whole blocks, and uses O_APPEND. With capture-size there are several files (net/ring_file.h).
- * Each process begins a section in each file before its first packet there, so that each file is
- * readable alone. The shards of a process act as separate processes. Shard lock.
+ * Several processes may append to one file. All sections have the same single interface, so blocks
+ * may follow the header of another process's section. Each write has whole blocks, and uses
+ * O_APPEND. With capture-size there are several files (net/ring_file.h). Each process begins a
+ * section in each file before its first packet there, so that each file is readable alone. The
+ * shards of a process act like separate processes. Shard lock.
  */
 #ifndef SCTPIW_NET_CAPTURE_H
 #define SCTPIW_NET_CAPTURE_H

@@ -124,8 +124,8 @@ void carrier_port_set_tos(struct endpoint *ep)
 }
 
 /*
- * Several associations may wait, for several sockets. Only the first one's socket is watched, until
- * none waits.
+ * Sets or ends the watch for room. Several associations may wait, for several sockets, but only the
+ * first one's socket is watched.
  */
 void carrier_port_await_room(struct endpoint *ep, bool await)
 {
@@ -140,7 +140,7 @@ void carrier_port_await_room(struct endpoint *ep, bool await)
 
 /* ---- receiving ---- */
 
-/* The sockets' buffers bound the error queues, and only transmissions add errors. */
+/* The loop ends, since only transmissions add errors, and the sockets' buffers bound the queues. */
 void carrier_port_errors(struct endpoint *ep)
 {
 	const struct carrier_port *p = carrier_port_of(ep);
@@ -178,10 +178,7 @@ static enum conn_received read_socket(struct conn *c, struct endpoint *ep, struc
 	return CONN_MORE;
 }
 
-/*
- * Packets that arrived before the path had a socket are in the port's own socket, which is read
- * first.
- */
+/* Reads the port's own socket first: packets from before the path had a socket wait in that one. */
 static enum conn_received receive(struct conn *c, struct endpoint *ep, struct path_socket *path)
 {
 	enum conn_received before;
@@ -265,7 +262,7 @@ enum conn_received carrier_port_receive(struct conn *c, enum conn_depth depth)
 	}
 	if (direct)
 		got = receive_direct(c);
-	/* The thread may have woken for an error that no receive call reports. */
+	/* An error that no receive call reports may have woken the thread. */
 	if (!direct || (got == CONN_NOTHING && depth == CONN_THOROUGH))
 		got = receive_ready(c);
 	return got;

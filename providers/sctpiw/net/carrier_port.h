@@ -42,16 +42,13 @@ struct carrier_port_ops {
 	 * none. unreachable and mtu may both be unset.
 	 */
 	bool (*next_error)(struct endpoint *ep, struct carrier_error *err);
-	/*
-	 * Splits a datagram, and passes the parts to deliver(). NULL: deliver() gets the whole
-	 * datagram.
-	 */
+	/* Passes the parts of a datagram to deliver(). NULL: deliver() gets the whole datagram. */
 	void (*input)(struct endpoint *ep, const struct carrier_datagram *d);
 	/* user_sctp_input(), or a function that calls it */
 	void (*deliver)(struct endpoint *ep, const struct carrier_datagram *d);
 };
 
-/* A descriptor in the epoll set, and the target of its entry. */
+/* A descriptor in the epoll set, with the target of its entry. */
 struct carrier_watched {
 	int fd;
 	struct net_watch *watch;
@@ -75,7 +72,7 @@ struct carrier_port {
 /* Returns the port of an endpoint of one of these carriers. */
 struct carrier_port *carrier_port_of(const struct endpoint *ep);
 
-/* Creates a port without sockets for the endpoint. Returns NULL when out of memory. */
+/* Gives the endpoint a port without sockets. Returns NULL when out of memory. */
 struct carrier_port *carrier_port_new(struct endpoint *ep, const struct carrier_port_ops *ops);
 /* Closes the sockets and frees the port. */
 void carrier_port_free(struct endpoint *ep);

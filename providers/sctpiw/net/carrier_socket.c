@@ -55,7 +55,7 @@ void carrier_socket_set_df(int fd, bool v4, bool v6, bool df)
 		sys_setsockopt_int(fd, IPPROTO_IPV6, IPV6_MTU_DISCOVER,
 				   df ? IPV6_PMTUDISC_PROBE : IPV6_PMTUDISC_DONT);
 		/*
-		 * In IPv6 only the sender fragments, and it may not know of a smaller link. 0: no
+		 * In IPv6 only the sender fragments, perhaps unaware of a smaller link. 0: no
 		 * limit.
 		 */
 		sys_setsockopt_int(fd, IPPROTO_IPV6, IPV6_MTU, df ? 0 : IPV6_SMALLEST_MTU);
@@ -121,9 +121,7 @@ static bool take_datagram(const struct ip_addr *local, struct msghdr *msg, size_
 	return read_control(msg, d);
 }
 
-/*
- * recvmsg() costs less than recvmmsg() for one message. Returns the number of messages, or -errno.
- */
+/* Returns the number of messages, or -errno. recvmsg() costs less for one message. */
 static int receive_some(int fd, struct mmsghdr *msgs, unsigned int max)
 {
 	ssize_t len;

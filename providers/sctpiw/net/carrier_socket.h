@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/*
- * Functions that the sockets of all carriers share: options, control data and error queues. No
- * state.
- */
+/* Options, control data and error queues of the sockets of all carriers. No state. */
 #ifndef SCTPIW_NET_CARRIER_SOCKET_H
 #define SCTPIW_NET_CARRIER_SOCKET_H
 
@@ -40,10 +37,10 @@ size_t carrier_socket_raise_buffers(int fd);
  */
 void carrier_socket_report(int fd, bool v4, bool v6, bool wildcard);
 /*
- * Sets DF in packets, or clears it. DF keeps routers from fragmenting packets. With DF the kernel
- * sends any packet that fits the interface. It ignores the path MTUs of ICMP, since it cannot
- * distinguish forged messages from real ones. This device can (RFC 6951 5.5), and gets all messages
- * from the error queue.
+ * Sets or clears DF, which keeps routers from fragmenting packets. With DF the kernel sends any
+ * packet that fits the interface. It ignores the path MTUs of ICMP, since it cannot distinguish
+ * forged messages from real ones. This device can (RFC 6951 5.5), and gets all of them from the
+ * error queue.
  */
 void carrier_socket_set_df(int fd, bool v4, bool v6, bool df);
 
@@ -70,7 +67,7 @@ bool carrier_socket_receive_one(const struct endpoint *ep, int fd, struct carrie
 bool carrier_socket_room(int fd, struct carrier_room *room);
 
 /*
- * Prepares a message to `to` on a socket of this family, with UDP port `port`, from to->local if
+ * Prepares a message to `to` for a socket of this family: UDP port `port`, from to->local if
  * from_local.
  */
 void carrier_socket_prepare(struct carrier_outgoing *out, int family, const struct path_addr *to,
@@ -83,8 +80,7 @@ void carrier_socket_add_control(struct carrier_outgoing *out, int level, int typ
 
 struct sock_extended_err;
 /*
- * Reads the next entry of fd's error queue. Returns false if it is empty. An entry without ee sets
- * it to 0.
+ * Reads the next entry of fd's error queue. Returns false if it is empty. ee may become all zero.
  */
 bool carrier_socket_read_error(int fd, struct carrier_error *err, struct sock_extended_err *ee);
 /*

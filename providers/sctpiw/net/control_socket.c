@@ -27,7 +27,7 @@ static bool is_alive(const struct sockaddr_un *addr)
 	return alive;
 }
 
-/* Binds and listens under a temporary name. So a process that finds the final name can connect. */
+/* Binds and listens under a temporary name, so that the final name always accepts connections. */
 static int listen_at(int fd, const char *dir, struct sockaddr_un *addr)
 {
 	struct sockaddr_un fresh;

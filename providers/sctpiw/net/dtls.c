@@ -14,7 +14,9 @@
 #include "util/sockaddr.h"
 
 #define CLIENT_HELLO 1
-/* ns. Wait without an answer after which the peer may have lost its session. It then doubles. */
+/*
+ * ns. After this wait without an answer, the peer may have lost its session. The wait then doubles.
+ */
 #define DOUBT_TIME (2 * NSEC_PER_SEC)
 #define DOUBT_MAX (600 * NSEC_PER_SEC)
 /* ns. An address gets HINTS hints at once, and one more after each HINT_TIME. */
@@ -24,14 +26,14 @@
 #define HINT_WAIT NSEC_PER_SEC
 /* Maximum records read of a datagram; a flight has fewer. Each may cost an answer or a lookup. */
 #define RECORDS_MAX 16u
-/* ns. With key-optional, a peer that sent in the clear is served so for this long. */
+/* ns. With key-optional, a peer that sent in the clear is served in the clear for this time. */
 #define CLEAR_LIFE (60 * NSEC_PER_SEC)
 /* ns. A peer that sent a sealed record within this time cannot fall back to the clear. */
 #define SEALED_LIFE (10 * NSEC_PER_SEC)
 
 /*
- * The hint "no local key opens that": an alert of epoch 0 and level warning, with a description for
- * private use. Other implementations of DTLS ignore it.
+ * The hint "no key opens this record": an alert of epoch 0 and level warning, with a description
+ * for private use. Other implementations of DTLS ignore it.
  */
 #define ALERT_WARNING 1
 #define ALERT_CLOSE_NOTIFY 0
@@ -216,7 +218,7 @@ static bool may_be_clear(struct dtls_port *p, const struct path_addr *from, uint
 					"key-optional says",
 					p->number, text);
 			/*
-			 * The peer has restarted without a key, and could not open a sealed answer.
+			 * The peer has restarted without a key, so no sealed answer would reach it.
 			 */
 			if (peer && peer->now.rx && !peer->next)
 				dtls_peer_free(peer);
@@ -348,9 +350,7 @@ static enum dtls_opened open_record(struct dtls_peer *peer, const struct dtls_he
 		return opened;
 	memcpy(record, d->scratch, whole);
 	before = dtls_open(peer->old.rx, h, record, plain, len);
-	/*
-	 * A record that one key has opened before is a replay, even if it is bad for the other key.
-	 */
+	/* A record that one key has opened before is a replay, not a bad record of the other. */
 	return before == DTLS_BAD ? opened : before;
 }
 
@@ -503,8 +503,8 @@ bool dtls_port_error(struct dtls_port *p, const struct path_addr *to, uint8_t *q
 		return false;
 	if (quotes_hello(peer, quoted, *len) && unreachable) {
 		/*
-		 * The handshake continues in its timer, since a call from the handshake may have
-		 * read this error.
+		 * The timer continues the handshake: a function of the handshake may have read this
+		 * error.
 		 */
 		peer->unreachable = unreachable;
 		peer->next_at = now;

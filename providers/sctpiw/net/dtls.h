@@ -44,9 +44,7 @@ struct dtls_ops {
 	/* Sends a datagram, which may get lost. Must not call functions of this header. */
 	void (*transmit)(void *port_ctx, const struct path_addr *to, const uint8_t *data,
 			 size_t len);
-	/*
-	 * Takes a packet that the peer has sealed. May call dtls_port_ask() and dtls_port_wait().
-	 */
+	/* Takes an opened packet. May call dtls_port_ask() and dtls_port_wait(). */
 	void (*deliver)(void *port_ctx, const struct path_addr *from, uint8_t *packet, size_t len);
 	/* Reports a packet that waited for a session that could not be set up. error: -errno. */
 	void (*failed)(void *port_ctx, const struct path_addr *to, int error, const uint8_t *packet,
@@ -57,7 +55,7 @@ struct dtls_ops {
 
 struct dtls_param {
 	const struct dtls_ops *ops;
-	/* Only one of them may be NULL. Both may be freed after dtls_new(). */
+	/* At most one of them is NULL. Both may be freed after dtls_new(). */
 	const struct config_keys *keys;
 	const struct config_certs *certs;
 	struct config_error
@@ -106,7 +104,7 @@ void dtls_port_wait(struct dtls_port *p, const struct path_addr *to, const uint8
 const char *dtls_port_identity(struct dtls_port *p, const struct path_addr *to);
 
 /*
- * Handles a datagram, and overwrites it. Returns false if it is not DTLS, and the caller should
+ * Handles a datagram, and overwrites it. Returns false if it is not DTLS, and the caller must
  * accept it in the clear. Other datagrams in the clear are dropped and logged.
  */
 bool dtls_port_input(struct dtls_port *p, const struct path_addr *from, uint8_t *data, size_t len,

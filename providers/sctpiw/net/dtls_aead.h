@@ -31,13 +31,11 @@ struct dtls_aead *dtls_aead_new(enum dtls_suite suite, const uint8_t *key);
 /* Frees the key. NULL: no effect. */
 void dtls_aead_free(struct dtls_aead *a);
 
-/*
- * Seals len bytes at p in place, and appends the tag of DTLS_TAG bytes. Returns false on failure.
- */
+/* Seals len bytes at p in place, and appends DTLS_TAG bytes of tag. Returns false on failure. */
 bool dtls_aead_seal(struct dtls_aead *a, const struct dtls_aead_input *in, uint8_t *p, size_t len);
 /*
- * Opens len bytes at p in place; the tag follows them. Returns false if they are not authentic;
- * they are then spoilt.
+ * Opens len bytes at p in place; the tag follows. Returns false, with spoilt bytes, if they are
+ * forged.
  */
 bool dtls_aead_open(struct dtls_aead *a, const struct dtls_aead_input *in, uint8_t *p, size_t len);
 

@@ -76,10 +76,7 @@ static void failed(void *ctx, const struct path_addr *to, int error, const uint8
 	user_sctp_icmp(ctx, &err);
 }
 
-/*
- * A port bound to one address has only that one. A port bound to all addresses has each of the
- * host's.
- */
+/* True if the port has the address `to`. A port bound to all addresses has each of the host's. */
 static bool is_self(void *ctx, const struct path_addr *to)
 {
 	const struct endpoint *ep = ctx;
@@ -104,7 +101,7 @@ static const struct dtls_ops dtls_ops = {
 /* ---- starting ---- */
 
 /*
- * Runs without the shard lock. dlopen() waits for other threads that load libraries, and these may
+ * Runs without the shard lock: dlopen() waits for other threads that load libraries, and these may
  * wait for that lock.
  */
 static bool load(struct config_error *why)
@@ -205,8 +202,8 @@ static void dtls_input(struct endpoint *ep, const struct carrier_datagram *d)
 }
 
 /*
- * ICMP quotes sealed bytes, which are replaced by the packet. SCTP accepts only an error that
- * quotes a local packet.
+ * Replaces the sealed bytes in an ICMP error by the packet: SCTP accepts only quotes of local
+ * packets.
  */
 static bool dtls_next_error(struct endpoint *ep, struct carrier_error *err)
 {
@@ -284,8 +281,8 @@ static bool copy_packet(const struct sctp_batch *batch, const uint8_t *packet, s
 }
 
 /*
- * Seals packets of the batch, up to BATCH_MAX bytes. Returns the bytes of the batch that were
- * sealed, or 0 if the batch cannot be sent.
+ * Seals packets of the batch, up to BATCH_MAX bytes. Returns the bytes of the batch that are
+ * sealed, or 0 on failure.
  */
 static size_t seal_some(struct dtls_carrier *dc, const struct sctp_batch *batch,
 			struct dtls_cipher *tx, struct sctp_batch *sealed)
@@ -317,10 +314,7 @@ static size_t seal_some(struct dtls_carrier *dc, const struct sctp_batch *batch,
 	return done;
 }
 
-/*
- * If the port is full, the next attempt seals the rest of the batch anew. No sequence number is
- * used twice.
- */
+/* If the port is full, a retry seals the rest of the batch anew, with new sequence numbers. */
 static int send_sealed(struct endpoint *ep, struct sctp_batch *batch, struct dtls_cipher *tx)
 {
 	struct dtls_carrier *dc = ep->conn->net->dtls;

@@ -31,8 +31,8 @@
 #define GROUP_BITS 2048 /* a client accepts no shorter prime */
 #define OF_KEYS ":+DHE-PSK:+ECDHE-PSK"
 /*
- * Certificates may be of these groups, too. SHA-1 signs nothing, and no RSA key is shorter than
- * 2048 bits.
+ * Certificates may be of these groups, too. No signature uses SHA-1; RSA keys have at least 2048
+ * bits.
  */
 #define OF_CERTS                                                                                   \
 	":+GROUP-SECP384R1:+GROUP-SECP521R1:+CTYPE-X509"                                           \
@@ -388,7 +388,7 @@ bool dtls_credentials_use(struct dtls_credentials *c, struct gnutls_session_int 
 					       c->cert ? MESSAGE_OF_CERTS : MESSAGE_OF_KEYS);
 	if (gnutls.priority_set(session, c->priorities))
 		return false;
-	if (!server) /* else a host policy that requires more bits would leave keys no suite */
+	if (!server) /* else a host policy for longer primes would leave keys no suite */
 		gnutls.dh_set_prime_bits(session, GROUP_BITS);
 	if (c->keys.n && gnutls.credentials_set(session, GNUTLS_CRD_PSK,
 						server ? (void *)c->server : (void *)c->client))
@@ -398,8 +398,7 @@ bool dtls_credentials_use(struct dtls_credentials *c, struct gnutls_session_int 
 	if (server)
 		gnutls.certificate_server_set_request(session, GNUTLS_CERT_REQUIRE);
 	/*
-	 * Omits the list of authorities: a client of another authority would send no certificate at
-	 * all.
+	 * Omits the list of authorities: a client of another authority would send no certificate.
 	 */
 	gnutls.certificate_send_x509_rdn_sequence(session, 1);
 	return !gnutls.credentials_set(session, GNUTLS_CRD_CERTIFICATE, c->cert);

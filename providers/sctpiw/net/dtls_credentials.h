@@ -26,15 +26,15 @@ enum dtls_why {
 	DTLS_WHY_SILENCE, /* no answer came in time */
 	DTLS_WHY_ERROR,	  /* dtls_handshake_text() returns the error */
 	/* Faults that this side finds; the peer gets an alert. */
-	DTLS_WHY_NO_IDENTITY,  /* this side has no key for the peer's identity */
-	DTLS_WHY_OTHER_KEY,    /* the peer has another key for its identity */
+	DTLS_WHY_NO_IDENTITY,  /* this side has no key for that identity */
+	DTLS_WHY_OTHER_KEY,    /* the peer has another key for that identity */
 	DTLS_WHY_NO_SUITE,     /* one side has a key, and the other a certificate */
 	DTLS_WHY_CERT_NONE,    /* the peer sent no certificate */
-	DTLS_WHY_CERT_CA,      /* its certificate's authority is not in the local file */
+	DTLS_WHY_CERT_CA,      /* the certificate's authority is not in the local file */
 	DTLS_WHY_CERT_EXPIRED, /* detail: when it expired */
 	DTLS_WHY_CERT_EARLY,   /* detail: when it becomes valid */
-	DTLS_WHY_CERT_PURPOSE, /* it is not for servers and clients of TLS */
-	DTLS_WHY_CERT_NAME,    /* it is not for the peer's address */
+	DTLS_WHY_CERT_PURPOSE, /* the certificate is not for servers and clients of TLS */
+	DTLS_WHY_CERT_NAME,    /* the certificate is not for the peer's address */
 	DTLS_WHY_CERT_OTHER,   /* detail: the fault */
 	/* The same faults of this side, reported by the peer. */
 	DTLS_WHY_REFUSED_NAME, /* the peer does not know the local identity */
@@ -77,8 +77,8 @@ struct dtls_verdict {
 	char detail[DTLS_DETAIL_MAX];	      /* details of why, or "" */
 };
 /*
- * Sets the credentials of a session. v gets the findings, and must live as long as the session.
- * Returns false when out of memory.
+ * Sets the credentials of a session. v gets the findings, and must outlive the session. Returns
+ * false when out of memory.
  */
 bool dtls_credentials_use(struct dtls_credentials *c, struct gnutls_session_int *session,
 			  bool server, struct dtls_verdict *v);

@@ -27,7 +27,7 @@ struct dtls_handshake {
 	size_t len;
 	int error;
 	unsigned int bad;		 /* records that did not fit the keys */
-	uint32_t lengths[MESSAGE_TYPES]; /* of the peer's messages in the clear, plus 1; 0: none yet */
+	uint32_t lengths[MESSAGE_TYPES]; /* of the peer's clear messages, plus 1; 0: none yet */
 	struct dtls_verdict verdict;
 };
 
@@ -233,7 +233,7 @@ static enum dtls_progress fail(struct dtls_handshake *h, int error)
 		if (refusals[i].ours == why)
 			gnutls.alert_send(h->session, GNUTLS_AL_FATAL, refusals[i].alert);
 	}
-	/* The client would send its last flight again for long. */
+	/* Otherwise the client would repeat its last flight for long. */
 	if (h->server && why == DTLS_WHY_ERROR)
 		gnutls.alert_send(h->session, GNUTLS_AL_FATAL, GNUTLS_A_HANDSHAKE_FAILURE);
 	return DTLS_FAILED;
@@ -252,8 +252,7 @@ static bool is_finished(const struct dtls_handshake *h)
 
 /*
  * Continues as far as possible. GnuTLS silently drops a Finished that does not fit the keys, since
- * anybody may forge it. The peer sends a real Finished again, so only the second one ends the
- * handshake.
+ * it may be forged. The peer repeats a real Finished, so only the second misfit ends the handshake.
  */
 static enum dtls_progress step(struct dtls_handshake *h)
 {

@@ -15,10 +15,7 @@
 #include "net/dtls_record.h"
 
 #define DTLS_RANDOM 32u /* bytes of the random part of a ClientHello */
-/*
- * Maximum bytes of a handshake datagram; any path takes them. A longer message has several
- * fragments.
- */
+/* Maximum bytes of a handshake datagram, for any path. A longer message has several fragments. */
 #define DTLS_HANDSHAKE_MTU 1200u
 /* ms. An unanswered flight is sent again after this time, then after twice as long, and so on. */
 #define DTLS_RETRANSMIT 300u
@@ -40,7 +37,7 @@ struct dtls_cookies;
 struct dtls_cookies *dtls_cookies_new(void);
 void dtls_cookies_free(struct dtls_cookies *c);
 
-/* Numbers of a ClientHello with a right cookie, for its handshake. */
+/* Sequence numbers of a ClientHello with a valid cookie. */
 struct dtls_hello {
 	unsigned int record_seq, message_seq, reply_seq;
 };
@@ -72,13 +69,13 @@ enum dtls_progress { DTLS_GOES_ON, DTLS_DONE, DTLS_FAILED };
 
 /* Takes one record of the peer, with its header. */
 enum dtls_progress dtls_handshake_feed(struct dtls_handshake *h, const uint8_t *record, size_t len);
-/* Sends the flight again. Call this after dtls_handshake_wait(). */
+/* Sends the flight again, after dtls_handshake_wait() without an answer. */
 enum dtls_progress dtls_handshake_timeout(struct dtls_handshake *h);
-/* Returns the time to wait for an answer before that, in ms. */
+/* Returns the wait for an answer before dtls_handshake_timeout(), in ms. */
 unsigned int dtls_handshake_wait(const struct dtls_handshake *h);
 /*
- * Gives a finished server another handshake record of the peer. If it is of the peer's last flight,
- * the server's last flight was lost, and is sent again.
+ * Passes a later record of the peer to a finished server. A record of the peer's last flight means
+ * that the server's last flight was lost, so this is sent again.
  */
 void dtls_handshake_again(struct dtls_handshake *h, const uint8_t *record, size_t len);
 

@@ -124,7 +124,7 @@ bool dtls_gcm_open(struct dtls_gcm *g, const struct dtls_aead_input *in, uint8_t
 	unsigned int differ = 0;
 
 	g->f->dec(&g->key, &context, p, p, len, in->nonce, in->aad, sizeof(in->aad), tag, DTLS_TAG);
-	/* The time does not depend on the bytes that are wrong. */
+	/* The loop takes the same time for all tags. */
 	for (unsigned int i = 0; i < DTLS_TAG; i++)
 		differ |= (unsigned int)(tag[i] ^ p[len + i]);
 	return !differ;

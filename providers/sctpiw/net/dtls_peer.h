@@ -115,10 +115,7 @@ struct dtls_peer {
 
 /* Returns NULL if there is none. */
 struct dtls_peer *dtls_peer_find(struct dtls_port *p, const struct path_addr *addr);
-/*
- * The same, but creates a missing peer. Returns NULL when out of memory, or if better peers have
- * all places.
- */
+/* Finds or creates a peer. Returns NULL when out of memory, or if better peers have all places. */
 struct dtls_peer *dtls_peer_get(struct dtls_port *p, const struct path_addr *addr, uint64_t now);
 /* Frees a peer, and its waiting packets. */
 void dtls_peer_free(struct dtls_peer *peer);
@@ -133,10 +130,7 @@ void dtls_peer_note(struct dtls_peer *peer, const uint8_t *packet, size_t len);
 const struct dtls_head *dtls_peer_head(const struct dtls_peer *peer, uint64_t nth);
 /* Keeps a packet, unless too many wait. */
 void dtls_peer_keep(struct dtls_peer *peer, const uint8_t *packet, size_t len);
-/*
- * Takes the packet that has waited longest from the queue. Returns NULL if there is none. The
- * caller frees it.
- */
+/* Removes the packet that has waited longest, or returns NULL. The caller frees the packet. */
 struct dtls_waiting *dtls_peer_next_waiting(struct dtls_peer *peer);
 
 /* Returns the slot of that address. */

@@ -22,7 +22,7 @@ struct dtls_cipher {
 	struct dtls_aead *aead;
 	enum dtls_suite suite;
 	uint64_t epoch;		/* in the bits above the sequence number */
-	uint64_t seq;		/* the next one, or the highest one opened, plus 1 */
+	uint64_t seq;		/* the next number, or the highest one opened, plus 1 */
 	uint64_t window[WORDS]; /* by sequence number: 1 if opened (RFC 6479) */
 	uint8_t iv[DTLS_AEAD_NONCE];
 	uint8_t mark[MARKS][MARK_LEN]; /* by sequence number: the beginning of the ciphertext */
@@ -110,10 +110,7 @@ static void make_nonce(const struct dtls_cipher *c, const uint8_t number[8],
 		nonce[4 + i] ^= number[i];
 }
 
-/*
- * Makes the data that is authenticated besides the ciphertext (RFC 5246 6.2.3.3). len: bytes of
- * plaintext.
- */
+/* Makes the additional authenticated data (RFC 5246 6.2.3.3). len: bytes of plaintext. */
 static void make_aad(const uint8_t number[8], uint8_t type, size_t len, uint8_t aad[13])
 {
 	memcpy(aad, number, 8);

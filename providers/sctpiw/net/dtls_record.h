@@ -73,9 +73,7 @@ uint64_t dtls_cipher_used(const struct dtls_cipher *c);
  */
 bool dtls_cipher_sealed(const struct dtls_cipher *c, const uint8_t *p, size_t len, uint64_t *nth);
 
-/*
- * Reads the header of the record at p. Returns false if p has no whole record of DTLS 1.2 or 1.0.
- */
+/* Reads the record header at p. Returns false if p has no whole record of DTLS 1.2 or 1.0. */
 bool dtls_header_get(const uint8_t *p, size_t len, struct dtls_header *h);
 
 /*

@@ -13,8 +13,8 @@
 #include "util/sockaddr.h"
 
 /*
- * Offset of the random part of a ClientHello, after the headers of record and message and the
- * version.
+ * Offset of the random part of a ClientHello, after the version and the headers of record and
+ * message.
  */
 #define AT_RANDOM (DTLS_HEADER + 12 + 2)
 #define ALERT_FATAL 2
@@ -105,10 +105,7 @@ static bool finish(struct dtls_peer *peer, uint64_t now)
 	return true;
 }
 
-/*
- * Delays the next handshake: a session that needs a successor must not request one with each
- * packet.
- */
+/* Delays the next handshake, since each packet of an old session would request one. */
 static void wait_to_retry(struct dtls_peer *peer, uint64_t now)
 {
 	uint64_t twice = 2 * peer->retry_wait;
@@ -131,7 +128,7 @@ static void give_up(struct dtls_peer *peer, int error, uint64_t now)
 
 	dtls_handshake_free(peer->next);
 	peer->next = NULL;
-	/* The client repeats the ClientHello of this handshake, which must have an effect then. */
+	/* The client may repeat this ClientHello, which must then have an effect. */
 	memset(peer->random, 0, sizeof(peer->random));
 	if (peer->now.rx) {
 		wait_to_retry(peer, now);
@@ -272,8 +269,8 @@ static bool has_cookie(struct dtls_port *p, const struct path_addr *from, const 
 
 /*
  * True if the rations allow a handshake. One address cannot use up the ration of the others. A peer
- * that has proved its key does not need the ration of strangers, so its session gets the next key
- * however many strangers there are.
+ * that has proved its key does not use the ration of strangers, so they cannot prevent its next
+ * key.
  */
 static bool may_accept(struct dtls *d, const struct dtls_peer *peer, const struct path_addr *from,
 		       uint64_t now)
@@ -340,7 +337,7 @@ void dtls_setup_record(struct dtls_peer *peer, const uint8_t *record, size_t len
 		dtls_handshake_again(peer->last, record, len);
 	if (!peer->next || peer->broken)
 		return;
-	/* The peer answers, whatever came before. */
+	/* A record has come, so earlier signs no longer count. */
 	forget_signs(peer);
 	follow(peer, dtls_handshake_feed(peer->next, record, len), now);
 }

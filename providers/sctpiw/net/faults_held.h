@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/*
- * Packets that faults hold back until a time, or until other packets have overtaken them. Shard
- * lock.
- */
+/* Packets that faults hold back until a time, or until others have overtaken them. Shard lock. */
 #ifndef SCTPIW_NET_FAULTS_HELD_H
 #define SCTPIW_NET_FAULTS_HELD_H
 
@@ -11,7 +8,7 @@
 
 /* Maximum bytes held at once. Further packets are lost, as in any queue of a network. */
 #define FAULTS_HELD_MAX ((size_t)16 << 20)
-/* ns. Maximum wait of a packet that is to be overtaken, since no packet may follow it. */
+/* ns. Maximum wait of a packet to be overtaken: perhaps no packet follows it. */
 #define FAULTS_HELD_OVERTAKE 100000000ull
 
 struct faults_held_packet {

@@ -117,7 +117,9 @@ static void follow(struct faults_net *fn, const struct faults_packet *p)
 	faults_held_overtake(&fn->held, p, fn->conn->now);
 	if (!p->out)
 		let_go(fn);
-	/* Only outgoing ones: an incoming packet could end an association that is sending. */
+	/*
+	 * Forward only outgoing packets: an incoming one could end an association that is sending.
+	 */
 	while (p->out && (held = faults_held_take_out(&fn->held, fn->conn->now)))
 		release(fn, held);
 }
@@ -178,7 +180,7 @@ static void act(struct faults_net *fn, const struct faults_packet *p, const stru
 	switch (a->id) {
 	case FAULT_DO_drop:
 		break;
-	case FAULT_DO_limit_size: /* the packet is too long; routers fragment it without DF */
+	case FAULT_DO_limit_size: /* too long: without DF, routers fragment it */
 		if (p->out && !p->df) {
 			forward(fn, p);
 			follow(fn, p);
@@ -307,8 +309,7 @@ static int faulty_send(struct endpoint *ep, struct sctp_batch *batch)
 /* ---- incoming packets ---- */
 
 /*
- * Implements carrier_port_ops.deliver. Packets of one datagram may part. Sealed ones are opened
- * already.
+ * carrier_port_ops.deliver(). Packets of one datagram may go apart; sealed ones are open already.
  */
 static void faulty_deliver(struct endpoint *ep, const struct carrier_datagram *d)
 {

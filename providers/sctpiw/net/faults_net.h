@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
  * Faults of packets (docs/faults.md): a carrier that wraps the real one. The rules are applied to
- * each packet once. An outgoing packet meets them before the real carrier, and an incoming one
- * after the carrier has received it and, with keys, opened it. So a capture shows the packets on
- * the wire. Without faults the real carrier is called directly. Shard lock.
+ * each packet once: before the real carrier sends it, or after the carrier has received and opened
+ * it. So a capture shows the packets on the wire. Without faults the real carrier is called
+ * directly. Shard lock.
  */
 #ifndef SCTPIW_NET_FAULTS_NET_H
 #define SCTPIW_NET_FAULTS_NET_H
@@ -25,8 +25,8 @@ struct conn;
 /*
  * Applies the asker's rules to each packet that leaves or arrives at c from now on. The asker must
  * return true with one of FAULTS_NET_ACTIONS only, and must outlive c. The transport of c must have
- * a carrier. With the kernel's SCTP, the packets are the kernel's, and the call does nothing. A
- * second call does nothing. Returns 0, or -ENOMEM.
+ * a carrier: with the kernel's SCTP, the call does nothing. A second call does nothing. Returns 0,
+ * or -ENOMEM.
  */
 int faults_net_install(struct conn *c, struct fault_asker *asker);
 /* Ends a rule: forwards the packets that it holds back, and removes its cuts. Rule 0: all rules. */
@@ -48,8 +48,8 @@ struct faults_net_cut {
 };
 
 /*
- * Adds a cut, after faults_net_install(). Returns false if the packets are the kernel's, or there
- * are too many cuts.
+ * Adds a cut, after faults_net_install(). Returns false with the kernel's SCTP, or if all
+ * FAULTS_CUTS exist.
  */
 bool faults_net_cut(struct conn *c, const struct faults_net_cut *cut);
 

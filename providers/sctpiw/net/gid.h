@@ -9,8 +9,8 @@
  *
  * Programs keep indexes, so no entry ever moves. An address that goes away leaves an empty slot. It
  * gets the slot back when it returns, unless another address has taken the slot. A new address
- * takes an empty slot between the ends. It takes an end only if that is empty, and if it reaches as
- * far as the last address there.
+ * takes an empty slot between the ends. It takes an end only if the end is empty, and the last
+ * address there did not reach further.
  */
 #ifndef SCTPIW_NET_GID_H
 #define SCTPIW_NET_GID_H

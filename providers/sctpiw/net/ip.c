@@ -39,8 +39,8 @@
 #define TX_MESSAGES 64
 
 /*
- * Offset of the port in the SCTP common header (RFC 9260 3.1), and the bytes of the header that an
- * ICMP error quotes: ports and tag.
+ * Offset of the port in the SCTP common header (RFC 9260 3.1), and the bytes that an ICMP error
+ * quotes: ports and tag.
  */
 #define DPORT_OFFSET 2
 #define COMMON_MIN 8

@@ -224,7 +224,9 @@ static unsigned int kernel_sctp_inspect_paths(const struct conn_assoc *a,
 	return kernel_sctp_socket_inspect_paths(ka->sock.fd, info);
 }
 
-/* The sockets of associations have their TOS from the start. */
+/*
+ * Sets the TOS of the endpoint's socket. The sockets of associations got a TOS at their creation.
+ */
 static void kernel_sctp_set_tos(struct endpoint *ep)
 {
 	carrier_socket_set_tos(kernel_sctp_endpoint(ep)->own.sock.fd, ep->bound.family, ep->tos);

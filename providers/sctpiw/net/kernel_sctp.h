@@ -12,8 +12,8 @@
  * listed to peers, and one for each of the others.
  *
  * Differences between the kernel's SCTP and sctp/:
- * - The kernel does not report the number of acknowledged messages, but holds their memory until
- *   then: "all" and "not all" can be told apart (kernel_sctp_tx.c).
+ * - The kernel does not report the number of acknowledged messages. It holds the memory of the
+ *   others, which shows whether all are acknowledged (kernel_sctp_tx.c).
  * - The kernel decides how long it retransmits. Here, a peer is lost when no packet of it has come
  *   for config.silent_limit. The peer's kernel may answer for a stopped process.
  * - An ICMP error becomes the socket's error, once the kernel has found the tag in it. Before the
@@ -114,7 +114,7 @@ struct kernel_sctp_assoc {
 struct kernel_sctp {
 	struct list_node assocs, dead, ready;
 	unsigned int n_assocs, n_blocked;
-	unsigned int passes; /* of a poller, which calls epoll in some of them */
+	unsigned int passes; /* passes of a poller: some of them call epoll */
 	bool came;	     /* this pass has received something */
 	uint64_t next_check, next_accept;
 	uint8_t *rx_memory;
@@ -143,8 +143,8 @@ static inline bool kernel_sctp_is_up(const struct kernel_sctp_assoc *ka)
 /* Calls epoll_ctl() for a socket. events: EPOLLIN and the like. Returns 0, or -errno. */
 int kernel_sctp_watch(struct conn *c, struct kernel_sctp_socket *sock, int op, uint32_t events);
 /*
- * Creates an association on fd, and watches fd. fd is closed with the association. Returns NULL
- * when out of memory or watches.
+ * Creates an association on fd, which is watched, and closed with it. Returns NULL when out of
+ * memory or watches.
  */
 struct kernel_sctp_assoc *kernel_sctp_assoc_new(struct conn_assoc *a, int fd);
 /* Closes the association's socket, and reports its end as conn_assoc_over(). */

@@ -20,7 +20,7 @@
  */
 #define DIRECT_ASSOCS 2
 #define DIRECT_PASSES 16
-/* ns. Errors at this distance are about different INITs. */
+/* ns. Errors with this distance are about different INITs. */
 #define ANOTHER_INIT (500 * NSEC_PER_MSEC)
 
 static void set_interest(struct kernel_sctp_assoc *ka)
@@ -103,8 +103,8 @@ static void act(struct kernel_sctp_assoc *ka, enum kernel_sctp_rx_verdict verdic
 		break;
 	case KERNEL_SCTP_RX_RESTART:
 		/*
-		 * The kernel does not report the peer's new adaptation indication. The peer may
-		 * open another association.
+		 * The kernel does not report the new adaptation indication. The peer may connect
+		 * again.
 		 */
 		conn_assoc_abort(ka->assoc, -ECONNRESET);
 		break;
@@ -117,7 +117,10 @@ static void act(struct kernel_sctp_assoc *ka, enum kernel_sctp_rx_verdict verdic
 	}
 }
 
-/* True if the error is about another INIT than the first error, since T1 is long. */
+/*
+ * True if this error is about a later INIT than the first error. T1 is long, so the time between
+ * them shows this.
+ */
 static bool is_confirmed(struct kernel_sctp_assoc *ka)
 {
 	uint64_t now = conn_of(ka)->now;
@@ -130,7 +133,7 @@ static bool is_confirmed(struct kernel_sctp_assoc *ka)
 static void on_error(struct kernel_sctp_assoc *ka, int error)
 {
 	if (!kernel_sctp_is_up(ka)) {
-		/* An error of a router or firewall must come twice. */
+		/* An error of a router or firewall must come twice to have an effect. */
 		if (error == -ECONNREFUSED || error == -ETIMEDOUT || is_confirmed(ka))
 			kernel_sctp_over(ka, error, false);
 		return;

@@ -43,8 +43,7 @@ int kernel_sctp_open(struct endpoint *ep, const struct sockaddr *addr, bool v6on
 	if (ret)
 		goto err_close;
 	/*
-	 * From now on associations may have the port, too, but bind() of another program still
-	 * fails.
+	 * From now on associations may have the port, too; bind() of another program still fails.
 	 */
 	sys_setsockopt_int(ke->own.sock.fd, SOL_SOCKET, SO_REUSEADDR, 1);
 	ep->state = ke;
@@ -165,8 +164,8 @@ static int bind_active(struct endpoint *ep, int fd, const struct path_addr *to)
 }
 
 /*
- * Lists these addresses to the peer besides the bound one (setting `paths`). Ports of QP numbers
- * have an association for each pair of addresses. These must not list each other's addresses.
+ * Lists further addresses to the peer, by the setting `paths`. Ports of QP numbers have an
+ * association for each pair of addresses. These must not list each other's addresses.
  */
 static void bind_further(struct endpoint *ep, int fd, const struct path_addr *to)
 {
@@ -365,10 +364,7 @@ int kernel_sctp_accept_at(struct endpoint *ep, const struct ip_addr *local)
 
 /* ---- the setting `paths`, for endpoints that accept at all addresses ---- */
 
-/*
- * Gets the addresses at which such an endpoint is reached; an address may come twice. Returns their
- * number.
- */
+/* Gets the addresses of such an endpoint, perhaps some twice. Returns their number. */
 static unsigned int own_addresses(const struct endpoint *ep, struct ip_addr addr[OWN_MAX])
 {
 	bool v4 = ep->bound.family == AF_INET || !ep->bound.v6only;
@@ -432,7 +428,7 @@ static void drop_listener(struct kernel_sctp_listener *l)
 	free(l);
 }
 
-/* Removes the addresses that are none of the n. */
+/* Removes addresses of the listener that are not among the n. */
 static void drop_others(struct kernel_sctp_listener *l, const struct ip_addr *addr, unsigned int n)
 {
 	const struct endpoint *ep = l->ep;
@@ -458,10 +454,7 @@ static void drop_others(struct kernel_sctp_listener *l, const struct ip_addr *ad
 	l->n_at = kept;
 }
 
-/*
- * Makes the endpoint accept at each present address of the host. Returns 0, or -errno if it accepts
- * at none.
- */
+/* Accepts at each present address of the host. Returns 0, or -errno if it accepts at none. */
 static int accept_apart(struct endpoint *ep)
 {
 	struct kernel_sctp_endpoint *ke = kernel_sctp_endpoint(ep);

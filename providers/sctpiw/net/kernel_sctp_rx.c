@@ -119,9 +119,7 @@ enum kernel_sctp_rx_verdict kernel_sctp_rx_take(struct kernel_sctp_rx *rx, struc
 	}
 	if (rx->state != KERNEL_SCTP_RX_UP || !read_info(msg, out))
 		return KERNEL_SCTP_RX_BROKEN;
-	/*
-	 * A whole message stays in its buffer. The pieces of a message are consecutive on a socket.
-	 */
+	/* A whole message stays in its buffer. Pieces of a message are consecutive. */
 	if (!rx->part_len && (msg->msg_flags & MSG_EOR)) {
 		out->data = data;
 		out->len = len;

@@ -52,8 +52,8 @@ enum kernel_sctp_rx_verdict kernel_sctp_rx_take(struct kernel_sctp_rx *rx, struc
 						const uint8_t *data, size_t len,
 						struct kernel_sctp_rx_message *out);
 /*
- * Call this when nothing more can be read. Returns KERNEL_SCTP_RX_BROKEN if the association is up
- * without an adaptation indication of the peer: both come at once. Otherwise returns
+ * Call this when nothing more can be read. Returns KERNEL_SCTP_RX_BROKEN if the association is up,
+ * but the peer's adaptation indication, which comes at the same time, is missing. Otherwise returns
  * KERNEL_SCTP_RX_NOTHING.
  */
 enum kernel_sctp_rx_verdict kernel_sctp_rx_idle(const struct kernel_sctp_rx *rx);

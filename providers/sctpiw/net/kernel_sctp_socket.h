@@ -23,7 +23,7 @@ struct kernel_sctp_status {
 /* Checks if the kernel has SCTP. Returns 0, or -errno of socket(). */
 int kernel_sctp_socket_probe(void);
 /*
- * Opens a socket with all options that its association inherits. Returns the descriptor, or -errno.
+ * Opens a socket with the options that its association inherits. Returns the descriptor, or -errno.
  */
 int kernel_sctp_socket_open(int family, bool v6only);
 /* The same for the next association of such a listener. *from: the peer's address. */
@@ -52,14 +52,13 @@ void kernel_sctp_socket_inspect(int fd, struct sctp_assoc_info *info);
  * several others work.
  */
 unsigned int kernel_sctp_socket_inspect_paths(int fd, struct sctp_path_info *info);
-/*
- * Returns the bytes that the kernel holds until the peer acknowledges them without a gap, or
- * -errno.
- */
+/* Returns the bytes that the kernel holds until they are acknowledged without a gap, or -errno. */
 int64_t kernel_sctp_socket_unacked(int fd);
 /* Returns the number of packets that have come from the peer, or -errno. */
 int64_t kernel_sctp_socket_packets(int fd);
-/* Turns SCTP_SENDER_DRY_EVENT on or off. The event comes once everything is acknowledged. */
+/*
+ * Turns SCTP_SENDER_DRY_EVENT on or off. It comes once all is acknowledged, at once if that is so.
+ */
 void kernel_sctp_socket_want_dry(int fd, bool want);
 /* Sends a HEARTBEAT now. */
 void kernel_sctp_socket_probe_peer(int fd);

@@ -16,8 +16,8 @@
 #define OUTPUT_TURN 8
 
 /*
- * The unacknowledged DDP-SSNs of a stream must be within 32,767 (RFC 5043 5.2). This holds here for
- * the messages of the whole association.
+ * The unacknowledged DDP-SSNs of a stream must be within 32,767 (RFC 5043 5.2). Here the limit
+ * applies to all messages of the association.
  */
 #define UNACKED_MAX 32000u
 
@@ -54,7 +54,7 @@ void kernel_sctp_settle(struct kernel_sctp_assoc *ka)
 
 /*
  * While messages flow without a pause, "all is acknowledged" is never true. So a caller that needs
- * it makes a pause: nothing is pulled until it is true.
+ * this makes a pause: nothing is pulled until all is acknowledged.
  */
 static void hold_until_acked(struct kernel_sctp_assoc *ka)
 {
@@ -145,7 +145,7 @@ static unsigned int next_call(const struct kernel_sctp_assoc *ka, int *flags)
 }
 
 /*
- * Passes the pulled messages to the kernel. Returns 0, -EAGAIN if the socket is full, or another
+ * Passes pulled messages to the kernel. Returns 0, -EAGAIN if the socket is full, or another
  * -errno.
  */
 static int hand_over(struct kernel_sctp_assoc *ka)

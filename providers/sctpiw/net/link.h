@@ -34,10 +34,7 @@ struct link_table {
 /* Returns the facts about the way to that address, or NULL. */
 const struct carrier_link *link_find(struct link_table *t, const struct ip_addr *remote,
 				     uint64_t now);
-/*
- * Notes that segmentation offload fails on the way to that address. Nothing is kept when out of
- * memory.
- */
+/* Notes that segmentation offload fails on the way to that address, if memory allows. */
 void link_set_no_gso(struct link_table *t, const struct ip_addr *remote, uint64_t now);
 void link_table_free(struct link_table *t);
 

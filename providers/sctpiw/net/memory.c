@@ -41,9 +41,9 @@ static GUARD_TLS bool unblocked;
 static struct sigaction previous[2]; /* SIGSEGV, SIGBUS */
 
 /*
- * A fault whose signal is blocked kills the process. Threads that block every signal are common,
- * but none blocks these two in order to be killed. This is repeated after a fault, since the jump
- * leaves a handler whose mask is unknown.
+ * Unblocks both signals: a fault whose signal is blocked kills the process, and many threads block
+ * all signals. No thread blocks these two in order to be killed. This runs again after a fault,
+ * since the jump out of the handler keeps the handler's unknown mask.
  */
 static void unblock_faults(void)
 {
@@ -64,8 +64,7 @@ static void unblock_faults(void)
 #endif
 
 /*
- * Bits of an address without the tag. The processor ignores the tag, and arm64 omits it from a
- * fault's address.
+ * Address bits without the tag, which the processor ignores and arm64 omits from a fault's address.
  */
 #ifdef __aarch64__
 #define ADDRESS_MASK (UINTPTR_MAX >> 8)
@@ -74,8 +73,8 @@ static void unblock_faults(void)
 #endif
 
 /*
- * True if the address of a fault here is reliable. x86 reports none if no page of a program can
- * have it. User-Mode Linux reports a wrong one then.
+ * True if a fault in this range reports its address. x86 reports none for an address that no page
+ * of a program can have, and User-Mode Linux reports a wrong one.
  */
 static bool is_told(uintptr_t start, size_t len)
 {

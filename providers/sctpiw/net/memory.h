@@ -23,7 +23,7 @@ void memory_gaps(uint64_t addr, uint64_t end, void (*gap)(uint64_t start, uint64
  */
 int memory_populate(uint64_t addr, uint64_t len, bool write);
 /*
- * From the first call on, faults in the functions below become errors. Returns 0, or -errno of
+ * After the first call, faults in the functions below are errors. Returns 0, or -errno of
  * sigaction().
  */
 int memory_guard(void);

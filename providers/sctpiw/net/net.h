@@ -21,10 +21,7 @@ struct trace_file;
  * hold descriptors of the progress thread, which a poll for packets skips.
  */
 struct net_watch {
-	/*
-	 * Handles the events that epoll reports for a socket (EPOLLIN and the like). NULL: no
-	 * socket.
-	 */
+	/* Handles events of a socket from epoll (EPOLLIN and the like). NULL: no socket. */
 	enum conn_received (*ready)(struct net_watch *watch, uint32_t events);
 };
 

@@ -100,9 +100,9 @@ struct path_socket *path_socket_of(struct carrier_port *p, const struct path_add
 /* ---- opening ---- */
 
 /*
- * While one more socket is bound, the sockets of the port share it with a socket of the same user.
- * Otherwise they do not, since packets of strangers would be shared, too. A port of several shards
- * is always shared, and the carrier steers packets of strangers.
+ * While one more socket is bound, the port's sockets share the port with sockets of the same user.
+ * At other times they do not, since packets of strangers would be shared, too. A port of several
+ * shards is always shared, and the carrier steers packets of strangers.
  */
 static void share_port(struct carrier_port *p, int fd, bool share)
 {
@@ -121,8 +121,7 @@ static void share_port(struct carrier_port *p, int fd, bool share)
 }
 
 /*
- * Between the two calls the socket takes packets from any host, so receivers have to check the
- * source.
+ * Between the two calls the socket takes packets from any host, so receivers must check the source.
  */
 static int bind_and_connect(struct carrier_port *p, int fd, const struct path_addr *addr)
 {
@@ -140,9 +139,7 @@ static int bind_and_connect(struct carrier_port *p, int fd, const struct path_ad
 	return ret;
 }
 
-/*
- * Sets the options of the port's own socket, except those that report the destination of packets.
- */
+/* Sets the options of the port's own socket, except reports of the destination of packets. */
 static void set_options(int fd, bool v4, uint8_t tos)
 {
 	carrier_socket_report(fd, v4, !v4, false);
@@ -178,10 +175,7 @@ static void close_one(struct path_socket *ps)
 	struct path_sockets *s = ps->all;
 	struct carrier_port *p = ps->port;
 
-	/*
-	 * A child of fork() may hold the socket open, so close() alone would leave it in the epoll
-	 * set.
-	 */
+	/* A child of fork() may hold the socket open: close() alone leaves it in the epoll set. */
 	sys_epoll_ctl(p->ep->conn->net->epoll_fd, EPOLL_CTL_DEL, ps->fd, NULL);
 	sys_close(ps->fd);
 	if (p->out.watch == &ps->watch)

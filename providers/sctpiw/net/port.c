@@ -16,9 +16,7 @@
 
 #define NO_WATCH (-1)
 
-/*
- * Rates that width and speed of the port stand for, as the kernel's Ethernet drivers report them.
- */
+/* Rates for width and speed of the port, as the kernel's Ethernet drivers report them. */
 static const struct rate {
 	unsigned int mbps;
 	uint8_t width, speed;
@@ -158,9 +156,7 @@ static void read_interfaces(void)
 	port.stale = ret != 0;
 }
 
-/*
- * Reads the host again if it has changed, or each time if the kernel reports no changes. The lock.
- */
+/* Reads the host again after changes, or each time if the kernel reports none. Lock held. */
 static void refresh(void)
 {
 	int fd = atomic_load_explicit(&port.watch_fd, memory_order_relaxed);
@@ -240,8 +236,8 @@ int port_gid_find(const uint8_t gid[16], unsigned int ifindex)
 }
 
 /*
- * True if an address without a slot may be new. Loopback addresses have none while others do, so
- * each connection over lo would read the host in vain.
+ * True if an address without a slot may be new. Loopback addresses may have no slot, and each
+ * connection over lo would read the host in vain.
  */
 static bool may_have_come(const uint8_t raw[16])
 {

@@ -26,8 +26,8 @@ struct port_attr {
 
 void port_query(struct port_attr *attr);
 /*
- * Returns the node GUID in network byte order. It never changes in a process, but a child of fork()
- * has another one.
+ * Returns the node GUID, constant in a process, in network byte order. A fork()'s child has another
+ * one.
  */
 uint64_t port_node_guid(void);
 
@@ -98,9 +98,7 @@ void port_unwatch(struct port_watcher *w);
 int port_watch_fd(void);
 void port_refresh(void);
 
-/*
- * Call these around fork(), so that the child finds the lock free. The child has another node GUID.
- */
+/* Call these around fork(): the child finds the lock free, and has another node GUID. */
 void port_fork_prepare(void);
 void port_fork_parent(void);
 void port_fork_child(void);

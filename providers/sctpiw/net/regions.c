@@ -6,8 +6,7 @@
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 /*
- * Sorted by start, with random priorities (a treap): programs have many regions, and free much
- * other memory.
+ * A treap, sorted by start, with random priorities: programs free much memory beside many regions.
  */
 static struct regions_entry *root;
 /* Bounds of all regions, read without the lock. */

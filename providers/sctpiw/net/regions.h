@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Memory that the program has registered, for the hooks on unmapping, which hold no shard lock.
- * Regions with on-demand paging are left out. This list has its own lock, and no other lock is
+ * Memory that the program has registered, except regions with on-demand paging. The hooks on
+ * unmapping read this list without a shard lock. The list has its own lock, and no other lock is
  * taken under that one.
  */
 #ifndef SCTPIW_NET_REGIONS_H

@@ -15,7 +15,7 @@
 
 #define WATCH_READS 64
 
-/* The kernel fills a buffer of up to this size. */
+/* The kernel makes use of buffers up to this size. */
 static _Alignas(NLMSG_ALIGNTO) uint8_t answer[32768];
 
 struct dump {

@@ -35,7 +35,7 @@ int rtnl_addrs(void (*each)(const struct rtnl_addr *addr, void *arg), void *arg)
 struct rtnl_route {
 	unsigned int ifindex; /* outgoing interface; 0: unknown */
 	uint32_t mtu;	      /* MTU that the route has, bytes; 0: unknown */
-	bool temporary;	      /* the kernel's MTU expires */
+	bool temporary;	      /* the route expires */
 };
 
 /*

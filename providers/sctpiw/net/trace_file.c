@@ -77,9 +77,7 @@ static void write_event(struct trace_sink *sink, enum trace_id id, uint64_t now,
 			begin(t);
 		if (now == TRACE_NOW)
 			now = sys_now();
-		/*
-		 * A shard reads the clock once a pass, and threads that post read it at each post.
-		 */
+		/* A shard reads the clock once a pass, and posting threads read it at each post. */
 		if (now < t->last)
 			now = t->last;
 		t->last = now;

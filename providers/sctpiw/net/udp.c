@@ -70,8 +70,8 @@ static void share_port(struct carrier_port *first, int second)
 }
 
 /*
- * The kernel runs this program on the payload to get the index of a socket, in the order of
- * binding.
+ * The kernel runs this program on a packet's payload. The result is the index of a socket, in the
+ * order of binding.
  */
 static int udp_steer(struct endpoint *ep, unsigned int n)
 {
@@ -301,16 +301,14 @@ static int send_singly(struct endpoint *ep, struct carrier_outgoing *out, struct
 }
 
 /*
- * True for several packets that may not be fragmented, unless the route is known to refuse
- * segmentation.
+ * True for several packets without fragmentation, unless the route is known to refuse segmentation.
  */
 static bool may_segment(struct endpoint *ep, const struct sctp_batch *batch)
 {
 	const struct carrier_link *link;
 
 	/*
-	 * Packets that may be fragmented are longer than the path takes, so UDP_SEGMENT refuses
-	 * them.
+	 * UDP_SEGMENT refuses packets that may be fragmented: they are longer than the path takes.
 	 */
 	if (batch->len <= batch->segment || !batch->df)
 		return false;

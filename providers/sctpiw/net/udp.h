@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Functions that the carriers over UDP sockets share: udp.c sends packets unsealed, and
- * dtls_carrier.c sealed. Shard lock.
+ * Functions of the carriers over UDP sockets: udp.c (unsealed) and dtls_carrier.c (sealed). Shard
+ * lock.
  */
 #ifndef SCTPIW_NET_UDP_H
 #define SCTPIW_NET_UDP_H
