@@ -69,7 +69,7 @@ static void open_capture(unsigned int snaplen, unsigned int size, unsigned int f
 		fail_msg("%s", why.text);
 }
 
-/* Sends packets of the same length, numbered in their first four bytes from first. */
+/* Sends packets of the same length. Their first four bytes have numbers from `first` on. */
 static void send_packets(unsigned int first, unsigned int count, size_t len)
 {
 	static uint8_t data[65536];
@@ -168,7 +168,7 @@ static void whole_packets(void **state)
 	assert_int_equal(found.len, PACKET_LEN + HEADERS);
 }
 
-/* Each file has a header and whole packets, keeps its size limit, and continues the older file. */
+/* Each file has a header and whole packets, fits its limit, and continues the older file. */
 static void ring(void **state)
 {
 	struct found newer, older;

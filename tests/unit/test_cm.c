@@ -288,7 +288,10 @@ static void test_qp_attr(void **state)
 	chan_close(&c);
 }
 
-/* Two ids have one address if both have RDMA_OPTION_ID_REUSEADDR, but one of them alone listens. */
+/*
+ * Two ids may have the same address if both have RDMA_OPTION_ID_REUSEADDR, but only one of them
+ * listens.
+ */
 static void test_one_address(void **state)
 {
 	struct sockaddr_storage to;

@@ -177,7 +177,7 @@ static void test_older_peer(void **state)
 
 /* ---- this device connects ---- */
 
-/* Connects to a peer that knows the extension. The Initiate arrives there. */
+/* Connects to a peer that knows the extension, until the Initiate arrives. */
 static void reach(struct end *end)
 {
 	uint32_t id = call_peer(end, "data");

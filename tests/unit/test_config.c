@@ -587,7 +587,10 @@ static void mistyped(void **state)
 	assert_null(config_known_nearest("rn", words, 3, 0));
 }
 
-/* The environment overrides the file: the file that it names, or the user's file. */
+/*
+ * The environment overrides the settings file, which is the file of SCTPIW_CONFIG or the user's
+ * file.
+ */
 static void sources(void **state)
 {
 	char dir[] = "/tmp/sctpiw-config-XXXXXX", path[128];

@@ -99,7 +99,7 @@ static void test_file(void **state)
 		assert_non_null(strstr(err.text, "chmod 600"));
 	}
 	assert_int_equal(chmod(path, 0600), 0);
-	/* Everybody accepts a file of root, but not one of another user. */
+	/* Every user accepts a key file of root, and no key file of another user. */
 	if (!geteuid()) {
 		assert_int_equal(chown(path, 12345, 0), 0);
 		assert_false(config_keys_read(path, &keys, &err));

@@ -2,8 +2,8 @@
 /* LINK: conn */
 /* VALGRIND: yes */
 /*
- * Datagrams of UD queue pairs (conn/datagram.h): turns to send, a full port, the peer's UDP port,
- * and the lifetime of a route's MTU. Packets of strangers are checked little.
+ * Datagrams of UD queue pairs (conn/datagram.h): turns to send, a full port, the lifetime of a
+ * route's MTU, the peer's UDP port, few receives, and datagrams that are too long.
  */
 #define _GNU_SOURCE
 #include <setjmp.h>

@@ -18,7 +18,7 @@
 
 static struct dtls_host *const a = &dtls_hosts[0], *const b = &dtls_hosts[1];
 
-/* Visible, so that libraries find it. */
+/* Exported, so that libraries call this function. */
 __attribute__((visibility("default"))) int clock_gettime(clockid_t id, struct timespec *ts)
 {
 	return dtls_pair_clock(ts);
@@ -203,7 +203,7 @@ static void test_restart(void **state)
 	dtls_pair_received(a, 2, "back");
 }
 
-/* The same, but b starts: its ClientHello arrives at a session that is up. */
+/* As above, but b starts: its ClientHello arrives at a session that is up. */
 static void test_restart_asks(void **state)
 {
 	kill_and_restart();
@@ -284,7 +284,7 @@ static void test_last_flight(void **state)
 	dtls_pair_received(a, 2, "found");
 }
 
-/* The same, but b has also started a handshake. b still retransmits its last flight. */
+/* As above, but b has also started a handshake. b still retransmits its last flight. */
 static void test_last_flight_crossing(void **state)
 {
 	lose_last_flight();

@@ -20,7 +20,7 @@
 
 static struct dtls_host *const a = &dtls_hosts[0], *const b = &dtls_hosts[1];
 
-/* Visible, so that libraries find it. */
+/* Exported, so that libraries call this function. */
 __attribute__((visibility("default"))) int clock_gettime(clockid_t id, struct timespec *ts)
 {
 	return dtls_pair_clock(ts);

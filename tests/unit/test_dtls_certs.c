@@ -38,7 +38,7 @@ static struct said {
 
 static struct dtls_cert ca, other_ca, node;
 
-/* Visible, so that libraries find it. */
+/* Exported, so that libraries call this function. */
 __attribute__((visibility("default"))) int clock_gettime(clockid_t id, struct timespec *ts)
 {
 	return dtls_pair_clock(ts);

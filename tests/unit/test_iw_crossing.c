@@ -47,7 +47,7 @@ static void peer_initiates(struct fx *x, uint16_t sid, const char *data)
 
 /*
  * Both Initiates were sent; the peer's private data is "m". we_stay: with the private data `ours`,
- * this side continues to use its own streams.
+ * this side keeps the even streams.
  */
 static void cross(const char *ours, bool we_stay)
 {

@@ -114,7 +114,7 @@ static void begins_anew(void **state)
 	fx_stop(&x);
 }
 
-/* The time of segments that arrived early starts after the messages before them. */
+/* The time of segments that came early starts once all earlier messages have arrived. */
 static void not_before_its_turn(void **state)
 {
 	struct fx x;
@@ -169,8 +169,8 @@ static void told_later(void **state)
 }
 
 /*
- * The Receipt reports the failure from the first segment of this Send on. Earlier Sends are
- * complete; this Send has the status.
+ * A receipt reports the missing receive from the first segment on. The final receipt ends there:
+ * earlier Sends are complete, and this Send gets the status.
  */
 static void receipts(void **state)
 {

@@ -190,7 +190,7 @@ static void bind_mistaken(void **state)
 		wqe.rkey = b.key;
 		wqe.bind.lkey = iw_mw_stag(b.second);
 		assert_int_equal(iw_mw_bind(b.x.qp, &wqe), -EINVAL);
-		/* Not even if the window is bound. */
+		/* The STag of a window is no region's, even if the window is bound. */
 		assert_int_equal(bind_to(b.x.qp, b.mw, b.key, b.mr, b.at, 1000, READ), 0);
 		wqe.inv_stag = iw_mw_stag(b.second);
 		wqe.rkey = next_key(b.second);

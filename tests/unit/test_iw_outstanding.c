@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* LINK: iwarp */
-/* A work request is outstanding until its completion is polled. Only then its slot is free. */
+/* A work request is outstanding until its completion is polled. Its slot is free only then. */
 #include "fixture/iw_srq.h"
 #include "iwarp/cq.h"
 #include "iwarp/iw_xrc.h"

@@ -2,8 +2,8 @@
 /* LINK: iwarp */
 /* VALGRIND: yes */
 /*
- * Messages to the same memory in any order of arrival (iwarp/overlap.c). At any time, each byte is
- * from the latest message in sending order that has arrived.
+ * Messages to the same memory in any order of arrival (iwarp/overlap.c). At any time, each byte
+ * comes from the last one of the arrived messages, in sending order.
  */
 #include "fixture/iw_script.h"
 #include "iwarp/mr.h"

@@ -394,8 +394,8 @@ static void invalidation_by_the_peer(void **state)
 	fx_post_recv(&x, 1, x.base, 16, x.stag);
 	fx_post_recv(&x, 2, x.base, 16, x.stag);
 	/*
-	 * A Write sent before this Send, which arrives after it, is still placed: the STag is
-	 * invalidated at delivery.
+	 * A Write sent before this Send arrives later, and is still placed: the STag is invalidated
+	 * at delivery.
 	 */
 	n = fx_make_untagged(m, 0x41, 0x46, x.stag, 0, 1, 0, "i", 1);
 	fx_feed(&x, 16, 2, m, n);
@@ -525,7 +525,7 @@ static void unmapped_memory(void **state)
 	assert_int_equal(fx_event(&x, IW_EVENT_CLOSED).error, -EPROTO);
 	fx_stop(&x);
 
-	/* A receive. */
+	/* A receive fails. */
 	fx_passive(&x, 2, 2, 7);
 	fx_hole = x.mem + 4096;
 	fx_post_recv(&x, 1, x.base + 5000, 10, x.stag);

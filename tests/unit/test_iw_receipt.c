@@ -139,7 +139,7 @@ static void latest_news(void **state)
 	fx_send(&x, 5, "abc", 3);
 	expect_waiting(&x, 4);
 	fx_stop(&x);
-	/* A receipt is sent even if nothing changed in the end: it does no harm. */
+	/* A receipt is sent even if the peer knows its contents already: this does no harm. */
 	receipts_start(&x, RECEIPTS_WINDOW);
 	fx_send(&x, 1, "abc", 3);
 	assert_true(receipts_owed(&x));
@@ -417,7 +417,7 @@ static void receive_does_not_fit(void **state)
 	}
 }
 
-/* A lost completion causes no event here. */
+/* The completion of a Send is lost: the Send counts as not received. */
 static void completion_is_lost(void **state)
 {
 	for (unsigned int late = 0; late < 2; late++) {

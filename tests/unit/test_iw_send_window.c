@@ -240,7 +240,7 @@ static void stops_and_goes_on(void **state)
 	fx_stop(&x);
 }
 
-/* The window is not for Writes, which need no receive, nor for Sends to a peer without one. */
+/* The window limits neither Writes, which need no receive, nor Sends to a peer without a window. */
 static void what_it_is_for(void **state)
 {
 	struct fx x;
@@ -489,7 +489,7 @@ static void responses_go_first(void **state)
 	}
 }
 
-/* The same between a Write and its Immediate Data, which the peer must still match. */
+/* As above, between a Write and its Immediate Data, which the peer must still match. */
 static void response_before_immediate_data(void **state)
 {
 	struct fx x;

@@ -11,7 +11,7 @@
 #include "wire/terminate.h"
 #include "fixture/iw_session.h"
 
-/* The peer answers an Initiate before it was sent. */
+/* The peer answers an Initiate that was not sent yet. */
 static void answered_before_asked(void **state)
 {
 	static const uint8_t depths[4] = { 0, 4, 0, 4 };
@@ -142,7 +142,7 @@ static void rejected_by_us(void **state)
 	assert_int_equal(iw_session_reject(ev.session, "no", 2), 0);
 	assert_true(fx_pull(&x));
 	assert_memory_equal(x.out, "\0\0\0\7\0\2\0\1no", 10);
-	/* Once more, before the acknowledgement was noticed. This Initiate is refused. */
+	/* A third session, before the acknowledgement was noticed. Its Initiate is refused. */
 	x.ssn = 0;
 	fx_control(&x, SESSION_INITIATE, NULL, 0);
 	ev = fx_event(&x, IW_EVENT_INITIATE);

@@ -359,7 +359,7 @@ static void streams_are_reused_with_care(void **state)
 		struct iw_qp *qp = fx_qp_sized(&x, x.pd, x.cq, 1);
 
 		assert_int_equal(iw_session_initiate(x.assoc, qp, &p, NULL, &s), -EAGAIN);
-		/* One peer answers after all. */
+		/* The peer answers on one stream after all. */
 		x.sid = 4;
 		fx_feed(&x, 17, 0, "\0\4", 2);
 		assert_int_equal(iw_session_initiate(x.assoc, qp, &p, NULL, &s), 0);

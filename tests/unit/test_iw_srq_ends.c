@@ -84,7 +84,7 @@ static void start_active_on(struct sx *t)
 	iw_srq_post(t, 3);
 }
 
-/* The same with an RNIC, whose side opens the association. */
+/* Creates the same with an RNIC, whose side opens the association. */
 static void start_active(struct sx *t)
 {
 	memset(t, 0, sizeof(*t));
@@ -132,8 +132,8 @@ static void rejected(void **state)
 }
 
 /*
- * The same if the association is lost before the answer. The next session gets the receives in the
- * order of posting.
+ * As above, but the association is lost before the answer. The next session gets the receives in
+ * the order of posting.
  */
 static void lost_before_the_answer(void **state)
 {
@@ -165,8 +165,8 @@ static void lost_before_the_answer(void **state)
 }
 
 /*
- * QPs of another shard wait. Its doorbell rings when this shard's QP returns receives, or when
- * fewer QPs remain on the SRQ.
+ * QPs of another shard wait. The other shard's doorbell rings when this shard's QP returns
+ * receives, or when fewer QPs remain on the SRQ.
  */
 static void others_wait(void **state)
 {

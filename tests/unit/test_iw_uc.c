@@ -77,8 +77,8 @@ static void fail_and_begin_anew(struct fx *x)
 }
 
 /*
- * Work requests flushed in SQE during a session free slots, which later work requests use. Each of
- * these completes only once the peer has its message.
+ * Work requests flushed in SQE during a session free slots, which later work requests use. Each
+ * later one completes only once the peer has its message.
  */
 static void flushed_with_a_session(void **state)
 {

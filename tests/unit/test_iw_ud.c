@@ -212,7 +212,7 @@ static void waits_for(uint64_t ns)
 	assert_false(iw_ud_awaits_receives(x.iw, true));
 }
 
-/* With associations the time is short. Their waiting time is compensated afterwards. */
+/* With associations the time is short, and the associations get it back afterwards. */
 static void with_associations(void **state)
 {
 	const uint64_t half = IW_UD_LOW_SHARED / 2;

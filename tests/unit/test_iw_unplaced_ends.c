@@ -10,7 +10,7 @@
 
 /*
  * The peer's receipt comes before the SACK counts as a placement (sctp/receipts.h). The Send, and
- * all later WQEs, wait until a receipt lifts this.
+ * all later WQEs, wait for a receipt that reports the receive.
  */
 static void waits_for_a_receive(void **state)
 {
@@ -41,7 +41,7 @@ static void waits_for_a_receive(void **state)
 	fx_stop(&x);
 }
 
-/* A lifted Send may still be unplaced. A WQE posted meanwhile waits as well. */
+/* A Send that got its receive may still be unplaced. A WQE posted meanwhile waits as well. */
 static void lifted_early(void **state)
 {
 	struct fx x;
@@ -62,7 +62,7 @@ static void lifted_early(void **state)
 	receipts_place(&x, 1);
 	fx_expect_cqe(&x, 3, IW_WC_SUCCESS);
 	/*
-	 * The same again. A Write with Immediate Data also waits, of which only the Write is
+	 * A Send waits again, and so does a Write with Immediate Data, of which only the Write is
 	 * placed.
 	 */
 	fx_post(&x, 4, IW_WR_RDMA_WRITE_WITH_IMM, x.base, 10, 1, 1, 0);

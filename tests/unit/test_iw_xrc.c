@@ -47,7 +47,9 @@ static void start(struct fx *x, bool initiator)
 	iw_qp_set_access(x->qp, IW_ACCESS_REMOTE);
 }
 
-/* The peer opens a session with four requests of its own at a time. Two WRs are outstanding. */
+/*
+ * The peer opens a session in which it may have four requests outstanding. Two WRs are outstanding.
+ */
 static struct sink start_busy(struct fx *x)
 {
 	start(x, false);

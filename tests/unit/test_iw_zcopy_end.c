@@ -7,10 +7,7 @@
 #include "fixture/iw_zcopy.h"
 #include "iwarp/zcopy.h"
 
-/*
- * Checks that the messages of x's session are void, since the application had seen this number of
- * completions.
- */
+/* Checks that the messages of x's session became void, after this number of completions. */
 static void expect_void(const struct fx *x, uint32_t completions)
 {
 	assert_int_equal(n_copy_outs, 0);
@@ -145,7 +142,7 @@ static void session_ends(void **state)
 	}
 }
 
-/* The current WQE is incomplete. A WQE without references is treated alike. */
+/* The current WQE is incomplete. A WQE without references is flushed as well. */
 static void half_sent(void **state)
 {
 	for (enum end end = 0; end < ENDS; end++) {

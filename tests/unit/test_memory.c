@@ -94,7 +94,7 @@ static void test_no_page(void **state)
 	static const uint64_t addrs[] = {
 		0,
 		1,
-#ifndef SCTPIW_SANITIZED /* AddressSanitizer's memcpy() uses its shadow, which lacks these */
+#ifndef SCTPIW_SANITIZED /* AddressSanitizer's memcpy() reads its shadow, which has none here */
 		UINT64_C(0x00007fffffffeff0),
 		UINT64_C(0x00007ffffffffff8),
 		UINT64_C(0x0000800000000000),
@@ -146,7 +146,7 @@ static void test_read(void **state)
 		for (size_t len = 1; len <= 3 * page; len = len * 2 + start % 3)
 			assert_int_equal(readable(p + start, len), 0);
 	assert_int_equal(readable(p, 4 * page), 0);
-	/* The checksum of the pieces equals that of the whole. */
+	/* The checksum of the pieces equals the checksum of the whole. */
 	assert_int_equal(memory_crc32c(&crc, p, 5), 0);
 	assert_int_equal(memory_crc32c(&crc, p + 5, 0), 0);
 	assert_int_equal(memory_crc32c(&crc, p + 5, 2 * page), 0);
@@ -444,7 +444,7 @@ static void fault_afterwards(void)
 	*(volatile uint8_t *)p = 1;
 }
 
-/* The same for a failed access. */
+/* A failed access is over as well. */
 static void fault_again(void)
 {
 	uint8_t *p = map(1);

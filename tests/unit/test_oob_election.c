@@ -49,7 +49,9 @@ static void test_smaller_waits_and_yields(void **state)
 	assert_non_null(h->opened);
 	assert_true(conn_assoc_up(h->opened, true, 64, 1400));
 	assert_int_equal(oob_peer_hears(h->opened, SESSION_ENHANCED_INITIATE, &m), 0);
-	/* The peer's Initiate crosses the local one, and counts. The local one is withdrawn. */
+	/*
+	 * The peer's Initiate crosses the local one, and counts. The local Initiate is withdrawn.
+	 */
 	oob_peer_says(h->opened, 1, 0, SESSION_ENHANCED_INITIATE, OOB_PEER_LARGER, qp->num);
 	oob_peer_says(h->opened, 0, 0, SESSION_ENHANCED_REJECT, OOB_PEER_LARGER, qp->num);
 	assert_int_equal(oob_peer_hears(h->opened, SESSION_ENHANCED_ACCEPT, &m), 1);

@@ -188,7 +188,7 @@ static void two_requests(void **state)
 	assert_true(latest.room.nonce == nonce[1]);
 	answer(qp, 7, nonce[0], 100 * COST);
 	assert_int_equal(packets_to(7), 110);
-	assert_int_equal(asked, 3); /* the other one is still outstanding */
+	assert_int_equal(asked, 3); /* the other request is still outstanding */
 	answer(qp, 7, nonce[1], 100 * COST);
 	post(qp, 7, 100);
 	datagram_output(&conn);

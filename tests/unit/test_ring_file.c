@@ -245,7 +245,7 @@ static void let_go(void)
 	assert_int_equal(close(holder), 0);
 }
 
-/* A writer that finds another one at work waits, and then checks the length. */
+/* A writer that finds another writer at work waits, and then checks the length. */
 static void waits(void **state)
 {
 	struct ring_file r;

@@ -73,7 +73,7 @@ int __wrap_port_gid_find(const uint8_t gid[16], unsigned int ifindex)
 	return gid[15] == 7 ? 3 : -ENOENT;
 }
 
-static bool lookup_with_source; /* if the next route_lookup() has a source */
+static bool lookup_with_source; /* true if the next route_lookup() has a source */
 
 int __wrap_route_lookup(const struct sockaddr *src, const struct sockaddr *dst,
 			struct sockaddr_storage *source, uint32_t *mtu);

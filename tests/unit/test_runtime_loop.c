@@ -313,7 +313,7 @@ static void test_concluded_later(void **state)
 	fake.next_timeout = s->conn.now;
 	loop_pass(s, CONN_QUICK);
 	fake_shard_expect("receive timers events output events reap");
-	/* So does loop_finish(), and the thread's own passes postpone nothing. */
+	/* loop_finish() updates the deadlines as well. The thread's own passes postpone nothing. */
 	s->next_due = fake.next_timeout = s->conn.now + 5 * MSEC;
 	for (int i = 4; i < 6; i++)
 		fake.receives[i] = CONN_SOME;
@@ -407,7 +407,7 @@ static void test_deadline(void **state)
 	loop_finish(s);
 	assert_int_equal(fake.timer_sets, 2);
 	assert_int_equal(fake.timer, fake.next_timeout);
-	/* The thread checks this before it sleeps. */
+	/* The thread checks last_cm_event before it sleeps. */
 	s->conn.cm.last_event = 77;
 	loop_finish(s);
 	assert_int_equal(s->progress.last_cm_event, 77);

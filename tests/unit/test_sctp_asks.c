@@ -62,7 +62,10 @@ static void test_asked(void **state)
 	nothing();
 }
 
-/* A sender that repairs a loss may have nothing else to send, so it requests no SACK. */
+/*
+ * A SACK about a gap comes without a request: a sender that repairs a loss may have nothing else to
+ * send.
+ */
 static void test_gap(void **state)
 {
 	script("> Dtag" PEER_DATA(2), "< Ptag / 03 00 0014 P+0 ???????? 0001 0000 0002 0002", "-");
@@ -70,7 +73,7 @@ static void test_gap(void **state)
 	script("> Dtag" PEER_DATA(3), "-", "> Dtag" PEER_DATA(4), "-");
 }
 
-/* So a remaining gap is reported as usual, for each packet. */
+/* A remaining gap is reported for each packet, as usual. */
 static void test_gaps(void **state)
 {
 	script("> Dtag" PEER_DATA(2), "< Ptag / 03 00 0014 P+0 ???????? 0001 0000 0002 0002", "-");

@@ -61,8 +61,7 @@ static void vector(const struct wire_sctp_init *theirs, const char *sha1, const 
 }
 
 /*
- * The smaller key vector comes first; of equal ones, a prefix is smaller. Missing parameters are
- * omitted.
+ * The smaller key vector comes first; a shorter vector is smaller. Missing parameters are omitted.
  */
 static void test_vectors(void **state)
 {

@@ -126,7 +126,7 @@ static void test_asked_once(void **state)
 		assert_int_equal(f.pulls, n);
 		drop_all();
 	}
-	/* The same if it has no message at all. */
+	/* A user without any message is called once, too. */
 	f.pulls = 0;
 	sctp_assoc_doorbell(f.a);
 	collect();
@@ -435,7 +435,7 @@ static void multihomed(const struct path_addr *second)
 	assert_int_equal(sack_in(p, 0).cum, f.tsn);
 	assert_true(ip_addr_equal(&p->to.remote, &f.path.remote));
 	assert_int_equal(p->to.udp_port, PEER_PORT);
-	/* Only packets from there update the path's address and port. */
+	/* Only packets from the path's own address update its address and port. */
 	assert_int_equal(sctp_assoc_addr(f.a)->udp_port, PEER_PORT);
 	/* A HEARTBEAT is answered at its source address. */
 	memset(info, 0x5a, sizeof(info));
@@ -451,7 +451,7 @@ static void multihomed(const struct path_addr *second)
 	assert_int_equal(p->to.udp_port, second->udp_port);
 	assert_true(ip_addr_equal(&p->to.remote, &second->remote));
 	nothing();
-	/* The wrong tag: no answer (8.5). An unlisted address: a stranger. */
+	/* A wrong tag gets no answer (8.5). A packet from an unlisted address is a stranger's. */
 	begin_tag(f.their_tag + 1);
 	add_data(f.tsn + 1);
 	send_from(second);
@@ -519,7 +519,7 @@ static void test_multihomed_active(void **state)
 	send_init_ack(&second, &f.path.remote);
 	assert_int_equal(f.a->state, SCTP_COOKIE_ECHOED);
 	assert_int_equal(take()->to.udp_port, PEER_PORT);
-	/* Nobody lists it: only the INIT ACK from the path lists the second address. */
+	/* Another association: the INIT ACK comes from the path, and lists the second address. */
 	sctp_assoc_abort(f.a);
 	collect();
 	drop_all();

@@ -92,11 +92,14 @@ static void test_several_of_our_addresses(void **state)
 	assert_ptr_equal(sctp_path_quoted(f.ep, &any, quoted, sizeof(quoted)), a);
 	put_be32(quoted + 4, b->peer_tag);
 	assert_ptr_equal(sctp_path_quoted(f.ep, &any, quoted, sizeof(quoted)), b);
-	/* Neither can be opened again from here, nor one from an address that routing selects. */
+	/*
+	 * Neither association can be opened again from here, nor can one from an address that
+	 * routing selects.
+	 */
 	assert_null(sctp_connect(f.ep, &one, PEER_PORT, 1500, NULL, f.now));
 	assert_null(sctp_connect(f.ep, &two, PEER_PORT, 1500, NULL, f.now));
 	assert_null(sctp_connect(f.ep, &any, PEER_PORT, 1500, NULL, f.now));
-	/* The peer restarts the first one: the other one continues. */
+	/* The peer restarts the first association: the other one continues. */
 	f.path = one;
 	f.tag = 0x33333333;
 	init = our_init();
@@ -147,14 +150,14 @@ static void test_init_refused(void **state)
 		assert_int_equal(vtag_of(p), f.tag);
 	}
 	sctp_endpoint_set_accept(f.ep, true);
-	/* Without an adaptation: an unknown parameter replaces it. */
+	/* An unknown parameter replaces the adaptation. */
 	begin_tag(0);
 	add_init(WIRE_SCTP_INIT, &good);
 	put_be16(f.buf + f.len - 8, 0x8fff);
 	sendp();
 	c = chunk_of(take(), 0, WIRE_SCTP_ABORT);
 	assert_int_equal(get_be16(c.raw + 4), WIRE_SCTP_CAUSE_MISSING_PARAM);
-	/* A host name. */
+	/* The INIT has a host name. */
 	begin_tag(0);
 	add_init(WIRE_SCTP_INIT, &good);
 	f.len += wire_sctp_param_put(f.buf + f.len, WIRE_SCTP_PARAM_HOST_NAME, "abc", 4);
@@ -188,9 +191,6 @@ static void test_init_refused(void **state)
 	nothing();
 }
 
-/*
- * Unknown parameters are reported as their upper bits demand, and are harmless otherwise (3.2.1).
- */
 /* An endpoint that will accept soon drops INITs until then, or until that time. */
 static void test_init_too_early(void **state)
 {
@@ -213,6 +213,7 @@ static void test_init_too_early(void **state)
 	chunk_of(init_exchange(&init), 0, WIRE_SCTP_ABORT);
 }
 
+/* Unknown parameters are reported as their upper bits demand, and otherwise harmless (3.2.1). */
 static void test_init_unknown_params(void **state)
 {
 	static const uint16_t types[] = { 0xc000, 0x8abc, 0xffff, 0x4001, 0xc001 };
@@ -377,7 +378,7 @@ static void test_active(void **state)
 	p = take();
 	read_init(p);
 	first = *p;
-	/* Retransmitted unchanged, at doubled intervals. */
+	/* The INIT is retransmitted unchanged, at doubled intervals. */
 	wait_ns(999 * MSEC);
 	nothing();
 	wait_ns(1 * MSEC);

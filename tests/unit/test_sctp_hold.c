@@ -278,7 +278,7 @@ static void test_plain_sacks(void **state)
 	script(PEER_SACK(2)); /* reordered */
 	expect_placed(5, 5);
 	assert_false(receipts_user_taken());
-	/* Gap blocks prove nothing here. */
+	/* Gap blocks do not count: placement has no gaps. */
 	script("> Dtag / 03 00 0014 D+4 00100000 0001 0000 0002 0003");
 	expect_placed(5, 5);
 }
@@ -425,7 +425,7 @@ static void test_ask(void **state)
 	script(PEER_SACK(9));
 	expect_placed(10, 10);
 	script("wait 60000", "-");
-	/* A new doubt starts with the first interval again. */
+	/* Later requests start with the first interval again. */
 	receipts_user_say(1, 0);
 	script("drop", PEER_SACK(10) " / be 01 0008 P+0", "wait 200", ASK, "drop");
 }
@@ -525,7 +525,7 @@ static void test_lone_packet(void **state)
 	assert_false(sctp_has_asked(f.s));
 	sctp_flush_sacks(f.s);
 	script("-", "wait 200", "< Ptag / " SACK(5), "-");
-	/* The same without a flush. */
+	/* The same packet without a flush: its SACK waits for the timer. */
 	script("> Dtag" ASKING(6), "-", "wait 200", "< Ptag / " SACK(6), "-");
 	assert_false(sctp_has_asked(f.s));
 }

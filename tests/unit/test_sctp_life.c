@@ -158,7 +158,7 @@ static void test_abort(void **state)
 	assert_int_equal(f->error, 0);
 	assert_int_equal(b->flows[0].error, -ECONNRESET);
 	assert_int_equal(a->s->table.assoc_count, 0);
-	/* The same while it connects, in every state. */
+	/* An abort during the connect, in every state. */
 	f = connect_to(a, b, 1);
 	sctp_assoc_abort(f->a);
 	f->a = NULL;
@@ -254,7 +254,7 @@ static void test_hint(void **state)
 	simnet_set_state(w->net, b->node, SIMNET_UP);
 	run(w, 3 * SEC, NULL);
 	assert_int_equal(f->error, 0);
-	assert_int_equal(b->flows[0].received, 11); /* and soon */
+	assert_int_equal(b->flows[0].received, 11); /* without delay */
 	world_free(w);
 }
 

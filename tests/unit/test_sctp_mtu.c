@@ -526,7 +526,7 @@ static void test_below_the_floor(void **state)
 	assert_true(one_message(100)->df);
 }
 
-/* The same for a local interface with a smaller MTU. */
+/* As above, for a local interface with a smaller MTU. */
 static void test_interface_below_the_floor(void **state)
 {
 	struct packet *p;

@@ -65,7 +65,7 @@ static void test_unconfirmed(void **state)
 	 */
 	assert_true(ip_addr_equal(&p->to.local, &f.path.local));
 	assert_int_equal(chunks(p), 1);
-	/* 6951-5.7-01: to the known UDP port. */
+	/* 6951-5.7-01: the packet goes to the known UDP port. */
 	assert_int_equal(p->to.udp_port, PEER_PORT);
 	memcpy(first, chunk_of(p, 0, WIRE_SCTP_HEARTBEAT).raw, 24);
 	answer_heartbeat(p, &second, 1);
@@ -306,7 +306,8 @@ static void test_collision_elsewhere(void **state)
 }
 
 /*
- * The same with a cookie from before the connect: it is dropped, and the local handshake continues.
+ * As above, with a cookie from before the connect: the cookie is dropped, and the local handshake
+ * continues.
  */
 static void test_cookie_from_elsewhere(void **state)
 {
@@ -408,7 +409,7 @@ static void test_cookie_echo_in_turn(void **state)
 	wait_ns(2 * SEC);
 	expect_echo(&f.path);
 	wait_ns(4 * SEC);
-	/* The answer confirms its address, and DATA goes there. */
+	/* The answer confirms the address of that COOKIE ECHO, and DATA goes there. */
 	p = take();
 	assert_true(is_to(p, &second));
 	c = chunk_of(p, 1, WIRE_SCTP_HEARTBEAT);

@@ -46,7 +46,7 @@ static void test_answers(void **state)
 
 	ROWS("9260-6.4-01");
 	establish_two();
-	/* Not to an unconfirmed address. */
+	/* No answer goes to an unconfirmed address. */
 	begin();
 	add_data(f.tsn++);
 	send_from(&second);
@@ -72,7 +72,7 @@ static void test_answers(void **state)
 	p = take();
 	assert_int_equal(sack_in(p, 0).cum, f.tsn - 1);
 	assert_true(is_to(p, &f.path));
-	/* From the local address that the request was sent to. */
+	/* An answer leaves from the local address that got the request. */
 	local.local = simnet_v4(44);
 	begin();
 	memset(add(WIRE_SCTP_HEARTBEAT, 0, 20), 3, 20);
@@ -462,7 +462,7 @@ static void test_local_address(void **state)
 	f.a->path->cc.pristine = false;
 	moved = f.path;
 	moved.local = simnet_v4(44);
-	/* Not by a single packet while the other address is in use. */
+	/* A single packet does not change it while the other address is in use. */
 	begin();
 	add_data(f.tsn++);
 	sendp();

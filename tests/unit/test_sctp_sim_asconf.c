@@ -119,8 +119,8 @@ static void test_removed(void **state)
 }
 
 /*
- * The same with the address at which the association was set up: it then belongs to the other
- * address.
+ * As above, with the address at which the association was set up: the association then belongs to
+ * the other address.
  */
 static void test_first_removed(void **state)
 {

@@ -14,7 +14,7 @@
 static struct sealed_pair p;
 static struct sealer stranger;
 
-/* Visible, so that libraries find it. */
+/* Exported, so that libraries call this function. */
 __attribute__((visibility("default"))) int clock_gettime(clockid_t id, struct timespec *ts)
 {
 	return sealer_clock(ts);

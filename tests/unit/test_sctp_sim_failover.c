@@ -84,7 +84,7 @@ static bool is_settled(const struct scene *s, const struct flow *f)
 
 /*
  * Waits until all paths are confirmed, and the primary one is in use: a full queue may have looked
- * like a dead link. If DATA is spread, it waits until the other paths have joined the primary one.
+ * like a dead link. With spread DATA, waits until the other paths have joined the primary one.
  */
 static void settle(struct scene *s)
 {

@@ -158,7 +158,7 @@ static void shrinks(uint32_t told, uint32_t real, bool black_hole, uint64_t dela
 	assert_int_equal(g->received, f->to_send);
 	assert_int_equal(f->received, g->to_send);
 	assert_true(f->a->path->mtu.search.good <= real);
-	/* Only messages split earlier were sent in IP fragments. */
+	/* Messages split before the change are sent in IP fragments. */
 	if (!(w->link[0].fragmented + w->link[1].fragmented))
 		fail_msg("%u to %u, hole %d, %llu: nothing in fragments", told, real, black_hole,
 			 (unsigned long long)delay);

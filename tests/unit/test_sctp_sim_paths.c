@@ -64,12 +64,12 @@ static void dies(uint64_t seed, uint64_t how_long)
 	assert_true(ip_addr_equal(&sctp_assoc_addr(s.f->a)->remote, &s.b->addr));
 	simnet_cut(s.w->net, s.w->link, false);
 	/*
-	 * After its own round trip, however long the path was dead: RTO.Max is 60 s, HB.interval 1
-	 * s.
+	 * The path is used again after its own round trip, however long it was dead: RTO.Max is 60
+	 * s, HB.interval 1 s.
 	 */
 	run(s.w, how_long + 4 * SEC, NULL);
 	assert_true(s.f->a->path->primary);
-	/* The reverse. */
+	/* Now the second path dies. */
 	simnet_cut(s.w->net, s.second, true);
 	before[0] = s.g->received;
 	run(s.w, 2 * SEC, NULL);

@@ -14,7 +14,7 @@
 
 static struct sealed_pair p;
 
-/* Visible, so that libraries find it. */
+/* Exported, so that libraries call this function. */
 __attribute__((visibility("default"))) int clock_gettime(clockid_t id, struct timespec *ts)
 {
 	return sealer_clock(ts);
@@ -27,7 +27,7 @@ static uint32_t below(uint32_t n)
 
 static void start(uint64_t seed, uint64_t rekey)
 {
-	/* The product's preferred groups are slow: few seeds use them. */
+	/* The product's preferred key exchange is slow: few seeds use it. */
 	sealer_be_quick(seed % 16 != 0);
 	sealed_pair_start(&p, seed, rekey);
 }
@@ -215,7 +215,7 @@ static void start_narrow(uint64_t seed)
 	narrow(p.w->link, 100000);
 }
 
-/* The same, with an association that is up, and endless data in both directions. */
+/* As above, with an association that is up, and endless data in both directions. */
 static void begin_bulk(uint64_t seed)
 {
 	start_narrow(seed);

@@ -298,11 +298,11 @@ static void test_moved(void **state)
 	const struct path_addr from = second();
 
 	move(MSEC, 4 * MSEC);
-	/* Its TSN is no miss indication for lower TSNs. */
+	/* The moved TSN is no miss indication for lower TSNs. */
 	for (unsigned int i = 0; i < 4; i++)
 		sack(&from, 0, FULL, FULL + i);
 	assert_int_equal(sctp_outq_at(&f.a->out, t0)->miss, 0);
-	/* Its early arrival does not show reordering on this path. */
+	/* An early arrival of the moved TSN does not show reordering on this path. */
 	move(5 * MSEC, 100000);
 	assert_int_equal(f.a->learnt.reorder_factor, 1);
 	assert_false(f.a->path->recovery.now.reordered);
@@ -334,7 +334,7 @@ static void test_moved_probed(void **state)
 
 /*
  * No TSN is left. The first chunks are on a path with a queue, as estimated, and the other path has
- * none: it takes the chunks over. Then the queues swap, but chunks do not move back.
+ * none, and takes them over. Then the queues swap, but chunks do not move back.
  */
 static void test_taken_once(void **state)
 {
@@ -403,7 +403,7 @@ static void test_dies(void **state)
 	f.now = died + SEC;
 	sctp_paths_answered(f.a, other(), f.now);
 	assert_int_equal(f.a->paths.joined, 1);
-	/* If it dies again at once, it rests for longer. */
+	/* A path that dies again at once rests for longer. */
 	assert_true(sctp_paths_suspect(f.a, other(), f.now));
 	assert_true(other()->rest.until >= f.now + 2 * SEC);
 }
@@ -463,8 +463,8 @@ static void test_control(void **state)
 }
 
 /*
- * All paths except the one in use are removed, wherever it is in memory. It retransmits the chunks
- * of the others.
+ * All paths are removed except the path in use, at any place in memory. The path in use retransmits
+ * the chunks of the others.
  */
 static void test_cleared(void **state)
 {

@@ -191,7 +191,9 @@ static void test_most_copies(void **state)
 	}
 }
 
-/* After the same number of references without a loss, the next loss counts for less. */
+/*
+ * Sends n references without a loss. Once there are as many as copies_next, that number is halved.
+ */
 static void reference_one_by_one(unsigned int n)
 {
 	while (n--) {

@@ -64,8 +64,8 @@ static void stop_idle(struct fx *x)
 }
 
 /*
- * A peer need not answer the local Terminate with its own (RFC 5043 6.2): an Initiate shows its
- * end, but a segment does not.
+ * A peer need not answer the local Terminate with another one (RFC 5043 6.2): an Initiate shows the
+ * peer's end, but a segment does not.
  */
 static void initiate_on_a_retired_stream(void **state)
 {

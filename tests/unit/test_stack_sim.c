@@ -69,7 +69,7 @@ static void run_scene(void **state)
 		fail_msg("%s: no memory was ever referenced", s->name);
 }
 
-/* Visible, so that libraries find it. */
+/* Exported, so that libraries call this function. */
 __attribute__((visibility("default"))) int clock_gettime(clockid_t id, struct timespec *ts)
 {
 	return sealer_clock(ts);
@@ -163,8 +163,7 @@ int main(int argc, char **argv)
 	signal(SIGABRT, died);
 	failed = _cmocka_run_group_tests("stack_sim", tests, n, NULL, NULL);
 	/*
-	 * On slow networks, packets do not arrive together. Not all networks are slow, nor in all
-	 * seeds.
+	 * Packets never arrive together on slow networks, but must on some others, with some seeds.
 	 */
 	if (!failed && !only && (!all || count >= 10) && !joined) {
 		fprintf(stderr, "FAIL: no datagram has had several packets\n");

@@ -49,7 +49,7 @@ static void file_limit(void **state)
 	pthread_sigmask(SIG_BLOCK, NULL, &now);
 	assert_false(sigismember(&now, SIGXFSZ));
 
-	/* A signal for which the application waits stays pending, once. */
+	/* A SIGXFSZ that is already pending for the application stays pending, once. */
 	sigemptyset(&set);
 	sigaddset(&set, SIGXFSZ);
 	pthread_sigmask(SIG_BLOCK, &set, NULL);
@@ -81,8 +81,8 @@ static void check_pipe(void)
 }
 
 /*
- * With the method of new kernels, and with that of older ones, which is used once a descriptor has
- * refused the new one.
+ * With the method of new kernels, and with that of older ones. The latter is used once a descriptor
+ * has refused the former.
  */
 static void pipe_is_read(void **state)
 {

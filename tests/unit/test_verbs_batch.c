@@ -76,7 +76,7 @@ static void post_chain(unsigned int n, bool asks)
 	assert_int_equal(sctpiw_post_send(&qp.vqp.qp, wr, &bad), 0);
 }
 
-/* The same by ibv_wr_*. */
+/* As above, by ibv_wr_*. */
 static void start_chain(unsigned int n, bool asks)
 {
 	struct ibv_qp_ex *ex = &qp.vqp.qp_ex;
