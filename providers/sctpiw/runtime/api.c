@@ -38,10 +38,7 @@ static int api_cm_channel_create(struct rnic_channel **chan, int *fd)
 	return channel_create(CHANNEL_CM, chan, fd);
 }
 
-/*
- * Passes on no reference: the caller installs the channel under its descriptor, which has a
- * reference.
- */
+/* Returns no reference: the caller installs the channel under its descriptor, which has one. */
 static struct rnic_channel *api_channel_by_fd(int fd)
 {
 	struct rnic_channel *chan = channel_get_by_fd(fd);
@@ -111,7 +108,7 @@ static void api_cm_channel_release(struct rnic_channel *chan)
 
 	if (r) {
 		rnic_lock(r);
-		/* Frees unread requests, too, with their listeners. */
+		/* This frees unread requests, too, with their listeners. */
 		while ((id = cm_id_next(&r->shard.conn, &pos))) {
 			if (id->source.chan == chan)
 				cm_id_free(id);
@@ -312,8 +309,8 @@ static int api_cm_bind(uint32_t handle, const struct sockaddr *addr)
 }
 
 /*
- * Chooses the shard of an id by its channel. So threads with a channel each have their ids and QPs
- * in separate shards.
+ * Chooses the shard of an id by its channel. So threads that each have a channel have their ids and
+ * QPs in separate shards.
  */
 static int resolve_addr(struct cm_id *id, const struct sockaddr *src, const struct sockaddr *dst)
 {
@@ -351,8 +348,8 @@ static int api_cm_query(uint32_t handle, struct rnic_addr_info *info)
 }
 
 /*
- * Moves the QP that the id will connect to the shard of the id. Returns -EINVAL if the QP is
- * connected, or -ENOMEM.
+ * Moves the id's QP to the id's shard before they are connected. Returns 0, -EINVAL if the QP is
+ * connected already, or -ENOMEM.
  */
 static int fetch_qp(struct cm_id *id, uint32_t qp_num)
 {

@@ -58,11 +58,11 @@ static void gather(struct burst *b, const struct tuning_post_seen *seen)
 /*
  * Makes the progress thread serve the doorbell that was rung at `now`, ns. A parked thread serves
  * it after its nap, which must end soon. A sleeping thread is woken, once for many work requests:
- * before it looks at the list, it clears doorbell_wake.
+ * it clears doorbell_wake before it serves the list.
  */
 static void tell_thread(struct shard *s, uint64_t now)
 {
-	/* Pairs with the thread's fences after it writes parked and doorbell_wake (shard.h). */
+	/* Pairs with the thread's fences after its writes of parked and doorbell_wake (shard.h). */
 	atomic_thread_fence(memory_order_seq_cst);
 	if (atomic_load_explicit(&s->progress.parked, memory_order_relaxed))
 		progress_shorten_nap(s, now);
@@ -71,7 +71,7 @@ static void tell_thread(struct shard *s, uint64_t now)
 }
 
 /*
- * Sends all waiting work requests. If another thread holds the lock, this thread serves the list
+ * Sends all waiting work requests. If another thread holds the lock, that thread serves the list
  * before it releases the lock. doorbell: the new one. now is in ns.
  */
 static void send_all(struct shard *s, const struct iw_doorbell *doorbell, uint64_t now)

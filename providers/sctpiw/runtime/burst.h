@@ -47,17 +47,17 @@ struct burst {
 	_Atomic uint32_t gathered;  /* number of waiting work requests; 0: IDLE, else GATHERING */
 	_Atomic uint32_t in_flight; /* bytes, when a holder of the lock last ended its round */
 	_Atomic uint32_t gap_shift; /* doublings of the gap (tuning_gap_shift()) */
-	_Atomic uint32_t looks; /* times that a poster has read the clock, and the burst went on */
+	_Atomic uint32_t looks;	    /* times that a poster read the clock while the burst went on */
 	_Atomic uint64_t last_look; /* time of the last such reading, ns */
 };
 
-/* The bytes of burst_post() for work requests that must not wait. */
+/* Pass this as bytes to burst_post() if the work requests must not wait. */
 #define BURST_AT_ONCE UINT64_MAX
 
 /*
- * Handles new work requests of the QP or SRQ of this doorbell. They are sent, left to the holder of
- * the lock, or wait for the rest of a burst. ends_batch: the last one is signaled, after many
- * unsignaled ones. The caller does not hold the shard's lock. Never blocks.
+ * Handles new work requests of the QP or SRQ of this doorbell. Sends them, leaves them to the
+ * holder of the lock, or lets them wait for the rest of a burst. ends_batch: the last one is
+ * signaled, after many unsignaled ones. The caller does not hold the shard's lock. Never blocks.
  */
 void burst_post(struct shard *s, struct iw_doorbell *doorbell, uint64_t bytes, bool ends_batch);
 /* True if the state is GATHERING. */
@@ -72,7 +72,7 @@ static inline bool burst_is_gathering(const struct burst *b)
  */
 void burst_end(struct burst *b);
 /*
- * Starts the gap, after the waiting work requests were sent. To send one message may take longer
+ * Starts the gap, after the waiting work requests were sent: sending one message may take longer
  * than the gap.
  */
 void burst_sent(struct burst *b);

@@ -37,8 +37,8 @@ unsigned int channel_turn(struct rnic_channel *chan);
  */
 void channel_release(struct rnic_channel *chan);
 /*
- * Returns the channel with this pipe, and a reference for channel_put(), or NULL. Other descriptors
- * of the pipe will do.
+ * Returns the channel of this pipe, or NULL. fd may be any descriptor of the pipe. Release the
+ * result by channel_put().
  */
 struct rnic_channel *channel_get_by_fd(int fd);
 void channel_ref(struct rnic_channel *chan);
@@ -74,12 +74,12 @@ uint32_t channel_migrate(struct event_source *src, struct rnic_channel *to);
 ssize_t channel_read(struct rnic_channel *chan, void *buf, size_t len);
 
 /*
- * Sets the function to call for each descriptor that is made for the application without a request
- * of the preload library (rnic_api.h, set_fd_hooks). NULL: none.
+ * Sets a function to call for each descriptor that is made for the application, unless the preload
+ * library requested the descriptor (rnic_api.h, set_fd_hooks). NULL: none.
  */
 void channel_set_fd_hook(void (*opened)(int fd, struct rnic_channel *chan));
 /*
- * Makes all existing channels foreign in the child of a fork(), and closes its copies of their
+ * In the child of a fork(): makes all existing channels foreign, and closes the child's copies of
  * internal descriptors.
  */
 void channel_forget_all(void);

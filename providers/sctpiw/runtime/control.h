@@ -31,7 +31,7 @@ struct control {
 	size_t answer_len, answer_sent;
 };
 
-/* Makes no socket yet. */
+/* Initialises the struct, without a socket. */
 void control_init(struct control *c);
 /* Makes the socket, if a directory for it exists. Call this before the progress thread starts. */
 void control_open(struct control *c);
@@ -41,8 +41,8 @@ void control_open(struct control *c);
  */
 struct pollfd control_wanted(const struct control *c);
 /*
- * ready: the descriptor is ready; serves without waiting. Otherwise time has passed. Drops a client
- * that was idle for a second. now is in ns. Takes the shard's lock itself.
+ * Serves the client without waiting, if the descriptor is `ready`. Otherwise, drops a client that
+ * was idle for a second. now is in ns. Takes the shard's lock itself.
  */
 void control_serve(struct shard *s, bool ready, uint64_t now);
 /* True while a client is being served. Then call control_serve() at intervals, too. */

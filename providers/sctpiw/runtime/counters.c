@@ -84,7 +84,7 @@ static uint64_t sends(const uint64_t *by_opcode)
 	       by_opcode[RDMAP_SEND_SE_INV];
 }
 
-/* Adds up a struct that consists of 64-bit numbers. */
+/* Adds a struct that consists of 64-bit numbers. */
 static void add(void *to, const void *what, size_t len)
 {
 	uint64_t *sum = to;

@@ -54,8 +54,8 @@ void doorbell_ring_at(struct shard *s, struct iw_doorbell *doorbell)
 }
 
 /*
- * The QP has moved to another shard, unknown to the poster. Needs the shard's lock, which stops the
- * QP from moving on.
+ * Rings at the new shard of a QP that has moved, unknown to the poster. Needs the shard's lock,
+ * which stops further moves.
  */
 static void pass_on(struct iw_doorbell *doorbell)
 {

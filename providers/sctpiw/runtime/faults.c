@@ -18,7 +18,7 @@
 #include "util/time.h"
 #include "util/trace.h"
 
-#define SEED_MAX 999999999u /* of a random seed, so that it is easily typed */
+#define SEED_MAX 999999999u /* of a random seed, which should be easy to type */
 #define LINE_MAX 400
 
 /* All registered injectors. The list only grows. The shard lock guards it. */
@@ -347,7 +347,8 @@ struct reading {
 	struct faults *f;
 	bool has_packets;
 	unsigned int
-		refused; /* line of the first rule that needs packets, without has_packets; or 0 */
+		/* Line of the first rule that needs packets, if has_packets is false; or 0. */
+		refused;
 };
 
 static bool take_rule(void *ctx, const struct fault_rule *rule)

@@ -115,8 +115,8 @@ bool faults_ask(struct faults *f, enum fault_site site, const struct fault_attrs
 /* True if the rule is in force. Thread-safe. */
 bool faults_has(struct faults *f, uint32_t rule);
 /*
- * Returns the number of removals of rules, for code that holds something back without the lock of
- * the injector's `removed`. Thread-safe.
+ * Returns the number of removals of rules. Code that holds something back without the shard lock
+ * compares this number. Thread-safe.
  */
 static inline uint32_t faults_removals(const struct faults *f)
 {
@@ -128,7 +128,7 @@ bool faults_watch(struct faults *f, enum fault_site site);
 /*
  * Limits of the device (FAULT_NAME(LIMIT)) apply while their rules are in force. faults_limit()
  * returns the lowest limit, or UINT64_MAX without a rule. faults_exceed() returns true if the value
- * is larger; the fault was then logged, traced and counted. Locks: as faults_ask().
+ * is larger; the fault was then logged, traced and counted. Locks as in faults_ask().
  */
 uint64_t faults_limit(struct faults *f, uint32_t limit);
 bool faults_exceed(struct faults *f, uint32_t limit, uint64_t value);
@@ -159,7 +159,7 @@ struct faults_result {
 /* Adds all rules of a text, or none. Takes the shard lock. */
 void faults_add(struct faults *f, const char *text, struct faults_result *result);
 /*
- * Removes a rule, or all if number is 0, and releases everything that they held back. Takes the
+ * Removes a rule, or all if number is 0, and releases everything that was held back. Takes the
  * shard lock.
  */
 void faults_remove(struct faults *f, uint32_t number, struct faults_result *result);

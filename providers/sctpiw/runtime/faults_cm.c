@@ -24,8 +24,8 @@ struct held_event {
 
 /*
  * An id whose connection has ended for the program. Its session ends later, once no function uses
- * it and all its packets have left. The id of a request that was rejected before the program
- * received it is freed, too.
+ * it and all its packets have left. `goes`: the id is freed, too, since its request was rejected
+ * before the program received it.
  */
 struct dead_id {
 	struct fault_timer timer; /* first */
@@ -115,7 +115,7 @@ static uint64_t last_held(const struct event_source *src, const struct list_node
 	return 0;
 }
 
-/* Sets the timer so that no event of a source overtakes another one, whatever their delays are. */
+/* Sets the timer so that no event of a source overtakes an earlier one, whatever the delays. */
 static void set_timer(struct held_event *h)
 {
 	uint64_t last = last_held(h->src, &h->node);

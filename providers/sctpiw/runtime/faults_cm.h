@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
  * Faults of rdma_cm (docs/faults.md). faults_cm_calls.c replaces functions of the table of
- * rnic_api.h, which receive the commands of librdmacm. faults_cm.c replaces conn_ops.events, which
- * sends its events.
+ * rnic_api.h, which receive librdmacm's commands. faults_cm.c replaces conn_ops.events, which sends
+ * events to librdmacm.
  */
 #ifndef SCTPIW_RUNTIME_FAULTS_CM_H
 #define SCTPIW_RUNTIME_FAULTS_CM_H

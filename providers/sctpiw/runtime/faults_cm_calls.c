@@ -9,7 +9,7 @@
 static struct sctpiw_rnic_api plain; /* the table without faults */
 
 /*
- * Returns the -errno of a call that must fail, or 0. handle 0: no id yet. Another handle may be
+ * Returns the -errno of a call that must fail, or 0. handle 0: no id yet. Other handles may be
  * invalid.
  */
 static int ask(enum fault_site site, uint32_t handle)

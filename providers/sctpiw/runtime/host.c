@@ -112,7 +112,9 @@ static bool source(struct conn *c, const struct ip_addr *remote, struct ip_addr 
 	for (unsigned int i = 0; i < ways; i++)
 		if (ip_addr_equal(&way[i].ip, local))
 			return way[i].running;
-	/* Not listed are, for example, deprecated addresses, and addresses beyond PORT_WAYS_MAX. */
+	/*
+	 * port_ways() omits deprecated addresses, for example, and addresses beyond PORT_WAYS_MAX.
+	 */
 	return true;
 }
 

@@ -152,11 +152,11 @@ bool loop_finish(struct shard *s)
 }
 
 /*
- * True if the next turn may call conclude() for this one as well. conclude() takes a tenth of a
- * poller's time until its completion. The application answers the received messages, or polls
- * again; otherwise the parked thread concludes after its nap. Two turns in a row are never left.
- * With a capture or a trace each turn concludes, so that the file has the last packets of a program
- * that crashes.
+ * True if the next turn may call conclude() for this one as well. For a poller, conclude() is a
+ * tenth of the time until its completion. The application answers the received messages, or polls
+ * again; otherwise the parked thread concludes after its nap. Two successive turns are never left
+ * unconcluded. With a capture or a trace each turn concludes, so that the file has the last packets
+ * of a program that crashes.
  */
 static bool may_conclude_later(const struct shard *s, enum conn_depth depth)
 {

@@ -45,12 +45,12 @@ static inline uint32_t poller_count(_Atomic uint32_t *n)
 }
 
 /*
- * Returns a count that grows while the application's threads are active and come back by
- * themselves. It counts empty polls that found the lock free, and posters' looks at the clock in a
- * burst. It wraps around: only differences are meaningful.
+ * Returns a count of signs that the application's threads are active: empty polls that found the
+ * lock free, and posters' looks at the clock in a burst. It wraps around: only differences are
+ * meaningful.
  */
 uint32_t poller_activity(const struct shard *s);
-/* Returns the time of the last such event, or of the last poll that found the lock taken, ns. */
+/* Returns the time of the last such sign, or of the last poll that found the lock taken, ns. */
 uint64_t poller_last_active(const struct shard *s);
 
 /*

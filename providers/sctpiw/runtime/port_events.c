@@ -33,7 +33,7 @@ int port_events_start(struct shard *s, struct port_events *pe)
 		return ret;
 	pe->watcher.changed = changed;
 	port_watch(&pe->watcher);
-	/* A sleeping thread does not wait for the port's descriptor yet, which is new. */
+	/* The thread may be sleeping without the port's descriptor, which did not exist before. */
 	progress_wake(s);
 	return 0;
 }

@@ -227,7 +227,7 @@ static bool nap(struct shard *s, uint64_t length)
 }
 
 /*
- * The thread sleeps without the sockets, and sometimes checks if polling has stopped: an
+ * The thread sleeps without waiting for the sockets. It sometimes checks if polling has stopped: an
  * application may go on to spin on memory without notice. An application that arms a CQ wakes the
  * thread. Returns once polling has stopped, or the thread was woken.
  */
@@ -263,8 +263,7 @@ static void park(struct shard *s)
 
 /*
  * Most deadlines move later with each packet. To save a system call per packet, the timer stays
- * until its time is too late, or it has expired too early. A pass that did nothing left next_due
- * unchanged.
+ * unless it is too late, or has expired too early. A pass that did nothing left next_due unchanged.
  */
 static void reset_timer(struct shard *s)
 {
@@ -427,7 +426,7 @@ static void ask_for_slices(struct progress *p)
 	p->first_nice = attr.sched_nice < TUNING_NICE ? attr.sched_nice : TUNING_NICE;
 }
 
-/* A process that drops its privileges between two connections keeps its own value. */
+/* A process that drops its privileges between two connections keeps its original value. */
 static void set_nice(struct progress *p, int nice)
 {
 	if (nice == p->nice)
@@ -554,7 +553,7 @@ static int wait_for_events(struct shard *s, struct epoll_event *ev, uint64_t now
 
 /*
  * Waits for the application's answer, which carries the held acknowledgements. The next run of the
- * shard sends the others. Returns -EINTR, as wait_for_events().
+ * shard sends the remaining ones. Returns -EINTR, as wait_for_events().
  */
 static int wait_for_answer(struct shard *s)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
  * The progress thread. It sleeps on the sockets and the timer, and runs the shard when no thread
- * polls. While an application polls, the thread parks: it sleeps without the sockets, and sometimes
- * checks if polling has stopped. After a run it may linger: it looks for more before it sleeps.
- * tuning.h decides.
+ * polls. While an application polls, the thread parks: it sleeps without waiting for the sockets,
+ * and sometimes checks if polling has stopped. After a run it may linger: it looks for more before
+ * it sleeps. tuning.h decides.
  */
 #ifndef SCTPIW_RUNTIME_PROGRESS_H
 #define SCTPIW_RUNTIME_PROGRESS_H
@@ -86,13 +86,13 @@ static inline void progress_note_cm_event(struct progress *p, uint64_t when)
 /* Ends the thread's sleep at that time, ns, or earlier. Needs the shard lock. */
 void progress_set_deadline(struct shard *s, uint64_t when);
 /*
- * Puts the end of a parked thread's nap off for a poll at `now`, ns, so that the thread does not
+ * For a poll at `now`, ns: puts off the end of a parked thread's nap, so that the thread does not
  * take a processor only to notice the poll. Needs the shard lock.
  */
 void progress_put_nap_off(struct shard *s, uint64_t now);
 /*
- * Limits the nap of a parked thread to 0.8 ms after `now`, ns, for work requests that wait since
- * then. The caller does not hold the lock.
+ * For work requests that wait since `now`, ns: limits the nap of a parked thread to 0.8 ms more.
+ * The caller does not hold the lock.
  */
 void progress_shorten_nap(struct shard *s, uint64_t now);
 /* Ends the thread's sleep or nap, if it runs. The caller does not hold the lock. Never blocks. */

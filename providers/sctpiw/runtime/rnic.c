@@ -107,7 +107,7 @@ uint64_t rnic_clock(void)
 /* The time of day minus the clock, measured once. */
 struct clock_offset {
 	uint64_t least; /* ns */
-	uint64_t width; /* ns of the measurement; the true offset is at most this larger */
+	uint64_t width; /* ns; the true offset is between least and least + width */
 };
 
 static struct clock_offset measure_offset(void)

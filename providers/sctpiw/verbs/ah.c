@@ -16,8 +16,8 @@
 
 #define FLOW_LABEL 0xfffffu
 /*
- * Used if the program sets 0, with which no packet would leave the link. Groups stay on the link
- * then, as in IP.
+ * Used if the program sets 0, with which no packet would leave the link. Datagrams to a group then
+ * stay on the link, as in IP.
  */
 #define HOP_LIMIT 64
 #define HOP_LIMIT_GROUP 1
@@ -108,8 +108,8 @@ int sctpiw_ah_resolve(const struct ibv_ah_attr *attr, struct port_gid *from, str
 }
 
 /*
- * Checks that the host has a route to an IPv6 group by lo. Without the route, which lo alone lacks
- * by default, packets would be lost silently. Returns 0 or an errno.
+ * Checks for a route to an IPv6 group by lo. Unlike other interfaces, lo has none by default, and
+ * packets would be lost silently. Returns 0 or an errno.
  */
 static int check_group(const struct ip_addr *group, unsigned int ifindex)
 {

@@ -24,8 +24,8 @@ static inline struct sctpiw_ah *to_ah(struct ibv_ah *ah)
 }
 
 /*
- * True for an address vector with the peer's address in the GRH, as on every Ethernet. InfiniBand
- * also has LIDs.
+ * True if the port is 1, and the peer's address is in the GRH, as on Ethernet. With the personality
+ * ib, it may be a LID.
  */
 bool sctpiw_ah_is_valid(const struct ibv_ah_attr *attr, enum config_personality personality);
 /*

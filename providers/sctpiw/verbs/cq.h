@@ -30,7 +30,7 @@ struct sctpiw_cq {
 	struct sctpiw_pd *pd;	   /* the parent domain that it holds, or NULL */
 	struct iw_cqe current;	   /* the completion taken by start_poll or next_poll */
 	uint64_t stamp;		   /* time of `current`, ns; valid if requested */
-	uint64_t wallclock_offset; /* ns to add to stamp, of the last start_poll, if requested */
+	uint64_t wallclock_offset; /* ns to add to stamp, measured by start_poll, if requested */
 	_Atomic(struct cq_faults *) faults; /* for faults_cq.c; NULL without faults */
 };
 
@@ -65,11 +65,12 @@ struct ibv_cq *sctpiw_create_cq(struct ibv_context *context, int cqe,
 struct ibv_cq_ex *sctpiw_create_cq_ex(struct ibv_context *context,
 				      struct ibv_cq_init_attr_ex *attr);
 
-/* EINVAL for a wrong number, or more waiting completions; ENOMEM; EIO. */
+/* EINVAL for a wrong number of entries, or if more completions wait; ENOMEM; EIO. */
 int sctpiw_resize_cq(struct ibv_cq *cq, int cqe);
 
 /*
- * Sets the completions, or microseconds, that an event waits for. EOPNOTSUPP for other attributes.
+ * Sets the number of completions, or microseconds, that an event waits for. EOPNOTSUPP for other
+ * attributes.
  */
 int sctpiw_modify_cq(struct ibv_cq *cq, struct ibv_modify_cq_attr *attr);
 

@@ -41,8 +41,8 @@ static __attribute__((constructor)) void register_driver(void)
 		return;
 	}
 	/*
-	 * Does not list an unusable device, with wrong settings or without its carrier on this
-	 * host. The RNIC has logged the reason.
+	 * An unusable device, with wrong settings or without its carrier on this host, is not
+	 * listed. The RNIC has logged the reason.
 	 */
 	if (!rnic_get())
 		return;

@@ -153,7 +153,10 @@ static int release_pd(struct sctpiw_context *ctx, struct sctpiw_pd *pd)
 		if (pd->td)
 			pd->td->users--;
 	} else {
-		/* In a child of fork(), an unused queue of the parent may keep the PD busy. */
+		/*
+		 * In a child of fork(), a queue of the parent, which the child does not use, may
+		 * keep the PD busy.
+		 */
 		err = iw_pd_free(pd->iw);
 		if (err && sctpiw_alive(ctx))
 			return err;

@@ -11,7 +11,7 @@
 
 struct iw_pd;
 
-/* The application uses objects of a thread domain by one thread at a time. */
+/* A thread domain: only one thread at a time uses its objects. */
 struct sctpiw_td {
 	struct ibv_td ibv;
 	struct list_node node; /* of sctpiw_context.tds */
@@ -55,7 +55,7 @@ static inline void sctpiw_pd_drop(struct sctpiw_pd *pd)
 	pd->users--;
 }
 
-/* The same for a CQ, SRQ or QP of a parent process that a child of fork() frees. Takes the lock. */
+/* The same when a child of fork() frees a CQ, SRQ or QP of its parent. Takes the lock. */
 void sctpiw_pd_drop_inherited(struct sctpiw_pd *pd);
 
 /* Fails with ENOMEM. */

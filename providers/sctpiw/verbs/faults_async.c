@@ -74,7 +74,7 @@ static void raise_on_cqs(struct sctpiw_context *ctx, const struct fault_attrs *a
 	}
 }
 
-/* A failing SRQ also fails all QPs with receives from it. */
+/* A failing SRQ also fails all QPs that take receives from it. */
 static void fail_qps_of(struct sctpiw_context *ctx, const struct iw_srq *srq)
 {
 	list_for_each_safe(node, &ctx->qps) {

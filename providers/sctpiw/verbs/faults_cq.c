@@ -31,7 +31,7 @@ struct gathering {
 	bool on;
 	uint32_t rule;	/* the rule with this effect */
 	uint32_t from;	/* position, as iw_cq.head counts */
-	uint32_t count; /* wait until this number waits, */
+	uint32_t count; /* until this number of completions waits, */
 	uint64_t until; /* or until this time, ns */
 };
 
@@ -525,7 +525,10 @@ static int next_poll(struct ibv_cq_ex *cq_ex)
 {
 	struct cq_faults *f = faults_of(to_cq(ibv_cq_ex_to_cq(cq_ex)));
 
-	/* Without f, rules came into force after start_poll. They apply to the next start_poll. */
+	/*
+	 * f is NULL if rules came into force after start_poll: they apply from the next start_poll
+	 * on.
+	 */
 	return !f || f->alone ? ENOENT : take_current(f, true);
 }
 

@@ -8,11 +8,11 @@
 #include "verbs/pabi.h"
 
 /*
- * The access flags that are accepted for MRs, windows and QPs. Some are no rights, but for devices
- * that pin memory, order its writes, or flush it. They are accepted as in other drivers. No memory
- * is pinned here, no write is reported before it is in memory, and no peer can request a flush.
- * Bits 8 and 9 are IBV_ACCESS_FLUSH_GLOBAL and IBV_ACCESS_FLUSH_PERSISTENT, which older headers do
- * not define.
+ * The access flags that are accepted for MRs, windows and QPs. Flags that are no rights are for
+ * devices that pin memory, order its writes, or flush it. They are accepted as in other drivers. No
+ * memory is pinned here, no write is reported before it is in memory, and no peer can request a
+ * flush. Bits 8 and 9 are IBV_ACCESS_FLUSH_GLOBAL and IBV_ACCESS_FLUSH_PERSISTENT, which older
+ * headers do not define.
  */
 #define SCTPIW_KNOWN_ACCESS                                                                        \
 	(IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ |               \
@@ -29,7 +29,7 @@ struct sctpiw_mr {
 	struct iw_mr *iw;
 	struct sctpiw_dm *dm;  /* the device memory of this MR, or NULL */
 	struct list_node node; /* of sctpiw_context.mrs; sctpiw_lock() */
-	/* The MR's memory, except with on-demand paging, or for device memory. */
+	/* The MR's memory. Unused with on-demand paging, or for device memory. */
 	struct regions_entry region;
 };
 

@@ -51,7 +51,7 @@ static uint8_t service_level(const struct iw_cqe *cqe)
 	return cqe->flags & IW_WC_GRH_V4 ? 2 : 1;
 }
 
-/* Both structs use the same numbers (see above), and differ only in their fields. */
+/* Both structs use the same numbers (see above), and differ only in the places of their fields. */
 static void convert(const struct iw_cqe *cqe, struct ibv_wc *wc)
 {
 	wc->wr_id = cqe->wr_id;

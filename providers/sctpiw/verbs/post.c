@@ -297,8 +297,8 @@ static int post_one_srq_recv(struct iw_srq *iw, const struct ibv_recv_wr *wr)
 }
 
 /*
- * Wakes the QPs in all shards that wait for receives. The first one to be woken chooses first, so
- * shards take turns.
+ * Wakes the QPs in all shards that wait for receives. The first one to be woken has the first
+ * choice of receives, so shards take turns.
  */
 static void ring_srq(struct sctpiw_srq *srq)
 {

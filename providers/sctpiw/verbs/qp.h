@@ -132,7 +132,7 @@ int sctpiw_query_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int attr_mask,
 		    struct ibv_qp_init_attr *init_attr);
 
 /*
- * Returns the bits of ibv_query_qp_data_in_order(), or 0: the local data of `op` becomes visible in
+ * Returns 0, or bits of ibv_query_qp_data_in_order() if the local data of `op` becomes visible in
  * order. 1 means whole messages. For RDMA Reads, this is the data that the local side requests.
  */
 int sctpiw_query_qp_data_in_order(struct ibv_qp *qp, enum ibv_wr_opcode op, uint32_t flags);

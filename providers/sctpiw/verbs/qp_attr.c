@@ -58,7 +58,7 @@ struct transition {
 /* The transitions from any state to RESET and to ERR, which neither table has. */
 static const struct transition to_the_end = { .valid = true };
 /*
- * The connection may end before librdmacm sees the peer's answer, and moves the QP. The event that
+ * The connection may end before librdmacm sees the peer's answer and moves the QP. The event that
  * reports the end follows.
  */
 static const struct transition behind_the_end = { .valid = true,

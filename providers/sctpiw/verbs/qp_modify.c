@@ -47,9 +47,8 @@ static uint64_t patience_behind(const struct ibv_qp_attr *attr)
 }
 
 /*
- * Passes the attributes of a QP that is connected out of band to its connection. In RTR, a program
- * has not set rnr_retry and timeout yet. Until then, Sends are retried for ever, and the time limit
- * is LIMIT_MIN.
+ * Passes the QP's attributes to its out-of-band connection. In RTR, a program has not set rnr_retry
+ * and timeout yet. Until then, Sends are retried for ever, and the time limit is LIMIT_MIN.
  */
 static void set_oob(struct sctpiw_qp *qp)
 {

@@ -9,7 +9,7 @@
 #include "verbs/pabi.h"
 
 /*
- * The device's vendor: a locally administered OUI, 02-'i'-'w', since this project has none. The
+ * The device's vendor: a locally administered OUI, 02-'i'-'w', since this project has no other. The
  * values of rxe (0xffffff) and siw (0x626d74) are unsuitable: programs recognise these drivers by
  * them, and work around their behaviour.
  */
@@ -20,7 +20,7 @@ int sctpiw_query_device_ex(struct ibv_context *context,
 			   const struct ibv_query_device_ex_input *input,
 			   struct ibv_device_attr_ex *attr, size_t attr_size);
 
-/* Returns the clock of time stamps of completions, in its ticks, as programs expect it. */
+/* Returns the clock of completions' time stamps in ticks, as programs expect. */
 int sctpiw_query_rt_values(struct ibv_context *context, struct ibv_values_ex *values);
 
 /* Returns the port's active_mtu in bytes, the maximum payload of a datagram. */
