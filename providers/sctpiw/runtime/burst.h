@@ -60,7 +60,6 @@ struct burst {
  * signaled, after many unsignaled ones. The caller does not hold the shard's lock. Never blocks.
  */
 void burst_post(struct shard *s, struct iw_doorbell *doorbell, uint64_t bytes, bool ends_batch);
-/* True if the state is GATHERING. */
 static inline bool burst_is_gathering(const struct burst *b)
 {
 	return atomic_load_explicit(&b->gathered, memory_order_relaxed);

@@ -18,7 +18,6 @@
 
 #define AT_ONCE (REPORT_ROOM / CONTROL_LINE_MAX) /* lines */
 
-/* Data about the process. */
 struct process {
 	struct iw_counts objects;
 	struct counters_sum sum;
@@ -477,7 +476,6 @@ static size_t write_result(struct report *r, char *buf)
 	return put_line(&l, buf);
 }
 
-/* Writes the last line of an answer. */
 static size_t write_last(struct report *r, char *buf)
 {
 	struct line l;

@@ -27,7 +27,7 @@
 
 /*
  * ns. A work request belongs to a burst if it is posted within this time after the last send. A
- * send takes longer.
+ * send takes longer than this.
  */
 #define TUNING_BURST_GAP 3000u
 /*
@@ -101,9 +101,9 @@
 #define TUNING_PARK_LONG 800000u
 /*
  * ns. While less than LEFT of a long nap is left, pollers put its end off, and the thread does not
- * look at all ("Pollers put off the end of a nap"). They put the end off by this part of the time
- * since the thread was parked. So an application that stops polling waits for at most this part of
- * its time of polling. The minimum is TUNING_PARK_LONG, and the maximum is MAX.
+ * look at all ("Pollers put off the end of a nap"). They put the end off by 1/PART of the time
+ * since the thread was parked. So an application that stops polling waits for at most 1/PART of its
+ * time of polling. The minimum is TUNING_PARK_LONG, and the maximum is MAX.
  *
  * MAX is longer than a tick of the kernel's clock. On a virtual machine, setting a timer that
  * expires before the next tick takes 11 us, and a later one 1 us ("Naps that end after the next

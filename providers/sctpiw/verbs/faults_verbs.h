@@ -28,7 +28,6 @@ extern struct fault_injector faults_verbs;
  * fails, or the errno with which a rule makes open_device fail.
  */
 int faults_verbs_open(struct sctpiw_context *ctx, const struct verbs_context_ops *plain);
-/* Call this when a context is closed. */
 void faults_verbs_close(struct sctpiw_context *ctx);
 /* In the child of a fork(): the open contexts belong to the parent, and have no faults any more. */
 void faults_verbs_forget(void);
