@@ -52,6 +52,7 @@ CLEAN = (
     "providers/sctpiw/runtime/",
     "providers/sctpiw/sys/",
     "providers/sctpiw/util/",
+    "providers/sctpiw/verbs/",
     "providers/sctpiw/wire/",
     "tests/README.md",
     "tests/abi/",
