@@ -59,6 +59,7 @@ CLEAN = (
     "tests/conformance/",
     "tests/style/english.py",
     "tests/style/prose.py",
+    "tests/unit/",
     "utils/",
 )
 PRODUCT = ("providers/", "kernel-abi/", "utils/")
