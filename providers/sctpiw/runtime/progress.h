@@ -18,7 +18,7 @@ struct shard;
 
 struct progress {
 	_Atomic bool started; /* the thread runs; it is never joined */
-	/* All threads of the process have one processor. Set before the first CQ is made. */
+	/* The process may use only one processor. Set before the first CQ is made. */
 	bool one_cpu;
 
 	/*

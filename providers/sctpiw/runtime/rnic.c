@@ -51,7 +51,7 @@
 
 static pthread_mutex_t create_lock = PTHREAD_MUTEX_INITIALIZER;
 static _Atomic(struct rnic *) current;
-static atomic_bool ending; /* exit() has reached this library */
+static atomic_bool ending; /* exit() has run the destructor of this library */
 
 static void fill_random(struct random_source *r, void *buf, size_t len)
 {
