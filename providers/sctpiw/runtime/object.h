@@ -21,7 +21,7 @@ struct shard;
 struct object {
 	/*
 	 * The shard whose lock guards the object. A CQ has the shard of its first queue. An SRQ
-	 * belongs to no shard, and has any. A QP may change shards before it is connected, under
+	 * belongs to no shard: any will do. A QP may change shards before it is connected, under
 	 * the locks of all shards. A thread that rings its doorbell may read an old shard.
 	 */
 	struct shard *_Atomic shard;
