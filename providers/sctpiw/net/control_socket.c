@@ -27,7 +27,9 @@ static bool is_alive(const struct sockaddr_un *addr)
 	return alive;
 }
 
-/* Binds and listens under a temporary name, so that the final name always accepts connections. */
+/*
+ * Binds and listens under a temporary name, so that a socket with its final name listens already.
+ */
 static int listen_at(int fd, const char *dir, struct sockaddr_un *addr)
 {
 	struct sockaddr_un fresh;

@@ -41,8 +41,8 @@ struct dtls_header {
 
 /*
  * The local sequence numbers begin here. GnuTLS has used the first numbers of the same epoch and
- * key for its Finished. It uses the next ones to repeat that, or for an alert, but never reaches
- * this number. A nonce that is used twice would reveal the authentication key.
+ * key for its Finished. It uses the next ones to repeat the Finished, or for an alert, but never
+ * reaches this number. A nonce that is used twice would reveal the authentication key.
  */
 #define DTLS_FIRST_SEQ (UINT64_C(1) << 20)
 

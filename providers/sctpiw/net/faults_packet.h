@@ -35,7 +35,7 @@ void faults_packet_attrs(const struct faults_packet *p, struct fault_attrs *attr
  */
 bool faults_packet_copy(const struct faults_packet *p, uint8_t *to);
 
-/* Changes n bytes, but not the checksum; a receiver that verifies the checksum drops the packet. */
+/* Changes n bytes without correcting the checksum. A receiver that verifies it drops the packet. */
 void faults_packet_corrupt(uint8_t *data, size_t len, uint64_t n, uint64_t random);
 /*
  * Changes n bytes, and corrects the checksum. The bytes are data of DATA chunks, or if there is

@@ -12,8 +12,8 @@
  * listed to peers, and one for each of the others.
  *
  * Differences between the kernel's SCTP and sctp/:
- * - The kernel does not report the number of acknowledged messages. It holds the memory of the
- *   others, which shows whether all are acknowledged (kernel_sctp_tx.c).
+ * - The kernel does not report the number of acknowledged messages. It holds the memory of
+ *   unacknowledged ones, which shows only whether all are acknowledged (kernel_sctp_tx.c).
  * - The kernel decides how long it retransmits. Here, a peer is lost when no packet of it has come
  *   for config.silent_limit. The peer's kernel may answer for a stopped process.
  * - An ICMP error becomes the socket's error, once the kernel has found the tag in it. Before the

@@ -221,8 +221,8 @@ int memory_populate(uint64_t addr, uint64_t len, bool write)
 
 /*
  * Each store releases the stores before it, also of earlier copies, to any thread of the
- * application that reads it and acquires. On x86 any store does so. ARM has an instruction for
- * this, and reorders other stores.
+ * application that reads the value and acquires. On x86 any store does so. ARM has an instruction
+ * for this, and reorders other stores.
  */
 static UNORDERED __attribute__((noinline)) void copy_up(void *dst, const void *src, size_t len)
 {

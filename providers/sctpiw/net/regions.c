@@ -6,7 +6,8 @@
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 /*
- * A treap, sorted by start, with random priorities: programs free much memory beside many regions.
+ * A treap, sorted by start, with random priorities: programs have many regions, and free much
+ * memory.
  */
 static struct regions_entry *root;
 /* Bounds of all regions, read without the lock. */
