@@ -47,6 +47,7 @@ CLEAN = (
     "providers/sctpiw/faults/",
     "providers/sctpiw/iwarp/iw_",
     "providers/sctpiw/log/",
+    "providers/sctpiw/net/",
     "providers/sctpiw/pabi.cmake",
     "providers/sctpiw/rnic_api.h",
     "providers/sctpiw/runtime/",
