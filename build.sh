@@ -67,12 +67,13 @@ wrong_usage() { say "$*; ./build.sh --help tells more"; exit 2; }
 
 # ---------------------------------------------------------------- packages
 
-# What is checked, and the package that has it in Debian and Ubuntu, and in Fedora and RHEL (-: none
-# has it there, and the tests that need it say that they are skipped; a name with ? behind it: not every release, or
-# processor, has it, with the same consequence).
-# A plain build has USDT probes if sys/sdt.h is there, and does without if not; the tests look at them.
-# cc: a compiler; cmd: a program; pc: pkg-config; lib: a file that gcc finds; so: a library that programs load; hdr: a
-# header that the compiler finds; mod: a module of Python; path: a file
+# Rows of: a kind, a name to check, its package in Debian and Ubuntu, and its package in Fedora and
+# RHEL. "-": no package exists; the tests that need it report that they are skipped. "NAME?": not
+# every release or processor has the package, with the same consequence. A plain build has USDT
+# probes if sys/sdt.h exists; the tests check the probes.
+#
+# cc: a compiler; cmd: a program; pc: pkg-config; lib: a file that gcc finds; so: a library that
+# programs load; hdr: a header that the compiler finds; mod: a module of Python; path: a file
 BUILD_NEEDS='
 cc  C-compiler        gcc                gcc
 hdr stdio.h           libc6-dev          glibc-devel
@@ -165,7 +166,7 @@ hdr usrsctp.h         libusrsctp-dev     usrsctp-devel
 pc  openssl           libssl-dev         openssl-devel
 '
 
-# What the tarball is made with; what all packages are built with besides.
+# Needs of the tarball, and additional needs of all packages.
 DIST_NEEDS='
 cmd xz                xz-utils           xz
 '
@@ -209,7 +210,7 @@ cmd setpriv           util-linux         util-linux
 
 # ---------------------------------------------------------------- building
 
-# An earlier build is of use for the same user and place alone.
+# An earlier build can be used only by the same user in the same place.
 check_left() {
 	local path home
 
@@ -224,8 +225,8 @@ check_left() {
 	done
 }
 
-# The loader of programs ends a name in LD_PRELOAD at a blank or colon, libibverbs one in RDMAV_DRIVERS at a colon
-# or semicolon.
+# The dynamic loader ends a name in LD_PRELOAD at a blank or colon; libibverbs ends a name in
+# RDMAV_DRIVERS at a colon or semicolon.
 tell_path() {
 	case $PWD in
 	*[' :;']*) say "$PWD has a blank, colon or semicolon in it: sctpiw run will make a link without them in
@@ -244,8 +245,8 @@ preset_build() { # PRESET [TARGET [CMAKE-OPTIONS]]: see CMakePresets.json
 	quietly "building in $dir/" "$1" configure_and_build "$dir" "${2:-all}" "$1" "${@:3}"
 }
 
-# The tests are built where cmocka is, so that ctest works for whoever wants it. Warnings are errors only where an
-# earlier ./build.sh test has said so: to change that would build everything again.
+# Builds the tests if cmocka is installed, so that ctest works. Warnings are errors only after an
+# earlier ./build.sh test, since a change would rebuild everything.
 plain_build() {
 	local tests=OFF werror=
 
@@ -259,7 +260,8 @@ run_ctest() { # DIRECTORY CTEST-ARGUMENTS
 	local dir=$1 status=0 progress=()
 	shift
 	! on_terminal || [ -n "$verbose" ] || progress=(--progress)
-	# Most tests wait for something most of the time: two for each processor (see tests/e2e/CMakeLists.txt).
+	# Most tests wait most of the time, so each processor runs two (see
+	# tests/e2e/CMakeLists.txt).
 	(cd "$dir" && ctest -j"$((2 * $(nproc)))" "${progress[@]}" --output-on-failure "$@") || status=$?
 	if grep -h '^SKIP' "$dir/Testing/Temporary/LastTest.log" 2>/dev/null; then
 		say "skipped, see above"
@@ -267,8 +269,8 @@ run_ctest() { # DIRECTORY CTEST-ARGUMENTS
 	return $status
 }
 
-# Not tests of scripts and documents, in which no sanitizer is, nor those that run once more while packets are lost:
-# they mostly wait.
+# Skips tests of scripts and documents, which run no sanitizer, and repeated tests with packet loss,
+# which mostly wait.
 sanitize() {
 	say "AddressSanitizer and UBSan"
 	preset_build asan && run_ctest build-asan -E '^(style\.|rooms$|build_|unit\.trace_plot$)|_lossy$' "$@"
@@ -313,7 +315,7 @@ fuzz() { # SECONDS [TARGET...]
 	return $status
 }
 
-# It has clang's warnings, too. -UNDEBUG: the analyzer learns from assertions.
+# Includes clang's warnings. -UNDEBUG: the analyzer uses assertions.
 tidy() {
 	sed -n 's/^ *"file": "\(.*\)",\{0,1\}$/\1/p' build/compile_commands.json | sort -u |
 		xargs -P "$(nproc)" -n 4 clang-tidy -p build --quiet --extra-arg=-UNDEBUG \
@@ -330,7 +332,8 @@ lint() {
 	[ ${#failed[@]} = 0 ]
 }
 
-# A line for each room, from lcov's records: SF is a file, LF its lines, LH those that were run.
+# Prints a line for each room, from lcov's records: SF is a file, LF its lines, LH its executed
+# lines.
 print_coverage() { # RECORDS
 	awk -F'[:/]' '
 		/^SF:/ { room = $0; sub(/\/[^\/]*$/, "", room); sub(/.*\/(providers\/sctpiw\/|)/, "", room) }
@@ -355,10 +358,12 @@ coverage() { # CTEST-ARGUMENTS
 }
 
 # ---------------------------------------------------------------- packages of our own
+# ---------------------------------------------------------------- sctpiw's packages
 
 version() { sed -n 's/^project(sctpiw VERSION \([0-9.]*\).*/\1/p' CMakeLists.txt; }
 
-# All files that belong to the project: those that git has, or in an unpacked tarball all but what was built.
+# Prints all files of the project: those in git, or in an unpacked tarball all files that were not
+# built.
 source_files() {
 	if git rev-parse --git-dir >/dev/null 2>&1; then
 		git ls-files --cached --others --exclude-standard
@@ -389,8 +394,8 @@ deb() {
 	say "$(echo build/dist/*.deb)"
 }
 
-# Where Fedora's macros are missing redhat/macros stands in for them, and the packages that the spec wants have
-# other names: they are checked by ensure.
+# redhat/macros replaces missing macros of Fedora. The packages that the spec requires then have
+# other names, and ensure checks them.
 rpms() {
 	local top=$PWD/build/dist/rpm foreign=()
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""How build.sh and utils/progress.py show long work: a line that changes on a terminal, plain lines elsewhere, and the end
-of a log when a stage fails."""
+"""Tests the progress display of build.sh and utils/progress.py: a changing line on a terminal, plain lines elsewhere,
+and the end of a log when a stage fails."""
 import os
 import pathlib
 import pty
@@ -13,8 +13,8 @@ import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 SOURCE = 'verbose=%s; say() { printf "%%s\\n" "build.sh: $*" >&2; }; . ' + str(ROOT / "utils/progress.sh") + "; "
-CHANGES = "\r\x1b[K"  # what begins a line that changes
-# A command waits until the text of this number was seen, but not for ever.
+CHANGES = "\r\x1b[K"  # the beginning of a changing line
+# A command waits, with a time limit, until the text of this number was seen.
 WAIT = 'n=0; while [ ! -e seen%d ] && [ $n -lt 600 ]; do sleep 0.1; n=$((n + 1)); done; '
 STAGE = 'quietly "the stage" log sh -c %s'
 
@@ -25,8 +25,8 @@ def environment(**more):
 
 
 def on_terminal(argv, place, seen=(), **more):
-    """Runs a program whose output is a terminal: its exit status, and what it has written. As soon as it has written the
-    next text of seen, which are patterns, a file of that number appears, which the program may wait for."""
+    """Runs a program on a terminal. Returns its exit status and its output. seen: patterns; once the output has the
+    next pattern, makes a file of its number, for which the program may wait."""
     left = list(enumerate(seen, 1))
     ours, theirs = pty.openpty()
     program = subprocess.Popen(argv, cwd=place, env=environment(**more), stdin=theirs, stdout=theirs, stderr=theirs)
@@ -35,7 +35,7 @@ def on_terminal(argv, place, seen=(), **more):
     while True:
         try:
             read = os.read(ours, 4096)
-        except OSError:  # so the end of a terminal reads
+        except OSError:  # the end of a terminal
             break
         if not read:
             break
@@ -119,7 +119,7 @@ class Shell(unittest.TestCase):
     def test_steps_keep_their_output(self):
         steps = r"""in_steps work '^\[ *OK \] ' 4 sh -c 'echo "[ RUN ] one"; printf "[  OK"; """ + WAIT % 1 + \
             'echo " ] one"; ' + WAIT % 2 + "printf end; exit 7'"
-        # A second time: the seconds have gone on while a part of a line was there.
+        # The second match shows that the time continues while a part of a line is present.
         seen = [r"(?s)so far.*so far.*so far", re.escape(CHANGES) + r"build.sh: work: 1 of 4, about \d+ s left"]
         status, text = on_terminal(shell(steps), self.place, seen)
         self.assertEqual(status, 7)

@@ -1,13 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""
-Whether each room of providers/sctpiw includes and calls only what it may.
+"""Checks the includes and calls of each room of providers/sctpiw.
 
     tests/rooms.py [BUILD]
 
-A room may include its own headers and those of the rooms that ROOMS names for it. The protocol rooms (PURE) may
-neither include a header of the system that is not listed nor, if BUILD is given (a build directory), call a
-function of libc that is not listed: so they have no socket, no clock and no thread.
+A room may include its own headers and those of the rooms in its row of ROOMS. The protocol rooms (PURE) may include
+only the listed system headers, and, if a build directory BUILD is given, call only the listed functions of libc. So
+they have no socket, no clock and no thread.
 """
 import pathlib
 import re
@@ -17,7 +16,7 @@ import sys
 TOP = pathlib.Path(__file__).resolve().parent.parent
 PROVIDER = TOP / "providers" / "sctpiw"
 
-# What each room may include besides itself. rnic_api.h is for the rooms that serve the stand-in.
+# The rooms that each room may include. rnic_api.h is for the rooms that serve the stand-in.
 ROOMS = {
     "util": [],
     "sys": ["util"],
@@ -38,7 +37,7 @@ PURE = ("util", "faults", "wire", "sctp", "iwarp", "conn")
 PURE_HEADERS = {
     "assert.h", "errno.h", "inttypes.h", "limits.h", "stdarg.h", "stdatomic.h", "stdbool.h", "stddef.h", "stdint.h", "stdio.h", "stdlib.h",
     "string.h", "endian.h",
-    # Shapes of addresses, and what computes on bytes.
+    # Types of addresses, and computations on bytes.
     "arpa/inet.h", "net/if.h", "netinet/in.h", "sys/socket.h", "sys/uio.h",
     "crc.h", "isa-l/crc.h", "isa-l.h", "immintrin.h", "nmmintrin.h", "arm_acle.h", "sys/auxv.h", "nettle/hmac.h", "nettle/memops.h",
     "sys/sdt.h",
@@ -79,7 +78,7 @@ def check_calls(room, may, build):
     def archive(name):
         return build / "providers" / "sctpiw" / f"libsctpiw_{name}.a"
 
-    # config and log are called by conn/, and call the system themselves.
+    # conn/ calls config and log, which make system calls themselves.
     known = set().union(*(symbols(archive(each), "--defined-only") for each in [room, *may]))
     for name in sorted(symbols(archive(room), "--undefined-only") - known):
         if not PURE_CALLS.match(name):

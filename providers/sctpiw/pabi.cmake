@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-# Numbers of libibverbs's private ABI: those known to verbs/pabi.c, and that of the installed library.
+# The numbers of libibverbs's private ABIs: those that verbs/pabi.c knows, and that of the installed
+# library.
 
 set(pabi_source ${CMAKE_CURRENT_LIST_DIR}/verbs/pabi.c)
 
@@ -12,8 +13,9 @@ function(pabi_known result)
   set(${result} "${numbers}" PARENT_SCOPE)
 endfunction()
 
-# Fails if this file of libibverbs has an unknown private ABI: the device would not appear. The number is in the
-# name of a symbol version. The file is only read, so that it may be of another architecture.
+# Stops if this file of libibverbs has an unknown private ABI, with which the device would be
+# missing. The number is in the name of a symbol version. The file is read, not loaded, so it may be
+# of another architecture.
 function(pabi_check library)
   pabi_known(known)
   list(JOIN known ", " listed)
@@ -21,7 +23,7 @@ function(pabi_check library)
     file(STRINGS ${library} nodes REGEX "^IBVERBS_PRIVATE_[0-9]+$" LIMIT_COUNT 1)
   endif()
   string(REGEX MATCH "[0-9]+$" number "${nodes}")
-  # CMake does not wrap a message that begins with a space.
+  # CMake does not reformat a line that begins with a space.
   if(NOT number)
     message(FATAL_ERROR " libibverbs (${library}) does not tell its private ABI; known are ${listed}.")
   endif()

@@ -81,9 +81,8 @@ static void bind_id(int fd, uint32_t id)
 }
 
 /*
- * The commands of the newest <rdma/rdma_user_cm.h> (Linux 6.17), by number. GET_OPTION fails with
- * ENOSYS, as in every kernel. All others exist. RESOLVE_IB_SERVICE fails with EOPNOTSUPP, as
- * without a subnet administrator.
+ * The commands of <rdma/rdma_user_cm.h> of Linux 6.17, by number. No kernel has GET_OPTION
+ * (ENOSYS). RESOLVE_IB_SERVICE fails as without a subnet administrator (EOPNOTSUPP).
  */
 static const char *const commands[] = {
 	"CREATE_ID",	  "DESTROY_ID",	  "BIND_IP",	"RESOLVE_IP",
@@ -441,9 +440,7 @@ static void *resolve_later(void *arg)
 	return NULL;
 }
 
-/*
- * The event has a status and an argument of 8 bytes. The rest of a member of its union is not read.
- */
+/* The event has a status and an argument of 8 bytes; other bytes of the union are not read. */
 static ssize_t write_event(uint32_t id, uint32_t event)
 {
 	const uint32_t in[84] = { id, 0, event, (uint32_t)-5, 0x9abcdef0, 0x12345678 };
@@ -534,10 +531,7 @@ static void on_signal(int sig)
 {
 }
 
-/*
- * Ends the call. Cancellation would not do: AddressSanitizer may then report the thread's stack as
- * poisoned.
- */
+/* Ends the call. After a cancellation, AddressSanitizer may report the stack as poisoned. */
 static void end_by_signal(pthread_t thread)
 {
 	struct sigaction act = { .sa_handler = on_signal };
@@ -559,9 +553,7 @@ static void count_asked(void)
 	asked_after_close++;
 }
 
-/*
- * Does the work of another thread: closes the channel, whose number then becomes a readable pipe.
- */
+/* Does another thread's work: closes the channel, whose number becomes a readable pipe. */
 static void close_and_reuse(void)
 {
 	int ends[2];
@@ -596,10 +588,7 @@ static void test_closed_in_call(void)
 
 static _Atomic int taken, is_closing;
 
-/*
- * Takes an event. Requests the next one after the other thread has begun to close the channel, but
- * not at once.
- */
+/* Takes an event, and requests the next one a while after the other thread begins to close. */
 static void *take_two(void *arg)
 {
 	struct timespec begin, now;
@@ -615,10 +604,7 @@ static void *take_two(void *arg)
 	return ask_in_vain(arg);
 }
 
-/*
- * rping mostly ends in this way: the channel is closed between two requests of the thread that
- * takes events.
- */
+/* rping mostly ends in this way: the channel is closed between two requests for events. */
 static void closed_before_call(bool with_proc)
 {
 	int fd = open("/dev/infiniband/rdma_cm", O_RDWR), before = ctl->channels;
@@ -656,10 +642,7 @@ static void test_closed_before_call(void)
 	int refused;
 
 	closed_before_call(true);
-	/*
-	 * unshare() requires a single thread. A joined thread may stay in the kernel's list for a
-	 * moment.
-	 */
+	/* unshare() needs one thread; the kernel may list a joined thread for a moment. */
 	for (int tries = 100;
 	     (refused = unshare(CLONE_NEWUSER | CLONE_NEWNS)) && errno == EINVAL && tries; tries--)
 		nanosleep(&(struct timespec){ .tv_nsec = 1000000 }, NULL);

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""What the tests of the packages share: where things are, and how commands are run."""
+"""Common code of the package tests: paths, and the execution of commands."""
 
 import pathlib
 import subprocess
@@ -7,16 +7,16 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 DIST = ROOT / "build/dist"
-# The tests of an installed sctpiw, which the Debian packages bring along: programs that an ordinary user runs.
+# The tests of an installed sctpiw, from the Debian packages: programs that an ordinary user runs.
 TESTS = [path for path in sorted((ROOT / "debian/tests").iterdir()) if path.name != "control"]
 
 
 class Failure(Exception):
-    """One line that says what went wrong."""
+    """One line that describes the failure."""
 
 
 def output(command, **kwargs):
-    """Runs a command, and returns all that it has printed."""
+    """Runs a command, and returns its output."""
     done = subprocess.run([str(word) for word in command], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
                           check=False, **kwargs)
     if done.returncode:
@@ -25,7 +25,7 @@ def output(command, **kwargs):
 
 
 def tarball():
-    """The source tarball that ./build.sh dist has written."""
+    """Returns the source tarball from ./build.sh dist."""
     found = list(DIST.glob("sctpiw-*.tar.xz"))
     if len(found) != 1:
         raise Failure(f"{DIST} has {len(found)} source tarballs instead of one: run ./build.sh dist")
@@ -33,7 +33,7 @@ def tarball():
 
 
 def verdict(name, test):
-    """Calls test; a Failure ends the program with status 1 and its line."""
+    """Calls test. After a Failure, prints its line and exits with status 1."""
     try:
         test()
     except Failure as failure:

@@ -1,10 +1,10 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""The recipes of contrib/, run as their readers run them: containers.py
+"""Runs the recipes of contrib/ as their readers do: containers.py
 
-No registry is asked for anything. The base image is a root that mmdebstrap makes, under the name by which the recipes ask
-for Debian's; podman builds and runs what they say, in a store and a network namespace of its own. Fedora cannot be had:
-its Containerfile is built on a Debian where a script stands in for dnf. Needs root, podman, and Debian's package servers."""
+The test contacts no registry. mmdebstrap makes the base image, under the name that the recipes use for Debian's.
+podman builds and runs the recipes, in its own store and network namespace. Fedora is not available: its Containerfile
+is built on a Debian where a script replaces dnf. Needs root, podman, and Debian's package servers."""
 
 import contextlib
 import json
@@ -25,11 +25,11 @@ IMAGE = "localhost/sctpiw"
 SUITE = "bookworm"
 DEBIAN = "docker.io/library/debian:12"
 FEDORA_STAND_IN = "localhost/fedora-stand-in"
-# What the recipes promise to do without.
+# Restrictions under which the recipes must work.
 CGROUPS = pathlib.Path("/sys/fs/cgroup")
 CAREFUL = ["--read-only", "--read-only-tmpfs=false", "--cap-drop=all", "--security-opt=no-new-privileges", "--network=none"]
 
-# Neither a journal is needed nor the right to raise limits.
+# Neither a journal nor the right to raise limits is needed.
 CONFIG = """
 [containers]
 default_ulimits = ["nofile=1024:1024", "nproc=4096:4096"]
@@ -41,7 +41,8 @@ events_logger = "file"
 network_backend = "netavark"
 """
 
-# dnf and rpmbuild of a Fedora that cannot be had. What dnf would install from Fedora's servers is there already.
+# Replacements of Fedora's dnf and rpmbuild. Packages that dnf would install from Fedora's servers are already
+# installed.
 DNF = """#!/bin/sh -eu
 echo "$*" >>/var/log/dnf
 [ "$1" = install ] || exit 0
@@ -54,11 +55,11 @@ done
 RPMBUILD = """#!/bin/sh -eu
 exec /usr/bin/rpmbuild --load /usr/local/share/macros --nodeps "$@"
 """
-# Debian's names of what the spec and the recipe ask for.
+# Debian's names of the packages in the spec and the recipe.
 FEDORA_PACKAGES = """cmake gcc libgnutls28-dev libibverbs-dev libinih-dev libisal-dev librdmacm-dev libsctp-dev nettle-dev ninja-build pkg-config
 scdoc systemtap-sdt-dev rpm rpm2cpio cpio debugedit elfutils tar xz-utils ibverbs-utils rdmacm-utils perftest passwd""".split()
 
-# Somebody's project: its test is an RDMA program of its own.
+# A sample project, whose test is an RDMA program of its own.
 MAKEFILE = """check: probe
 \t./probe
 probe: probe.c
@@ -86,7 +87,7 @@ def say(line):
 
 
 class Podman:
-    """podman with a store of its own below a directory."""
+    """podman with its own store below a directory."""
 
     def __init__(self, place):
         (place / "containers.conf").write_text(CONFIG)
@@ -110,7 +111,7 @@ exec /usr/bin/podman --root {place}/storage --runroot {place}/run --tmpdir {plac
 
 
 def make_base(podman, place):
-    """The image that the recipes begin with."""
+    """Makes the base image of the recipes."""
     root = place / "base.tar"
     output(["mmdebstrap", "--variant=minbase", SUITE, root, MIRROR])
     podman("import", "--quiet", root, DEBIAN)
@@ -127,7 +128,8 @@ def expect(text, wanted, what):
 
 
 def look_at_image(podman, name):
-    """A device without anything that containers must be given for it; a user who is not root; no packages left behind."""
+    """Checks that containers have a device without further options, that their user is not root, and that no package
+    files remain."""
     expect(podman.run(), "PORT_ACTIVE", name)
     expect(podman.run("id"), "^uid=1000", name)
     expect(podman.run("env"), "^LD_PRELOAD=.*sctpiw", name)
@@ -144,7 +146,7 @@ def try_debian(podman):
     count = look_at_image(podman, "Containerfile.debian")
     if count - len(layers(podman, DEBIAN)) != 2:
         raise Failure(f"Containerfile.debian: {count} layers, which are not two more than the base")
-    # Without the entry point, as by podman exec, there is no device until "sctpiw run" gives it.
+    # Without the entry point, as by podman exec, the device exists only in "sctpiw run".
     expect(podman.run("-c", "! ibv_devinfo && sctpiw run -- ibv_devinfo", options=["--entrypoint=sh"]), "PORT_ACTIVE", "exec")
 
 
@@ -154,7 +156,7 @@ def bandwidth(text, what):
 
 
 def isolated(script, *words):
-    """Runs a script of the shell in a network namespace of its own, so that bridges and their rules go with it."""
+    """Runs a shell script in its own network namespace, so that bridges and their rules end with it."""
     return output(["unshare", "--net", "sh", "-ec", "ip link set lo up\n" + script, "sh", *words], timeout=300)
 
 
@@ -177,7 +179,7 @@ def try_kubernetes(podman):
 
 
 def project(place):
-    """Somebody's project, with the packages where the recipes look for them."""
+    """Makes a sample project, with the packages at the places that the recipes use."""
     (place / "ci").mkdir(parents=True)
     for package in DIST.glob("*.deb"):
         if "-dbgsym" not in package.name:
@@ -188,7 +190,7 @@ def project(place):
 
 
 def try_jobs(podman, place):
-    """The commands of the CI jobs, in the image that they name."""
+    """Runs the commands of the CI jobs, in the image that the jobs name."""
     job = yaml.safe_load((CONTRIB / "github.yml").read_text())["jobs"]["rdma"]
     jobs = {"github.yml": (job["container"], [step["run"] for step in job["steps"] if "run" in step])}
     job = yaml.safe_load((CONTRIB / "gitlab-ci.yml").read_text())["rdma"]
@@ -204,7 +206,7 @@ def try_jobs(podman, place):
 
 
 def try_devcontainer(podman, place):
-    """The image of the dev container, and a shell in it."""
+    """Runs a shell in the image of the dev container."""
     text = (CONTRIB / "devcontainer.json").read_text()
     container = json.loads(re.sub(r"^\s*//.*$", "", text, flags=re.MULTILINE))
     here = project(place / "devcontainer") / "ci"
@@ -218,7 +220,8 @@ def try_devcontainer(podman, place):
 
 
 def try_fedora(podman, place):
-    """Containerfile.fedora on a Debian that has what dnf would install: the order of its commands, and all their paths."""
+    """Builds Containerfile.fedora on a Debian that has dnf's packages. Tests the order of its commands, and all
+    paths."""
     (place / "dnf").write_text(DNF)
     (place / "rpmbuild").write_text(RPMBUILD)
     output(["cp", ROOT / "redhat/macros", place])
@@ -236,7 +239,7 @@ RUN chmod 755 /usr/local/bin/*
 
 @contextlib.contextmanager
 def control_groups():
-    """Those that podman makes and leaves behind go, unless another podman has made them before."""
+    """Removes the control groups that podman leaves behind, unless they existed before."""
     parents = {path / "libpod_parent" for path in (CGROUPS, *CGROUPS.iterdir()) if path.is_dir()}
     parents = [path for path in parents if not path.exists()]
     try:
@@ -266,7 +269,7 @@ def main():
                 podman("rm", "--all", "--force")
 
 
-# What podman mounts goes with this namespace. crun does not know the mixture of both versions of control groups.
+# podman's mounts end with this namespace. crun does not support a mixture of both versions of control groups.
 INSIDE = """if mountpoint -q /sys/fs/cgroup/unified; then umount /sys/fs/cgroup/unified; fi
 export SCTPIW_CONTAINERS=1; exec "$@" """
 

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""Other processors: cross.py ARCH..., of arm64 and s390x.
+"""Tests other processors: cross.py ARCH..., of arm64 and s390x.
 
-For each, mmdebstrap makes a root of this machine's architecture with Debian's cross compiler and the libraries of
-the other architecture. The source tarball of build/dist is built there, and its tests run under qemu-user. Of arm64
-the Debian packages are built as well: libsctpiw must agree with the one of this machine's architecture in build/dist,
-and the tests of debian/tests and the demo run with stock programs of arm64. A table says what came of it. Needs root,
-Debian's package servers, and Linux 6.7, where a user namespace has interpreters of programs of its own."""
+For each, mmdebstrap makes a root of this machine's architecture with Debian's cross compiler and the libraries of the
+other architecture. The source tarball of build/dist is built there, and its tests run under qemu-user. For arm64, the
+Debian packages are built as well. libsctpiw must agree with the package of this machine's architecture in build/dist.
+The tests of debian/tests and the demo run with stock programs of arm64. Prints a table of results. Needs root,
+Debian's package servers, and Linux 6.7, where a user namespace has its own interpreters of programs."""
 
 import hashlib
 import pathlib
@@ -26,13 +26,13 @@ BUILD = "/opt/build"
 ROW = "{:<7} {:<34} {:>5} s  {}"
 GNU = {"arm64": "aarch64-linux-gnu", "s390x": "s390x-linux-gnu"}
 
-# What runs of what is built: names for ctest; and what of these does not. It looks at the tree alone, and says the same
-# everywhere; or runs once more while packets are lost, and mostly waits; or is the simulation, which has a step of its own.
+# Tests to run, by ctest's names, and exceptions. An exception only reads the tree, with the same result everywhere;
+# or repeats a test with packet loss, and mostly waits; or is the simulation, a separate step.
 TESTED = {"arm64": r"^(unit|conformance|fuzz|verbs)\.|^abi\.test_", "s390x": r"^(unit|conformance|fuzz)\."}
 NOT_HERE = r"^(unit\.pabi_|unit\.trace_(docs|plot)|conformance\.coverage|unit\.test_stack_sim$|verbs\..*_lossy)"
 # Of the simulated network, in each scenario.
 SEEDS = 5
-# What does not work under qemu-user, and why.
+# Tests that fail under qemu-user, and the reasons.
 EXCEPT = {
     "arm64": {
         "unit.test_path_socket": "SO_MEMINFO is not there, by which a socket's room is known",
@@ -58,14 +58,14 @@ PROGRAMS = ["ibverbs-utils", "rdmacm-utils", "perftest"]
 
 
 class Steps:
-    """The rows of the table, and what went wrong."""
+    """The rows of the table, and the failures."""
 
     def __init__(self, arch):
         self.arch = arch
         self.failed = []
 
     def take(self, name, function, *args):
-        """Runs a step, which returns a few words of what came of it. True unless it fails."""
+        """Runs a step, which returns a short result. Returns True unless the step fails."""
         began = time.monotonic()
         try:
             result = function(*args)
@@ -97,7 +97,7 @@ def build_packages(arch, root):
 
 
 def contents(package):
-    """What stands under each name in a package: a digest, or where a link leads."""
+    """Returns a digest, or the target of a link, for each name in a package."""
     found = {}
     with tempfile.TemporaryFile() as unpacked:
         subprocess.run(["dpkg-deb", "--fsys-tarfile", package], stdout=unpacked, check=True)
@@ -112,8 +112,8 @@ def contents(package):
 
 
 def compare_both(arch, root):
-    """libsctpiw is Multi-Arch: same, so what two of them have under one name has to be the same. Both at once cannot be
-    installed in Debian 12, whose libisal2 is for one architecture at a time."""
+    """Checks that two packages of libsctpiw have equal files under equal names, as it is Multi-Arch: same. Debian 12
+    cannot install both at once, since its libisal2 is for one architecture at a time."""
     native = output(["dpkg", "--print-architecture"]).strip()
     mine = list(DIST.glob(f"libsctpiw_*_{native}.deb"))
     if len(mine) != 1:

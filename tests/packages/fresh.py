@@ -9,8 +9,8 @@ USER = "tester"
 
 
 def make(suite, root, programs="", architectures=()):
-    """Makes a root with these packages, and an ordinary user. It is of this machine's architecture; packages of these others
-    can be installed beside its own."""
+    """Makes a root of this machine's architecture with these packages and an ordinary user. Packages of the other
+    architectures can be installed, too."""
     native = output(["dpkg", "--print-architecture"]).strip()
     # The mirror's Release file of sid may be some days old.
     output(["mmdebstrap", "--variant=apt", f"--architectures={','.join([native, *architectures])}",
@@ -19,10 +19,10 @@ def make(suite, root, programs="", architectures=()):
 
 
 def inside(root, *command, user="root", network=None):
-    """Runs a command in the root, in namespaces of its own: mounts, processes, and for an ordinary user a network that is
-    lo alone, unless the caller says which: "host" or "lo"."""
+    """Runs a command in the root, in its own namespaces of mounts and processes. An ordinary user also gets a network
+    namespace with only lo. network: "host" or "lo" overrides this."""
     network = network or ("host" if user == "root" else "lo")
-    # The root is a mount of its own, so that programs in it can have mounts of their own.
+    # The root is a separate mount, so that programs in it can have their own mounts.
     script = ('mount --bind "$0" "$0"; mount -t proc proc "$0/proc"; mount -t sysfs sysfs "$0/sys"; mount --rbind /dev "$0/dev"; '
               'mount -t tmpfs tmpfs "$0/tmp"; chmod 1777 "$0/tmp"; [ "$1" != lo ] || ip link set lo up; '
               'root=$0; shift; exec chroot "$root" "$@"')
@@ -32,8 +32,8 @@ def inside(root, *command, user="root", network=None):
 
 
 def build(root, copy, source, command):
-    """Copies a root, and runs a command of build.sh in the copy, as root. The copy has no files of
-    the developer's machine, and other users cannot enter the directory. Returns that directory."""
+    """Copies a root, and runs a command of build.sh in the copy, as root. Returns the directory of the copy, which
+    other users cannot enter. It has only the files of the tarball."""
     output(["cp", "--archive", "--reflink=auto", root, copy])
     output(["tar", "-C", copy / "root", "-xf", source])
     place = next((copy / "root").glob("sctpiw-*"))
@@ -42,13 +42,13 @@ def build(root, copy, source, command):
     return place
 
 
-# What qemu calls the architectures of Debian.
+# qemu's names of Debian's architectures.
 EMULATED = {"arm64": "aarch64", "s390x": "s390x"}
 
 
 def emulating(root, architecture, *command):
-    """Runs a command in the root, in a network that is lo alone, where programs of the architecture run under qemu-user. The
-    kernel is told of the emulator in a user namespace of its own (since Linux 6.7), so that nobody else notices."""
+    """Runs a command in the root, in a network with only lo, where programs of the architecture run under qemu-user.
+    The emulator is registered in a separate user namespace (since Linux 6.7), so other programs are not affected."""
     conf = (root / f"usr/lib/binfmt.d/qemu-{EMULATED[architecture]}.conf").read_text().strip()
     fields = conf.split(":")
     fields[6] = f"{root}{fields[6]}"
@@ -62,7 +62,7 @@ def emulating(root, architecture, *command):
 
 
 def install(root, packages):
-    """Installs packages by name, or package files that stand in the root, and what they depend on."""
+    """Installs packages by name, or package files inside the root, with their dependencies."""
     names = [f"/{word.relative_to(root)}" if isinstance(word, pathlib.Path) else word for word in packages]
     inside(root, "sh", "-ec", 'apt-get update -qq; DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends "$@"',
            "sh", *names)

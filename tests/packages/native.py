@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""The source tarball in fresh roots: native.py SUITE...
+"""Tests the source tarball in fresh roots: native.py SUITE...
 
-For each suite a root is made with mmdebstrap, and an ordinary user who may use sudo unpacks the tarball of build/dist
-in it. Then `./build.sh demo` installs what is missing, builds on the headers of that suite, and runs its programs over
-lo. The tests of libibverbs's private ABI are built and run there, too. A table says what came of it. Needs root, and
-Debian's package servers."""
+mmdebstrap makes a root for each suite. An ordinary user who may use sudo unpacks the tarball of build/dist there.
+`./build.sh demo` installs missing packages, builds with the headers of that suite, and runs its programs over lo. The
+tests of libibverbs's private ABI are built and run there, too. Prints a table of results. Needs root, and Debian's
+package servers."""
 
 import pathlib
 import re
@@ -26,7 +26,7 @@ def private_abi(root):
 
 
 def run(root, script):
-    """Runs a script of the shell as the ordinary user, in the unpacked directory; what it installs needs the network."""
+    """Runs a shell script as the ordinary user, in the unpacked directory. Installations in it need the network."""
     return inside(root, *LOCALE, "sh", "-ec", f"cd /home/{USER}/sctpiw-*; {script}", user=USER, network="host")
 
 
@@ -37,7 +37,7 @@ def unpack(root, source):
 
 
 def try_suite(suite, source, root):
-    """One row of the table. The demo prints a line for each of its programs, with ok or FAIL."""
+    """Returns one row of the table. The demo prints a line for each of its programs, with ok or FAIL."""
     make(suite, root, "sudo,xz-utils")
     unpack(root, source)
     run(root, "./build.sh")

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""The Debian packages are the same wherever they are built: those of build/dist are built once more from the same tarball in
-the same root, in a directory with another name, another time zone, another language, another umask and without parallel
-jobs, and both are compared byte by byte, debugging symbols included."""
+"""Checks that the Debian packages do not depend on the place of the build.
+
+The packages of build/dist are built once more from the same tarball in the same root. The directory, the time zone,
+the language and the umask differ, and the build has no parallel jobs. The packages, including debugging symbols, must
+be equal in each byte."""
 
 import filecmp
 
@@ -22,7 +24,7 @@ def build_elsewhere(root):
 
 
 def files_that_differ(first, second, place):
-    """The files of two packages that are not the same."""
+    """Returns the files of two packages that differ."""
     trees = []
     for number, package in enumerate((first, second)):
         trees.append(place / f"{number}-{package.name}")
@@ -34,7 +36,7 @@ def files_that_differ(first, second, place):
 
 
 def reproduce(root, place):
-    """Compares the packages of build/dist with those that the root builds now."""
+    """Compares the packages of build/dist with a new build in the root."""
     here = {path.name: path for path in DIST.glob("*.deb")}
     there = {path.name: path for path in build_elsewhere(root).glob("*.deb")}
     if set(here) != set(there):

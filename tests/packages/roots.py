@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""The packages in fresh roots: roots.py [--thorough] SUITE...
+"""Tests the packages in fresh roots: roots.py [--thorough] SUITE...
 
-For each suite a root is made with mmdebstrap. In a copy of the first one `./build.sh deb` installs what is missing, and
-builds the packages from the tarball of build/dist; lintian looks at them. In each root an older version of them is
-installed, and upgraded; the tests of debian/tests run there, in a network namespace of their own with lo alone, as an
-ordinary user. Then the packages are removed, and nothing may be left of them, neither of the older version nor to be
-purged. --thorough: the packages are built once more, and compared (reproduce.py), and `./build.sh rpm` builds those for
-Fedora in another copy of the first root, and tries them. Needs root, and Debian's package servers."""
+mmdebstrap makes a root for each suite. In a copy of the first root, `./build.sh deb` installs missing packages, and
+builds the packages from the tarball of build/dist; lintian checks them. Each root gets an older version of the
+packages, and an upgrade. The tests of debian/tests run there as an ordinary user, in their own network namespace with
+only lo. Then the packages are removed. No file may remain, neither of the older version nor for a purge. With
+--thorough, the packages are built once more and compared (reproduce.py). Another copy of the first root then builds
+and tests the packages for Fedora with `./build.sh rpm`. Needs root, and Debian's package servers."""
 
 import pathlib
 import re
@@ -19,12 +19,12 @@ from common import DIST, Failure, TESTS, output, tarball, verdict  # noqa: E402
 from fresh import USER, build, inside, install, make  # noqa: E402
 from reproduce import reproduce  # noqa: E402
 
-# What debian/tests/control asks for besides the packages themselves.
+# Further packages in debian/tests/control.
 PROGRAMS = ["ibverbs-utils", "rdmacm-utils", "perftest"]
-# The version that is upgraded, and the name of a file in each of its packages that the new ones have no more.
+# The older version, and the name of a file that only its packages have.
 OLDER = "0.1.9"
 GONE = "sctpiw-had-this"
-# What changes in a root whatever is installed: caches, logs and the lists of packages.
+# Paths that change in any root: caches, logs and lists of packages.
 MOVING = ("/proc/", "/sys/", "/dev/", "/tmp/", "/run/", "/root/", "/var/cache/", "/var/log/", "/var/lib/dpkg/", "/var/lib/apt/",
           "/var/lib/systemd/", "/etc/ld.so.cache")
 
@@ -52,13 +52,13 @@ def files(root):
 
 
 def look_at(found):
-    """lintian: what it complains about is an error, but for what debian/*.lintian-overrides explains."""
+    """Runs lintian. All complaints are errors, except those that debian/*.lintian-overrides explains."""
     output(["lintian", "--allow-root", "--fail-on", "error,warning", *found])
     print(f"lintian has nothing to say of {len(found)} packages", flush=True)
 
 
 def make_older(found, place):
-    """Makes packages of an older version of those that were found, and returns where they are."""
+    """Makes packages of an older version of these packages. Returns their paths."""
     older = []
     for path in found:
         tree = place / path.stem

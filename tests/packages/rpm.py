@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""The packages of redhat/sctpiw.spec, which ./build.sh rpm has built in build/dist.
+"""Tests the packages of redhat/sctpiw.spec, which ./build.sh rpm has built in build/dist.
 
-rpmlint looks at them. They are unpacked: together they must have what `cmake --install` puts into an empty place, and
-documents besides. They run no scripts, offer nothing but their names, and ask for nothing of ours but each other.
-Then the tests of debian/tests run from where they are unpacked, in a network namespace with lo alone, as an ordinary
-user."""
+rpmlint checks them. They are unpacked. Together they must have the files that `cmake --install` installs, and
+documents besides. They run no scripts, provide only their names, and require no other package of sctpiw except each
+other. Then the tests of debian/tests run in the place where they are unpacked, in a network namespace with only lo,
+as an ordinary user."""
 
 import os
 import pathlib
@@ -17,7 +17,7 @@ sys.dont_write_bytecode = True
 from common import DIST, ROOT, Failure, TESTS, output, verdict  # noqa: E402
 
 LIBRARIES = "usr/lib64/sctpiw"
-# What the packages have and cmake does not install: documents, and the names that debuggers look up.
+# Files of the packages that cmake does not install: documents, and names for debuggers.
 BESIDES = ("usr/share/doc/", "usr/share/licenses/", "usr/lib/.build-id/")
 NOBODY = 65534
 
@@ -27,7 +27,7 @@ def is_fedora():
 
 
 def packages():
-    """The two packages that a user installs, by name."""
+    """Returns the two packages that a user installs, by name."""
     found = {}
     for path in DIST.glob("*.rpm"):
         name = query(path, "%{NAME} %{SOURCEPACKAGE}")
@@ -43,7 +43,7 @@ def query(path, wanted):
 
 
 def look_at(found):
-    """rpmlint: all that it says is an error, but for what sctpiw.rpmlintrc explains."""
+    """Runs rpmlint. All complaints are errors, except those that sctpiw.rpmlintrc explains."""
     redhat = ROOT / "redhat"
     more = ["--ignore-unused-rpmlintrc"] if is_fedora() else ["--config", redhat / "rpmlint.toml"]
     output(["rpmlint", "--strict", "--rpmlintrc", redhat / "sctpiw.rpmlintrc", *more, *found.values(), *DIST.glob("*.src.rpm"),
@@ -73,7 +73,7 @@ def unpack(path, place):
 
 
 def tree(place):
-    """What is below place, and of which kind: directories are not compared, as others own some of them."""
+    """Returns the entries below place and their kinds, without directories, as other packages own some of them."""
     found = {}
     for path in place.rglob("*"):
         name = path.relative_to(place).as_posix()
@@ -94,7 +94,7 @@ def compare(have, want):
 
 
 def look_at_files(unpacked, place):
-    """Each file is in the package where it belongs, and none is missing or too many."""
+    """Checks that each file is in the right package, and that none is missing or superfluous."""
     builds = [path.parent for path in (DIST / "rpm/BUILD").rglob("cmake_install.cmake")
               if (path.parent / "CMakeCache.txt").exists()]
     if len(builds) != 1:
@@ -115,8 +115,8 @@ def look_at_files(unpacked, place):
 
 
 def look_at_preload(unpacked):
-    """The preload library defines functions that fortified headers replace: it must not be compiled with them. It calls
-    __chk_fail() by itself, for fortified programs."""
+    """Checks that the preload library is not compiled with fortified headers, since it defines functions that these
+    replace. The library itself calls __chk_fail(), for fortified programs."""
     symbols = output(["nm", "-D", "--undefined-only", unpacked["sctpiw-libs"] / LIBRARIES / "libsctpiw-preload.so"])
     fortified = [word for word in symbols.split() if "_chk" in word and not word.startswith(("__stack_chk_fail", "__chk_fail"))]
     if fortified:
@@ -124,7 +124,7 @@ def look_at_preload(unpacked):
 
 
 def try_device(unpacked, place):
-    """Runs the tests of an installed sctpiw as if all had been installed below one directory."""
+    """Runs the tests of an installed sctpiw as if all packages were installed below one directory."""
     root = place / "root"
     for below in unpacked.values():
         output(["cp", "--archive", "--no-target-directory", below, root])

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""All tests in a fresh root: suite.py [--root DIRECTORY] SUITE [ARGUMENT OF CTEST...]
+"""Runs all tests in a fresh root: suite.py [--root DIRECTORY] SUITE [ARGUMENT OF CTEST...]
 
-A root of the suite is made with mmdebstrap, the tarball of build/dist is unpacked in it, and `./build.sh test` installs
-what is missing, builds on the headers of that suite, and runs the tests there, as root, in namespaces of its own but for
-the network. What passed is counted; what failed or was skipped is named, with the reason. A root in a DIRECTORY that
---root names stays there, and is used again. Needs root, and Debian's package servers."""
+mmdebstrap makes a root of the suite, and the tarball of build/dist is unpacked in it. `./build.sh test` installs
+missing packages, builds with the headers of that suite, and runs the tests there, as root. The tests have their own
+namespaces, except for the network. Prints the number of passed tests, and the names of failed and skipped tests with
+the reasons. A root in a DIRECTORY of --root is kept and used again. Needs root, and Debian's package servers."""
 
 import argparse
 import contextlib
@@ -20,17 +20,17 @@ from fresh import USER, inside, make  # noqa: E402
 from native import LOCALE, tarball, unpack  # noqa: E402
 
 RESULTS = "opt/results.xml"
-LENGTH = "1000000"  # of what a test has printed, and ctest keeps
+LENGTH = "1000000"  # bytes of a test's output that ctest keeps
 
 
 def build(root, *arguments):
-    """Runs `./build.sh test` in the unpacked directory, and returns what it has printed."""
+    """Runs `./build.sh test` in the unpacked directory, and returns its output."""
     place = output(["sh", "-ec", f"cd {root}; echo home/{USER}/sctpiw-*"]).strip()
     return inside(root, *LOCALE, "sh", "-ec", f'cd /{place}; exec ./build.sh test "$@"', "sh", *arguments, network="host")
 
 
 def prepare(suite, root):
-    """Makes the root, and builds in it: the first call of build.sh lists the tests, and runs none."""
+    """Makes the root, and builds in it. The first call of build.sh lists the tests, and runs none."""
     make(suite, root, "sudo,xz-utils")
     unpack(root, tarball())
     inside(root, "chmod", "755", f"/home/{USER}")  # tests run programs as other users
@@ -39,10 +39,10 @@ def prepare(suite, root):
 
 
 def run(root, arguments):
-    """Runs the tests, and returns what ctest knows of each."""
+    """Runs the tests, and returns ctest's results."""
     (root / RESULTS).unlink(missing_ok=True)
     sizes = ["--test-output-size-passed", LENGTH, "--test-output-size-failed", LENGTH]
-    with contextlib.suppress(Failure):  # the results say which tests failed
+    with contextlib.suppress(Failure):  # the results name the failed tests
         build(root, "--output-junit", f"/{RESULTS}", *sizes, *arguments)
     if not (root / RESULTS).exists():
         raise Failure("the tests did not run: " + build(root, "--show-only")[-2000:])
@@ -50,12 +50,12 @@ def run(root, arguments):
 
 
 def reasons(test):
-    """The lines in which a test says what it has skipped."""
+    """Returns the lines in which a test reports skipped parts."""
     return [line for line in (test.findtext("system-out") or "").splitlines() if line.startswith("SKIP")]
 
 
 def report(suite, tests):
-    """Prints what came of the tests, and returns the names of those that failed."""
+    """Prints the results of the tests, and returns the names of failed tests."""
     by_status = {"run": [], "notrun": [], "fail": [], "disabled": []}
     for test in tests:
         by_status[test.get("status")].append(test)

@@ -1,10 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""What can be seen of the recipes in contrib/ without running them, which ./build.sh containers does.
+"""Checks the recipes in contrib/ without running them. ./build.sh containers runs them.
 
-contrib/README.md has a row for each file; the packages that the Containerfiles install are those that build.sh and the spec
-name; the files of YAML and JSON can be read, and systemd has nothing to say of the unit. What is not here to look with is
-named."""
+contrib/README.md must have a row for each file. The Containerfiles must install the packages of build.sh and the
+spec. Files of YAML and JSON must be readable, and systemd must accept the unit. The check reports missing tools."""
 
 import json
 import pathlib
@@ -15,7 +14,7 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 CONTRIB = ROOT / "contrib"
-PYTHON = "/usr/bin/python3"  # that of the distribution, which has its modules
+PYTHON = "/usr/bin/python3"  # the distribution's python3, which has its modules
 PROGRAMS = ("rping", "ib_write_bw", "ibv_devinfo")
 
 
@@ -27,7 +26,7 @@ def index():
 
 
 def packages():
-    """The programs come from the packages of build.sh's table; column 2 is Debian's name, column 3 Fedora's."""
+    """The programs come from the packages in build.sh's table; column 2 is Debian's name, column 3 Fedora's."""
     table = (ROOT / "build.sh").read_text()
     for column, name in enumerate(("Containerfile.debian", "Containerfile.fedora"), 1):
         words = (CONTRIB / name).read_text().split()
@@ -54,7 +53,7 @@ def structured():
 
 
 def unit():
-    """systemd wants the program to be there, which may be installed or not."""
+    """systemd requires the program, which may be missing here."""
     if not shutil.which("systemd-analyze"):
         print("rdma-server.service is not looked at: systemd-analyze is not here")
         return

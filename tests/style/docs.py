@@ -1,12 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""What documents name is there.
+"""Checks the references in documents.
 
-Fails when a document (*.md) links to a file or a heading that does not exist, names a path of this tree
-that does not exist, or names a function, as in `sctp_output()`, that no source has. A path may begin at the
-root or at providers/sctpiw, and may hold "*". Where a document says `sctp_output()` (sctp/tx.c), that file must
-have that function. docs/experiments.md and CHANGELOG.md tell of what was, so only
-their links are looked at.
+A document (*.md) may not link to a file or heading that does not exist. It may not name a path of this tree that does
+not exist, nor a function, such as `sctp_output()`, that no source has. A path may begin at the root or at
+providers/sctpiw, and may contain "*". Where a document has `sctp_output()` (sctp/tx.c), that file must have that
+function. docs/experiments.md and CHANGELOG.md describe the past, so only their links are checked.
 """
 
 import pathlib
@@ -16,7 +15,7 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PROVIDER = ROOT / "providers" / "sctpiw"
 CODE = ("providers", "kernel-abi", "utils", "tests")
-# Functions of libc and of rdma-core that documents speak of, and no source calls.
+# Functions of libc and rdma-core that documents mention, but no source calls.
 OTHERS = {"ibv_is_fork_initialized", "ibv_reg_mr_ex", "nftw", "fts_open", "futex"}
 HISTORY = ("docs/experiments.md", "CHANGELOG.md")
 
@@ -26,7 +25,7 @@ FUNCTION = re.compile(r"`(\w+)\(\)`|\b([a-z]\w*)\(\)")
 
 
 def folders():
-    """What a path of this tree begins with."""
+    """Returns the possible beginnings of paths of this tree."""
     names = {p.name for top in (ROOT, PROVIDER) for p in top.iterdir() if p.is_dir()}
     return sorted(name for name in names if not name.startswith((".", "build")))
 
@@ -47,7 +46,7 @@ def identifiers():
 
 
 def anchor(heading):
-    """The anchor that a forge makes of a heading."""
+    """Returns the anchor that a forge makes from a heading."""
     heading = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", heading).strip().lower()
     return re.sub(r"[^\w\- ]", "", heading).replace(" ", "-")
 
@@ -82,7 +81,7 @@ def wrong_names(line, path_pattern, words):
 
 
 def misplaced(text):
-    """Functions that are not in the file that the document names for them."""
+    """Yields functions that are missing in the file that a document gives for them."""
     for function, name in PLACED.findall(re.sub(r"\s+", " ", text)):
         for path in (ROOT / name, PROVIDER / name):
             if path.is_file() and not re.search(rf"\b{function}\b", path.read_text()):
@@ -90,7 +89,7 @@ def misplaced(text):
 
 
 def main():
-    # The look-behind leaves out absolute paths, and parts of longer ones, such as build/bin or /sys/class.
+    # The first group excludes absolute paths, and parts of longer paths, such as build/bin or /sys/class.
     path_pattern = re.compile(r"(?<![\w/.~$<>-])((?:" + "|".join(folders()) + r")/[\w.*/-]*[\w*/])")
     words = identifiers()
     wrong = []

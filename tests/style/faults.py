@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""Each fault has a test with a stock program and one with a program of the verbs, and tests/README.md says which.
+"""Checks that tests/README.md names two tests for each fault, one with a stock program and one of the verbs.
 
-The table there has a row for each action of docs/fault-list.md, and the tests that it names are there, in files of which
-a rule has the words of that action.
+The table there must have a row for each action of docs/fault-list.md. The named tests must exist, and a rule in their
+file must have the words of that action.
 """
 import pathlib
 import re
@@ -13,7 +13,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 
 
 def rows(document, heading):
-    """The cells of the rows of the first table below a heading, without their marks."""
+    """Yields the cells of the rows of the first table below a heading, without their marks."""
     below = (ROOT / document).read_text().partition(f"\n{heading}\n")[2].partition("\n#")[0]
     for line in below.splitlines():
         if line.startswith("| `"):
@@ -21,7 +21,8 @@ def rows(document, heading):
 
 
 def words(action):
-    """Those that a rule must have: what stands in front of the first argument, whose word may be one of them."""
+    """Returns the words that a rule must have: those before the first argument, without a word that belongs to the
+    argument."""
     return re.split(r" \[| [A-Z]", action.strip("`"))[0].removesuffix(" for").removesuffix(" layer")
 
 
@@ -30,7 +31,7 @@ def tests_of(cell):
 
 
 def rules_of(source):
-    """The rules that a file of tests has: text between quotes, where one may follow the other."""
+    """Returns the rules in a test file: quoted strings, joined if they are adjacent."""
     return " ".join(re.findall(r'"((?:[^"\\]|\\.)*)"', source))
 
 

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""Each file of C is laid out as clang-format does it. With --write, files that are not are written anew.
+"""Checks that clang-format would not change any C file. With --write, formats the files.
 
-Versions of clang-format differ in details; the tree is as that of Debian 12 has it."""
+Versions of clang-format differ in details; the tree uses the version of Debian 12."""
 
 import pathlib
 import re

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""What is said in several places agrees: sctpiw.conf(5) and docs/settings.md have each setting of config/config.c
-and no other, and the packages have the version of CMakeLists.txt and want what build.sh wants for a build. mandoc has
-nothing to say of the manual pages."""
+"""Checks that texts in several places agree. sctpiw.conf(5) and docs/settings.md must have exactly the settings of
+config/config.c. The packages must have the version of CMakeLists.txt, and the build requirements of build.sh. mandoc
+must accept the manual pages."""
 
 import pathlib
 import re
@@ -42,7 +42,8 @@ def versions_that_differ():
 
 
 def packages_that_differ():
-    """The packages that a build takes, in Debian and in Fedora: without the C library, which a compiler brings along."""
+    """Yields differences between the build requirements of build.sh and of the packages. The C library does not
+    count, since the compiler requires it."""
     table = re.search(r"^BUILD_NEEDS='\n(.*?)^'", read("build.sh"), re.M | re.S)[1]
     rows = [line.split() for line in table.splitlines()]
     more = {"scdoc", "systemtap-sdt-dev", "systemtap-sdt-devel"}
@@ -64,7 +65,7 @@ def pages_that_are_wrong():
         page = subprocess.run("scdoc", stdin=path.open("rb"), stdout=subprocess.PIPE, check=True).stdout
         said = subprocess.run(["mandoc", "-Tlint", "-W", "warning"], input=page, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                               check=False).stdout.decode()
-        # scdoc begins a paragraph behind each heading as well, which does no harm.
+        # scdoc also begins a paragraph after each heading, which is harmless.
         yield from (f"{path.name}: {line}" for line in said.splitlines() if "skipping paragraph macro" not in line)
 
 

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""No file has more than 700 lines, and no function more than 80.
+"""Checks that no file has more than 700 lines, and no function more than 80.
 
-Counted are the lines between the braces of a C function, and below the first line of a Python function."""
+A C function counts the lines between its braces, a Python function those after its first line."""
 
 import ast
 import pathlib
@@ -16,7 +16,7 @@ FUNCTION_LINES = 80
 
 
 def is_source(path):
-    """A program may have no suffix: then its first line names what runs it."""
+    """True for a source file. A program may have no suffix: then its first line names the interpreter."""
     if not path.is_file():
         return False
     if path.suffix:
@@ -30,7 +30,8 @@ def is_python(path, lines):
 
 
 def functions_in_c(lines):
-    """The first line and the length of each. Functions begin with "{" in the first column, and end with "}"."""
+    """Yields the first line and the length of each function. Functions begin with "{" in the first column, and end
+    with "}"."""
     begin = None
     for number, line in enumerate(lines, 1):
         if line == "{":
@@ -41,14 +42,14 @@ def functions_in_c(lines):
 
 
 def functions_in_python(lines):
-    """The same. A function counts with those inside it."""
+    """As functions_in_c(). The length of a function includes its inner functions."""
     for node in ast.walk(ast.parse("\n".join(lines))):
         if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
             yield node.lineno, node.end_lineno - node.lineno
 
 
 def too_long(path):
-    """What is wrong with a file, one string each."""
+    """Yields the errors of a file, one string each."""
     lines = path.read_text().splitlines()
     name = path.relative_to(ROOT)
     if len(lines) > FILE_LINES:

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""Each source file says its licence in its first line, or in the second one behind "#!", in one style."""
+"""Checks that each source file has its licence in the first line, or in the second after "#!", in one style."""
 
 import pathlib
 import sys

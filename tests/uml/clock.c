@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * A preload library for perftest in User-Mode Linux. perftest learns how fast the processor's cycle
- * counter runs by comparing it with gettimeofday() 200 times within 2 ms. In User-Mode Linux
- * gettimeofday() is a system call, and meanwhile another process may have the only processor for 10
- * ms; then the comparison fails, and perftest prints infinite rates. This gettimeofday() reads the
- * cycle counter itself, at the frequency in /proc/cpuinfo.
+ * A preload library for perftest in User-Mode Linux. perftest measures the frequency of the
+ * processor's cycle counter: it compares the counter with gettimeofday() 200 times within 2 ms. In
+ * User-Mode Linux, gettimeofday() is a system call, and another process may meanwhile get the only
+ * processor for 10 ms. The comparison then fails, and perftest prints infinite rates. This
+ * gettimeofday() reads the cycle counter itself, with the frequency in /proc/cpuinfo.
  */
 #include <pthread.h>
 #include <stdio.h>
@@ -15,7 +15,7 @@
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static double mhz;
-static unsigned long long count_begin; /* what the counter showed at time_begin */
+static unsigned long long count_begin; /* value of the counter at time_begin */
 static struct timespec time_begin;
 
 static void begin(void)

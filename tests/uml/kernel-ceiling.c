@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Measures what the kernel's SCTP moves between two processes of one host without any of our code,
- * which is the ceiling for --llp kernel: one-to-one sockets, unordered messages with PPID 16, and
- * one sctp_sendv() or sctp_recvv() for each message.
+ * Measures the throughput of the kernel's SCTP between two processes of one host, without sctpiw.
+ * It is the ceiling for --llp kernel: one-to-one sockets, unordered messages with PPID 16, and one
+ * sctp_sendv() or sctp_recvv() for each message.
  *
- *   kernel-ceiling BYTES COUNT     prints MB/s (10^6) as the receiver saw them
+ *   kernel-ceiling BYTES COUNT     prints the receiver's MB/s (10^6)
  */
 #include <arpa/inet.h>
 #include <netinet/in.h>

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * A preload library for User-Mode Linux up to 6.1 or so on processors with AMX. It saves the FPU
- * state of its processes into a buffer of fixed size, and sets it from there; the host's kernel
- * demands all of the processor's state, which AMX makes longer (8 KiB of tiles), and UML panics.
- * So: what UML did not save is left as it is. Tiles are in use only where a program asked for them
- * with arch_prctl().
+ * A preload library for User-Mode Linux up to about 6.1 on processors with AMX. UML saves the FPU
+ * state of its processes into a buffer of fixed size, and restores it from there. The host's kernel
+ * requires the full state, which AMX enlarges (8 KiB of tiles), and UML panics. So this library
+ * keeps the parts of the state that UML did not save. Tiles are in use only after a program has
+ * requested them with arch_prctl().
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -17,7 +17,7 @@
 #include <sys/uio.h>
 
 #define XSTATE_MAX 65536
-#define XSTATE_BV 512 /* XSAVE header: which components are there */
+#define XSTATE_BV 512 /* XSAVE header: present components */
 #define XSTATE_TILES (3ull << 17)
 
 typedef long (*ptrace_fn)(int request, pid_t pid, void *addr, void *data);
