@@ -19,7 +19,6 @@
 void *arena_alloc(size_t n, size_t align);
 /* Returns n zeroed bytes, or NULL when out of memory. */
 void *arena_zalloc(size_t n);
-/* p is a block of the arena. */
 void arena_free(void *p);
 /* Returns the usable bytes of block p. */
 size_t arena_room(const void *p);

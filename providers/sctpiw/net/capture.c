@@ -209,7 +209,6 @@ static uint32_t add_up(uint32_t sum, const uint8_t *p, size_t len)
 	return (uint32_t)wide;
 }
 
-/* Source and destination of a packet. */
 struct ends {
 	struct ip_addr src, dst;
 	uint16_t udp_src, udp_dst; /* 0: no UDP */

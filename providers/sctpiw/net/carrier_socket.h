@@ -74,7 +74,6 @@ void carrier_socket_prepare(struct carrier_outgoing *out, int family, const stru
 			    uint16_t port, bool from_local);
 /* The same for a connected socket. */
 void carrier_socket_prepare_connected(struct carrier_outgoing *out);
-/* Appends one item of control data. */
 void carrier_socket_add_control(struct carrier_outgoing *out, int level, int type, const void *data,
 				size_t len);
 

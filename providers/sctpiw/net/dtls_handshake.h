@@ -79,7 +79,6 @@ unsigned int dtls_handshake_wait(const struct dtls_handshake *h);
  */
 void dtls_handshake_again(struct dtls_handshake *h, const uint8_t *record, size_t len);
 
-/* Returns the reason of a failure. */
 enum dtls_why dtls_handshake_why(const struct dtls_handshake *h);
 /* Returns details of the reason, or "". */
 const char *dtls_handshake_text(const struct dtls_handshake *h);

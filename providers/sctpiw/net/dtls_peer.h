@@ -55,7 +55,6 @@ struct dtls_keys {
 	struct dtls_cipher *tx, *rx;
 };
 
-/* A packet that waits for a session. */
 struct dtls_waiting {
 	struct list_node node; /* dtls_peer.waiting */
 	size_t len;
@@ -147,7 +146,6 @@ void dtls_say_failed(const struct dtls_peer *peer);
 
 /* Begins a handshake as client, unless one is under way. */
 void dtls_setup_connect(struct dtls_peer *peer, uint64_t now);
-/* Handles a ClientHello. */
 void dtls_setup_hello(struct dtls_port *p, const struct path_addr *from, const uint8_t *record,
 		      size_t len, uint64_t now);
 /* Handles another record of a handshake. May free the peer. */

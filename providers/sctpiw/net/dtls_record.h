@@ -31,7 +31,6 @@ enum dtls_type {
 	DTLS_DATA = 23,
 };
 
-/* The header of a record. */
 struct dtls_header {
 	uint8_t type;
 	uint16_t epoch;

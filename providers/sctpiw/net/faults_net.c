@@ -210,7 +210,6 @@ static void act(struct faults_net *fn, const struct faults_packet *p, const stru
 	}
 }
 
-/* Decision about a packet. */
 struct verdict {
 	const struct faults_net_cut *cut; /* the cut that stops it, or NULL */
 	struct fault_action action;	  /* otherwise: the action of a rule */

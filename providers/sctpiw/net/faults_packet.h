@@ -12,7 +12,6 @@
 struct endpoint;
 struct sctp_ref;
 
-/* An outgoing or incoming packet. */
 struct faults_packet {
 	struct endpoint *ep;
 	bool out;

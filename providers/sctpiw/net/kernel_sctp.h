@@ -77,7 +77,6 @@ struct kernel_sctp_msg {
 	uint16_t sid;
 };
 
-/* Output of an association. */
 struct kernel_sctp_tx {
 	struct list_node ready; /* kernel_sctp.ready, while it may have output */
 	uint32_t pulled, acked; /* messages, modulo 2^32 */

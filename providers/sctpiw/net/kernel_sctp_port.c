@@ -18,7 +18,7 @@
 #include "util/sockaddr.h"
 
 #define BACKLOG 1024
-#define ACCEPTS 16 /* maximum connections accepted in one pass */
+#define ACCEPTS 16 /* connections accepted in one pass */
 #define ACCEPT_PAUSE (NSEC_PER_SEC / 10)
 #define OWN_MAX                                                                                    \
 	(GID_TABLE_LEN + 2) /* addresses of the host: the GID table's, and two for loopback */
