@@ -145,7 +145,7 @@ static void test_given_back(void **state)
 	assert_true(resident_pages() - before < used / 2);
 }
 
-/* A region is unmapped without notice. The system soon maps other memory there. */
+/* A region is unmapped without notice. The system soon maps other memory at its address. */
 static void test_regions(void **state)
 {
 	size_t len = (size_t)64 << 30;

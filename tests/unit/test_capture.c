@@ -96,7 +96,7 @@ struct found {
 	uint32_t snaplen, caplen, len;		     /* of the interface; of the last packet */
 };
 
-/* Reads the file, or an older one. Its blocks must be whole, and begin with a section. */
+/* Reads the file, or an older file. Each block must be whole, and the first block a section. */
 static struct found read_capture(unsigned int age)
 {
 	struct found found = { 0 };

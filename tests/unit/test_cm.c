@@ -103,8 +103,8 @@ static void test_dual_stack(void **state)
 	pair_destroy_id(id, 3);
 	pair_destroy_id(listener, 1);
 	/*
-	 * IPv6 only, with the option set before or after the bind. An id that has a port of one
-	 * family leaves this port of the other family free: the first id can bind to it.
+	 * IPv6 only, with the option set before or after the bind. The same port of IPv4 stays free
+	 * for other programs. The first id uses a free port.
 	 */
 	for (int late = 0; late < 2; late++) {
 		uint32_t v4 = new_id(&c, 2);
@@ -289,8 +289,7 @@ static void test_qp_attr(void **state)
 }
 
 /*
- * Two ids may have the same address if both have RDMA_OPTION_ID_REUSEADDR, but only one of them
- * listens.
+ * Two ids may have the same address if both have RDMA_OPTION_ID_REUSEADDR, but only one id listens.
  */
 static void test_one_address(void **state)
 {

@@ -300,7 +300,7 @@ static void test_backlog(void **state)
 
 #define MANY 200
 
-/* All connections share one association; the passive side closes every second one. */
+/* All connections share one association; the passive side closes every second connection. */
 static void test_many(void **state)
 {
 	ROWS("5043-8-03");
@@ -534,7 +534,9 @@ static int take_port(uint16_t port)
 	return fd;
 }
 
-/* An association without sessions ends after some seconds. A later connect opens a new one. */
+/*
+ * An association without sessions ends after some seconds. A later connect opens a new association.
+ */
 static void test_idle(void **state)
 {
 	ROWS("5040-7-04 5041-3-13");

@@ -2,7 +2,7 @@
 /* LINK: runtime */
 /*
  * Messages of the connection manager beside private data (conn/cm_message.h): the bytes, and the
- * reaction to wrong ones. The peer is scripted.
+ * reaction to wrong bytes. The peer is scripted.
  */
 #include <errno.h>
 #include <stdlib.h>

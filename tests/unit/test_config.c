@@ -222,8 +222,8 @@ static void values_of_engines(void **state)
 }
 
 /*
- * Settings that need one engine work with one. With two they fail, with a message that names both
- * settings.
+ * Settings that need one engine work with `engines = 1`. With two engines they fail, with a message
+ * that names both settings.
  */
 static void engines_and_the_rest(void **state)
 {
@@ -386,7 +386,7 @@ static void values_of_links(void **state)
 	assert_false(allows("198.51.104.0", "x"));
 	assert_true(allows("2001:db8:7fff::1", "x"));
 	assert_false(allows("2001:db8:8000::1", "x"));
-	/* a prefix is of one family, even a short one */
+	/* even a short prefix is of one family */
 	takes("paths", "::/0");
 	assert_true(allows("2001:db8::1", "x"));
 	assert_false(allows("192.0.2.1", "x"));

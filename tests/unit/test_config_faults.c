@@ -17,7 +17,7 @@
 #include "config/config_faults.h"
 #include "fixture/written.h"
 
-/* The value has the rules, or names their file. An error gives the line there. */
+/* The value has the rules, or names their file. An error has its line in the value or file. */
 static void faults(void **state)
 {
 	char path[] = "/tmp/sctpiw-faults-XXXXXX", text[128];

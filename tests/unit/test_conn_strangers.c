@@ -70,7 +70,7 @@ static void test_without_sessions(void **state)
 	oob_peer_opens(1, 8);
 	expect_abort(first);
 	assert_true(conn_assoc_is_up(a));
-	/* Its session ends, so it is the newest stranger now. */
+	/* The session of this association ends: the association is the newest stranger now. */
 	oob_peer_says(a, 0, 1, SESSION_TERMINATE, 0, 0);
 	oob_peer_hears(a, SESSION_TERMINATE, NULL);
 	assert_int_equal(h->conn->strangers.count, CONN_STRANGERS_MAX + 1);

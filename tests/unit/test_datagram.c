@@ -2,8 +2,8 @@
 /* LINK: conn */
 /* VALGRIND: yes */
 /*
- * Datagrams of UD queue pairs (conn/datagram.h): turns to send, a full port, the lifetime of a
- * route's MTU, the peer's UDP port, few receives, and datagrams that are too long.
+ * Datagrams of UD queue pairs (conn/datagram.h): turns to send, a full port, MTUs of routes, UDP
+ * ports, few receives, and datagrams that are too long.
  */
 #define _GNU_SOURCE
 #include <setjmp.h>
@@ -57,7 +57,7 @@ static void turns(void **state)
 	qp_end(b);
 }
 
-/* Packets that the port does not accept wait for it. Meanwhile, no QP is called. */
+/* Packets wait while the port is full. Meanwhile, no QP is called. */
 static void full_port(void **state)
 {
 	struct iw_qp *qp = qp_new();

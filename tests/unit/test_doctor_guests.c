@@ -91,7 +91,7 @@ static void cookies(void **state)
 	assert_int_equal(send_one(&m, 1400), 0);
 }
 
-/* Without a cookie, the answer has at most as many bytes as the request, and never repeats it. */
+/* Without a cookie, the answer is no longer than the request, and never repeats the request. */
 static void no_amplification(void **state)
 {
 	struct doctor_message m = { .type = DOCTOR_HELLO, .nonce = NONCE };

@@ -181,7 +181,7 @@ static void kill_and_restart(void)
 
 /*
  * b is killed and starts again. b reports that it does not know the session, and a sets up a new
- * one.
+ * session.
  */
 static void test_restart(void **state)
 {
@@ -305,7 +305,7 @@ static void test_last_flight_crossing(void **state)
 	dtls_pair_received(a, 2, "found");
 }
 
-/* After a failed change of keys, the next packet does not start another one. */
+/* After a failed change of keys, the next packet does not start another change. */
 static void test_rekey_pause(void **state)
 {
 	struct dtls_peer *peer;

@@ -193,8 +193,8 @@ static void test_reachable_again(void **state)
 }
 
 /*
- * Passes to a an ICMP error that quotes this record. True if a accepts the error; quoted and *len
- * are then the user's data.
+ * Passes to host a an ICMP error that quotes this record. True if the error is accepted; quoted and
+ * *len are then the user's data.
  */
 static bool believes(const void *record, size_t n, uint8_t *quoted, size_t *len)
 {
@@ -206,8 +206,8 @@ static bool believes(const void *record, size_t n, uint8_t *quoted, size_t *len)
 }
 
 /*
- * During a session, an ICMP error is about the user's data. It must quote ciphertext, which only
- * those know who saw the record.
+ * During a session, an ICMP error is about the user's data. The error must quote ciphertext, which
+ * only those know who saw the record.
  */
 static void test_quoted(void **state)
 {
@@ -372,7 +372,7 @@ static void test_replay_rekey(void **state)
 	before = net.flight[net.first];
 	dtls_pair_settle();
 	rekey(a);
-	/* These have numbers that the old key has used. */
+	/* These records have numbers that the old key has used. */
 	dtls_pair_send_text(a, b, "between");
 	dtls_pair_send_text(a, b, "between");
 	dtls_pair_settle();

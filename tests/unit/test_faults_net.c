@@ -126,7 +126,7 @@ static void held_in_order(void **state)
 	assert_int_equal(faults_held_next(&h), 10);
 	assert_string_equal(taken(&h, 9), "");
 	assert_string_equal(taken(&h, 30), "abc");
-	/* Removing a rule releases the packets that it holds, and no others. */
+	/* Removing a rule releases only the packets that this rule holds. */
 	assert_true(add(&h, "e", 1, 50, 0));
 	assert_true(add(&h, "f", 1, 60, 3));
 	faults_held_release(&h, 1, 31);

@@ -143,8 +143,8 @@ static void test_ends(void **state)
 	assert_true(ends_are(2));
 	assert_int_equal(find(3, 0), 2);
 	/*
-	 * That address is removed. The last GID is now another address of this scope. A returning
-	 * address gets its slot back.
+	 * The address at the ends is removed. The last GID is now another address of this scope. A
+	 * returning address gets its slot back.
 	 */
 	update(3, (struct gid_entry[]){ addr(1, 1, 2), addr(3, 1, 0), addr(4, 1, 3) });
 	assert_false(table.slot[0].valid);

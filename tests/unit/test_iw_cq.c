@@ -440,7 +440,7 @@ static void joining(void **state)
 	assert_ptr_equal(cq->shard, other);
 	iw_cq_join(cq, other);
 	assert_false(cq->shared);
-	/* Its only queue leaves. */
+	/* The only queue of the CQ leaves. */
 	cq->refs = 1;
 	iw_cq_leave(cq, 1);
 	iw_cq_join(cq, x.iw);

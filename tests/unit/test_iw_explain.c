@@ -174,7 +174,7 @@ static void lost_unheard(void **state)
 	fx_stop(&x);
 }
 
-/* A datagram has no session. It has no peer before its work request is examined. */
+/* A datagram has no session, and has no peer until its work request is examined. */
 static void datagram(void **state)
 {
 	struct iw_qp_attr attr = {

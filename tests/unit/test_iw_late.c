@@ -191,7 +191,7 @@ static void receipts(void **state)
 	fx_stop(&x);
 }
 
-/* Each QP has its own time. The end of one does not affect the other. */
+/* Each QP has its own time. The end of one QP does not affect the other. */
 static void several_qps(void **state)
 {
 	struct fx x, y;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* LINK: iwarp */
-/* A work request is outstanding until its completion is polled. Its slot is free only then. */
+/* A work request is outstanding until its completion is polled. The slot is free only then. */
 #include "fixture/iw_srq.h"
 #include "iwarp/cq.h"
 #include "iwarp/iw_xrc.h"
@@ -40,7 +40,7 @@ static void sends(void **state)
 	assert_int_equal(fill_sends(&x, 0), 0);
 	fx_expect_cqe(&x, 9, IW_WC_SUCCESS);
 	fx_no_cqe(&x);
-	/* The poll freed the signaled Write and the Writes before it. */
+	/* The poll freed the slots of the signaled Write and of earlier Writes. */
 	assert_int_equal(fill_sends(&x, 9), 10);
 	fx_expect_cqe(&x, 9, IW_WC_SUCCESS);
 	assert_int_equal(fill_sends(&x, DEPTH - 1), DEPTH);
@@ -65,7 +65,7 @@ static void receives(void **state)
 	for (uint32_t msn = 1; msn <= 4; msn++)
 		fx_send(&x, msn, "message", 7);
 	assert_null(iw_rq_slot(x.qp));
-	for (uint32_t n = 1; n <= 3; n += 2) { /* by one poll, or one of several */
+	for (uint32_t n = 1; n <= 3; n += 2) { /* by one poll, or by several */
 		assert_int_equal(iw_cq_poll(x.cq, n, cqe), n);
 		for (uint32_t i = 0; i < n; i++)
 			fx_post_recv(&x, i, x.base, 10, x.stag);

@@ -6,7 +6,7 @@
  */
 #include "fixture/iw_receipts.h"
 
-/* The next message is a receipt: Sends from msn on have no receive. 0: all have one. */
+/* The next message is a receipt: Sends from msn on have no receive. 0: all Sends have a receive. */
 static void expect_waiting(struct fx *x, uint32_t msn)
 {
 	struct rdmap_receipt r;
@@ -149,7 +149,7 @@ static void latest_news(void **state)
 }
 
 /*
- * The first segment of a message finds no receive, so none of the message has one. The second
+ * The first segment of a message finds no receive, so the whole message has none. The second
  * message may come early.
  */
 static void part_of_a_message(void **state)
@@ -202,7 +202,7 @@ static void numbered(void **state)
 	fx_stop(&x);
 }
 
-/* A receipt goes before all other messages. It waits if it does not fit. */
+/* A receipt goes before all other messages. A receipt that does not fit waits. */
 static void first_of_all(void **state)
 {
 	struct fx x;
@@ -285,7 +285,10 @@ static void failed_out_of_order(void **state)
 	fx_stop(&x);
 }
 
-/* The session ends in any way: the final receipt has its progress, and replaces an owed one. */
+/*
+ * The session ends in any way. The final receipt has the session's progress, and replaces an owed
+ * receipt.
+ */
 static void ended_by_us(void **state)
 {
 	enum { BY_CLOSE, BY_ABANDON, BY_ERROR, BY_RESET, BY_FREE, WAYS };
@@ -369,9 +372,9 @@ static void send_inv(struct fx *x, uint32_t msn)
 }
 
 /*
- * A Send was stored without a receive. The receive that comes is too short, or has an invalid lkey,
- * or unmapped memory; or the STag to invalidate does not exist. The final receipt must report the
- * Send as not received.
+ * A Send was stored without a receive. Its receive is too short, has an invalid lkey, or has
+ * unmapped memory; or the STag to invalidate does not exist. The final receipt must report the Send
+ * as not received.
  */
 static void receive_does_not_fit(void **state)
 {

@@ -4,7 +4,10 @@
 #include "fixture/iw_receipts.h"
 #include "fixture/iw_srq.h"
 
-/* The next message is a receipt of end i: Sends from msn on have no receive. 0: all have one. */
+/*
+ * The next message is a receipt of end i: Sends from msn on have no receive. 0: all Sends have a
+ * receive.
+ */
 static void expect_waiting(struct sx *t, unsigned int i, uint32_t msn)
 {
 	struct rdmap_receipt r;
@@ -72,8 +75,8 @@ static void in_turn(void **state)
 }
 
 /*
- * A later message came first, so a receive is reserved for a missing message. That message is not
- * waited for.
+ * A later message came first, so a receive is reserved for a missing message. Receipts do not wait
+ * for the missing message.
  */
 static void taken_for_an_earlier_one(void **state)
 {

@@ -2,7 +2,7 @@
 /* LINK: iwarp */
 /*
  * The limit for outstanding Sends that perhaps have no receive (iwarp/send_window.c): the window
- * alone, and then a QP that it stops and releases.
+ * alone, and then with a QP.
  */
 #include "fixture/iw_receipts.h"
 #include "iwarp/unexpected.h"
@@ -263,7 +263,7 @@ static void what_it_is_for(void **state)
 	fx_stop(&x);
 }
 
-/* Immediate Data takes a receive as well. It stays after its Write until it fits the window. */
+/* Immediate Data takes a receive as well, and follows its Write only when the window has room. */
 static void immediate_data(void **state)
 {
 	struct fx x;
@@ -374,7 +374,7 @@ static void last_one_is_awaited(void **state)
 		assert_false(x.msg.awaited);
 		fx_stop(&x);
 	}
-	/* So may the rest of a long message. */
+	/* The rest of a long message may have to wait as well. */
 	receipts_start(&x, 2 * (COST + 1432));
 	unsignaled(&x, IW_WR_SEND, 8000);
 	for (unsigned int k = 0; k < 5; k++) {

@@ -222,7 +222,9 @@ static void accepted_by_the_peer(void **state)
 	struct fx x;
 
 	open_active(&x, 4, 5);
-	/* Segments overtake the Accept. They are placed, but not delivered (RFC 5043 6.6). */
+	/*
+	 * Segments overtake the Accept. The segments are placed, but not delivered (RFC 5043 6.6).
+	 */
 	fx_post_recv(&x, 1, x.base, 16, x.stag);
 	fx_feed(&x, 16, 1, m, fx_make_untagged(m, 0x41, 0x43, 0, 0, 1, 0, "early", 5));
 	fx_feed(&x, 16, 2, m, fx_make_tagged(m, 0xc1, 0x40, x.stag, x.base + 20, "w", 1));

@@ -89,8 +89,8 @@ static void fallback(void **state)
 }
 
 /*
- * in_order.c has stored messages that the peer sent after that Terminate. They do not belong to the
- * session on the next stream.
+ * in_order.c has stored messages that the peer sent after that Terminate. The session on the next
+ * stream does not get these messages.
  */
 static void fallback_in_order(void **state)
 {

@@ -108,7 +108,7 @@ static void held_in_turn(void **state)
 	iw_srq_stop(&t);
 }
 
-/* The last segment of a message overtakes other messages: they get their receives before it. */
+/* The last segment of a message overtakes earlier messages: these get their receives first. */
 static void overtaking(void **state)
 {
 	struct sx t;
@@ -200,8 +200,8 @@ static void partner_leaves(void **state)
 }
 
 /*
- * A QP in error state: receives of started messages are flushed. Its other receives go to the other
- * QPs, in order.
+ * A QP in error state: receives of started messages are flushed. The QP's other receives go to the
+ * other QPs, in order.
  */
 static void error(void **state)
 {
@@ -401,7 +401,7 @@ struct taker {
 	uint8_t *seen;		 /* by wr_id: number of final takes */
 };
 
-/* Returns each third receive, like a QP that is reset, and consumes the others. */
+/* Returns each third receive, like a QP that is reset, and consumes the rest. */
 static void *take_all(void *arg)
 {
 	const struct taker *t = arg;

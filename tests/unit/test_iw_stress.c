@@ -2,8 +2,8 @@
 /* LINK: iwarp */
 /*
  * Two RNICs, connected by a channel that reorders and delays. Random work on several QPs, with
- * every byte and completion checked against a model, and memory windows that are bound and
- * invalidated meanwhile. IW_SEED=n runs one seed, IW_SEEDS=n runs n seeds.
+ * memory windows bound and invalidated meanwhile. A model checks every byte and completion.
+ * IW_SEED=n runs one seed, IW_SEEDS=n runs n seeds.
  */
 #include "fixture/iw_channel.h"
 #include "iwarp/mr.h"
@@ -245,8 +245,8 @@ static void prepare_send(struct side *s, struct iw_send_wqe *w, uint32_t len)
 	gather(s, w, sent->data, len);
 	if (s->peer->mw_state == MW_BOUND && rnd(3) == 0) {
 		/*
-		 * The Invalidate must follow all uses of the STag. The fence waits for reads before
-		 * it.
+		 * The Invalidate must follow all uses of the STag. The fence makes the Invalidate
+		 * wait for earlier reads.
 		 */
 		w->opcode = IW_WR_SEND_WITH_INV;
 		w->flags |= IW_SEND_FENCE;

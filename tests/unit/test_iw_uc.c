@@ -57,8 +57,8 @@ static void expect_state(const struct fx *x, enum iw_qp_state state)
 }
 
 /*
- * A faulty local work request moves the QP to SQE. Its session ends, and the peer opens another
- * one.
+ * A faulty local work request moves the QP to SQE. The session ends, and the peer opens another
+ * session.
  */
 static void fail_and_begin_anew(struct fx *x)
 {

@@ -176,7 +176,7 @@ static void time_limits(void **state)
 	pass(IW_UD_LOW_QUIET / 2);
 	post(1);
 	assert_false(iw_ud_awaits_receives(x.iw, false));
-	/* This does not reduce the number of receives required. */
+	/* The long wait does not reduce the number of receives required. */
 	round_of(8, 1); /* 33 of 64 are left */
 	assert_true(iw_ud_is_low(x.iw));
 	stop();

@@ -145,7 +145,7 @@ static void local_work_between(void **state)
 	fx_expect_cqe(&x, 3, IW_WC_SUCCESS);
 	iw_mr_free(mr);
 	fx_stop(&x);
-	/* Such WQEs wait for nothing if no other was unplaced. */
+	/* WQEs without a message wait for nothing if no other WQE was unplaced. */
 	receipts_start(&x, RECEIPTS_WINDOW);
 	assert_int_equal(iw_mr_new(x.pd, x.base, 100, x.base, 0, NULL, &mr), 0);
 	fx_post(&x, 1, IW_WR_LOCAL_INV, 0, 0, iw_mr_stag(mr), 0, 0);

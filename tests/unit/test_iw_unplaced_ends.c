@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* LINK: iwarp */
 /*
- * Incomplete WQEs after receipts, Terminates and the loss of an association (iwarp/unplaced.c):
- * which ones succeed, which one is at fault, and its status.
+ * Incomplete WQEs after receipts, Terminates and the loss of an association (iwarp/unplaced.c): the
+ * successful ones, the one at fault, and its status.
  */
 #include "fixture/iw_receipts.h"
 
@@ -484,7 +484,7 @@ static void write_behind_a_waiting_send(void **state)
 	fx_stop(&x);
 }
 
-/* The peer refuses a read: the read is at fault, not the placed Write before it. */
+/* The peer refuses a read: the read is at fault, not the earlier Write, which is placed. */
 static void refused_read(void **state)
 {
 	uint8_t header[64];

@@ -44,7 +44,7 @@ static void many_stop(struct many *t)
 	fx_stop(&t->x);
 }
 
-/* Posts a Write of QP i, with i as wr_id, and pulls it. */
+/* Posts and pulls a Write of QP i, with i as wr_id. */
 static void write_one(struct many *t, unsigned int i)
 {
 	t->x.qp = t->qp[i];

@@ -2,8 +2,8 @@
 /* LINK: iwarp */
 /*
  * Reused slots of a send queue, with no check for placement meanwhile (iwarp/unplaced.c). Reads
- * complete with their responses. Later WQEs must be checked themselves, not by the former contents
- * of their slots.
+ * complete with their responses. The check of a later WQE must ignore the former contents of its
+ * slot.
  */
 #include "fixture/iw_receipts.h"
 

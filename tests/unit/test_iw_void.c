@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* LINK: iwarp */
 /*
- * Void messages (iwarp/void.c): which local messages may become void, their replacement, and the
- * effect of the peer's.
+ * Void messages (iwarp/void.c): local messages that may become void, their replacement, and the
+ * effect of the peer's void messages.
  */
 #include "fixture/iw_receipts.h"
 #include "iwarp/rc.h"

@@ -3,8 +3,8 @@
 /* VALGRIND: yes */
 /*
  * XRC on a network that reorders, and a hostile peer of an XRC_SEND. An XRC_SEND sends requests,
- * and gets none. Whatever a request, and whatever the access rights: the session ends with a
- * Terminate before anything is placed.
+ * and gets none. Any request of the peer ends the session with a Terminate before anything is
+ * placed, whatever the access rights.
  */
 #include "fixture/iw_receipts.h"
 

@@ -334,7 +334,7 @@ enum revocation {
 	REVOCATIONS,
 };
 
-/* A region of x's memory, and a window on it if the revocation is about one. */
+/* A region of x's memory, and a window on it if the revocation needs a window. */
 struct right {
 	struct iw_mr *mr;
 	struct iw_mw *mw;
@@ -513,7 +513,7 @@ static void not_revoked(void **state)
 
 /*
  * An unbound window, or one bound for Writes, gives no right to read. Binding or freeing it revokes
- * nothing. Nor does a change of other rights.
+ * nothing, and other access rights do not matter.
  */
 static void unbound_window(void **state)
 {

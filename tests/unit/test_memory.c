@@ -534,7 +534,7 @@ static void test_check(void **state)
 
 /*
  * A copy that meets the end of the memory shows its order: all earlier bytes were written. This
- * test is the last one.
+ * test must be the last.
  */
 static void test_ascending(void **state)
 {

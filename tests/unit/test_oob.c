@@ -2,7 +2,7 @@
 /* LINK: conn */
 /*
  * QPs connected out of band: refused connections, Initiates of strangers, early Initiates, late or
- * lost peers, and the association after the last session.
+ * lost peers, and unused associations.
  */
 #include "fixture/oob_host.h"
 
@@ -103,7 +103,7 @@ static void test_early_ones_are_kept(void **state)
 	assert_int_equal(oob_peer_hears(a, SESSION_ENHANCED_REJECT, &m), 20);
 	oob_host_connect(qp, OOB_PEER_LARGER);
 	assert_int_equal(oob_peer_hears(a, SESSION_ENHANCED_ACCEPT, &m), 2);
-	/* The others may be for a later session. They are freed with the QP. */
+	/* The other Initiates may be for a later session, and are freed with the QP. */
 	assert_int_equal(h->conn->oob.n_early, OOB_EARLY_PER_QP - 1);
 	oob_host_qp_free(qp);
 	assert_int_equal(h->conn->oob.n_early, 0);

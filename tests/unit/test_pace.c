@@ -2,8 +2,8 @@
 /* LINK: conn */
 /* VALGRIND: yes */
 /*
- * A sender of datagrams and its receivers (conn/pace.h): datagrams sent before a receiver reports
- * its room, datagrams that wait for it, valid replies, and the replies of a receiver.
+ * A sender of datagrams and its receivers (conn/pace.h): datagrams before a receiver reports its
+ * room, datagrams that wait, and valid replies; and the replies of a receiver.
  */
 #define _GNU_SOURCE
 #include <setjmp.h>
@@ -311,8 +311,8 @@ static void old_version(void **state)
 }
 
 /*
- * Of many receivers that do not read, one causes the full wait. For a second, the others cause
- * short ones.
+ * Of many receivers that do not read, the first causes the full wait. For a second, the others
+ * cause short waits.
  */
 static void deaf_receivers(void **state)
 {
@@ -335,7 +335,7 @@ static void deaf_receivers(void **state)
 
 /*
  * A receiver without room gets further requests soon. The sender waits no longer than for a silent
- * one.
+ * receiver.
  */
 static void no_room(void **state)
 {

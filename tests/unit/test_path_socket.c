@@ -327,7 +327,7 @@ static void test_strangers(void **state)
 	expect_from(&peers[2], "t");
 }
 
-/* Packets that waited in the port's own socket are read before those in the new one. */
+/* Packets in the port's own socket are read before packets in the new socket. */
 static void test_order(void **state)
 {
 	send_to(&peers[0].addr, PATH_SENDS);
@@ -452,7 +452,9 @@ static uint32_t waiting_from(const struct endpoint *e, const struct ip_addr *fro
 	return room.used;
 }
 
-/* A peer gets the room of the socket for its packets, or of the fullest one of several. */
+/*
+ * A peer gets the room of the socket for its packets. Of several sockets, the fullest one counts.
+ */
 static void test_room(void **state)
 {
 	const struct ip_addr *from = &peers[0].addr.remote, stranger_ip = { .b = { [15] = 1 } };

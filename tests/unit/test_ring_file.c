@@ -139,7 +139,7 @@ static void rotates(void **state)
 	ring_file_close(&r);
 }
 
-/* A single file is restarted when it is full; two files are the new one and an older one. */
+/* A single file is restarted when it is full. Of two files, one is older. */
 static void few_files(void **state)
 {
 	struct ring_file r;

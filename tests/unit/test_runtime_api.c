@@ -5,8 +5,8 @@
 /* WRAP: port_node_guid port_gid port_query */
 /* VALGRIND: yes */
 /*
- * The table of rnic_api.h, on the RNIC of the test's process: lookup of ids, the lock around calls
- * of conn/, and the end of ids and their events.
+ * The table of rnic_api.h, on the RNIC of the test's process: lookup of ids, the lock around conn/,
+ * and the end of ids and their events.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -168,8 +168,8 @@ static int setup(void **state)
 }
 
 /*
- * Checks that the lock is free. This thread releases it afterwards, so that later tests do not
- * hang.
+ * Checks that the lock is free. This thread releases the lock afterwards, so that later tests do
+ * not hang.
  */
 static void expect_unlocked(void)
 {
@@ -328,7 +328,7 @@ static void test_device(void **state)
 
 /* ---- ids ---- */
 
-/* RDMA CM has port spaces of unconnected types. Their ids exist and cannot connect. */
+/* RDMA CM has port spaces of unconnected types. Ids of these types exist, but cannot connect. */
 static void test_port_spaces(void **state)
 {
 	static const struct {
@@ -472,7 +472,7 @@ static void test_destroy(void **state)
 	post(other, CM_EVENT_ADDR_ERROR);
 	assert_int_equal(expect_event(chan, CM_EVENT_ADDR_RESOLVED).uid, 1);
 	post(handle, CM_EVENT_ROUTE_RESOLVED);
-	/* One event was read; the other one is removed with the id. */
+	/* One event was read; the other event is removed with the id. */
 	destroy(handle, 1);
 	assert_int_equal(api->cm_destroy_id(handle, &events), -ENOENT);
 	expect_unlocked();
@@ -566,7 +566,8 @@ static void test_release(void **state)
 }
 
 /*
- * The descriptor holds the channel. channel_by_fd() takes no reference; valgrind would detect one.
+ * The descriptor holds the channel. channel_by_fd() takes no reference; valgrind would detect a
+ * reference.
  */
 static void test_by_fd(void **state)
 {

@@ -336,7 +336,7 @@ static void add_way(struct ip_addr ip, const char *interface, bool running)
 	ways[n_ways++].running = running;
 }
 
-/* Returns the number of local addresses for a peer. The first one is *first. */
+/* Returns the number of local addresses for a peer, and writes the first one to *first. */
 static unsigned int told(const char *paths, struct ip_addr remote, struct ip_addr *first)
 {
 	struct config config = { 0 };

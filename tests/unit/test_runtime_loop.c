@@ -35,7 +35,7 @@ int __wrap_pthread_mutex_unlock(pthread_mutex_t *mutex)
 static int setup(void **state)
 {
 	fake_shard_reset();
-	/* Not NULL, so that datagram_is_pending() is called. It is never dereferenced. */
+	/* Not NULL, so that datagram_is_pending() is called. The pointer is never dereferenced. */
 	s->conn.datagrams.out = (struct datagram_out *)&fake;
 	before_unlock = NULL;
 	return 0;
@@ -399,7 +399,7 @@ static void test_deadline(void **state)
 	loop_finish(s);
 	assert_int_equal(fake.timer_sets, 1);
 	assert_int_equal(fake.timer, fake.next_timeout);
-	/* The timer is moved to an earlier time at once, and not to a later one. */
+	/* The timer is moved at once to an earlier time, but not to a later time. */
 	fake.next_timeout += MSEC;
 	loop_finish(s);
 	assert_int_equal(fake.timer_sets, 1);

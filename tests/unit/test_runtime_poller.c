@@ -438,8 +438,8 @@ static int expect_nap(struct pollfd *fds, unsigned int n, uint64_t timeout)
 }
 
 /*
- * A poller puts off the end of a long nap when little of it is left: once, and only during such a
- * nap. The new end depends on how long the thread was parked.
+ * A poller puts off the end of a long nap when little of it is left: once per nap. The new end
+ * depends on how long the thread was parked.
  */
 static void test_poll_puts_nap_off(void **state)
 {

@@ -118,8 +118,8 @@ static int setup(void **state)
 /* ---- tests ---- */
 
 /*
- * The thread detects changes, so it starts before the watch. It is woken after the watch, whose
- * descriptor it must sleep on from now on.
+ * The thread detects changes, so it starts before the watch. The thread is woken after the watch,
+ * whose descriptor it must sleep on from now on.
  */
 static void test_start_and_stop(void **state)
 {

@@ -168,7 +168,7 @@ static void forgotten(void)
 	must(s->progress.wake_fd == -1 && s->progress.timer_fd == -1 && s->net.epoll_fd == -1);
 	must(!s->progress.started && !shard_is_awaited(s));
 	must(channel_is_foreign(channel));
-	/* Objects of the parent still lock and unlock it. */
+	/* Objects of the parent still lock and unlock the parent's shard. */
 	shard_lock(s);
 	shard_unlock(s);
 	own = rnic_get();

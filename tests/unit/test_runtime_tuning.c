@@ -81,7 +81,7 @@ static void test_post_at(void **state)
 		{ 6000, 1, true, TUNING_POST_SEND },
 		{ 23999, 3, true, TUNING_POST_WAIT },
 		{ 24000, 3, true, TUNING_POST_SEND },
-		/* Nobody else would send it. */
+		/* No thread would send it later. */
 		{ 0, 0, false, TUNING_POST_SEND },
 		/* Another thread read the clock later: the difference wrapped. */
 		{ UINT64_MAX, 3, true, TUNING_POST_SEND },

@@ -91,8 +91,8 @@ static void test_not_in_use(void **state)
 }
 
 /*
- * The chunk is ignored about its own source address, or an unconfirmed address, or from an
- * unconfirmed one.
+ * The chunk is ignored if it names its own source address or an unconfirmed address, or comes from
+ * an unconfirmed address.
  */
 static void test_refused(void **state)
 {
@@ -117,7 +117,10 @@ static void test_refused(void **state)
 	nothing();
 }
 
-/* Another stack may use this chunk type for something else. Its upper bits demand to skip it. */
+/*
+ * Another stack may use this chunk type for something else. The upper bits of the type demand to
+ * skip the chunk.
+ */
 static void test_foreign(void **state)
 {
 	const struct path_addr second = second_path();

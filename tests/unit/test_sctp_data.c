@@ -78,7 +78,7 @@ static void test_sack_duplicates(void **state)
 	assert_int_equal(s.cum, t - 1);
 	assert_int_equal(s.dups, 2);
 	assert_int_equal(wire_sctp_sack_dup(&s, 1), t - 1);
-	/* They are reported once. */
+	/* The duplicates are reported once. */
 	begin();
 	add_data_flags(t, 0xff, 3, 1);
 	sendp();
@@ -484,7 +484,10 @@ static void test_defers_no_loss(void **state)
 	assert_int_equal(take_data(), last + 8);
 }
 
-/* If no message fits the rest of a packet, PAD fills it, and the batch continues after it. */
+/*
+ * If no message fits the rest of a packet, PAD fills the rest, and the batch continues in the next
+ * packet.
+ */
 static void test_padded(void **state)
 {
 	struct wire_sctp_chunk c;

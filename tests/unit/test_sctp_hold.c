@@ -58,7 +58,7 @@ static void test_unsent(void **state)
 	script("< Ptag / " SACK(2) HOLD("D+1") OUT("D+1", "72"), "-");
 }
 
-/* The receipt waits for the peer's window. Once it leaves, a SACK goes with it. */
+/* The receipt waits for the peer's window. Once the receipt leaves, a SACK goes with it. */
 static void test_unsent_for_want_of_window(void **state)
 {
 	receipts_user_say(1, 0);

@@ -29,7 +29,7 @@ static void sample(struct host *h, const uint8_t *packet, size_t len)
 	samples.len[i] = len;
 }
 
-/* Corrects a packet's checksum, so that more than the checksum is tested, and delivers it. */
+/* Delivers a packet with the right checksum, so that more than the checksum is tested. */
 static void throw(struct host * victim, const struct path_addr *from, uint8_t *p, size_t len)
 {
 	if (len >= WIRE_SCTP_COMMON_LEN) {

@@ -145,8 +145,8 @@ static void connect_out(void)
 }
 
 /*
- * Delivers the peer's INIT ACK from this address. The link of its first address is down, so the
- * list omits it.
+ * Delivers the peer's INIT ACK from this address. The link of the peer's first address is down, so
+ * the list omits this address.
  */
 static void answer_init(const struct path_addr *from)
 {
@@ -221,7 +221,10 @@ static void test_claim(void **state)
 	expect_init(&f.path);
 }
 
-/* An ABORT from an address not named by the user means nothing for the named one. */
+/*
+ * An ABORT from an address that the user did not name means nothing for the address that the user
+ * named.
+ */
 static void test_refused(void **state)
 {
 	struct path_addr second = second_path();

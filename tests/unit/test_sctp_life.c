@@ -317,7 +317,7 @@ static void test_adaptation(void **state)
 	world_free(w);
 }
 
-/* The number of streams is the lower one of both directions. */
+/* The number of streams is the minimum of both directions. */
 static void test_streams(void **state)
 {
 	struct host *a, *b;

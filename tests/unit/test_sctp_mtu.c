@@ -318,7 +318,7 @@ static struct packet *large(bool alive)
 }
 
 /*
- * 6951-5.6-02: small packets arrive, large ones do not, and without ICMP. This is detected long
+ * 6951-5.6-02: small packets arrive, large ones do not, and without ICMP. The loss is detected long
  * before T3. Packets that are too large are sent again singly, without DF.
  */
 static void test_black_hole(void **state)

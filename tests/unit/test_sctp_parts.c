@@ -302,7 +302,7 @@ static void test_cc_rtt(void **state)
 	cc.cwnd = most - 400;
 	sctp_cc_acked(&cc, 1000, true, false, false);
 	assert_int_equal(cc.cwnd, most);
-	/* Also in congestion avoidance. */
+	/* The limit also applies in congestion avoidance. */
 	cc.ssthresh = 10000;
 	cc.cwnd = most - 400;
 	sctp_cc_acked(&cc, most, true, false, false);

@@ -262,8 +262,8 @@ static void finish_handshake(void)
 }
 
 /*
- * Both sides connect, and the peer's INIT comes from another address than the one that this side
- * connects to: the result is one association.
+ * Both sides connect. The peer's INIT comes from another address than the one that this side
+ * connects to. The result is one association.
  */
 static void test_collision_elsewhere(void **state)
 {

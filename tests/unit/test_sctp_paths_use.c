@@ -399,7 +399,7 @@ static void test_restart(void **state)
 	expect_refused(&stranger, stranger.remote.b + 12);
 	assert_int_equal(f.a->peer_tag, old);
 	assert_int_equal(f.s->table.assoc_count, 1);
-	/* From the second address: a restart, which continues there. */
+	/* An INIT from the second address restarts the association there. */
 	begin_tag(0);
 	add_init(WIRE_SCTP_INIT, &init);
 	add_param(WIRE_SCTP_PARAM_IPV4, f.path.remote.b + 12, 4);

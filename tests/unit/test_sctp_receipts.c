@@ -100,8 +100,8 @@ static void test_length(void **state)
 }
 
 /*
- * Other stacks skip both silently (RFC 9260 3.2, 3.2.1). This stack does the same without
- * negotiation.
+ * Other stacks skip both silently (RFC 9260 3.2, 3.2.1). Without negotiation, this stack skips both
+ * as well.
  */
 static void test_others(void **state)
 {

@@ -146,7 +146,7 @@ static void test_small_window(void **state)
 	world_free(w);
 }
 
-/* Two flows through one bottleneck get fair shares, and use most of it. */
+/* Two flows through one bottleneck get fair shares, and use most of its rate. */
 static void test_fairness(void **state)
 {
 	struct host *a, *b, *c;

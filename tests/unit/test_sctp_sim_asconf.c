@@ -275,8 +275,8 @@ static bool has_none(const struct host *h)
 }
 
 /*
- * True if h may change now. Two hosts lose each other if both lose all addresses that the other one
- * knows, before the announcements. The same holds for a host that loses two addresses before it has
+ * True if h may change now. Two hosts lose each other if both lose all addresses known to the peer,
+ * before the announcements. The same holds for a host that loses two addresses before it has
  * announced the first loss.
  */
 static bool may_change(const struct scene *s, const struct host *h)

@@ -134,8 +134,8 @@ static void pass(struct scene *s, uint32_t msec)
 }
 
 /*
- * Links die one after the other, except the last one. Then they come back, and the primary path is
- * used again.
+ * Links die one after the other, except the last link. Then all links come back, and the primary
+ * path is used again.
  */
 static void test_one_by_one(void **state)
 {
@@ -236,7 +236,9 @@ static void test_early(void **state)
 	}
 }
 
-/* All links die. Any one of them comes back before the peer fails: DATA continues soon. */
+/*
+ * All links die. One link comes back before the peer fails, whichever it is: DATA continues soon.
+ */
 static void test_one_returns(void **state)
 {
 	struct scene s;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* LINK: sctp */
 /*
- * Two hosts with two links, one of which is dead at the setup of an association: knowledge of
- * earlier associations, and the time to find a link that works again.
+ * Two hosts with two links, one of which is dead at the setup of an association. Knowledge of
+ * earlier associations helps, and the dead link is found once it works.
  */
 #include "fixture/sctp_sim.h"
 
@@ -64,7 +64,7 @@ static bool all_sent_but_closed(struct world *w)
 }
 
 /*
- * The first link has died since, and the user names the first address: within T1, the INIT is sent
+ * The first link has died since, and the user names the first address. Within T1, the INIT is sent
  * by the second link.
  */
 static void test_dead_link(void **state)

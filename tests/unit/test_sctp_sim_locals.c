@@ -2,7 +2,7 @@
 /* LINK: sctp */
 /*
  * Two hosts with two links, each with separate addresses. An association survives the loss of a
- * link: no byte is lost or delivered twice, and the pause is shorter than the one in docs/guide.md.
+ * link. No byte is lost or delivered twice, and the pause is shorter than docs/guide.md permits.
  */
 #include "fixture/sctp_sim.h"
 
@@ -143,8 +143,8 @@ static void test_known(void **state)
 }
 
 /*
- * Whichever path answers first, a process soon knows that both addresses are the same host's. It
- * can connect again by the other one.
+ * Whichever path answers first, a process soon knows that both addresses are the same host's. The
+ * process can connect again by the other address.
  */
 static void test_learnt(void **state)
 {

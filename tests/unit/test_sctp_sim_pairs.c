@@ -137,7 +137,7 @@ static void test_any_order(void **state)
 }
 
 /*
- * INITs may go to other known addresses of the peer. Those of two associations may cross a single
+ * INITs may go to other known addresses of the peer. INITs of two associations may cross a single
  * INIT.
  */
 static void test_any_order_again(void **state)
@@ -185,9 +185,9 @@ static void cut(struct scene *s, unsigned int pair, bool off)
 }
 
 /*
- * Two associations have failed over, each to the addresses of the other one. The peer dies, and
- * connects again with the pair of the first one. The first association restarts, and no further one
- * appears.
+ * Two associations have failed over, each to the addresses of the other association. The peer dies,
+ * and connects again with the first pair of addresses. The first association restarts, and no
+ * further one appears.
  */
 static void test_restart_behind_failover(void **state)
 {

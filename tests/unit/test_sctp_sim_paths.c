@@ -112,7 +112,8 @@ static void test_dies_in_handshake(void **state)
 		simnet_cut(s.w->net, s.w->link, true);
 		run(s.w, 12 * SEC, both_up);
 		/*
-		 * Two more COOKIE ECHOs are sent there before the limit: one of them must arrive.
+		 * Two more COOKIE ECHOs are sent to the second address before the limit. At least
+		 * one must arrive.
 		 */
 		simnet_heal(s.w->net, &s.second[0]);
 		simnet_heal(s.w->net, &s.second[1]);

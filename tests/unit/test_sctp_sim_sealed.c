@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* LINK: net */
 /*
- * SCTP in DTLS over a simulated network: handshakes that lose packets and cross, key changes, peers
- * that restart or lose their sessions, and links that die before their session. Each message
- * arrives once. Associations come up and continue in time, and are not lost before the silent
- * limit.
+ * SCTP in DTLS over a simulated network: lost and crossing handshakes, key changes, peers that
+ * restart or lose their sessions, and links that die before their session. Each message arrives
+ * once. Associations come up and continue in time, and are not lost before the silent limit.
  */
 #include "fixture/sctp_sealed.h"
 
@@ -166,8 +165,8 @@ static bool survivor_has_lost(struct world *w)
 }
 
 /*
- * One side is killed or ends, and starts again. It connects again, or the peer detects this and
- * connects.
+ * One side is killed or ends, and starts again. This side connects again, or the peer detects the
+ * restart and connects.
  */
 static void test_restart(void **state)
 {
@@ -365,8 +364,8 @@ static void test_failover(void **state)
 }
 
 /*
- * The second link is dead at the setup of the association. Its handshake waits until the link
- * works. Then the first link dies.
+ * The second link is dead at the setup of the association. The link's handshake waits until the
+ * link works. Then the first link dies.
  */
 static void test_dead_link(void **state)
 {

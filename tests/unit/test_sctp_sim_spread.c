@@ -14,8 +14,8 @@ struct scene {
 };
 
 /*
- * Sets up both directions of a link, in bytes per second, with the delay of one direction. Its
- * queue holds 20 ms, and at least 20 packets.
+ * Sets up both directions of a link, in bytes per second, with the delay of one direction. The
+ * link's queue holds 20 ms, and at least 20 packets.
  */
 static void set_link(struct simnet_link link[2], uint64_t rate, uint64_t delay)
 {
@@ -133,8 +133,8 @@ static void test_unequal(void **state)
 }
 
 /*
- * Measures the bytes per second of a's flow, and of a flow of two other hosts, through a bottleneck
- * common to all links.
+ * Measures two flows through a bottleneck common to all links, in bytes per second: a's flow, and a
+ * flow of two other hosts.
  */
 static void share(uint64_t seed, unsigned int links, uint64_t got[2])
 {
@@ -177,8 +177,8 @@ static void share(uint64_t seed, unsigned int links, uint64_t got[2])
 
 /*
  * Through one bottleneck, an association with two or three paths gets about the rate of one path
- * (RFC 6356 2), averaged over some seeds. Independent paths would get a third more, or half as much
- * again.
+ * (RFC 6356 2), on average over some seeds. Independent paths would get a third more, or half as
+ * much again.
  */
 static void test_fair(void **state)
 {
@@ -301,7 +301,7 @@ static void test_deaths(void **state)
 		deaths(seed);
 }
 
-/* All links die. Any one of them returns, and carries the rest. */
+/* All links die. One link returns, whichever it is, and carries the rest. */
 static void test_one_returns(void **state)
 {
 	for (uint64_t seed = sim_first(); seed <= sim_last(60); seed++) {
@@ -322,7 +322,7 @@ static void test_one_returns(void **state)
 			simnet_cut(s.w->net, link[i], true);
 		run(s.w, (1 + seed % 12) * SEC, NULL);
 		simnet_cut(s.w->net, link[seed % 3], false);
-		/* Its path is probed after the RTO, which doubles without an answer. */
+		/* The link's path is probed after the RTO, which doubles without an answer. */
 		run(s.w, (2 + seed % 12 * 2) * SEC, NULL);
 		before = s.g->received;
 		run(s.w, SEC, NULL);

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* LINK: sctp */
 /*
- * DATA over two paths at once, chunk by chunk: the choice of the path, loss detection, and the
- * meaning of SACKs for each path.
+ * DATA over two paths at once, chunk by chunk: the choice of the path, loss detection, and SACKs.
  */
 #include "fixture/sctp_paths.h"
 #include "sctp/spread.h"
@@ -265,9 +264,9 @@ static void test_late_window(void **state)
 }
 
 /*
- * Number 4 was sent on the second path, which is slow, and again on the first one, after the chunks
- * in flight there. The second path's transmission arrives, wait ns after the first path's
- * transmission. This proves nothing about the first path.
+ * Chunk 4 was sent on the second path, which is slow. It was sent again on the first path, after
+ * the chunks in flight there. The second path's transmission arrives, wait ns after the first
+ * path's transmission. This proves nothing about the first path.
  */
 static void move(uint64_t min, uint64_t wait)
 {

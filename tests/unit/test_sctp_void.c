@@ -43,8 +43,8 @@ static void expect_even(void)
 }
 
 /*
- * A message in flight that becomes void still counts with its length. Its retransmission omits its
- * bytes. The memory is free for the application at once.
+ * A message in flight that becomes void still counts with its length. The retransmission has none
+ * of its bytes. The memory is free for the application at once.
  */
 static void test_in_flight(void **state)
 {

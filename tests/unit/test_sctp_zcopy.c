@@ -236,7 +236,7 @@ static void unreadable(unsigned int n)
 	b = output();
 	assert_int_equal(b.segment, 1472);
 	assert_int_equal((b.len + b.segment - 1) / b.segment, 3);
-	/* That packet and earlier ones. */
+	/* This packet and earlier ones. */
 	assert_int_equal(u.fills, n / 2 * 2 + 2);
 	assert_int_equal(b.n_refs, 6 - u.fills);
 	assert_int_equal(f.a->inflight.referenced, 6 - u.fills);

@@ -107,7 +107,7 @@ static void test_renege_head(void **state)
 	assert_int_equal(f.a->inflight.referenced, 0);
 }
 
-/* All retransmissions have the bytes of the first one. */
+/* All retransmissions have the bytes of the first retransmission. */
 static void test_lost(void **state)
 {
 	establish_and_reference(5);
@@ -486,7 +486,7 @@ static void test_smaller_path(void **state)
 	assert_int_equal(f.a->inflight.referenced, 6);
 }
 
-/* After a COOKIE ECHO, and perhaps lost with it. */
+/* The message follows a COOKIE ECHO, and perhaps is lost with it. */
 static void test_cookie_echo(void **state)
 {
 	struct wire_sctp_init init = our_init();

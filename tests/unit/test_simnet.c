@@ -116,7 +116,9 @@ static void test_drop(void **state)
 	assert_int_equal(st.overtaken + st.changed, 0);
 }
 
-/* New rules replace the previous ones at once. Their time starts when they come into force. */
+/*
+ * New rules replace the previous ones at once. The time of a rule starts when it comes into force.
+ */
 static void test_force(void **state)
 {
 	struct simnet_link link[2] = { { 0 } };

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* LINK: iwarp */
 /*
- * Streams with a local session that is over, while the peer's end is late by more than a second.
- * Such streams are retired, and reusable once all messages of the peer have arrived, in any order.
+ * Streams whose local session is over, while the peer's end is late by more than a second. These
+ * streams are retired. They are reusable once all messages of the peer have arrived, in any order.
  */
 #include "fixture/iw_fixture.h"
 
@@ -64,7 +64,7 @@ static void stop_idle(struct fx *x)
 }
 
 /*
- * A peer need not answer the local Terminate with another one (RFC 5043 6.2): an Initiate shows the
+ * A peer need not answer the local Terminate with a Terminate (RFC 5043 6.2). An Initiate shows the
  * peer's end, but a segment does not.
  */
 static void initiate_on_a_retired_stream(void **state)

@@ -81,8 +81,8 @@ static void check_pipe(void)
 }
 
 /*
- * With the method of new kernels, and with that of older ones. The latter is used once a descriptor
- * has refused the former.
+ * The method of new kernels, and that of older kernels, which is used once a descriptor has refused
+ * the new method.
  */
 static void pipe_is_read(void **state)
 {

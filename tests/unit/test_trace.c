@@ -3,8 +3,8 @@
 /* VALGRIND: yes */
 /*
  * The list of trace events, and their output: a line of the log, or a record of a qlog file. With
- * an argument, the program tests nothing: --events prints the list in the format of
- * docs/trace-events.md, --records prints a qlog with each event several times.
+ * an argument, the program tests nothing. --events prints the list in the format of
+ * docs/trace-events.md; --records prints a qlog with each event several times.
  */
 #include <setjmp.h>
 #include <stdarg.h>

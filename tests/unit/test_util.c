@@ -181,7 +181,7 @@ static int step(struct list_node *head, struct list_node *mark)
 	return n ? list_entry(n, struct item, node)->value : -1;
 }
 
-/* Elements come and go during a walk: it visits each element that stays once. */
+/* A walk visits each element that stays once, while other elements come and go. */
 static void test_list_step(void **state)
 {
 	struct item items[5];

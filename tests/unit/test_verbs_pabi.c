@@ -176,8 +176,8 @@ static void test_installed_library_is_known(void **state)
 }
 
 /*
- * The installed libibverbs initialises a context inside the reserved room. It finds its own data
- * there: the operations that pabi_set_ops() compares, and the struct's size.
+ * The installed libibverbs initialises a context inside the reserved room. libibverbs finds its own
+ * data there: the operations that pabi_set_ops() compares, and the struct's size.
  */
 static void test_context(void **state)
 {

@@ -205,7 +205,7 @@ static void test_steps_behind_the_connection(void **state)
 	}
 }
 
-/* The check fails without any one required attribute, and with any unknown one. */
+/* The check fails if a required attribute is missing, and for each unknown attribute. */
 static void check_masks(enum ibv_qp_state cur, enum ibv_qp_state next, int required, int optional)
 {
 	for (int bit = 1; bit <= IBV_QP_RATE_LIMIT; bit *= 2) {
