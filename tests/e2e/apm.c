@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * One end of a QP pair that is wired by hand, with a second path (automatic path migration), for tests:
+ * One end of a QP pair that is connected by hand, with a second path for automatic path migration:
  *
  *   e2e-apm serve   ADDRESS PORT FIRST SECOND
  *   e2e-apm connect ADDRESS PORT FIRST SECOND
  *
- * FIRST and SECOND are addresses of this side. Numbers and GIDs go over a TCP connection to ADDRESS. Then the client
- * sends messages, which the server sends back, and both compare. Each says "armed" when its QP is, "migrated" when it hears
- * that it is on the second path, and arms it with the first one. When the client is armed once more, it has the QP go
- * back, and ends when it hears that it has.
+ * FIRST and SECOND are local addresses. QP numbers and GIDs go over a TCP connection to ADDRESS.
+ * Then the client sends messages, the server returns them, and both compare. Each side prints
+ * "armed" when its QP is armed. After the event of a migration to the second path it prints
+ * "migrated", and arms the QP with the first path. When the client is armed again, it migrates the
+ * QP back, and ends after the event of this migration.
  */
 #include <arpa/inet.h>
 #include <fcntl.h>
@@ -25,7 +26,7 @@
 
 #define LEN 64
 
-/* What each side tells the other, in the byte order of this machine. */
+/* The data that each side sends to the other, in the byte order of this machine. */
 struct end {
 	union ibv_gid gid[2];
 	uint32_t qp_num;
@@ -37,7 +38,7 @@ static struct ibv_qp *qp;
 static struct ibv_mr *mr;
 static uint8_t buf[2][LEN]; /* sent, and received */
 static struct end own, peer;
-static unsigned int on; /* the path that the QP was on last */
+static unsigned int on; /* the last path of the QP */
 
 static void die(const char *what)
 {
@@ -51,7 +52,7 @@ static void say(const char *what)
 	fflush(stdout);
 }
 
-/* What GID the address has. */
+/* Sets a GID to that of the address. */
 static void set_gid(unsigned int i, const char *address)
 {
 	own.gid[i].raw[10] = own.gid[i].raw[11] = 0xff;
@@ -59,7 +60,7 @@ static void set_gid(unsigned int i, const char *address)
 		die(address);
 }
 
-/* Its index now; -1: it has none while its link is down. */
+/* Returns the GID's current index, or -1: a GID has none while its link is down. */
 static int index_of(unsigned int i)
 {
 	union ibv_gid gid;
@@ -99,7 +100,7 @@ static struct ibv_ah_attr way(unsigned int i)
 	};
 }
 
-/* The path that the QP is not on becomes its second one, as soon as it has a GID. */
+/* Makes the QP's unused path its alternate path, as soon as the path has a GID. */
 static bool rearm(void)
 {
 	struct ibv_qp_attr attr = { .alt_port_num = 1,
@@ -170,7 +171,7 @@ static void send_message(void)
 		die("post_send");
 }
 
-/* Waits for n completions. false: the connection over TCP has ended. */
+/* Waits for n completions. Returns false if the TCP connection has ended. */
 static bool complete(int fd, unsigned int n)
 {
 	struct pollfd ended = { .fd = fd, .events = POLLIN };
@@ -200,7 +201,7 @@ static struct ibv_qp_attr queried(void)
 	return attr;
 }
 
-/* Whether the QP has migrated; then its attributes must say so. */
+/* True if the QP has migrated. Then its attributes must show this. */
 static bool has_migrated(void)
 {
 	struct ibv_async_event ev;
@@ -230,7 +231,7 @@ static void go_back(void)
 		die("migrate");
 }
 
-/* Messages until the client is back on the first path, or the server's peer has gone. */
+/* Exchanges messages until the client is back on the first path, or the server's peer has gone. */
 static void talk(int fd, bool serve)
 {
 	unsigned int migrations = 0;

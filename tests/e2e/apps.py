@@ -23,7 +23,7 @@ def rdma_client(link):
 
 
 def rdma_xclient(*options):
-    """The program sends 16 bytes inline from a QP that it asked for no room for inline data."""
+    """The program sends 16 bytes inline, from a QP that it created without room for inline data."""
     def case(link):
         if link.family == 6:
             raise Skip("rdma_xserver listens on IPv4")
@@ -57,14 +57,15 @@ def stream(tool, *options, env=None):
         port = str(free_port())
         options_ = ["-p", port, *map(str, options)]
         family = ["-f", {4: "ip", 6: "ipv6"}[link.family]]
-        # The server hangs up when it is done. If the client's last poll comes after that, stock rstream takes the
-        # POLLHUP beside the POLLIN for an error. By then the server has had all, and printed its result.
+        # The server disconnects when it is done. If this comes before the client's last poll, stock rstream takes
+        # POLLHUP together with POLLIN as an error. By then the server has received everything, and has printed its
+        # result.
         statuses = (0, select.POLLHUP) if "a" in options else (0,)
         server, client = run_pair(link, [tool, "-b", link.any, *family, *options_],
                                   [tool, "-s", link.address, *family, *options_], int(port), 30, statuses, env=env)
         if "custom" not in server:
             raise Failure("the server printed no result")
-        # rsockets give their memory back while the peer's last Send may be under way, and the device says so.
+        # rsockets deregister memory while the peer's last Send may be under way, and the device logs this.
         said = "".join(line for line in (server + client).splitlines(True) if not line.startswith("sctpiw: QP"))
         for bad in "fail", "error", "mismatch", "data check":
             if bad in said:
@@ -73,18 +74,18 @@ def stream(tool, *options, env=None):
 
 
 def rcopy(link):
-    """Sends a file through rsockets, and compares its contents."""
+    """Sends a file through rsockets, and compares the copy."""
     need("rcopy")
     if link.family == 6:
         raise Skip("rcopy takes no IPv6 address")
-    source, copy = harness.log_file("source"), harness.log_file("copy")  # both sides see them there
+    source, copy = harness.log_file("source"), harness.log_file("copy")  # both sides see these files there
     data = os.urandom(1000003) * 3
     source.write_bytes(data)
     port = free_port()
     server = start("rcopy-server", ["rcopy", "-p", port], link, "server")
     server.wait_listening(port)
     start("rcopy-client", ["rcopy", source, f"{link.address}:{copy}", "-p", port], link).expect(20)
-    # A guest has written it, as far as it is concerned, before it is in the host's file system.
+    # A guest's write is complete for the guest before the data is in the host's file system.
     deadline = time.monotonic() + 10
     while (not copy.exists() or copy.read_bytes() != data) and time.monotonic() < deadline:
         time.sleep(0.1)
@@ -95,13 +96,13 @@ def rcopy(link):
 
 
 def cmtime(link):
-    """How long each step of many connections takes. The server does not end, before rdma-core 56."""
+    """Prints the duration of each step of many connections. Before rdma-core 56, the server does not end."""
     port = free_port()
     options = ["-p", port, "-c", 100]
     new = version("pkg-config", "--modversion", "libibverbs")[2] >= 56
     if new:
-        # Otherwise it connects ids with numbers of QPs that it has made up, too: an iWARP device, which needs the QP,
-        # answers EINVAL.
+        # Without this option, cmtime also connects ids with invented QP numbers. An iWARP device needs the QP, and
+        # returns EINVAL.
         options += ["-q", 0]
     server = start("cmtime-server", ["cmtime", "-b", link.any, *options], link, "server")
     server.wait_listening(port)
@@ -114,7 +115,7 @@ def cmtime(link):
 
 
 def datagrams(*options):
-    """udaddy, which has a port of its own and cannot be told another one."""
+    """udaddy, which has a fixed port."""
     def case(link):
         if link.lossy:
             raise Skip("the program waits for datagrams, which are not sent again when they are lost")
@@ -128,7 +129,7 @@ def datagrams(*options):
 
 
 def refused(*argv):
-    """The program needs datagrams: rdma_cm has none for an iWARP device, and the program says so at once."""
+    """The program needs datagrams. rdma_cm has none for an iWARP device, and the program fails at once."""
     def case(link):
         if link.family == 6:
             raise Skip("one family will do")
@@ -139,7 +140,7 @@ def refused(*argv):
 
 
 def many_qps(link):
-    """Data over 2,048 QPs at once. Then all are destroyed, and three more such rounds leave no more memory in use."""
+    """Data over 2,048 QPs at once. Then all are destroyed. Three more such rounds do not increase the memory in use."""
     p = start("many-qps", [harness.BUILD / "bin/many-qps", link.address, 2048, 16, 128], link)
     p.expect(60)
     if p.output().count("2048 queue pairs: every byte right") != 4:
@@ -153,7 +154,7 @@ def many_qps(link):
 
 
 def preloaded(order="{}:$LD_PRELOAD"):
-    """What stands before a program of sockets to make it one of rsockets, by a second preload library."""
+    """Returns the words before a sockets program that make it use rsockets, by a second preload library."""
     found = [*pathlib.Path("/usr/lib64").glob("rsocket/librspreload.so"),
              *pathlib.Path("/usr/lib").glob("*/rsocket/librspreload.so")]
     if not found:
@@ -162,7 +163,7 @@ def preloaded(order="{}:$LD_PRELOAD"):
 
 
 def sockets(order):
-    """rstream itself, as a program of sockets; each of the two libraries is the first one once."""
+    """rstream itself as a program of sockets. Each of the two libraries comes first once."""
     def case(link):
         beside = preloaded(order)
         port = str(free_port())
@@ -173,7 +174,7 @@ def sockets(order):
 
 
 def iperf(link):
-    """iperf 2. Stock rsockets lack socket options that iperf3 cannot do without."""
+    """iperf 2. Stock rsockets lack socket options that iperf3 needs."""
     if link.family == 6:
         raise Skip("one family will do")
     need("iperf")
@@ -199,7 +200,7 @@ CASES = [
     ("riostream.verify", stream("riostream", "-T", "v", "-S", 4096, "-I", 20, "-C", 10)),
     ("riostream.large", stream("riostream", "-T", "v", "-S", 262144, "-I", 10, "-C", 5)),
     ("riostream.async", stream("riostream", "-T", "a", "-T", "v", "-S", 1000, "-I", 50, "-C", 10)),
-    # The program watches memory for the last byte of an RDMA Write.
+    # The program polls memory for the last byte of an RDMA Write.
     ("riostream.lossy", stream("riostream", "-T", "v", "-S", 4096, "-I", 20, "-C", 10, env={"SCTPIW_IN_ORDER": "1"})),
     ("rstream.verify", stream("rstream", "-T", "v", "-S", 4096, "-I", 20, "-C", 10)),
     ("rstream.large", stream("rstream", "-T", "v", "-S", 1000000, "-I", 5, "-C", 5)),

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""Two threads on engines of their own write no cache line that the other one, or its progress thread, reads or writes.
+"""Two threads on different engines write no cache line that the other thread, or its progress thread, reads or writes.
 
-valgrind's lackey names each access to memory and tells when another thread goes on. What the kernel writes is not seen.
-valgrind numbers threads from 1 on: the first worker, which is the main thread, the progress threads, the other worker.
+valgrind's lackey prints each access to memory, and each switch between threads. It does not see writes of the kernel.
+valgrind numbers threads from 1: the first worker, which is the main thread, the progress threads, the other worker.
 """
 import collections
 import os
@@ -26,14 +26,14 @@ LIMIT = 150
 
 
 class Line(collections.namedtuple("Line", "written read")):
-    """What threads did to a line: the address of the last instruction of each thread that wrote it, or that read it."""
+    """Accesses of threads to a line: the address of the last instruction of each thread that wrote or read the line."""
 
     def users(self):
         return self.written.keys() | self.read.keys()
 
 
 def accesses(trace):
-    """Yields (thread, whether it writes, cache line, address of the instruction) of each access, from the trace's lines."""
+    """Yields (thread, True for a write, cache line, address of the instruction) for each access in the trace."""
     thread, at = MAIN, ""
     for text in trace:
         kind = text[1:2]
@@ -49,7 +49,7 @@ def accesses(trace):
 
 
 def slices(trace, other):
-    """The accesses since the other worker has begun, in pieces of SLICE: how many each thread made, and {cache line: Line}."""
+    """The accesses since the other worker's start, in pieces of SLICE: counts by thread, and {cache line: Line}."""
     pieces, n = [], 0
     for thread, writes, line, at in accesses(trace):
         if not pieces and thread != other:
@@ -66,7 +66,7 @@ def slices(trace, other):
 
 
 def third_quarter(pieces, worker):
-    """The pieces of the third quarter of a worker's accesses, when it has all that it needs, and does not end yet."""
+    """The pieces of the third quarter of a worker's accesses: the worker has all resources, and does not end yet."""
     total, done = sum(count[worker] for count, _ in pieces), 0
     if not total:
         raise Failure(f"thread {worker} has left no trace")
@@ -77,7 +77,7 @@ def third_quarter(pieces, worker):
 
 
 def steady(pieces, workers):
-    """The threads and lines of each worker's third quarter, without the other worker, whose third quarter may be later."""
+    """The threads and lines of each worker's third quarter, without the other worker, whose quarter may be later."""
     threads, all_lines = set(), {}
     for worker in workers:
         others = set(workers) - {worker}
@@ -91,7 +91,7 @@ def steady(pieces, workers):
 
 
 def engines(threads, lines, workers):
-    """The threads of each engine: a worker, and the progress threads that have most lines in common with it."""
+    """The threads of each engine: a worker, and the progress threads that share most lines with this worker."""
     groups = {worker: {worker} for worker in workers}
     for thread in threads - set(workers):
         common = collections.Counter(worker for by in lines.values() for worker in workers
@@ -103,7 +103,7 @@ def engines(threads, lines, workers):
 
 
 def contended(lines, groups):
-    """The lines that a thread of one group has written, and one of another group has written or read."""
+    """The lines that a thread of one group has written, and a thread of another group has written or read."""
     return {line: by for line, by in lines.items() if by.written and sum(bool(by.users() & group) for group in groups) > 1}
 
 
@@ -115,7 +115,7 @@ def wait_for_trace(program, trace):
 
 
 def traced(link, number, operation):
-    """Runs two threads with so many engines. What slices() makes of their trace."""
+    """Runs two threads on number engines. Returns their trace as slices()."""
     other = MAIN + number + 1
     with tempfile.TemporaryDirectory(prefix="sctpiw-e2e-") as directory:
         path = pathlib.Path(directory, "trace")
@@ -138,7 +138,7 @@ def traced(link, number, operation):
 
 
 def measure(link, number, operation):
-    """How many lines engines have contended for, and a text of some of them, with addresses of instructions."""
+    """The number of contended lines, and a text of some of them, with addresses of instructions."""
     harness.need("valgrind")
     pieces, other = traced(link, number, operation)
     threads, lines = steady(pieces, (MAIN, other))
@@ -155,7 +155,7 @@ def apart(*operation):
 
 
 def together(link):
-    """With one engine the threads have nearly all in common: what the other cases do not see can be seen."""
+    """With one engine, the threads share nearly all lines. This shows that the test can see shared lines."""
     number, _ = measure(link, 1, ("write", 64, 128, 1920))
     if number < 100:
         raise Failure(f"two threads on one engine had {number} cache lines in common")

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""`sctpiw run --capture FILE`: what tshark finds in the file, and what happens if the disk is full."""
+"""`sctpiw run --capture FILE`: the packets that tshark finds in the file, and the behaviour on a full disk."""
 import collections
 import os
 import pathlib
@@ -38,7 +38,7 @@ def tshark(path, port):
 
 
 def must_be_sound(packets, link, port):
-    """Checks lengths and checksums, and that addresses and ports are the real ones."""
+    """Checks lengths, checksums, addresses and ports."""
     if not packets:
         raise Failure("no packet was captured")
     for p in packets:
@@ -64,7 +64,7 @@ def must_be_sound(packets, link, port):
 
 
 def blocks(path):
-    """The types of the blocks of a pcapng file, which must be whole."""
+    """The types of the blocks of a pcapng file. Each block must be whole."""
     data, at, types = pathlib.Path(path).read_bytes(), 0, []
     while at < len(data):
         kind, length = (int.from_bytes(data[at + i:at + i + 4], sys.byteorder) for i in (0, 4))
@@ -92,7 +92,7 @@ def rping_both(link, port, count=20, size=3000):
 
 
 def two_processes(link):
-    """Each packet of the pair is in the file twice, as sent and as received, and all are in order."""
+    """The file has each packet of the pair twice, as sent and as received, in order of time."""
     port, path = free_port(), harness.log_file("both.pcapng")
     path.write_text("what is left from an earlier run")
     in_shell(link, path, rping_both(link, port))
@@ -105,7 +105,7 @@ def two_processes(link):
     for source in {p.sctp_srcport for p in packets}:
         sent, got = ([p._replace(frame_packet_flags_direction="", frame_time_epoch="") for p in packets
                       if (p.sctp_srcport, p.frame_packet_flags_direction) == (source, way)] for way in (OUT, IN))
-        # What is under way when a process ends is not read: what has come is all but the last that was sent.
+        # A process that ends does not read packets under way: the received packets are all but the last sent packets.
         first, got = collections.Counter(sent[:len(got)]), collections.Counter(got)
         if first != got:
             raise Failure(f"from port {source} {len(sent)} packets were sent and {sum(got.values())} received: "
@@ -120,7 +120,7 @@ def two_processes(link):
     times = [float(p.frame_time_epoch) for p in packets]
     if max(times) - min(times) > 30 or abs(max(times) - path.stat().st_mtime) > 5:
         raise Failure("timestamps are not of now")
-    # Once more: the file is a new one.
+    # Another run replaces the file.
     size = path.stat().st_size
     in_shell(link, path, "true", name="again")
     if path.stat().st_size != 0:
@@ -128,7 +128,7 @@ def two_processes(link):
 
 
 def batches(link):
-    """Batches of one system call are split into their packets."""
+    """The batch of one system call is split into packets."""
     port = free_port()
     paths = {side: harness.log_file(f"{side}.pcapng") for side in ("server", "client")}
     command = ["ib_write_bw", "-R", "-F", "-d", DEVICE, "-p", port, "-s", 65536, "-n", 100]
@@ -148,7 +148,7 @@ def batches(link):
 
 
 def many(link):
-    """Many processes write at a time, and far more than a buffer holds."""
+    """Many processes write at the same time, far more than a buffer holds."""
     path, ports = harness.log_file("many.pcapng"), [free_port() for _ in range(3)]
     in_shell(link, path, " & ".join(f"({rping_both(link, p, 100, 60000)})" for p in ports) + " & wait", 60)
     kinds = blocks(path)
@@ -170,7 +170,7 @@ def must_have_ended(path, output, why):
 
 
 def file_limit(link):
-    """RLIMIT_FSIZE: the capture ends with a line, and neither the program nor its data suffer."""
+    """At RLIMIT_FSIZE the capture ends with a log line. The program and its data are not affected."""
     port, path = free_port(), harness.log_file("limit.pcapng")
     output = in_shell(link, path, f"ulimit -f 200; {rping_both(link, port, 50, 60000)}")
     must_have_ended(path, output, "File too large")
@@ -179,7 +179,7 @@ def file_limit(link):
 
 
 def fill_disk(link, size, options, last):
-    """Captures on a disk of this size; last is what is behind the name of the file that is looked at."""
+    """Captures on a disk of this size. last: suffix of the name of the file to check."""
     if os.geteuid():
         raise Skip("needs root to make a small disk")
     need("unshare", "mount")
@@ -198,25 +198,25 @@ def fill_disk(link, size, options, last):
 
 
 def disk_full(link):
-    """On a full disk the same happens, and no half block is left in the file."""
+    """On a full disk the capture ends alike, and the file has no partial block."""
     fill_disk(link, "300k", "", "")
 
 
 def files_of(path):
-    """The files of a capture that is kept in several, the oldest first."""
+    """The files of a capture in several files, the oldest first."""
     older = sorted(path.parent.glob(path.name + ".*"), key=lambda p: -int(p.suffix[1:]))
     return [*older, path]
 
 
 def snaplen(link):
-    """Long packets are cut where the option says, and marked as cut; what is left of them is sound."""
+    """Long packets are cut to the length of the option, and marked as cut. The rest of each packet is valid."""
     need("tshark", "capinfos")
     port, path = free_port(), harness.log_file("short.pcapng")
     program = start("both", ["sh", "-c", rping_both(link, port, 20, 30000)], link, "server",
                     options=["--capture", path, "--capture-snaplen", 128])
     program.expect(30)
     info = subprocess.run(["capinfos", "-lTr", path], capture_output=True, text=True, check=True).stdout
-    if info.split()[-2:] != ["128", "128"]:  # of the shortest packet that was cut, and of the longest one
+    if info.split()[-2:] != ["128", "128"]:  # the lengths of the shortest and of the longest cut packet
         raise Failure(f"capinfos says {info!r}")
     done = subprocess.run(["tshark", "-r", path, "-d", f"udp.port=={port},sctp", "-T", "fields", "-e", "frame.cap_len",
                            "-e", "frame.len", "-e", "ip.len", "-e", "udp.srcport", "-e", "sctp.verification_tag"],
@@ -232,7 +232,7 @@ def snaplen(link):
 
 
 def must_be_ring(path, limit, files):
-    """Checks the files of a capture, and returns the packets of all, by tshark, in the order of their time."""
+    """Checks the files of a capture. Returns the packets of all files, by tshark, in the order of their time."""
     found = files_of(path)
     if len(found) != files:
         raise Failure(f"{len(found)} files, not {files}: {found}")
@@ -246,7 +246,7 @@ def must_be_ring(path, limit, files):
 
 
 def ring(link):
-    """The last files are kept; each can be read, and none misses a packet between those beside it."""
+    """The last files are kept. Each can be read, and no packet is missing between neighbouring files."""
     need("tshark", "mergecap")
     port = free_port()
     path, whole = harness.log_file("ring.pcapng"), harness.log_file("merged.pcapng")
@@ -276,7 +276,7 @@ def ring(link):
 
 
 def ring_shared(link):
-    """Several processes share the files: each one of these has a header, and whole packets of all."""
+    """Several processes share the files. Each file has a header, and whole packets of all processes."""
     path, ports = harness.log_file("shared.pcapng"), [free_port() for _ in range(2)]
     script = " & ".join(f"({rping_both(link, p, 60, 60000)})" for p in ports) + " & wait"
     start("both", ["sh", "-c", script], link, "server",
@@ -290,7 +290,7 @@ def ring_shared(link):
 
 
 def ring_disk_full(link):
-    """The disk is full before the files have their size: a line for each process, and the program goes on."""
+    """The disk is full before the files reach their size. Each process logs one line, and the program goes on."""
     fill_disk(link, "500k", "--capture-size 200k", ".1")
 
 

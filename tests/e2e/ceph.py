@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""Ceph's messenger over RDMA: a monitor and an OSD on one host, and clients on the other that compare what they read.
+"""Ceph's messenger over RDMA: a monitor and an OSD on one host, clients on the other host that compare the data.
 
-`./build.sh ceph` runs it, since Ceph's packages are large. No package has the benchmark of the messenger alone; that of
-rados goes by the messenger, too.
+`./build.sh ceph` runs it, since Ceph's packages are large. No package has the messenger's own benchmark. The benchmark
+of rados uses the messenger, too.
 """
 import os
 import re
@@ -14,12 +14,12 @@ import harness
 import ucx
 from harness import BUILD, DEVICE, Failure, Skip, log_file, need, start
 
-UNPACKED = BUILD / "ceph/usr"  # where build.sh has put it
+UNPACKED = BUILD / "ceph/usr"  # where build.sh unpacks it
 PORT = 3300
 POOL = "data"
 OBJECT_BYTES = 3000001
 BENCH_BYTES = 65536
-# There is one OSD, whose objects are in memory; nobody is asked who he is. Each process has few buffers of 16 KiB.
+# The only OSD has its objects in memory. Nothing is authenticated. Each process has few buffers, of 16 KiB.
 CONFIG = """[global]
 fsid = {fsid}
 mon host = [v2:{address}:{port}]
@@ -52,7 +52,7 @@ osd data = {directory}/osd
 
 
 class Cluster:
-    """What its programs have in common: the file of their settings, and their environment."""
+    """The settings file and environment that the programs of a cluster share."""
 
     def __init__(self, link):
         triplet = f"{os.uname().machine}-linux-gnu"
@@ -81,7 +81,7 @@ class Cluster:
         return program
 
     def serve(self):
-        """Starts a monitor and an OSD, and waits until a pool of that can be used."""
+        """Starts a monitor and an OSD, and waits until a pool can be used."""
         monmap = self.directory / "monmap"
         self.run("monmaptool", "--create", "--fsid", self.fsid, "--addv", "a", f"[v2:{self.link.address}:{PORT}]", monmap,
                  side="server", rdma=False)
@@ -98,7 +98,7 @@ class Cluster:
 
 
 def count(program, what):
-    """How many of them `rados bench` reports, of which there must be some."""
+    """The number of operations that `rados bench` reports, at least one."""
     found = re.search(rf"^Total {what} made: +(\d+)$", program.output(), re.M)
     if not found or not int(found[1]):
         raise Failure(f"no {what} were made: {program.output()}")
@@ -106,7 +106,7 @@ def count(program, what):
 
 
 def objects(link):
-    """Puts an object and gets it back, and has rados write and read many."""
+    """Puts an object, gets it back, and lets rados write and read many objects."""
     if not hasattr(link, "subnets"):
         raise Skip("one host")
     cluster = Cluster(link)
@@ -120,7 +120,7 @@ def objects(link):
         raise Failure("the object has come back with other bytes")
     written = cluster.run(*rados, "bench", 2, "write", "-b", BENCH_BYTES, "-t", 4, "--no-cleanup")
     ucx.by_device(written, count(written, "writes") * BENCH_BYTES)
-    count(cluster.run(*rados, "bench", 2, "seq", "-t", 4), "reads")  # it compares what it reads with what it wrote
+    count(cluster.run(*rados, "bench", 2, "seq", "-t", 4), "reads")  # compares the read data with the written data
     for server in servers:
         if not server.running():
             raise Failure(f"{server.name} has ended")

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""Programs with certificates, which the commands of docs/security.md make: who is served, and what is said of those who are not."""
+"""Programs with certificates, made by the commands of docs/security.md: which are served, and the messages for the
+others."""
 import pathlib
 import re
 import subprocess
@@ -10,7 +11,7 @@ from harness import free_port, need, start
 from sealed import check, counter, perftest, pingpong
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-EXAMPLE = "IP:10.0.0.1,IP:fd00::1"  # what stands in the document for the addresses of a host
+EXAMPLE = "IP:10.0.0.1,IP:fd00::1"  # the document's placeholder for the addresses of a host
 LAB = "lab " + "0f" * 32 + "\n"
 CA_SETTINGS = """[ca]
 default_ca = own
@@ -29,7 +30,7 @@ commonName = supplied
 # ------------------------------------------------------------------ certificates
 
 class Authority:
-    """A directory with an authority, made by the first command of the document; the others make the certificates of a host."""
+    """A directory with an authority, by the document's first command. The others make a host's certificates."""
 
     def __init__(self, name="pki"):
         need("openssl")
@@ -46,7 +47,7 @@ class Authority:
         check(done.returncode == 0, f"{command}: {done.stderr}")
 
     def host(self, name, addresses, change=lambda command: command):
-        """The settings of a host with these addresses; change() may make other commands of those of the document."""
+        """The settings of a host with these addresses. change() may change the document's commands."""
         names = ",".join(f"IP:{a}" for a in addresses) or "DNS:nowhere.test"
         for command in self.make_host:
             self.run(change(command.replace("node1", name).replace(EXAMPLE, names)))
@@ -57,7 +58,7 @@ class Authority:
                 "--ca", ca or self.path / "ca.pem"]
 
     def early(self, name, addresses):
-        """One that is not valid yet, for which "openssl x509" has no option."""
+        """A certificate that is not valid yet. "openssl x509" has no option for this."""
         self.host(name, addresses)
         (self.path / "index").write_text("")
         (self.path / "ca.cnf").write_text(CA_SETTINGS)
@@ -89,7 +90,7 @@ def hosts(link, authority=None):
 
 
 def told(link):
-    """What the two sides of a case are told: a certificate each, of one authority."""
+    """The options of the two sides of a case: a certificate each, of one authority."""
     return [options(host) for host in hosts(link)]
 
 
@@ -113,7 +114,7 @@ def rping(link):
 
 
 def personalities(link):
-    """A server that looks like an iWARP NIC, and a client that looks like InfiniBand."""
+    """The server looks like an iWARP NIC, and the client like InfiniBand."""
     port = free_port()
     server, client = hosts(link)
     s = begin(link, server, ["rping", "-s", "-C", "3", "-a", link.any, "-p", str(port)], port, "--personality", "iwarp")
@@ -139,10 +140,11 @@ def long_chain(link):
     accepted(s, c)
 
 
-# ------------------------------------------------------------------ who is not served
+# ------------------------------------------------------------------ refused peers
 
 def refused(make, server_says, client_says, bad="client"):
-    """One side has what make(authority, addresses) makes, and the client has to fail within its limit; both say why, once."""
+    """One side has the settings of make(authority, addresses). The client must fail in time; both sides log the reason
+    once."""
     def case(link):
         port = free_port()
         authority = Authority()
@@ -153,7 +155,7 @@ def refused(make, server_says, client_says, bad="client"):
         client = ["rping", "-c", "-C", "3", "-a", link.address, "-p", str(port)]
         c = start("client", client, link, "client", options=options(settings["client"], "--silent-limit", "8"))
         check(c.wait(20), "a client that has to be refused was served")
-        # A server believes what its client says in the clear when nothing else has come for a while.
+        # The server acts on a cleartext alert of its client only after a while without other packets.
         s.wait_for_output(server_says)
         for program, text in (s, server_says), (c, client_says):
             check(program.output().count(text) == 1, f"{program.name} does not say '{text}' once")
@@ -207,7 +209,8 @@ CAUSES = [
 
 
 def others(link):
-    """With cert-names = any a certificate without the peer's address will do; who has a key besides serves both kinds."""
+    """With cert-names = any, a certificate without the peer's address suffices. A server with a key too serves both
+    kinds."""
     port = free_port()
     authority = Authority()
     server, client = hosts(link, authority)
@@ -218,7 +221,7 @@ def others(link):
                                  ("both", [*client, *key_file()], 'has the certificate "CN=client"')):
         start(name, client_of, link, "client", options=options(settings)).expect(20)
         check(says in s.output(), f"the server does not say '{says}'")
-    # Without either, packets are in the clear, if that is wanted.
+    # Without key and certificate, packets are in the clear, if the server permits this.
     port = free_port()
     s = begin(link, server, ["rping", "-s", "-P", "-a", link.any, "-p", str(port)], port, "--key-optional")
     start("keyless", [*client_of[:-1], str(port)], link, "client", options=["--log", "info"]).expect(20)
@@ -226,7 +229,7 @@ def others(link):
 
 
 def files(link):
-    """Files that cannot be used: one line, and there is no device."""
+    """With unusable files, there is one log line and no device."""
     authority = Authority()
     good = authority.host("good", addresses(link, "client"))
     authority.host("other", addresses(link, "client"))

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * A library for LD_PRELOAD: when the program exits, the counters of its port go into the file
- * $COUNTERS.PID, a line each. Counters belong to a process, so nobody else can read them.
+ * A library for LD_PRELOAD. When the program exits, it writes the counters of its port to the file
+ * $COUNTERS.PID, a line each. Counters belong to a process: other processes cannot read them.
  */
 #define _GNU_SOURCE
 #include <dirent.h>
@@ -47,7 +47,7 @@ static void write_counters(void)
 	fclose(out);
 }
 
-/* The launcher loads it, too, and has no device. */
+/* The launcher also loads this library, but has no device. */
 static __attribute__((constructor)) void start(void)
 {
 	if (getenv("COUNTERS") && !access(PORT "counters", R_OK))

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""DAPL's programs. Its provider for rdma_cm finds the device by the name of a network interface."""
+"""DAPL's programs. DAPL's provider for rdma_cm finds the device by the name of a network interface."""
 import re
 import sys
 
@@ -8,12 +8,12 @@ import harness
 from harness import Failure, Skip, need, start
 
 PROVIDER = "test"
-# The programs have no other ports. Those of one side tell the other their port of rdma_cm by TCP, but for dtestsrq.
+# The ports of the programs are fixed. Each side sends its rdma_cm port to its peer by TCP, except in dtestsrq.
 TCP_PORT, SRQ_PORT = 15828, 45248
 
 
 def pair(link, program, *options, launcher=()):
-    """Runs the two sides of a program, and returns what they have printed."""
+    """Runs the two sides of a program, and returns their output."""
     need(program)
     if not hasattr(link, "subnets"):
         raise Skip("to rdma_cm an address of lo names no device, and DAPL binds to one")
@@ -38,7 +38,7 @@ def must_have_passed(output, count=1):
 
 
 def dtest(link):
-    """RDMA Writes and Reads, and a ping-pong of 100 messages; each side prints the first octet of each."""
+    """RDMA Writes and Reads, and a ping-pong of 100 messages. Each side prints the first octet of each message."""
     size = 20000
     sides = ("server", "client", "0x55"), ("client", "server", "0xaa")
     for output, (ours, theirs, octet) in zip(pair(link, "dtest", "-v", "-b", size, "-B", 10), sides):
@@ -46,14 +46,14 @@ def dtest(link):
         got = re.findall(rf"RCV buffer\[(\d+)\] \S+ contains: (\w+) len={size}$", output, re.M)
         if got != [(str(i), octet) for i in range(100)]:
             raise Failure(f"from the {theirs} came {got}")
-        # It reads without asking whether the peer has changed its memory after our Writes.
+        # dtest reads without checking whether the peer has changed its memory after the local Writes.
         read = re.findall(r"RCV RDMA read buffer contains: (.*)$", output, re.M)
         if not read or not set(read) <= {f"{theirs} RDMA read data...", f"{ours} RDMA write data..."}:
             raise Failure(f"what was read from the {theirs} is {read}")
 
 
 def validated(link):
-    """A ping-pong of RDMA Writes, whose data the program compares by itself."""
+    """A ping-pong of RDMA Writes. The program itself compares the data."""
     for output in pair(link, "dtest", "-D", "-W", "-b", 100000, "-B", 20):
         must_have_passed(output)
 
@@ -61,8 +61,8 @@ def validated(link):
 def dtestsrq(link):
     """Two connections whose messages take their receives from one SRQ.
 
-    Each message fits a packet: DAPL 2.1.10 has them complete in the order in which they were posted, and takes one for
-    another if two messages arrive in turns.
+    Each message fits in a packet: DAPL 2.1.10 expects receives to complete in the order of posting. It mixes up two
+    messages whose packets arrive in turns.
     """
     connections, bursts, burst = 2, 5, 4
     outputs = pair(link, "dtestsrq", "-v", "-c", connections, "-B", burst, "-t", bursts, "-b", 1000)
@@ -77,7 +77,7 @@ def dtestsrq(link):
 
 
 def dtestx(link):
-    """RDMA Writes with immediate data, and atomics. DAPL asks for them on devices of InfiniBand only."""
+    """RDMA Writes with immediate data, and atomics. DAPL uses them only on InfiniBand devices."""
     outputs = pair(link, "dtestx", launcher=["--personality", harness.CHANNEL_ADAPTER])
     for output, text, immediate in zip(outputs, ("Client written data", "Server data"), ("0x7777", "0x1111")):
         must_have_passed(output, 4)

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""What tools show of the device: GIDs, events of the port, counters."""
+"""The device in the output of tools: GIDs, events of the port, counters."""
 import re
 import subprocess
 import sys
@@ -17,7 +17,7 @@ def ip(link, *command):
 
 
 def gids(link):
-    """The addresses of this side of the link, the one of the widest scope first, with type and index."""
+    """The addresses of this side of the link, the widest scope first, with type and index."""
     program = start("ibv_devinfo", ["ibv_devinfo", "-v", "-d", DEVICE], link, "server")
     program.expect(10)
     found = dict(re.findall(r"GID\[ *(\d+)\]:\s+(.*)", program.output()))
@@ -34,7 +34,7 @@ def gids(link):
 
 
 def diags(link):
-    """InfiniBand's tools that read sysfs. ibstat wants a channel adapter."""
+    """InfiniBand's tools that read sysfs. ibstat needs a channel adapter."""
     need("ibstatus", "ibstat")
     status = start("ibstatus", ["ibstatus"], link, "server")
     status.expect(10)
@@ -56,7 +56,7 @@ def events(link):
     watch.wait_for_output("async event FD")
 
     def expect(event):
-        """Waits until the event has been printed once more than before."""
+        """Waits until the event is printed once more."""
         seen[event] = seen.get(event, 0) + 1
         pattern = f"IBV_EVENT_{event} "
         deadline = harness.time.monotonic() + 10
@@ -89,7 +89,7 @@ def read_counters(path):
 
 
 def counters(link):
-    """What ib_write_bw has moved was sent by one side, and received by the other."""
+    """The bytes of ib_write_bw count as sent on one side, and as received on the other."""
     base = harness.log_file("counters")
     env = {"LD_PRELOAD": str(BUILD / "lib/libe2e-counters.so"), "COUNTERS": str(base)}
     perftest_run.run(link, "ib_write_bw", ["-s", SIZE, "-n", COUNT], env=env)
@@ -113,7 +113,7 @@ def counters(link):
 
 
 def lost_packets(link):
-    """Packets that the link loses are sent again, and counted."""
+    """Packets that the link loses are retransmitted, and counted."""
     base = harness.log_file("counters")
     env = {"LD_PRELOAD": str(BUILD / "lib/libe2e-counters.so"), "COUNTERS": str(base)}
     perftest_run.run(link, "ib_write_bw", ["-s", SIZE, "-n", COUNT], seconds=60, env=env)

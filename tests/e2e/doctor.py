@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""What "sctpiw doctor HOST" says of the way to HOST, where the listener runs, on links that are broken in known ways."""
+"""The report of "sctpiw doctor HOST" on the way to HOST, where the listener runs, over links with known faults."""
 import contextlib
 import json
 import re
@@ -30,7 +30,7 @@ def listen(link, port):
 
 
 def ask(link, port, status, *options, **how):
-    """The report on the way to the server's side; status: that of the program."""
+    """The report on the way to the server's side. status: the expected exit status."""
     client = start("doctor", [harness.BUILD / "bin/sctpiw", "doctor", "--json", *options, f"[{link.address}]:{port}"], link,
                    rdma=False, **how)
     client.expect(60, status)
@@ -46,7 +46,7 @@ def must_say(lines, check, status, *words):
 
 @contextlib.contextmanager
 def filtered(link, side, hook, what):
-    """What UDP meets on this side meanwhile."""
+    """Adds a rule for UDP on this side, for the duration of the block."""
     need("nft")
     Veth._run([*link.enter(side), "nft", "-f", "-"], DROP.format(hook=hook, what=what))
     try:
@@ -56,7 +56,7 @@ def filtered(link, side, hook, what):
 
 
 def passes(link):
-    """All is well, and the GID index is that of sctpiw list."""
+    """Everything works, and the GID index equals that of sctpiw list."""
     port = free_port()
     server = listen(link, port)
     lines = ask(link, port, 0)
@@ -107,7 +107,7 @@ def rejected(link):
 
 
 def all_closed(link):
-    """TCP does not pass either, so that nobody can tell."""
+    """TCP does not pass either: the cause is unknown."""
     port = free_port()
     listen(link, port)
     link.cut()
@@ -130,7 +130,7 @@ def rping_server(link, port, *options):
 
 
 def serves(link):
-    """A program listens, and still does afterwards; a stopped program looks like a firewall."""
+    """A program listens, also afterwards. A stopped program looks like a firewall."""
     port = free_port()
     server = rping_server(link, port)
     for _ in range(2):
@@ -147,11 +147,11 @@ def serves(link):
 
 
 def serves_otherwise(link):
-    """A program has the port, with settings other than the doctor's."""
+    """The program at the port has other settings than the doctor."""
     port = free_port()
     server = rping_server(link, port, "--llp", "ip")
     must_say(ask(link, port, 1), "server", "failure", "refuses: sctpiw: llp = ip", "same settings")
-    for user in None, harness.NOBODY:  # a raw socket is not for everybody
+    for user in None, harness.NOBODY:  # a raw socket needs a privilege
         lines = ask(link, port, int(user is not None), "--llp", "ip", user=user)
         must_say(lines, "server", "ok", "a program of sctpiw")
         must_say(lines, "probe", "ok", "there and back")
@@ -170,14 +170,14 @@ def serves_otherwise(link):
 
 
 def no_listener(link):
-    """UDP is dropped where nobody listens: the host's TCP says that it is up."""
+    """UDP is dropped, and nobody listens: the host's TCP shows that the host is up."""
     port = free_port()
     with filtered(link, "server", "input", "drop"):
         must_say(ask(link, port, 1), "probe", "failure", "the host is up, as its TCP says")
 
 
 def lose(link, side, count, words):
-    """A tenth of what enters this side is lost: the line has these words, and about 20 of 200 in this count."""
+    """This side loses a tenth of incoming packets: the line has these words, and this count is about 20 of 200."""
     port = free_port()
     listen(link, port)
     with filtered(link, side, "input", "numgen random mod 100 < 10 drop"):
@@ -195,7 +195,7 @@ def lost_back(link):
 
 
 def wait_for_addresses(link):
-    """A router finds its neighbours only once its own addresses are sure to be its own (RFC 4862)."""
+    """A router resolves its neighbours only after duplicate detection of its own addresses (RFC 4862)."""
     deadline = time.monotonic() + 20
     for side in link.holders:
         while subprocess.run([*link.enter(side), "ip", "-6", "address", "show", "tentative"], capture_output=True,
@@ -206,7 +206,7 @@ def wait_for_addresses(link):
 
 
 def starved(link):
-    """The first datagrams pass, and no others; or short ones alone. Nothing more is asked then."""
+    """Only the first datagrams pass, or only short ones. The doctor then skips the other checks."""
     port = free_port()
     listen(link, port)
     for what, words in (("limit rate over 1/minute burst 5 packets drop", "has ceased to answer.*limits the rate"),
@@ -219,9 +219,9 @@ def starved(link):
 
 
 def narrow(link):
-    """
-    A link in the middle takes less than those of the hosts, whether routers say so or not. What the kernel has learnt
-    from them by the first time changes nothing.
+    """A middle link has a smaller MTU than the hosts' links, whether routers report this or not.
+
+    MTUs that the kernel learns in the first run do not change the second one.
     """
     wait_for_addresses(link)
     port = free_port()

@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""What the documents tell a user to type does what they say: each block of commands of README.md and docs/guide.md, and
+"""The commands in documents do what the documents describe: each block of commands of README.md and docs/guide.md, and
 of the EXAMPLES of the manual pages, is a case.
 
-A block is indented by four columns, or fenced as a language of the shell. It is a script, or a session: lines behind
-"$ " are typed, those behind "server$ " and "client$ " on two hosts, and what stands below a line is what it prints. The
-first words of these lines have to come. In a page of section 5 a block is a file of settings.
+A block is indented by four columns, or fenced as a language of the shell. A block is a script or a session. In a
+session, lines after "$ " are typed, lines after "server$ " and "client$ " on two hosts. Lines below a command are its
+output: their first words must come. In a page of section 5, a block is a file of settings.
 
-Blocks run from a directory that looks like the tree, in network namespaces whose addresses are those of documents.
+Blocks run from a directory that looks like the tree, in network namespaces with the addresses of the documents.
 """
 import contextlib
 import functools
@@ -21,7 +21,7 @@ import time
 import harness
 from harness import BUILD, ROOT, Failure, Skip, Veth, need, start
 
-# What cannot be typed in a test, or does too much for it, and who tries it instead.
+# Commands that a test cannot run, or that do too much, with the reason or the test that runs them.
 LEFT_OUT = {
     "git clone URL sctpiw && cd sctpiw": "the repository has no address of its own",
     'docker run --rm -v "$PWD:$PWD" -w "$PWD" debian:12 ./build.sh demo': "needs a registry of images; ./build.sh roots"
@@ -38,28 +38,28 @@ LEFT_OUT = {
         "needs certificates; e2e.certificates makes some as docs/security.md says",
 }
 MPI = "build/bin/e2e-mpi"
-# What is typed here instead of what a document has.
+# Replacements for text of the documents.
 INSTEAD = {
-    "./build.sh demo": "utils/demo",  # ctest runs behind the build
+    "./build.sh demo": "utils/demo",  # ctest runs after the build
     "SERVER-ADDRESS": "192.0.2.1",
-    "doctor server:": "doctor 192.0.2.1:",  # no name is known in the test
+    "doctor server:": "doctor 192.0.2.1:",  # the test knows no host names
     "sleep 1": "sleep 2",  # a busy machine may need longer to start a server
     " PROGRAM": f" -np 2 --oversubscribe {MPI} p2p",
 }
-# Servers that go on when their clients have gone.
+# Servers that go on after their clients have gone.
 ENDLESS = ("sctpiw doctor --listen 18515",)
-# Programs that are not on every machine. A block that lacks one is skipped by name.
+# Programs that some machines lack. A block that needs a missing program is skipped by name.
 OPTIONAL = ("jq", "mpirun", "tshark")
 ENVIRONMENT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
-SECONDS = 100  # after which a block hangs
+SECONDS = 100  # a block that takes longer hangs
 
 PROMPT = re.compile(r"(server|client|)\$ (.*)")
 SHELLS = ("", "sh", "bash", "console")
-used = set()  # of LEFT_OUT, INSTEAD and ENDLESS
+used = set()  # entries of LEFT_OUT, INSTEAD and ENDLESS
 
 
 class Documented(Veth):
-    """Two hosts with the addresses that documents name (RFC 5737, 3849)."""
+    """Two hosts with the addresses of the documents (RFC 5737, 3849)."""
 
     subnets = {4: "192.0.2.{}", 6: "2001:db8::{}"}
 
@@ -67,10 +67,10 @@ class Documented(Veth):
 harness.LINKS["documented"] = lambda name, family: Documented(name, family, 1500)
 
 
-# ------------------------------------------------------------------ what documents have
+# ------------------------------------------------------------------ the blocks of documents
 
 def indented(lines):
-    """The blocks of a Markdown document that are indented: (number of the first line, lines)."""
+    """The indented blocks of a Markdown document: (number of the first line, lines)."""
     begin = None
     for number, line in enumerate([*lines, "end"]):
         if begin is None and line.startswith("    ") and not lines[number - 1].strip():
@@ -81,7 +81,7 @@ def indented(lines):
 
 
 def fenced(lines, below=""):
-    """The blocks between ```; all, or those below this heading."""
+    """The blocks between ```: all, or those below this heading."""
     begin, heading = None, ""
     for number, line in enumerate(lines):
         if begin is not None and line == "```":
@@ -95,7 +95,7 @@ def fenced(lines, below=""):
 
 
 def blocks():
-    """All of them: (document, number of the first line, lines)."""
+    """All blocks: (document, number of the first line, lines)."""
     for name in "README.md", "docs/guide.md":
         lines = (ROOT / name).read_text().splitlines()
         yield from ((name, number + 1, block) for number, block in sorted([*indented(lines), *fenced(lines)]))
@@ -107,7 +107,7 @@ def blocks():
 
 
 def typed(lines):
-    """What a block has one type, as {host: [commands]}, and the first words of what it shows as output."""
+    """The commands of a block, as {host: [commands]}, and the first words of its lines of output."""
     if not any(PROMPT.fullmatch(line) for line in lines):
         return {"": [line for line in lines if line.strip()]}, []
     commands, shown, more = {}, [], None
@@ -126,7 +126,7 @@ def typed(lines):
 
 
 def runnable(commands):
-    """The commands that a test can run, as it can run them."""
+    """The commands that a test can run, in the form for the test."""
     kept = []
     for command in commands:
         plain = command.partition("  #")[0].strip()
@@ -142,7 +142,7 @@ def runnable(commands):
     return kept
 
 
-# ------------------------------------------------------------------ how they run
+# ------------------------------------------------------------------ runs of blocks
 
 @contextlib.contextmanager
 def place():
@@ -166,19 +166,19 @@ def script(link, here, host, commands):
 
 
 def wait_for_socket(program):
-    """Waits until something on the program's host may be connected to; there is one server on it."""
+    """Waits until a socket on the program's host accepts connections. The host has one server."""
     deadline = time.monotonic() + 10 * harness.SLOW
     while not harness.serves(program.pid):
         if not program.running() or time.monotonic() > deadline:
             raise Failure(f"the server does not listen: {program.output()}")
         time.sleep(0.02)
-    time.sleep(0.1)  # a server binds a moment before it listens
+    time.sleep(0.1)  # a server binds shortly before it listens
 
 
 def check_output(program, shown):
     words = iter([line.split()[0] for line in program.output().splitlines() if line.strip()])
     for word in shown:
-        if word not in words:  # which takes from words what stands before it
+        if word not in words:  # also removes the words before it
             raise Failure(f"the document shows a line that begins with {word}, which does not come, or not there")
 
 
@@ -209,7 +209,7 @@ def run_block(page, lines, link):
 
 
 def lists_are_true(_link):
-    """What the tables above name stands in a document."""
+    """Each entry of the tables above occurs in a document."""
     for _, _, lines in blocks():
         for commands in typed(lines)[0].values():
             runnable(commands)

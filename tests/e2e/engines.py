@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""`sctpiw run --engines N`: programs with threads, and what the tools say of them."""
+"""`sctpiw run --engines N`: programs with threads, and the output of the tools."""
 import json
 import os
 import pathlib
@@ -19,11 +19,11 @@ from harness import BUILD, Failure, start
 ENGINES = THREADS = 3
 UDP_SEGMENT = 103
 SCTPIW = BUILD / "bin/sctpiw"
-MESSAGES = 2000  # of each thread
+MESSAGES = 2000  # for each thread
 
 
 def threads(link, *options, messages=MESSAGES):
-    """A program whose threads have a pair of QPs each, so that each is on an engine of its own."""
+    """A program whose threads have a pair of QPs each. Each pair is on its own engine."""
     return start("both-ends", [BUILD / "bin/both-ends", "send", 64, 10, messages, THREADS], link, "client",
                  options=["--engines", ENGINES, *options])
 
@@ -35,12 +35,12 @@ def finished(program):
 
 
 def ports(link):
-    """While they run, each engine has a port and associations of its own, and stat knows of all."""
+    """While the threads run, each engine has its own port and associations, and stat shows all of them."""
     with tempfile.TemporaryDirectory(prefix="sctpiw-e2e-") as directory:
         program = start("both-ends", [BUILD / "bin/both-ends", "send", 64, 10, 50_000_000, THREADS], link, "client",
                         options=["--engines", ENGINES], env={"XDG_RUNTIME_DIR": directory})
         told, deadline = {}, time.monotonic() + 20
-        while told.get("associations") != 2 * THREADS:  # each end of a pair has its own
+        while told.get("associations") != 2 * THREADS:  # each end of a pair has its own association
             if time.monotonic() > deadline:
                 raise Failure(f"stat did not show what there is: {told}")
             program.must_run_for(0.1)
@@ -54,7 +54,7 @@ def ports(link):
 
 
 def keyed(case):
-    """A case that takes options of the launcher, with a key."""
+    """A case with a key, which is an option of the launcher."""
     def run(link):
         with tempfile.TemporaryDirectory(prefix="sctpiw-e2e-") as directory:
             path = pathlib.Path(directory, "keys")
@@ -68,7 +68,7 @@ def by_number(link, *options):
 
 
 def capture(link):
-    """One file has the packets of all engines, whole."""
+    """One file has the packets of all engines, and all packets are whole."""
     harness.need("tshark")
     with tempfile.TemporaryDirectory(prefix="sctpiw-e2e-") as directory:
         path = pathlib.Path(directory, "packets.pcapng")
@@ -93,14 +93,15 @@ def summary(link):
 
 
 def one_udp_port(link):
-    """A peer with one UDP port for several SCTP ports: the kernel merges its packets, and none is lost at the wrong engine."""
+    """A peer with one UDP port for several SCTP ports: the kernel merges its packets. No engine loses another engine's
+    packets."""
     port = harness.free_port()
     server = start("rping-server", ["rping", "-s", "-P", "-a", link.any, "-p", port], link, "server", options=["--engines", ENGINES])
     server.wait_listening(port)
     inits = [sctp.packet(source, port, 0, sctp.init(1000 + source, 65536, 16, 16, 1, sctp.ADAPTATION)) for source in range(1, 13)]
     answered = set()
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as s:
-        s.setsockopt(socket.IPPROTO_UDP, UDP_SEGMENT, len(inits[0]))  # one send, which arrives in one piece
+        s.setsockopt(socket.IPPROTO_UDP, UDP_SEGMENT, len(inits[0]))  # one send, which arrives as one datagram
         s.sendto(b"".join(inits), (link.address, port))
         s.settimeout(10)
         while len(answered) < len(inits):
@@ -131,7 +132,7 @@ CASES = [
     ("summary", summary),
     ("one_udp_port", one_udp_port),
     ("by_cm", by_cm),
-    ("key_by_cm", keyed(by_cm)),  # its packets do not say whose they are: the listener is on one engine
+    ("key_by_cm", keyed(by_cm)),  # its packets do not identify their engine: the listener is on one engine
     ("ib_write_bw", perftest("ib_write_bw", "-q", 4)),
     ("ib_send_bw", perftest("ib_send_bw")),
     ("ib_read_bw", perftest("ib_read_bw", "-b")),

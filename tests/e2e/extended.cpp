@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 // A C++ program through the extended interfaces: a QP of ibv_wr_*, an extended CQ, a thread domain.
 //
-//	extended server|client ADDRESS PORT
+// 	extended server|client ADDRESS PORT
 //
-// The client writes a pattern into the server's memory in batches, tells its sum, and reads it back in
-// pieces. Both compare, and print "data ok".
+// The client writes a pattern into the server's memory in batches, sends its sum, and reads the
+// pattern back in pieces. Both sides compare, and print "data ok".
 #include <cstdint>
 #include <cstdio>
 #include <cstring>
@@ -17,7 +17,8 @@
 #include <infiniband/verbs.h>
 #include <rdma/rdma_cma.h>
 
-namespace {
+namespace
+{
 
 constexpr std::size_t size = 1 << 20, chunk = 16384;
 constexpr unsigned batch = 8, pieces = 4;
@@ -37,7 +38,8 @@ template <typename T> T *made(T *object, const char *what)
 void done(int ret, const char *what)
 {
 	if (ret)
-		throw std::runtime_error(std::string(what) + ": " + std::strerror(ret < 0 ? errno : ret));
+		throw std::runtime_error(std::string(what) + ": " +
+					 std::strerror(ret < 0 ? errno : ret));
 }
 
 template <typename T, int (*destroy)(T *)> struct Destroy {
@@ -56,13 +58,15 @@ int destroy_cq(ibv_cq_ex *cq)
 
 std::uint64_t sum_of(const std::vector<std::uint8_t> &v)
 {
-	return std::accumulate(v.begin(), v.end(), UINT64_C(1), [](std::uint64_t sum, std::uint8_t byte) {
-		return sum * 31 + byte;
-	});
+	return std::accumulate(v.begin(), v.end(), UINT64_C(1),
+			       [](std::uint64_t sum, std::uint8_t byte) {
+				       return sum * 31 + byte;
+			       });
 }
 
-class End {
-public:
+class End
+{
+      public:
 	explicit End(rdma_cm_id *id) : id(id)
 	{
 		ibv_td_init_attr td_attr = {};
@@ -74,7 +78,8 @@ public:
 		td.reset(made(ibv_alloc_td(id->verbs, &td_attr), "thread domain"));
 		domain_attr.pd = pd.get();
 		domain_attr.td = td.get();
-		domain.reset(made(ibv_alloc_parent_domain(id->verbs, &domain_attr), "parent domain"));
+		domain.reset(
+			made(ibv_alloc_parent_domain(id->verbs, &domain_attr), "parent domain"));
 		cq_attr.cqe = 64;
 		cq_attr.wc_flags = IBV_WC_STANDARD_FLAGS;
 		cq_attr.comp_mask = IBV_CQ_INIT_ATTR_MASK_PD;
@@ -93,9 +98,11 @@ public:
 		qp = made(ibv_qp_to_qp_ex(id->qp), "extended QP");
 		memory.reset(made(ibv_reg_mr(domain.get(), data.data(), size,
 					     IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE |
-						     IBV_ACCESS_REMOTE_READ), "MR"));
+						     IBV_ACCESS_REMOTE_READ),
+				  "MR"));
 		inbox.reset(made(ibv_reg_mr(domain.get(), &received, sizeof(received),
-					    IBV_ACCESS_LOCAL_WRITE), "MR"));
+					    IBV_ACCESS_LOCAL_WRITE),
+				 "MR"));
 		receive();
 	}
 
@@ -118,9 +125,9 @@ public:
 		done(ibv_post_recv(id->qp, &wr, &bad), "receive");
 	}
 
-	// n completions of this kind; others that come meanwhile are counted for who waits for them. What
-	// is behind stays in the CQ: the peer disconnects once it has our last Send, and the receives that
-	// this flushes may be there together with that Send's completion.
+	// Waits for n completions of this kind, and counts others for later calls. Completions
+	// after the n-th stay in the CQ. The peer disconnects once it has the last Send of this
+	// side. The flushed receives may be in the CQ together with that Send's completion.
 	void await(ibv_wc_opcode opcode, unsigned n)
 	{
 		while (seen[opcode & 0xff] < n) {
@@ -160,7 +167,7 @@ public:
 		return message;
 	}
 
-	// All of the memory, to or from the same place over there; read backwards into pieces.
+	// Transfers all of the memory in chunks, to or from the same offset at the peer.
 	void transfer(const Message &remote, bool write)
 	{
 		for (std::size_t at = 0; at < size; at += chunk * batch) {
@@ -180,13 +187,14 @@ public:
 	std::vector<std::uint8_t> data = std::vector<std::uint8_t>(size);
 	Owned<ibv_mr, ibv_dereg_mr> memory, inbox;
 
-private:
+      private:
 	void one(const Message &remote, std::size_t at, bool write)
 	{
 		ibv_sge list[pieces];
 
 		for (unsigned i = 0; i < pieces; i++)
-			list[i] = { reinterpret_cast<std::uintptr_t>(&data[at + i * chunk / pieces]),
+			list[i] = { reinterpret_cast<std::uintptr_t>(
+					    &data[at + i * chunk / pieces]),
 				    chunk / pieces, memory->lkey };
 		qp->wr_id = at;
 		qp->wr_flags = IBV_SEND_SIGNALED;
@@ -214,7 +222,8 @@ void serve(End &end)
 {
 	for (std::uint32_t round = 0; round < rounds; round++) {
 		check(end.next_message().round == round);
-		end.send({ reinterpret_cast<std::uintptr_t>(end.data.data()), 0, end.memory->rkey, round });
+		end.send({ reinterpret_cast<std::uintptr_t>(end.data.data()), 0, end.memory->rkey,
+			   round });
 		Message told = end.next_message();
 		check(told.sum == sum_of(end.data));
 		for (auto &byte : end.data)

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""Programs of C++ and of Python over the extended interfaces of verbs. They check their data."""
+"""C++ and Python programs over the extended interfaces of verbs. They check their data."""
 import os
 import pathlib
 import subprocess
@@ -19,7 +19,7 @@ def ended_well(*outputs):
 
 
 def cpp(link):
-    """Builds it as a user would, with what is installed."""
+    """Builds the program as a user does, with the installed libraries."""
     need("g++")
     program = log_file("extended-cpp")
     made = subprocess.run(["g++", "-std=c++17", "-Wall", "-Wextra", "-Werror", "-O1", "-o", program,
@@ -33,7 +33,7 @@ def cpp(link):
 
 
 def python():
-    """The interpreter of the distribution's pyverbs; PATH may name another one."""
+    """The interpreter of the distribution's pyverbs; PATH may lead to another interpreter."""
     interpreter = "/usr/bin/python3"
     if subprocess.run([interpreter, "-c", "import pyverbs.cmid"], capture_output=True).returncode:
         raise Skip("needs pyverbs (python3-pyverbs), which is not installed")

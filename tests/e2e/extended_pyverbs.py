@@ -5,7 +5,7 @@
     extended_pyverbs.py objects
     extended_pyverbs.py server|client ADDRESS PORT
 
-Prints "data ok" if all is as it should be; anything else is an exception.
+Prints "data ok" on success; any failure is an exception.
 """
 import errno
 import struct
@@ -41,7 +41,7 @@ def qp_ex(context, pd, cq, ops):
 
 
 def objects():
-    """What needs no peer: queries, domains, and a batch that is flushed."""
+    """Tests without a peer: queries, domains, and a batch that is flushed."""
     context = Context(name="sctpiw0")
     ex = context.query_device_ex()
     check("max_sge_rd", ex.orig_attr.max_sge_rd, ex.orig_attr.max_sge)

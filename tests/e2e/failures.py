@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""Failures are reported, and in time."""
+"""Failures are reported in time."""
 import os
 import signal
 import subprocess
@@ -12,15 +12,15 @@ import harness
 import perftest_run
 from harness import BUILD, DEVICE, Failure, free_port, start
 
-KILLED_PEER = 3.0  # seconds in which a killed process on a reachable host is noticed
-SLACK = 0.7  # seconds for the end of the victim, and for the survivor to clean up
-SETUP_LIMIT = 30.0  # seconds without any answer that a connection may take to be made
+KILLED_PEER = 3.0  # maximum seconds until a killed process on a reachable host is noticed
+SLACK = 0.7  # seconds for the victim to end, and for the survivor to clean up
+SETUP_LIMIT = 30.0  # maximum seconds for connection setup without any answer
 SILENT_LIMIT = "SCTPIW_SILENT_LIMIT"  # the setting, in seconds
 PEER = str(BUILD / "bin/e2e-peer")
 
 
 def within(program, seconds, what):
-    """Checks that the program ends in time, with a failure. Returns its status."""
+    """Checks that the program fails in time. Returns its exit status."""
     begin = time.monotonic()
     status = program.wait(seconds + 30)
     took = time.monotonic() - begin
@@ -34,14 +34,14 @@ def layer(link, side):
 
 
 def mute_loopback(link):
-    """With ip, a host says that nobody is there only if no other process of it uses SCTP."""
+    """With ip, a host reports an unreachable port only if no other process on it uses SCTP."""
     return isinstance(link, harness.Loopback) and layer(link, "server") == "ip"
 
 
 def death(link, victim):
-    """The settings for which a killed process on that side is noticed in so many seconds."""
+    """The settings to notice a killed process on that side, and the seconds within which it is noticed."""
     survivor = "client" if victim == "server" else "server"
-    # The kernel's SCTP does not tell its user of an ICMP "protocol unreachable".
+    # The kernel's SCTP does not report an ICMP "protocol unreachable" to its user.
     if mute_loopback(link) or (layer(link, victim), layer(link, survivor)) == ("ip", "kernel"):
         return {SILENT_LIMIT: "4"}, 4 + 3
     return None, KILLED_PEER + SLACK
@@ -53,7 +53,7 @@ def rping_pair(link, count=100000000, env=None):
     server = start("rping-server", ["rping", "-s", "-a", link.any, *common], link, "server", env=env)
     server.wait_listening(port)
     client = start("rping-client", ["rping", "-c", "-a", link.address, *common], link, env=env)
-    client.must_run_for(2.5 if link.in_guest else 0.5)  # by then it is connected
+    client.must_run_for(2.5 if link.in_guest else 0.5)  # the client is connected by then
     if not server.running():
         raise Failure("the server ended early")
     return server, client
@@ -81,7 +81,7 @@ def terminated_server(link):
 
 
 def killed_under_load(link):
-    """A killed receiver of a bandwidth test: the Sends that are flushed make the sender fail."""
+    """A bandwidth test whose receiver is killed: the sender fails, since its Sends are flushed."""
     perftest_run.speaks(link)
     env, seconds = death(link, "server")
     port = free_port()
@@ -110,7 +110,7 @@ def killed_while_idle(victim_side):
         env, seconds = death(link, victim_side)
         server, client = idle_pair(link, env)
         victim, survivor = (server, client) if victim_side == "server" else (client, server)
-        survivor.must_run_for(1.5)  # until nothing is left to be acknowledged
+        survivor.must_run_for(1.5)  # until everything is acknowledged
         victim.signal(signal.SIGKILL)
         survivor.wait_for_output("disconnected", seconds)
         survivor.wait_for_output("flushed", 1)
@@ -119,7 +119,7 @@ def killed_while_idle(victim_side):
 
 
 def idle_lives(link):
-    """A connection does not end because it is idle."""
+    """An idle connection does not end."""
     server, client = idle_pair(link)
     client.must_run_for(6)
     if not server.running():
@@ -127,7 +127,7 @@ def idle_lives(link):
 
 
 def stopped_and_continued(link):
-    """A peer stops in a debugger for longer than a killed one is waited for: the connection lives on."""
+    """A peer stops in a debugger for longer than KILLED_PEER: the connection survives."""
     server, client = rping_pair(link)
     server.signal(signal.SIGSTOP)
     try:
@@ -148,7 +148,7 @@ def stopped_too_long(link):
 
 
 def cut_off(link):
-    """If there is no answer of any kind, the silent limit ends the connection, too."""
+    """Without any answer, the silent limit also ends the connection."""
     if harness.LLP == "kernel" or link.in_guest:
         return cut_off_kernel(link)
     with tempfile.TemporaryDirectory(prefix="sctpiw-e2e-") as name:
@@ -159,11 +159,11 @@ def cut_off(link):
                            env=dict(os.environ, XDG_RUNTIME_DIR=name))
         within(client, 4 + 3, "that its peer is cut off")
         within(server, 4 + 3, "that its peer is cut off")
-        harness.kill_all()  # their sockets are in it
+        harness.kill_all()  # the sockets of the programs are in the directory
 
 
 def cut_off_kernel(link):
-    """The same, where the packets are the kernel's, and no rule is about them."""
+    """The same on the kernel's SCTP: no fault rule applies to its packets."""
     if not hasattr(link, "cut"):
         raise harness.Skip("only between network namespaces")
     server, client = rping_pair(link, env={SILENT_LIMIT: "4"})
@@ -181,7 +181,7 @@ def nobody_listens(link):
     client = start("rping-client", ["rping", "-c", "-a", link.address, "-p", port, "-C", 1], link, env=env)
     if within(client, seconds, "that nobody listens") == 0:
         raise Failure("the client reported success")
-    if link.family == 6:  # perftest speaks IPv4 only
+    if link.family == 6:  # perftest supports only IPv4
         return
     tool = start("ib_send_lat-client", ["ib_send_lat", "-R", "-F", "-d", DEVICE, "-p", port, link.address], link, env=env)
     if within(tool, 5 * seconds, "that nobody listens") == 0:  # perftest tries a few times
@@ -189,7 +189,7 @@ def nobody_listens(link):
 
 
 def rejected(link):
-    """The server rejects the connection: its private data arrives."""
+    """The server rejects the connection, and the client gets the private data of the rejection."""
     port = free_port()
     server = start("peer-server", [PEER, "serve", link.any, port, "reject"], link, "server")
     server.wait_listening(port)
@@ -202,7 +202,7 @@ def rejected(link):
 
 
 def nobody_there(link):
-    """An address of the link's network that no host has."""
+    """No host has this address, which is in the link's network."""
     if not hasattr(link, "nobody_there"):
         raise harness.Skip("not on loopback")
     client = start("rping-client", ["rping", "-c", "-a", link.nobody_there, "-p", 7174, "-C", 1], link)
@@ -211,7 +211,7 @@ def nobody_there(link):
 
 
 def no_route(link):
-    """An address without a route."""
+    """The address has no route."""
     if not hasattr(link, "nobody_there"):
         raise harness.Skip("not on loopback")
     address = {4: "192.0.2.1", 6: "2001:db8::1"}[link.family]
@@ -221,7 +221,7 @@ def no_route(link):
 
 
 def port_taken(link):
-    """Two listeners want one port: the second one is told so."""
+    """The second listener on a port gets an error."""
     port = free_port()
     command = ["rping", "-s", "-P", "-a", link.any, "-p", port]
     first = start("rping-first", command, link, "server")

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""Faults on demand (docs/faults.md), as stock programs see them: one of each kind, and rules that come and go."""
+"""Fault injection (docs/faults.md) with stock programs: one fault of each kind, and rules that come and go."""
 import os
 import pathlib
 import re
@@ -28,7 +28,7 @@ def begin(name, argv, link, side="client", faults=None, seed=1234, **env):
 
 
 def fired(program, rule=1):
-    """Of the faults of a rule that the program's log has: the counts, and the seeds."""
+    """The faults of a rule in the program's log: the counts, and the seeds."""
     found = re.findall(rf"^sctpiw: fault {rule} \(line \d+\) fired for the (\d+)(?:st|nd|rd|th) time, seed (\d+): ",
                        program.output(), re.M)
     return [int(count) for count, _ in found], {int(seed) for _, seed in found}
@@ -45,7 +45,8 @@ def rping(link, faults, **env):
 
 
 def lost(link):
-    """Packets are lost, and rping finds all data right. Each loss is told, with the seed; by default the first one alone."""
+    """Packets are lost, but rping gets the right data. The log has each loss, with the seed; by default only the first
+    loss."""
     counts, seeds = fired(rping(link, "packets out: drop, probability 0.02", SCTPIW_LOG="info"))
     check(len(counts) > 3 and counts == list(range(1, len(counts) + 1)), f"faults that were told: {counts}")
     check(seeds == {1234}, f"seeds that were told: {seeds}")
@@ -54,7 +55,7 @@ def lost(link):
 
 
 def write_bw(link, client_faults, server_faults=None, writes=5000):
-    """ib_write_bw with rules on a side: both sides, of which the client has ended, and its status."""
+    """Runs ib_write_bw with rules on a side. Returns both programs, and the status of the client, which has ended."""
     need("ib_write_bw")
     port = free_port()
     argv = ["ib_write_bw", "-R", "-F", "-d", DEVICE, "-n", writes, "-p", port]
@@ -68,20 +69,20 @@ def write_bw(link, client_faults, server_faults=None, writes=5000):
 
 
 def bandwidth(link, faults, server_faults=None):
-    """ib_write_bw whose client fails, by a fault that is told once."""
+    """The client of ib_write_bw fails by a fault that is logged once."""
     _, client, status = write_bw(link, faults, server_faults)
     check(status not in (0, None), "ib_write_bw ended well, or not at all")
     return client
 
 
 def refused(link):
-    """A registration fails, and ib_write_bw says so and ends."""
+    """A registration fails. ib_write_bw reports the failure and ends."""
     client = bandwidth(link, "reg_mr: fail with ENOMEM")
     check("Couldn't allocate MR" in client.output(), f"ib_write_bw said {client.output()}")
 
 
 def seeded(link):
-    """All processes of a run have one seed, each run another one, unless a setting gives it."""
+    """All processes of a run share a seed, and each run has a new seed, unless a setting gives the seed."""
     def seeds(*options, **env):
         done = subprocess.run([SCTPIW, "run", *options, "--", "sh", "-c", "ibv_devinfo; ibv_devinfo"], capture_output=True, text=True,
                               timeout=30 * SLOW, env=dict(os.environ, **env), check=False)
@@ -96,17 +97,17 @@ def seeded(link):
 
 
 def completed(link):
-    """A Write completes with an error, and ib_write_bw names it."""
+    """A Write completes with an error, and ib_write_bw prints the error."""
     client = bandwidth(link, "after 10 writes: complete with rem_access_err, once")
     check("Failed status 10" in client.output(), f"ib_write_bw said {client.output()}")
 
 
-# Behind so much nothing of setting up the connection is left.
+# After 1 MB of data, connection setup is over.
 BEHIND = "packets {} chunk data, after 1 MB: {}, once"
 
 
 def ends(status, client=None, server=None):
-    """What happens to a queue pair or to a peer in the midst of Writes: ib_write_bw names the status."""
+    """A fault hits a queue pair or a peer during the Writes: ib_write_bw prints the status."""
     def case(link):
         said = bandwidth(link, client and BEHIND.format("out", client), server and BEHIND.format("in", server)).output()
         check(f"Failed status {status}" in said, f"ib_write_bw said {said}")
@@ -114,7 +115,7 @@ def ends(status, client=None, server=None):
 
 
 def frozen(link):
-    """Nothing moves for a while, and all goes on then."""
+    """Nothing moves for a while. Then the Writes go on."""
     for what in "freeze qp for 700 ms", "freeze peer for 700 ms":
         begin_at = time.monotonic()
         server, _, status = write_bw(link, BEHIND.format("out", what), writes=50)
@@ -123,7 +124,7 @@ def frozen(link):
 
 
 def overrun(link):
-    """A CQ is overrun: rping waits for completions that nobody will ever see."""
+    """A CQ is overrun: rping waits for completions that never come."""
     port = free_port()
     server = begin("server", ["rping", "-s", "-a", link.any, "-p", port], link, "server")
     server.wait_listening(port)
@@ -134,7 +135,7 @@ def overrun(link):
 
 
 def unplugged(link):
-    """The port goes down and comes back, and ibv_asyncwatch sees both events."""
+    """The port goes down and comes back, and ibv_asyncwatch prints both events."""
     need("ibv_asyncwatch", "stdbuf")
     watch = begin("watch", ["stdbuf", "-oL", "ibv_asyncwatch", "-d", DEVICE], link, "server",
                   faults="every 500 ms: port down for 200 ms, at most 2 times", SCTPIW_LOG="info")
@@ -162,7 +163,7 @@ def live(link):
                        XDG_RUNTIME_DIR=name)
         pid = client.pid
         moves = lambda: int(re.search(r"port_xmit_packets: (\d+)", ask(directory, "counters", pid))[1])
-        while not (directory / "sctpiw" / str(pid)).exists():  # it has not opened the device yet
+        while not (directory / "sctpiw" / str(pid)).exists():  # the client has not opened the device yet
             client.must_run_for(0.1)
         told = ask(directory, "fault", pid, "packets: drop; reg_mr: fail with EIO  # cut")
         check(re.fullmatch(r"1: fired 0 of \d+ times, seed \d+: packets: drop\n2: fired 0 of 0 times, seed \d+: reg_mr: fail with EIO\n",

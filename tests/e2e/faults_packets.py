@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""Faults of packets and of memory (docs/faults.md), with rping, which compares what it has sent with what comes back."""
+"""Faults of packets and of memory (docs/faults.md), with rping, which compares sent and returned data."""
 import contextlib
 import pathlib
 import re
@@ -17,7 +17,7 @@ BYTES = 5000
 
 
 class Pair:
-    """rping, which pings until somebody ends it; each side has its rules."""
+    """rping without an end. Each side has its own rules."""
 
     def __init__(self, link, directory, client=None, server=None, asked=True, key=None):
         port = free_port()
@@ -27,7 +27,7 @@ class Pair:
         self.server.wait_listening(port)
         argv = ["rping", "-c", "-V", "-C", "2000000", "-S", BYTES, "-a", link.address, "-p", port]
         self.client = begin("client", argv, link, faults=client, **env)
-        for program in (self.server, self.client) if asked else ():  # whom nobody can ask before it has the device
+        for program in (self.server, self.client) if asked else ():  # commands need an open device
             self.wait((directory / "sctpiw" / str(program.pid)).exists, f"{program.name} does not open the device")
 
     def ask(self, program, *words):
@@ -37,7 +37,7 @@ class Pair:
         return int(re.search(rf"^\s*{name}: (\d+)", self.ask(program, "counters"), re.M)[1])
 
     def fired(self, rule=1):
-        """How many events have matched a rule of the client, and how many had the fault."""
+        """The number of events with this fault, and of events that matched a rule of the client."""
         fired, seen = re.search(rf"^{rule}: fired (\d+) of (\d+) times", self.ask(self.client, "fault", "list"), re.M).groups()
         return int(fired), int(seen)
 
@@ -49,7 +49,7 @@ class Pair:
         raise harness.Failure(what)
 
     def wait_traffic(self):
-        """Both sides go on."""
+        """Waits until both sides go on."""
         for program in self.client, self.server:
             before = self.counter(program, "iwInRdmaSends")
             self.wait(lambda: self.counter(program, "iwInRdmaSends") > before + 10, "rping does not go on")
@@ -61,11 +61,11 @@ def pinging(link, *rules, **how):
         try:
             yield Pair(link, pathlib.Path(name), *rules, **how)
         finally:
-            harness.kill_all()  # their sockets are in it
+            harness.kill_all()  # the sockets of the programs are in the directory
 
 
 def dropped(link, **how):
-    """Each tenth packet with data is lost, on the way out and on the way in; those are sent again."""
+    """Each tenth packet with data is lost, outgoing and then incoming. The lost packets are retransmitted."""
     for way in "out", "in":
         with pinging(link, f"packets {way} chunk data: drop, every 10", **how) as pair:
             pair.wait(lambda: pair.fired()[0] >= 20, "too few packets were lost")
@@ -77,13 +77,13 @@ def dropped(link, **how):
 
 
 def keyed(link):
-    """Rules see what is in the records, both ways."""
+    """Rules match packets in encrypted records, both ways."""
     dropped(link, key=key_file("key"))
 
 
 def corrupted(link):
-    """The receiver counts each packet that was damaged behind the checksum, and no others. In IP it does not get those
-    whose port was damaged: of 20 packets with SACKs alone, which have 28 bytes, such are 3 on average."""
+    """The receiver counts only the packets that were damaged after their checksum was computed. With ip, packets with a
+    damaged port do not reach the receiver. Of 20 packets with only a SACK, 28 bytes each, these are 3 on average."""
     least = 10 if harness.LLP == "ip" else 20
     for way in "out", "in":
         with pinging(link, f"packets {way}: corrupt bytes 3, every 10, at most 20 times") as pair:
@@ -95,18 +95,18 @@ def corrupted(link):
 
 
 def sealed(link):
-    """What was damaged before the checksum gets through, and the program sees it. On the way out and on the way in."""
+    """Data that is damaged before the checksum arrives, and the program notices. Outgoing and incoming."""
     for way in "out", "in":
         rule = f"packets {way} chunk data, after 500 kB: corrupt before checksum bytes 8, at most 3 times"
         with pinging(link, rule, asked=False) as pair:
             program = pair.client if way == "in" else pair.server
-            pair.client.wait(30 * harness.SLOW)  # with 0 if the peer has told it
+            pair.client.wait(30 * harness.SLOW)  # status 0 if the peer has reported the damage
             output = pair.client.output() + program.output()
             check(re.search("data mismatch|failed status|error|DISCONNECT", output), f"rping said {output}")
 
 
 def doubled(link):
-    """Packets come twice; the receiver counts their DATA, and the program sees nothing of it."""
+    """Packets arrive twice. The receiver counts duplicate DATA chunks, and the program gets the data once."""
     for way in "out", "in":
         with pinging(link, f"packets {way} chunk data: duplicate times 2, every 10, at most 20 times") as pair:
             receiver = pair.server if way == "out" else pair.client
@@ -124,22 +124,22 @@ def late(link):
 
 
 def short(link):
-    """Longer packets vanish without a word: SCTP finds out, and sends shorter ones."""
+    """Longer packets vanish silently: SCTP detects this, and sends shorter packets."""
     with pinging(link, "packets out: limit size to 1300 B") as pair:
         pair.wait_traffic()
         fired, seen = pair.fired()
         check(fired == seen > 0, f"{fired} of {seen} packets were lost")
         pair.wait_traffic()
-        # Now and then it tries a longer one; but what carries data is shorter.
+        # SCTP sometimes tries a longer packet. Packets with data are shorter.
         pair.wait(lambda: pair.fired()[0] < pair.counter(pair.client, "port_xmit_packets") / 4, "packets are as long as ever")
 
 
 def hole(link):
-    """Nothing comes through, one way and both ways, for a while; rules about other peers have no effect."""
+    """All packets are lost for a while, one way and both ways. Rules about other peers have no effect."""
     other = "203.0.113.9" if link.family == 4 else "2001:db8::9"
     for what in "in", "out", "":
         with pinging(link) as pair:
-            pair.wait_traffic()  # a hole that is over before the two have found each other would have lost nothing
+            pair.wait_traffic()  # a hole before the two sides are connected would lose nothing
             pair.ask(pair.client, "fault", f"packets {what} peer {link.address}, between 300 ms and 700 ms: drop; packets path {other}: drop")
             pair.wait(lambda: pair.fired()[0] >= 1, "nothing was lost")
             pair.wait_traffic()
@@ -147,7 +147,7 @@ def hole(link):
 
 
 def let_go(link):
-    """What a rule holds back is let go when the rule is removed."""
+    """Removal of a rule releases the packets that the rule holds back."""
     with pinging(link) as pair:
         pair.wait_traffic()
         pair.ask(pair.client, "fault", "packets: delay 10 min")
@@ -155,7 +155,7 @@ def let_go(link):
         received = lambda: pair.counter(pair.server, "port_rcv_packets")
 
         def quiet():
-            """The server has read what was there before the rule, and nothing comes."""
+            """The server has read all earlier packets, and no more come."""
             nonlocal before
             before = received()
             pair.client.must_run_for(0.3)
@@ -169,7 +169,7 @@ def let_go(link):
 
 
 def placed(link):
-    """Bytes come into memory in another order, and all data is right in the end."""
+    """Bytes reach memory in another order, but all data is right in the end."""
     for rule in "placements: reverse", "placements: last byte first", "placements: tear for 2 us":
         with pinging(link, rule, rule) as pair:
             pair.wait_traffic()
@@ -177,7 +177,7 @@ def placed(link):
 
 
 def refused(link):
-    """The kernel's SCTP sends its packets itself: a rule about them is refused, with the remedy."""
+    """The kernel sends the packets of its own SCTP: a rule about them is refused, and the message has the remedy."""
     for rule in "packets: drop", "freeze peer for 1 s":
         program = begin("rping", ["rping", "-s", "-a", link.any, "-p", free_port()], link, "server", rule, SCTPIW_LLP="kernel")
         check(program.wait(20) not in (0, None), "rping ended well")

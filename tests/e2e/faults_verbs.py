@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""Faults of verbs, limits, completions, events and rdma_cm (docs/faults.md), as stock programs see them."""
+"""Faults of verbs, limits, completions, events and rdma_cm (docs/faults.md), with stock programs."""
 import json
 import os
 import pathlib
@@ -33,7 +33,7 @@ def fired(program, rule=1):
 
 
 def rping(link, client=None, server=None, client_ends_well=True):
-    """rping with rules on either side. Both programs, which have ended."""
+    """Runs rping with rules on either side. Returns both programs after their end."""
     port = free_port()
     s = start("server", ["rping", "-s", "-a", link.any, "-p", port, "-C", PINGS], link, "server", env=faulty(server))
     if not server or "listen" not in server:
@@ -45,7 +45,7 @@ def rping(link, client=None, server=None, client_ends_well=True):
 
 
 def call_fails(rule, message):
-    """A call of rping's client fails, and rping says which."""
+    """A call of rping's client fails, and rping prints its name."""
     def case(link):
         _, client = rping(link, rule, client_ends_well=False)
         check(fired(client), "the fault is not told")
@@ -54,7 +54,7 @@ def call_fails(rule, message):
 
 
 def connect_fails(link):
-    """rdma_connect fails, and rping says so; it waits for the thread of its CQ then, which nothing ends."""
+    """rdma_connect fails, and rping prints this. Then rping waits for the thread of its CQ, which does not end."""
     port = free_port()
     server = start("server", ["rping", "-s", "-a", link.any, "-p", port], link, "server")
     server.wait_listening(port)
@@ -64,7 +64,7 @@ def connect_fails(link):
 
 
 def rejected(link):
-    """REJECTED comes in place of ESTABLISHED."""
+    """REJECTED comes instead of ESTABLISHED."""
     _, client = rping(link, "established: reject reason 28 data \"no\"; connect_response: reject", client_ends_well=False)
     check("RDMA_CM_EVENT_REJECTED, error 28" in client.output(), f"rping said {client.output()}")
 
@@ -77,7 +77,7 @@ def event_of(rule, event, error):
 
 
 def lost_event(link):
-    """The end of the handshake is lost on its way to the program: it waits, and so does its peer."""
+    """The event at the end of the handshake is lost: the program waits, and so does its peer."""
     port = free_port()
     server = start("server", [PEER, "serve", link.any, port, "idle"], link, "server")
     server.wait_listening(port)
@@ -89,7 +89,7 @@ def lost_event(link):
 
 
 def request_rejected(link):
-    """The server's device rejects the request, and the server hears nothing of it."""
+    """The server's device rejects the request, and the server gets no event."""
     port = free_port()
     server = start("server", [PEER, "serve", link.any, port, "idle"], link, "server",
                    env=faulty("connect_request: reject data \"not here\", once"))
@@ -101,20 +101,20 @@ def request_rejected(link):
 
 
 def late_request(link):
-    """Events come late, and in their order."""
+    """Events come late, but in order."""
     _, client = rping(link, "cm_events: delay 50 ms", "connect_request: delay 200 ms")
     check(fired(client), "the fault is not told")
 
 
 def repeated_request(link):
-    """A request comes twice: ucmatose, which wants one, takes the first and rejects the other."""
+    """A request comes twice. ucmatose expects one request: it accepts the first, and rejects the second."""
     need("ucmatose")
     port = free_port()
     server = start("server", ["ucmatose", "-p", port], link, "server", env=faulty("connect_request: duplicate"))
     server.wait_listening(port)
     client = start("client", ["ucmatose", "-s", link.address, "-p", port], link)
     client.expect(30)
-    server.expect(10, 244)  # -ENOMEM, of the request that it has rejected
+    server.expect(10, 244)  # -ENOMEM, for the rejected request
     check(fired(server), "the fault is not told")
     check("failing connection request" in server.output(), f"the server said {server.output()}")
 
@@ -130,7 +130,7 @@ def removed(link):
 
 
 def asynchronous(link):
-    """ibv_asyncwatch sees the events that rules raise."""
+    """ibv_asyncwatch prints the events that rules raise."""
     need("ibv_asyncwatch", "stdbuf")
     watch = start("watch", ["stdbuf", "-oL", "ibv_asyncwatch", "-d", DEVICE], link, "server",
                   env=faulty("after 300 ms: raise gid_change; after 350 ms: raise lid_change; after 400 ms: raise client_reregister"))
@@ -149,7 +149,7 @@ def pingpong(link, faults, *options):
 
 
 def late_completions(link):
-    """Completions and their events are late, and ibv_rc_pingpong goes on to its end, polling or waiting for events."""
+    """Completions and their events are late. ibv_rc_pingpong finishes, polling or waiting for events."""
     for options in [], ["-e"]:
         for faults in ("completions: delay 1 ms jitter 1 ms", "completions: gather 2 within 3 ms", "completions: single",
                        "notifications: delay 1 ms; completions: delay 500 us", "notifications: duplicate"):
@@ -159,7 +159,7 @@ def late_completions(link):
 
 
 def limited(link):
-    """A program that asks for more than the device has is refused."""
+    """A program that requests more than the device has gets an error."""
     need("ib_send_bw", "ibv_devinfo")
     info = start("info", ["ibv_devinfo", "-v", "-d", DEVICE], link, env=faulty("device: limit max_qp to 7; device: limit max_cqe to 100"))
     info.expect(20)
@@ -169,7 +169,7 @@ def limited(link):
 
 
 def torture(link):
-    """Each bring-up call fails in turn, and ibv_devinfo and rping are neither killed by that nor hang."""
+    """Each call during setup fails in turn. ibv_devinfo and rping neither crash nor hang."""
     need("ibv_devinfo", "rping")
     done = subprocess.run([SCTPIW, "torture", "--json", "--timeout", str(20 * SLOW), "--", "ibv_devinfo", "-d", DEVICE],
                           capture_output=True, text=True, timeout=200)
@@ -188,7 +188,8 @@ def torture(link):
 
 
 def tortured(most, side, port, server, client, status=0):
-    """What contrib/torture.sh says of the first calls of a side, so many at most. A run that crashes or hangs would be the device's fault here."""
+    """Output of contrib/torture.sh for at most `most` first calls of a side. A crash or hang here would be a device
+    bug."""
     done = subprocess.run([harness.ROOT / "contrib/torture.sh", side, port, server, client, "--json", "--max", str(most), "--timeout", str(20 * SLOW)],
                           capture_output=True, text=True, timeout=300 * SLOW,
                           env=dict(os.environ, PATH=f"{BUILD / 'bin'}:{os.environ['PATH']}"))
@@ -197,14 +198,14 @@ def tortured(most, side, port, server, client, status=0):
 
 
 def must_fail(runs, *calls):
-    """Each of these calls has been let fail, and none of its runs ended well."""
+    """Each of these calls failed in some run, and no such run succeeded."""
     for call in calls:
         statuses = [run["status"] for run in runs if run["call"] == call]
         check(statuses and all(statuses), f"runs in which {call} failed ended with {statuses}: {runs}")
 
 
 def torture_pingpong(link):
-    """ibv_rc_pingpong, both sides of which have the fault."""
+    """ibv_rc_pingpong with the fault on both sides."""
     need("ibv_rc_pingpong")
     port = str(free_port())
     one = f"ibv_rc_pingpong -d {DEVICE} -g 0 -p {port} -n 20"
@@ -215,7 +216,7 @@ def torture_pingpong(link):
 
 
 def torture_peer(link):
-    """A program of rdma_cm, one side of which has the fault; calls of the verbs and of rdma_cm fail as they come."""
+    """A program of rdma_cm with the fault on one side. Calls of verbs and of rdma_cm fail in program order."""
     port = str(free_port())
     sides = f"{PEER} serve 127.0.0.1 {port} idle", f"{PEER} connect 127.0.0.1 {port} leave"
     runs = tortured(20, "client", port, *sides)
@@ -229,7 +230,7 @@ def torture_peer(link):
 
 
 def torture_interrupted(link):
-    """A torture that is ended takes the program along, which has a process group of its own."""
+    """A torture that is ended also ends its program, which has its own process group."""
     with tempfile.TemporaryDirectory(prefix="sctpiw-e2e-") as name:
         told = pathlib.Path(name) / "pid"
         running = subprocess.Popen([SCTPIW, "torture", "--", "sh", "-c", f"echo $$ >{told}.new; mv {told}.new {told}; exec sleep 100"])
@@ -244,7 +245,7 @@ def torture_interrupted(link):
 
 
 def recipe(link):
-    """contrib/faults.sh: a program that does well on all ten devices, and two that do not."""
+    """contrib/faults.sh: a program that passes on all ten devices, and two programs that fail."""
     need("ibv_rc_pingpong")
     port = free_port()
     one = f"ibv_rc_pingpong -d {DEVICE} -g 0 -p {port} -n 50"
@@ -267,7 +268,7 @@ def recipe(link):
 
 
 def scenario(name, survives=True, seconds=0):
-    """rping with a scenario of the library: it goes on to its end, or for so many seconds; or it ends early."""
+    """rping with a scenario of the library: rping finishes, or runs for that many seconds, or fails early."""
     def case(link):
         port = free_port()
         count = PINGS if survives and not seconds else 100000000

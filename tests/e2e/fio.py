@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""fio's rdma engine: a job that writes, reads or sends, and one that is its peer."""
+"""fio's rdma engine: a job that writes, reads or sends, and a job as its peer."""
 import json
 import sys
 
@@ -8,11 +8,11 @@ import harness
 from harness import Failure, free_port, need, start
 
 BLOCK = 65536
-QUIET = ["--verify_state_save=0"]  # otherwise it leaves a file where it runs
+QUIET = ["--verify_state_save=0"]  # otherwise fio leaves a file in its directory
 
 
 def fio(verb, blocks, depth, server_depth, *options, server_options=()):
-    """blocks: how many of BLOCK bytes; depth: how many the client has under way, and the server has room for."""
+    """blocks: number of blocks of BLOCK bytes; depth: blocks under way at the client; server_depth: the server's."""
     def case(link):
         need("fio")
         port = free_port()
@@ -28,7 +28,7 @@ def fio(verb, blocks, depth, server_depth, *options, server_options=()):
         written = job(client)["write"]["io_bytes"]
         if written != size:
             raise Failure(f"the client moved {written} bytes, not {size}")
-        # The peer of RDMA Writes and Reads has nothing to do.
+        # The peer of RDMA Writes and Reads is passive.
         if verb == "send" and job(server)["read"]["io_bytes"] != size:
             raise Failure(f"the server received {job(server)['read']['io_bytes']} bytes, not {size}")
         return server
@@ -36,7 +36,7 @@ def fio(verb, blocks, depth, server_depth, *options, server_options=()):
 
 
 def job(program):
-    """The results of the one job of a program, which must have no error."""
+    """The results of a program's only job, which must have no error."""
     text = program.output()
     if "{" not in text:
         raise Failure(f"{program.name} printed no results")
@@ -47,7 +47,7 @@ def job(program):
 
 
 def wrong_data(link):
-    """Checks that verify looks at what arrives: a sender that writes another pattern is found out."""
+    """Shows that verify checks the received data: it detects a sender that writes another pattern."""
     need("fio")
     port = free_port()
     common = ["fio", *QUIET, "--ioengine=rdma", f"--port={port}", f"--bs={BLOCK}", f"--size={8 * BLOCK}"]
@@ -59,7 +59,7 @@ def wrong_data(link):
 
 VERIFY = ["--verify=crc32c", "--do_verify=0"]
 
-# Its Sends do not wait for receives (rnr_retry_count 0), so the server has as many as there are Sends.
+# fio's Sends do not wait for receives (rnr_retry_count 0), so the server has a receive for each Send.
 CASES = [
     ("write", fio("write", 256, 8, 8)),
     ("read", fio("read", 256, 8, 8)),

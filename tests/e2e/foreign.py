@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""sctpiw against SCTP stacks of others: usrsctp on this host, and the Linux kernel's in a guest.
+"""sctpiw with other SCTP stacks: usrsctp on this host, and the Linux kernel's SCTP in a guest.
 
-The peer is tests/peers/foreign.c, which has an iWARP of its own on either stack; tests/peers/rnic_side.c, or rping,
-runs on sctpiw. On the links "guest..." the peer is in User-Mode Linux; on "guest-kernel" sctpiw is, over that
+The peer is tests/peers/foreign.c, with its own iWARP on either stack. tests/peers/rnic_side.c, or rping, runs on
+sctpiw. On the links "guest...", the peer is in User-Mode Linux. On "guest-kernel", sctpiw is in the guest, over that
 kernel's SCTP, and the peer is usrsctp.
 """
 import os
@@ -21,14 +21,14 @@ LKSCTP = BUILD / "bin/foreign-lksctp"
 RNIC = str(BUILD / "bin/rnic-side")
 HERE = pathlib.Path(__file__).resolve().parent
 UML_RUN = HERE.parent / "uml/uml-run"
-SMALL_MTU = "600"  # a segment of 516 bytes (RFC 5043 9) just fits
+SMALL_MTU = "600"  # the minimum for a segment of 516 bytes (RFC 5043 9)
 PATIENCE = 40  # seconds for any scenario; the programs give up after 30 without progress
 
 
 # ------------------------------------------------------------------ links
 
 class Routed(Veth):
-    """A router stands between the two, behind which only small packets fit: sctpiw has to find out."""
+    """A router between the two hosts, with a small MTU after it: sctpiw must find this MTU."""
 
     def __init__(self, name, family, silent=False):
         harness.Link.__init__(self, name, family)
@@ -63,15 +63,15 @@ class Routed(Veth):
 
 
 class Guest(Veth):
-    """sctpiw is in a network namespace, and the peer in a guest behind a tap device, or the reverse."""
+    """One side is in a network namespace, the other side in a guest behind a tap device."""
 
     subnets = {4: "10.99.0.{}", 6: "fd99::{}"}
-    patience = 3  # to start a program takes a guest more than a second, when the host is busy
+    patience = 3  # if the host is busy, a guest needs more than a second to start a program
 
     def __init__(self, name, family, loss=0, raw=False, inside="client"):
         self.raw = raw  # IP protocol 132 instead of UDP
         self.inside = inside
-        self.udp = free_port()  # the port of the kernel below sctpiw, if sctpiw is in the guest
+        self.udp = free_port()  # the port of the kernel's SCTP below sctpiw, if sctpiw is in the guest
         harness.Link.__init__(self, name, family)
         if pathlib.Path("/proc/self/uid_map").read_text().split() != ["0", "0", "4294967295"]:
             raise Skip("needs root, for User-Mode Linux on a tap device")
@@ -97,7 +97,7 @@ class Guest(Veth):
 
     @staticmethod
     def _end_with_parent():
-        """Ends it by a signal, so that it cleans up."""
+        """Ends the guest by a signal, so that it cleans up."""
         harness.libc.prctl(harness.PR_SET_PDEATHSIG, signal.SIGTERM)
 
     def _boot(self):
@@ -124,13 +124,13 @@ class Guest(Veth):
         return [*self.outside(), sys.executable, "-S", HERE / "foreign_guest.py", "run", *ports]
 
     def close(self):
-        self.uml.terminate()  # its end takes the namespace along
+        self.uml.terminate()  # the namespace ends with the guest
         self.uml.wait()
         self.uml.stdout.close()
 
 
 def small_veth(name, family):
-    """IPv4 alone, as IPv6 needs an MTU of 1280."""
+    """IPv4 only, as IPv6 needs an MTU of 1280."""
     link = Veth(name, family, 1500)
     for side in "server", "client":
         link._run([*link.enter(side), "ip", "link", "set", "veth0", "mtu", SMALL_MTU])
@@ -140,7 +140,7 @@ def small_veth(name, family):
 def small_guest(name, family):
     link = Guest(name, family)
     link._run([*link.enter("server"), "ip", "link", "set", "tap0", "mtu", SMALL_MTU])
-    # As in uml-run: that kernel loses UDP-encapsulated packets that it would have to segment.
+    # As in uml-run: the guest's kernel loses UDP-encapsulated packets that it would have to segment.
     link._run([*link.enter("client"), "ip", "link", "set", "vec0", "mtu", SMALL_MTU, "gso_max_size", SMALL_MTU])
     return link
 
@@ -162,7 +162,7 @@ harness.LINKS.update({
 # ------------------------------------------------------------------ programs
 
 class Peer:
-    """A foreign end, which begins when it is made. udp: its UDP port, if that is not the usual one."""
+    """A foreign peer, which starts at once. udp: its UDP port, if not the default port."""
 
     def __init__(self, link, role, port, scenario, *options, udp=None, binary=USRSCTP):
         guest = isinstance(link, Guest) and link.inside == "client"
@@ -216,7 +216,7 @@ def end_rnic(program):
 
 
 def pair(link, role, scenario, *options, rnic=(), connections=1, env=None):
-    """Runs the foreign end in this role, and rnic-side in the other one. Returns the two outputs."""
+    """Runs the foreign peer in this role, and rnic-side in the opposite role. Returns both outputs."""
     port = free_port()
     rnic = ["--connections", connections, *rnic]
     if role == "connect":
@@ -237,7 +237,7 @@ def want(output, text, count=1):
 # ------------------------------------------------------------------ cases
 
 def of(role, scenario, *options, sessions=1, connections=None, rnic=(), check=None, env=None):
-    """A case in which --sessions sessions exist at once, of `connections` in all."""
+    """A case with `sessions` sessions at the same time, of `connections` connections in total."""
     connections = connections or sessions
 
     def case(link):
@@ -252,7 +252,7 @@ def of(role, scenario, *options, sessions=1, connections=None, rnic=(), check=No
 
 
 def on_streams(*expected):
-    """Checks which streams the sessions were on. The peer has checked that the DDP-SSN began at 0 each time."""
+    """Checks the streams of the sessions. The peer has checked that the DDP-SSN began at 0 each time."""
     def check(link, peer, rnic):
         streams = [line.split()[1] for line in peer.splitlines() if line.startswith("stream ")]
         if streams != [str(stream) for stream in expected]:
@@ -274,26 +274,26 @@ def no_matching_rtr(link, peer, rnic):
 
 
 def peer_to_peer(role, kind, asked=None):
-    """The initiator sends this kind of RTR indication, which a setting makes sctpiw ask for."""
+    """The initiator sends this kind of RTR indication, which sctpiw requests due to a setting."""
     return of(role, "transfer", "--peer-to-peer", kind, "--largest", 5001, sessions=3,
               env={"SCTPIW_PEER_TO_PEER": asked or kind} if role == "listen" else None)
 
 
 def refused(role, adaptation):
-    """Without the right adaptation indication there is no association, and no harm is done."""
+    """Without the right adaptation indication there is no association, and the listener serves other peers."""
     def listening(link):
         port = free_port()
         peer = Peer(link, "listen", port, "refused", "--adaptation", adaptation)
         rnic = start_rnic(link, "connect", port)
         want(end_rnic(rnic), "RDMA_CM_EVENT_CONNECT_ERROR, status -71")  # EPROTO
-        if peer.program.process.poll():  # on the kernel's SCTP only an association that exists is refused
+        if peer.program.process.poll():  # on the kernel's SCTP, sctpiw refuses only an existing association
             raise Failure("the peer has failed")
 
     def connecting(link):
         port = free_port()
         rnic = start_rnic(link, "listen", port)
         Peer(link, "connect", port, "refused", "--adaptation", adaptation).expect()
-        Peer(link, "connect", port, "transfer", "--largest", 5001).expect()  # it still serves others
+        Peer(link, "connect", port, "transfer", "--largest", 5001).expect()  # the listener still serves others
         want(end_rnic(rnic), "RDMA_CM_EVENT_CONNECT_REQUEST")
 
     return listening if role == "listen" else connecting
@@ -322,7 +322,7 @@ def rping(role, *options):
 
 
 def own_udp_port(link):
-    """The peer's UDP port is the one that a setting says, and not that of its SCTP port."""
+    """A setting selects the peer's UDP port, instead of the SCTP port's number."""
     port, udp = free_port(), free_port()
     peer = Peer(link, "listen", port, "transfer", "--largest", 5001, udp=udp)
     rnic = start_rnic(link, "connect", port, env={"SCTPIW_ENCAP_PORT": str(udp)})
@@ -331,7 +331,7 @@ def own_udp_port(link):
 
 
 def often(case):
-    """The case eight times, since it depends on where in a transfer something happens."""
+    """Runs the case eight times, since it depends on the moment of an event within a transfer."""
     def case_often(link):
         for _ in range(8):
             case(link)
@@ -396,7 +396,7 @@ KERNEL_CASES = [
 ]
 
 GUEST_CASES = [
-    # Two associations, as one does not have streams for so many.
+    # Two associations, as one association has too few streams.
     ("streams-used-up", of("listen", "transfer", "--outbound", 10, "--inbound", 10, "--largest", 5001,
                            "--processes", 2, sessions=5, connections=10, rnic=["--at-once", 10])),
 ]

@@ -4,12 +4,12 @@
 
     foreign_guest.py serve              in the guest: serves as long as the guest lives
     foreign_guest.py boot               on the host's side of the link: waits until the guest serves
-    foreign_guest.py run [--udp OURS THEIRS] CMD ARG...
-                                        on the host's side: runs CMD in the guest as if it ran here; the ports are
-                                        those of the kernel's SCTP in UDP, its own and the one it connects to, 0: none
+    foreign_guest.py run [--udp LOCAL REMOTE] CMD ARG...
+                                        on the host's side: runs CMD in the guest as if it ran here; the UDP ports
+                                        of the kernel's SCTP are LOCAL, and REMOTE at the peer, 0: none
 
-The program's output comes over a TCP connection, and its exit status behind a NUL. SIGTERM is passed on. If the
-connection breaks, because the process that asked was killed, the program is killed.
+A TCP connection carries the program's output, then a NUL and the exit status. SIGTERM is passed on. If the connection
+breaks, because the requesting process was killed, the program is killed.
 """
 import json
 import os
@@ -28,7 +28,7 @@ BOOT = 60  # seconds
 
 def handle(connection):
     request = connection.makefile("rb").readline()
-    if not request:  # an empty request comes from a process that waits for the guest
+    if not request:  # the process only waits for the guest
         return
     argv, settings = json.loads(request)
     if argv[0] == "--udp":

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""gloo's transport ibverbs: a program of our own above it, in which each rank compares every number."""
+"""gloo's transport ibverbs, with gloo.cpp, in which each rank compares every number."""
 import os
 import pathlib
 import re
@@ -11,11 +11,11 @@ import harness
 from harness import Failure, Skip, log_file, need, start
 
 SOURCE = pathlib.Path(__file__).resolve().parent / "gloo.cpp"
-INDEX = 0  # of the GID: the first one is an IPv4 address
+INDEX = 0  # of the GID: the first GID is an IPv4 address
 
 
 def build():
-    """Builds it as a user would, with what is installed."""
+    """Builds the program as a user does, with the installed libraries."""
     need("g++")
     program = log_file("gloo-ranks")
     made = subprocess.run(["g++", "-std=c++17", "-Wall", "-Wextra", "-Werror", "-O1", "-o", program, SOURCE, "-lgloo",
@@ -31,7 +31,7 @@ def build():
 
 
 def ranks(count):
-    """Ranks on both sides of the link in turn."""
+    """Ranks alternate between both sides of the link."""
     def case(link):
         if link.family == 6:
             raise Skip("one family will do")

@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""Runs programs in a User-Mode Linux for a test on its host.
+"""Runs programs in User-Mode Linux for a test on its host.
 
-    guest.py serve              in the guest: takes requests on a TCP port
+    guest.py serve              in the guest: accepts requests on a TCP port
     guest.py run -- ARG...      on the host: runs a program there, with its output here, and ends with its status
 
-A request is a connection. It brings a line of JSON with the arguments, the environment and the pid of the process that
-asks. Pairs of a length and so many bytes of output go back, and at the end the length 0 and the status. If the
-connection ends earlier the program is killed. Another kind of request brings a signal, for the program of that pid.
+A request is a connection. It carries a line of JSON with the arguments, the environment and the pid of the requesting
+process. The answer is pairs of a length and output of that length, and at the end length 0 and the status. If the
+connection ends earlier, the program is killed. Another kind of request carries a signal for the program of that pid.
 """
 import json
 import os
@@ -19,9 +19,9 @@ import subprocess
 import sys
 import threading
 
-ADDRESS = "10.99.0.2", 2222  # as uml-run --net tap has it
+ADDRESS = "10.99.0.2", 2222  # the same as in uml-run --net tap
 
-_programs = {}  # by the pid of the process that asked
+_programs = {}  # by the pid of the requesting process
 
 
 def _serve_one(connection):
@@ -77,10 +77,10 @@ def run(argv, env, out):
 
 
 def signal_to(pid, number):
-    """Sends a signal to the program that this pid has asked for."""
+    """Sends a signal to the program that this pid has requested."""
     with socket.create_connection(ADDRESS) as connection:
         connection.sendall(json.dumps({"signal": number, "pid": pid}).encode() + b"\n")
-        connection.recv(1)  # until it has been sent
+        connection.recv(1)  # until the signal has been sent
 
 
 def main():

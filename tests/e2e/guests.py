@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""Programs as developers build and start them: sanitizers, valgrind, debuggers, and other libraries of LD_PRELOAD."""
+"""Programs as developers build and start them: sanitizers, valgrind, debuggers, and other libraries in LD_PRELOAD."""
 import pathlib
 import re
 import shlex
@@ -13,15 +13,15 @@ from harness import BUILD, DEVICE, ROOT, Failure, Skip, need, start
 SCTPIW = BUILD / "bin/sctpiw"
 TESTS = ROOT / "tests"
 FIXTURE = TESTS / "verbs/fixture"
-# A program of tests/verbs, which the build has made without a sanitizer, and those of its tests that are run here:
-# connections, data both ways, and several threads that post and poll.
+# A program of tests/verbs, built without a sanitizer, and the tests of it that run here: connections, data both ways,
+# and several threads that post and poll.
 SOURCES = [TESTS / "verbs/transfer.c", FIXTURE / "fixture.c"]
 PROGRAM = [BUILD / "bin/verbs_transfer", "send_recv", "stream_of_sends", "write_and_read", "many_reads", "fence",
            "unsignaled", "threads"]
 LIBRARIES = ["-lrdmacm", "-libverbs", "-lpthread"]
 REPORT = re.compile("Sanitizer|runtime error|WARNING")
 
-# The device is opened, and its directories are listed.
+# Opens the device, and lists its directories.
 OPEN = """
 #include <dirent.h>
 #include <infiniband/verbs.h>
@@ -40,7 +40,7 @@ int main(void)
 }
 """
 
-# Two threads, of which one changes what the other reads: a race of the program's own.
+# Two threads with a race in the program itself: one thread changes a variable that the other reads.
 RACE = """
 #include <infiniband/verbs.h>
 #include <pthread.h>
@@ -61,7 +61,7 @@ int main(void)
 }
 """
 
-# A byte behind the end of what was allocated.
+# Writes a byte after the end of an allocation.
 OVERFLOW = """
 #include <infiniband/verbs.h>
 #include <stdlib.h>
@@ -80,7 +80,7 @@ int main(int argc, char **argv)
 
 
 def compiled(compiler, *options, source=SOURCES):
-    """Compiles source files, or the text of one, as a user does: with the compiler that there is."""
+    """Compiles source files, or the text of one file, as a user does, with the installed compiler."""
     need(compiler)
     program, sources = harness.log_file("program"), source
     if isinstance(source, str):
@@ -99,7 +99,7 @@ def must_be_quiet(program):
 
 
 def sanitized(compiler, *options):
-    """A program with a sanitizer runs to its end, and no report is made."""
+    """A program with a sanitizer finishes without a report."""
     def case(link):
         program = start("program", [compiled(compiler, *options), *PROGRAM[1:]], link)
         program.expect(60)
@@ -108,7 +108,7 @@ def sanitized(compiler, *options):
 
 
 def faults(compiler, option):
-    """What a sanitizer does with signals and copies does not mind that memory of the program is gone."""
+    """A sanitizer's handling of signals and copies works when memory of the program is gone."""
     def case(link):
         sources = [TESTS / "verbs/memory.c", FIXTURE / "fixture.c"]
         program = start("program", [compiled(compiler, option, source=sources), "files"], link)
@@ -118,7 +118,7 @@ def faults(compiler, option):
 
 
 def finds(compiler, option, source, what):
-    """What a program does wrong is found as it is without the device."""
+    """The sanitizer finds a bug of the program, as without the device."""
     def case(link):
         program = start("program", [compiled(compiler, option, source=source)], link)
         if program.wait(20) == 0:
@@ -129,7 +129,7 @@ def finds(compiler, option, source, what):
 
 
 def locks(link):
-    """ThreadSanitizer understands the RNIC's locks, also if it is told to look at libraries that are not built with it."""
+    """ThreadSanitizer understands the RNIC's locks, even if it checks libraries that are not built with it."""
     for compiler in "gcc", "clang":
         program = start("open", [compiled(compiler, "-fsanitize=thread", source=OPEN)], link,
                         env={"TSAN_OPTIONS": "ignore_noninstrumented_modules=0"})
@@ -144,7 +144,7 @@ def in_shell(link, script, name="sh", rdma=False, **options):
 
 
 def environment(link):
-    """With `sctpiw env` in a shell, such programs start from there; what the user has in the variables stays."""
+    """With `sctpiw env` in a shell, such programs start from the shell. Values that the user has set remain."""
     binary = compiled("gcc", "-fsanitize=address", source=OPEN)
     script = f'eval "$({SCTPIW} env)"; {binary} && echo "$ASAN_OPTIONS $TSAN_OPTIONS"'
     output = in_shell(link, script, env={"ASAN_OPTIONS": "exitcode=9", "TSAN_OPTIONS": ""})
@@ -158,7 +158,7 @@ def environment(link):
 # ---- valgrind and debuggers
 
 def memcheck(link):
-    """valgrind finds no error, and says nothing of calls that it does not know."""
+    """valgrind finds no error, and warns of no unknown call."""
     need("valgrind")
     program = start("valgrind", ["valgrind", "--error-exitcode=9", *PROGRAM], link)
     program.expect(100)
@@ -167,7 +167,7 @@ def memcheck(link):
 
 
 def other_valgrind(tool):
-    """helgrind and drd start; they do not understand queues without locks, so that what they say does not count."""
+    """helgrind and drd start. They do not understand lock-free queues: their reports do not count."""
     def case(link):
         need("valgrind")
         binary = compiled("gcc", source=OPEN)
@@ -186,7 +186,7 @@ BREAK = ["-batch", "-nx", "-iex", "set debuginfod enabled off", "-ex", "set brea
 
 
 def gdb(link):
-    """gdb stops in the device, shows how the program got there, and the program goes on to its end."""
+    """gdb stops in the device and prints a backtrace. Then the program finishes."""
     need("gdb", "strace")
     may_trace()
     binary = compiled("gcc", source=OPEN)
@@ -218,7 +218,7 @@ def tracers(link):
 # ---- other libraries
 
 def fakeroot(link):
-    """On either side of the launcher: the device is there, and so is what fakeroot pretends."""
+    """On either side of the launcher: the device exists, and so do fakeroot's owners."""
     need("fakeroot")
     work = harness.log_file("owned")
     script = (f"ibv_devinfo -d {DEVICE} | grep -c PORT_ACTIVE; touch {work}; chown 12:34 {work}; stat -c %u:%g {work}; "
@@ -232,7 +232,7 @@ def fakeroot(link):
 
 
 def library(name):
-    """The path of a library that the loader of programs knows."""
+    """The path of a library that the dynamic loader finds."""
     known = subprocess.run(["/sbin/ldconfig", "-p"], capture_output=True, text=True).stdout
     found = re.search(rf"{re.escape(name)}\S* .*=> (\S+)", known)
     places = [*pathlib.Path("/usr/lib").glob(f"*/rsocket/{name}"), *pathlib.Path("/usr/lib64").glob(f"rsocket/{name}")]
@@ -242,7 +242,7 @@ def library(name):
 
 
 def neighbour(name):
-    """Another library in front of ours and behind it: the program and its device are there."""
+    """Another library before and after libsctpiw-preload.so: the program runs with its device."""
     def case(link):
         other = library(name)
         ours = BUILD / "lib/libsctpiw-preload.so"
@@ -253,7 +253,7 @@ def neighbour(name):
 
 
 def device_lost(link):
-    """A program that sets LD_PRELOAD for another one, and forgets ours, is told; once, and no other program is."""
+    """A program sets LD_PRELOAD for another program, without libsctpiw-preload.so: one line warns, once."""
     other = library("libeatmydata.so")
     need("bash")
     one = f"LD_PRELOAD={other} /bin/true"

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 """Runs programs in pairs under `sctpiw run`, on links that are made for them.
 
-A test script makes a list of cases, each a name and a function that takes a Link, and hands it to main(). The
-function returns if all is well, raises Failure if it is not, and Skip if this machine cannot tell. Every program that
-a test starts has a log of its own, which is kept if the test fails.
+A test script passes a list of cases to main(), each a name and a function that takes a Link. The function returns on
+success, raises Failure on failure, and Skip if this machine cannot run the case. Each started program has its own log,
+which is kept if the test fails.
 
-start() starts each program in a process group of its own. At the end of a case the groups that are left are killed;
-no other process is ever signalled.
+start() starts each program in its own process group. At the end of a case, the remaining groups are killed. No other
+process gets a signal.
 """
 import argparse
 import contextlib
@@ -30,15 +30,15 @@ from ports import free_port
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 BUILD = pathlib.Path(os.environ.get("SCTPIW_BUILD", ROOT / "build")).resolve()
-LAUNCHER = BUILD / "bin/sctpiw"  # gives programs the device; `utils/bench --turns` puts those of other builds here
+LAUNCHER = BUILD / "bin/sctpiw"  # gives programs the device; `utils/bench --turns` puts launchers of other builds here
 DEVICE = "sctpiw0"
 SLOW = float(os.environ.get("SCTPIW_E2E_SLOW", "1"))  # a factor for all limits, since sanitizers need more time
 LOGS = BUILD / "tests/e2e/logs"
 PRELOAD = os.environ.get("SCTPIW_E2E_PRELOAD", "")  # a library that must be loaded first: libasan
 LLP = os.environ.get("SCTPIW_LLP", "udp")  # the setting llp of the programs
-PERSONALITY = os.environ.get("SCTPIW_PERSONALITY", "roce")  # and personality, of those that are not told one
-CHANNEL_ADAPTER = "roce" if PERSONALITY == "iwarp" else PERSONALITY  # the personality for what takes no iWARP device
-GUEST = "SCTPIW_E2E_GUEST" in os.environ  # whether this runs in User-Mode Linux
+PERSONALITY = os.environ.get("SCTPIW_PERSONALITY", "roce")  # the setting personality of the programs, by default
+CHANNEL_ADAPTER = "roce" if PERSONALITY == "iwarp" else PERSONALITY  # for programs that take no iWARP device
+GUEST = "SCTPIW_E2E_GUEST" in os.environ  # True if this runs in User-Mode Linux
 NOBODY = 65534
 
 EXIT_FAILED = 1
@@ -50,7 +50,7 @@ libc = ctypes.CDLL(None, use_errno=True)
 
 
 def attach_filter(sock, *steps):
-    """Has the socket get only what a program of classic BPF accepts, of (code, jump if true, if false, constant)."""
+    """Limits a socket to packets that this classic BPF accepts: steps of (code, jump if true, if false, constant)."""
     code = ctypes.create_string_buffer(b"".join(struct.pack("HBBI", *step) for step in steps))
     program = struct.pack("HL", len(steps), ctypes.addressof(code))
     sock.setsockopt(socket.SOL_SOCKET, 26, program)  # SO_ATTACH_FILTER
@@ -71,7 +71,7 @@ def need(*commands):
 
 
 def version(*argv, before=""):
-    """The version that a program says of itself, behind some text, as a tuple of numbers."""
+    """The version that a program prints after the text `before`, as a tuple of numbers."""
     need(argv[0])
     done = subprocess.run(argv, capture_output=True, text=True)
     found = re.search(rf"{before}(\d+(\.\d+)+)", done.stdout + done.stderr)
@@ -99,17 +99,17 @@ def log_to(directory):
 
 
 def logs(pattern):
-    """The texts of the logs so far whose file names match the pattern."""
+    """The texts of the logs up to now whose file names match the pattern."""
     return [log.read_text(errors="replace") for log in sorted(_logs.glob(pattern))]
 
 
 def log_file(name):
-    """The path of a file of a test's own, beside the logs of its programs."""
+    """The path of a file of the test, beside the logs of its programs."""
     return _logs / name
 
 
 class Program:
-    """A process that start() made. Its pid is the program's own, since all that wraps it executes it."""
+    """A process that start() made. It has the program's own pid, since all wrappers execute the program."""
 
     def __init__(self, name, argv, env, log, link, side, rdma):
         self.name = name
@@ -130,11 +130,11 @@ class Program:
         _running.append(self)
 
     def output(self):
-        """What the program has printed so far."""
+        """The output of the program up to now."""
         return self.log.read_text(errors="replace").partition("\n")[2]
 
     def wait(self, seconds):
-        """Waits for the end: the exit status (negative: the signal), or Failure if it does not come in time."""
+        """Waits for the end. Returns the exit status (negative: the signal), or raises Failure after the limit."""
         seconds *= self.patience
         try:
             return self.process.wait(seconds)
@@ -159,7 +159,7 @@ class Program:
         self.link.signal(self, number)
 
     def must_sleep(self):
-        """Checks that it has nothing to do for a second. Other load makes it look more idle, not less."""
+        """Checks that the program is idle for a second. Other load makes it look more idle, not less."""
         before = self._processor_time()
         self.must_run_for(1)
         used = self._processor_time() - before
@@ -188,7 +188,7 @@ class Program:
             time.sleep(0.02)
 
     def wait_listening(self, port, seconds=30):
-        """Waits until the port is there in the program's network namespace."""
+        """Waits until the port is in use in the program's network namespace."""
         deadline = time.monotonic() + seconds * SLOW
         while not self.link.listening(self, port):
             if not self.running():
@@ -196,14 +196,14 @@ class Program:
             if time.monotonic() > deadline:
                 raise Failure(f"{self.name} did not listen on port {port} within {seconds * SLOW:g} s")
             time.sleep(0.01)
-        # A server binds a moment before it listens. Most servers of RDMA sleep once they have done both; some spin.
+        # A server binds shortly before it listens. Then most RDMA servers sleep, and some spin.
         time.sleep(0.05)
         deadline = time.monotonic() + 0.5 * SLOW
         while self.rdma and self.running() and _state(self.pid) not in "SZ" and time.monotonic() < deadline:
             time.sleep(0.01)
 
     def wait_listening_tcp(self, port, seconds=10):
-        """The same for programs whose sides find each other by TCP before they use the device."""
+        """As wait_listening(), for programs whose sides connect by TCP before they use the device."""
         deadline = time.monotonic() + seconds * SLOW
         while not _in_table(self.pid, ("tcp", "tcp6"), port, "0A"):
             if not self.running():
@@ -214,14 +214,14 @@ class Program:
 
 
 def _state(pid):
-    """The state of the main thread: R if it runs, or could, S if it waits for something."""
+    """The state of the main thread: R if it runs or is ready, S if it waits."""
     with contextlib.suppress(OSError), open(f"/proc/{pid}/stat") as f:
         return f.read().rpartition(")")[2].split()[0]
     return "Z"
 
 
 def _in_eps(text, port):
-    """Whether this port is among the listening ones in the text of /proc/net/sctp/eps."""
+    """True if this port is among the listening ports in the text of /proc/net/sctp/eps."""
     return any(line.split()[5] == str(port) for line in text.splitlines()[1:])
 
 
@@ -232,7 +232,7 @@ def sctp_listening(pid, port):
 
 
 def _in_table(pid, tables, port, state=None):
-    """Whether a socket of the process's network namespace has this port, and this state, if they are given."""
+    """True if a socket in the process's network namespace has this port and this state, if given."""
     for table in tables:
         with contextlib.suppress(OSError), open(f"/proc/{pid}/net/{table}") as f:
             for fields in map(str.split, list(f)[1:]):
@@ -246,12 +246,12 @@ def udp_bound(pid, port):
 
 
 def serves(pid):
-    """Whether any socket of the process's network namespace waits for peers: of TCP, or one of UDP."""
+    """True if any socket in the process's network namespace waits for peers: a TCP listener, or a UDP socket."""
     return _in_table(pid, ("tcp", "tcp6"), None, "0A") or _in_table(pid, ("udp", "udp6"), None)
 
 
 def become(user):
-    """Returns words before a command of another user; setpriv has root's capabilities until then."""
+    """Returns the words before a command to run as this user. setpriv keeps root's capabilities until then."""
     words = ["setpriv", f"--reuid={user}", f"--regid={user}", "--clear-groups", "--"]
     if subprocess.run([*words, "test", "-x", BUILD / "bin/sctpiw"], check=False).returncode:
         raise Skip(f"{BUILD} is out of the reach of user {user}")
@@ -266,7 +266,7 @@ def start(name, argv, link=None, side="client", rdma=True, user=None, env=None, 
     settings = dict(os.environ)
     settings.pop("LD_PRELOAD", None)
     settings.update(link.settings(side) if link else {}, **(env or {}))
-    settings.setdefault("SCTPIW_CONFIG", "/dev/null")  # no settings of whoever runs the tests
+    settings.setdefault("SCTPIW_CONFIG", "/dev/null")  # not the settings of the user who runs the tests
     if rdma:
         wrap += ["nice"] if link and link.nice else []
         if PRELOAD:
@@ -294,7 +294,7 @@ def show_logs(out=sys.stdout, lines=30):
 
 
 def run_pair(link, server, client, port, seconds=20, statuses=(0,), user=None, env=None):
-    """Runs a server and a client, which has to end with one of these statuses, and returns the two outputs."""
+    """Runs a server, and a client that must end with one of these statuses. Returns the two outputs."""
     s = start(pathlib.Path(server[0]).name + "-server", server, link, "server", user=user, env=env)
     s.wait_listening(port)
     c = start(pathlib.Path(client[0]).name + "-client", client, link, "client", user=user, env=env)
@@ -308,11 +308,11 @@ def run_pair(link, server, client, port, seconds=20, statuses=(0,), user=None, e
 class Link:
     """Two sides, "server" and "client", and the address of the server's side."""
 
-    in_guest = GUEST  # whether one or both sides are in User-Mode Linux
+    in_guest = GUEST  # True if one or both sides are in User-Mode Linux
     lossy = False
-    faults = ""  # rules of the programs on both sides
-    patience = 1  # a factor for limits, of a link that is slower than others
-    nice = False  # whether programs give way to what the test does meanwhile, as `ip` and `tc`
+    faults = ""  # fault rules of the programs on both sides
+    patience = 1  # a factor for limits on a slow link
+    nice = False  # True if programs yield to commands of the test, such as `ip` and `tc`
 
     def __init__(self, name, family):
         self.name = name
@@ -324,7 +324,7 @@ class Link:
         return []
 
     def settings(self, side):
-        """What the environment of programs has to say."""
+        """Settings for the environment of programs."""
         return {"SCTPIW_FAULTS": self.faults} if self.faults else {}
 
     @staticmethod
@@ -344,15 +344,14 @@ class Loopback(Link):
 
 
 class Veth(Link):
-    """Two network namespaces, joined by a veth pair. They go when the processes that hold them end."""
+    """Two network namespaces, joined by a veth pair. They exist until their holder processes end."""
 
     subnets = {4: "10.83.0.{}", 6: "fd83::{}"}
 
     def __init__(self, name, family, mtu, loss=0, single=False, cable=True, filtered=LLP == "kernel"):
-        """
-        loss: percent of packets that are lost on each way. The device of each side loses them (docs/faults.md), so that
-        a seed repeats it; filtered: the kernel does, for programs that do not use the device, and packets that are the
-        kernel's own.
+        """loss: percentage of packets that are lost each way. The device of each side loses them (docs/faults.md), so
+        that a seed repeats the losses. filtered: the kernel loses them, for programs without the device, and for the
+        kernel's own packets.
         """
         super().__init__(name, family)
         need("ip", "unshare", "nsenter", *(["tc" if GUEST else "nft"] if loss and filtered else []))
@@ -406,12 +405,12 @@ class Veth(Link):
             ip = [*self.enter(side), "ip"]
             self._run([*ip, "address", "add", self.subnets[4].format(host) + "/24", "dev", "veth0"])
             self._run([*ip, "address", "add", self.subnets[6].format(host) + "/64", "dev", "veth0", "nodad"])
-            if single:  # each packet is lost, or seen, by itself, and not together with its batch
+            if single:  # each packet is lost or captured by itself, not with its batch
                 self._run([*ip, "link", "set", "veth0", "gso_max_segs", "1"])
             self._run([*ip, "link", "set", "veth0", "up"])
 
     def _netem(self, side, *what):
-        """User-Mode Linux has no nftables: packets are lost when they leave, and not when they arrive."""
+        """User-Mode Linux has no nftables: packets are lost on departure, not on arrival."""
         self._run([*self.enter(side), "tc", "qdisc", "replace", "dev", "veth0", "root", "netem", *what])
 
     def lose(self, side, percent):
@@ -456,7 +455,7 @@ class Veth(Link):
 
 
 class Guest(Link):
-    """One side is in User-Mode Linux, with the kernel's SCTP; the other one is here, with SCTP in user space."""
+    """One side is in User-Mode Linux, with the kernel's SCTP; the other is on this host, with SCTP in user space."""
 
     in_guest = True
     addresses = {4: "10.99.0.{}", 6: "fd99::{}"}  # those of uml-run
@@ -485,7 +484,7 @@ class Guest(Link):
             raise
 
     def _join(self, namespace):
-        """Moves this process, and what it starts from now on, into the guest's network."""
+        """Moves this process, and the processes that it starts from now on, into the guest's network."""
         deadline = time.monotonic() + 90 * SLOW
         inside = False
         while self.guest.poll() is None and time.monotonic() < deadline:
@@ -501,13 +500,14 @@ class Guest(Link):
 
     @staticmethod
     def run(argv):
-        """Runs a program in the guest, which has to end soon; returns its output."""
+        """Runs a short program in the guest. Returns its output."""
         out = io.BytesIO()
         guest.run(argv, {"PATH": "/usr/sbin:/usr/bin:/sbin:/bin"}, out)
         return out.getvalue()
 
     def settings(self, side):
-        # Encapsulated, the guest's kernel has one UDP port; sctpiw's own SCTP has one for each SCTP port.
+        # With UDP encapsulation, the guest's kernel has one UDP port. sctpiw's own SCTP has a UDP port for each SCTP
+        # port.
         port = self.encap_port if side != self.guest_side else "same"
         return {"SCTPIW_LLP": "kernel" if side == self.guest_side else self.llp,
                 "SCTPIW_ENCAP_PORT": str(port) if self.llp == "udp" else "none"}
@@ -546,7 +546,7 @@ LINKS = {
 
 
 def unshare(*options):
-    """Executes this very script again, in namespaces of its own."""
+    """Executes this script again, in new namespaces."""
     done = subprocess.run(["unshare", *options, "true"], capture_output=True, text=True)
     if done.returncode:
         raise Skip("needs root, or user namespaces, to make network namespaces: " + done.stderr.strip())
@@ -557,7 +557,7 @@ AS_USER = ["--user", "--map-root-user"]  # makes an ordinary user root in a user
 
 
 def _own_network():
-    """Goes on in a network namespace with lo alone."""
+    """Continues in a network namespace with only lo."""
     need("ip", "unshare")
     inside = "SCTPIW_E2E_NETNS"
     if inside not in os.environ:
@@ -567,7 +567,7 @@ def _own_network():
 
 
 def _raw_ip():
-    """Checks what --llp ip needs: CAP_NET_RAW, and a network where no other SCTP answers, a test's or the kernel's."""
+    """Checks the needs of --llp ip: CAP_NET_RAW, and a network without another SCTP, a test's or the kernel's."""
     if pathlib.Path("/proc/net/sctp").exists():
         raise Skip("the kernel's own SCTP is active")
     _own_network()
@@ -594,7 +594,7 @@ def open_link(name):
 # ------------------------------------------------------------------ User-Mode Linux
 
 UML_RUN = ROOT / "tests/uml/uml-run"
-guest_seconds = "580"  # for which it may run
+guest_seconds = "580"  # maximum run time of a guest
 
 
 def _need_guest():
@@ -604,7 +604,7 @@ def _need_guest():
 
 
 def _clock_mhz():
-    """The clock rate, which perftest reads from /proc/cpuinfo, and User-Mode Linux does not say there."""
+    """The clock rate. perftest reads it from /proc/cpuinfo, but User-Mode Linux does not list it there."""
     with open("/proc/cpuinfo") as f:
         return next((line.split(":")[1].strip() for line in f if line.startswith("cpu MHz")), "1000")
 
@@ -619,7 +619,7 @@ def become_guest():
 
 
 def prepare_guest():
-    """Gives perftest what it needs and User-Mode Linux lacks: a clock (see clock.c), and a PCI bus for its libpci."""
+    """Adds parts for perftest that User-Mode Linux lacks: a clock (see clock.c), and a PCI bus for its libpci."""
     cpuinfo = pathlib.Path("/run/cpuinfo")
     text = pathlib.Path("/proc/cpuinfo").read_text().rstrip()
     cpuinfo.write_text(f"{text}\ncpu MHz\t\t: {os.environ['SCTPIW_E2E_MHZ']}\n\n")
@@ -652,7 +652,7 @@ def _run_case(name, function, link):
 
 
 def main(cases, alone=False):
-    """Runs a script's cases, a list of (name, function). alone: in a network namespace with lo alone."""
+    """Runs a script's cases, a list of (name, function). alone: in a network namespace with only lo."""
     global guest_seconds
     parser = argparse.ArgumentParser()
     parser.add_argument("--link", default="lo-v4", help="one of " + ", ".join(LINKS) + " with -v4 or -v6 behind")

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""Hostile strangers on the port, and applications that change their memory while it is sent."""
+"""Hostile strangers on the port, and applications that change their memory during transmission."""
 import ipaddress
 import random
 import re
@@ -18,7 +18,7 @@ SEED = 20
 
 
 def noise(rng, port):
-    """Yields datagrams without end: noise, also behind a header, cut and bent INITs, with right and wrong CRCs."""
+    """Yields datagrams without end: noise, noise after a header, cut and damaged INITs, with right and wrong CRCs."""
     while True:
         vtag = rng.choice((0, 0xFFFFFFFF, rng.getrandbits(32)))
         ports = rng.choice(((port, port), (rng.getrandbits(16), port), (0, 0), (rng.getrandbits(16),) * 2))
@@ -59,7 +59,7 @@ def garbage(link):
         try:
             rng.choice(sockets).sendto(packet, (link.address, rng.choice(targets)))
         except OSError:
-            continue  # an ICMP answer to an earlier one
+            continue  # an ICMP answer to an earlier datagram
         if number % 500 == 0:
             client.must_run_for(0.05)
     for s in sockets:
@@ -119,7 +119,7 @@ def resident(pid):
 def mutate(link):
     """A thread changes the sender's memory all the time.
 
-    What arrives is made of values that were there at some time, and no packet on the wire has a wrong CRC.
+    Each received value was in the memory at some time, and no packet on the wire has a wrong CRC.
     """
     took = {}
     capture = None
@@ -142,7 +142,7 @@ def mutate(link):
 
 
 class Eavesdropper:
-    """Sees all packets on the loopback interface, and can send any."""
+    """Sees all packets on the loopback interface, and can send any packet."""
 
     def __init__(self, link):
         self.family = {4: socket.AF_INET, 6: socket.AF_INET6}[link.family]
@@ -172,7 +172,7 @@ class Eavesdropper:
         return peer, tags[peer], tags[port]
 
     def say(self, source, destination, tag, chunks):
-        with harness.contextlib.suppress(OSError):  # an ICMP answer to an earlier one
+        with harness.contextlib.suppress(OSError):  # an ICMP answer to an earlier packet
             self.mouth.sendto(sctp.packet(source, destination, tag, chunks), (self.address, destination))
 
     def close(self):
@@ -180,7 +180,7 @@ class Eavesdropper:
         self.mouth.close()
 
 
-# Under the right tag, each of these would end an association or change it.
+# With the right tag, each of these would end or change an association.
 FORGED = [sctp.chunk(kind, 0, body) for kind, body in (
     (sctp.ABORT, b""), (sctp.ABORT, struct.pack("!HH", 12, 4)), (sctp.SHUTDOWN, bytes(4)), (sctp.SHUTDOWN_ACK, b""),
     (sctp.SHUTDOWN_COMPLETE, b""), (sctp.ERROR, struct.pack("!HHI", 3, 8, 0)), (sctp.COOKIE_ACK, b""),
@@ -188,9 +188,9 @@ FORGED = [sctp.chunk(kind, 0, body) for kind, body in (
 
 
 def forged(link):
-    """A stranger who has to guess the tag changes nothing, but an ABORT under the right one ends the connection.
+    """Packets with a guessed tag change nothing. An ABORT with the right tag ends the connection.
 
-    The connection manager tells both sides, and all work requests come back.
+    rdma_cm reports this on both sides, and all work requests complete.
     """
     # rows: 9260-8.5-01 9260-9.1-01 5042-5.1.1-01
     port = free_port()
@@ -210,7 +210,7 @@ def forged(link):
         # The reflected tag counts only with the T bit, and only for two types of chunks.
         spy.say(peer, port, to_peer, chunks)
         spy.say(port, peer, to_server, chunks)
-    server.must_run_for(2)  # in that time heartbeats go both ways
+    server.must_run_for(2)  # in that time, heartbeats go both ways
     client.must_run_for(0.1)
     spy.say(peer, port, to_server, sctp.chunk(sctp.ABORT, 0, b""))
     spy.close()
@@ -221,7 +221,7 @@ def forged(link):
 
 
 class Peer:
-    """An SCTP of its own with a session of RFC 5043. It takes DATA only in order, and sends none twice."""
+    """A minimal SCTP with a session of RFC 5043. It accepts DATA only in order, and sends no DATA twice."""
 
     def __init__(self, link, port=0):
         self.socket = socket.socket({4: socket.AF_INET, 6: socket.AF_INET6}[link.family], socket.SOCK_DGRAM)
@@ -277,7 +277,7 @@ class Peer:
                 "!HHI", sctp.PARAM_COOKIE, 8, 0)))
 
     def answer(self):
-        """Waits for a session and accepts it; returns with the first segment, which it does not acknowledge."""
+        """Waits for a session and accepts it. Returns with the first segment, without acknowledging it."""
         while True:
             for kind, _, value in self.chunks(10):
                 if kind == sctp.INIT:
@@ -302,7 +302,7 @@ class Peer:
         self.send(sctp.chunk(sctp.SACK, 0, struct.pack("!IIHH", self.cum, self.rwnd, 0, 0)))
 
     def live(self, until, seconds):
-        """Answers heartbeats, and anything else with the same SACK, until until() is true."""
+        """Answers heartbeats, and any other chunk with the same SACK, until until() is true."""
         deadline = harness.time.monotonic() + seconds * harness.SLOW
         while not until():
             if harness.time.monotonic() > deadline:
@@ -318,14 +318,14 @@ class Peer:
 
 
 class Stale(Peer):
-    """A peer that finds every cookie stale, at once."""
+    """A peer that rejects every cookie as stale, at once."""
 
     def __init__(self, link):
         super().__init__(link)
         self.inits = 0
 
     def refuse(self, until, seconds):
-        """Lives like that until until() is true."""
+        """Rejects cookies until until() is true."""
         deadline = harness.time.monotonic() + seconds * harness.SLOW
         while not until():
             if harness.time.monotonic() > deadline:
@@ -341,7 +341,7 @@ class Stale(Peer):
 
 
 def stale(link):
-    """An attempt to connect to a peer that finds every cookie stale costs some packets, and ends in its time."""
+    """Connecting to a peer that rejects every cookie as stale costs some packets, and ends within its limit."""
     # rows: 9260-5.2.6-01
     peer = Stale(link)
     client = start("peer-client", [PEER, "connect", link.address, peer.port, "leave"], link,
@@ -353,7 +353,7 @@ def stale(link):
 
 
 def stale_out_of_band(link):
-    """The same for a QP that is connected out of band: what it sends fails in the time that it has for that."""
+    """The same for a QP that is connected out of band: its Sends fail within their limit."""
     peer = Stale(link)
     with socket.create_server((oob.tcp_address(link), 0)) as listener:
         argv = ["ibv_rc_pingpong", "-d", harness.DEVICE, "-g", oob.gid_index(link, "client"),
@@ -362,7 +362,7 @@ def stale_out_of_band(link):
         listener.settimeout(10 * harness.SLOW)
         talk, _ = listener.accept()
     with talk:
-        talk.recv(100)  # LID, QP number, PSN, GID; and the same of us
+        talk.recv(100)  # LID, QP number, PSN, GID of the client; the test answers with its own
         address = ipaddress.IPv6Address("::ffff:" + link.address if link.family == 4 else link.address)
         talk.sendall(b"0000:%06x:000000:%s\0" % (peer.port << 8, address.packed.hex().encode()))
         peer.refuse(lambda: not client.running(), 20)
@@ -372,7 +372,7 @@ def stale_out_of_band(link):
 
 
 def zero_window(link):
-    """A peer takes no data any more: the program can disconnect, gets all its work requests back, and ends."""
+    """The peer's window stays closed. The program disconnects, all its work requests complete, and it ends."""
     # rows: 9260-6.1-02
     peer = Peer(link)
     client = start("peer-client", [PEER, "connect", link.address, peer.port, "leave"], link)
@@ -386,7 +386,7 @@ def zero_window(link):
 
 
 def associations(link):
-    """Unused associations are closed soon, with few bytes; meanwhile there is room for others."""
+    """Unused associations are closed soon, with few bytes. Until then, there is room for other associations."""
     # rows: 5042-6.4.2-01 5042-6.4.1-02
     port = free_port()
     server = start("rping-server", ["rping", "-s", "-P", "-V", "-a", link.any, "-p", port], link, "server")
@@ -408,13 +408,13 @@ def associations(link):
 
 
 class Asker(Peer):
-    """A peer that asks for a session on each of 65,535 streams."""
+    """A peer that requests a session on each of 65,535 streams."""
 
     STREAMS = 65535
-    PACKET = 50  # Initiates that fit one
+    PACKET = 50  # Initiates in a packet
 
     def __init__(self, link, port, tells, undecided):
-        """tells: whether it acknowledges what comes. undecided: how many get no answer, if it does."""
+        """`tells`: the peer acknowledges DATA. undecided: requests without an answer, if it does."""
         super().__init__(link)
         self.tells = tells
         self.aborted = False
@@ -436,7 +436,7 @@ class Asker(Peer):
             self.listen(lambda: self.refused >= self.STREAMS - undecided)
 
     def listen(self, enough):
-        """Takes what comes until enough(), or until the association is aborted."""
+        """Receives until enough(), or until the association is aborted."""
         deadline = harness.time.monotonic() + 20 * harness.SLOW
         while not enough() and not self.aborted:
             if harness.time.monotonic() > deadline:
@@ -459,12 +459,12 @@ class Asker(Peer):
 
 def requests(tells):
     def case(link):
-        """Whatever peers ask for, and acknowledge or not, a program that does not decide does not grow for ever."""
+        """The memory of a program that decides no requests is bounded, whether peers acknowledge or not."""
         # rows: 5043-6.4-03 5043-6.4-04
         port = free_port()
-        # Whether glibc gives back what is freed is a matter of luck, also of the threads that allocate: one heap for all
-        # of them, and room for all that was there at once. That is 2 MiB of requests that wait, 8 MiB of answers
-        # (docs/settings.md, request-limit), and what lies between them.
+        # glibc returns freed memory to the kernel by chance, also depending on the threads that allocate. So all
+        # threads use one heap. The limit has room for all memory that was in use at once: 2 MiB of waiting requests, 8
+        # MiB of answers (docs/settings.md, request-limit), and the gaps between them.
         server = start("peer-server", [PEER, "serve", link.any, port, "decide-nothing"], link, "server",
                        env={"MALLOC_ARENA_MAX": "1"})
         server.wait_listening(port)

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""Peers that lie about their addresses, and strangers that want answers larger than what they send."""
+"""Peers that list false addresses, and strangers that request answers larger than their packets."""
 import socket
 import struct
 import sys
@@ -14,7 +14,7 @@ from hostile_peer import (HOLD_ASK, PPID_DDP, READ_REQUEST, SEND, Ear, Peer, Vic
 IPV4, IPV6, SUPPORTED, HOST_NAME, COOKIE_PRESERVATIVE, HEARTBEAT_INFO = 5, 6, 12, 11, 9, 1
 RESTART_WITH_NEW_ADDRESSES = 11
 PAD = 0x84
-OTHER = "127.0.1.1"  # somebody else on the loopback interface
+OTHER = "127.0.1.1"  # another host on the loopback interface
 
 
 def v4(address):
@@ -30,7 +30,7 @@ BAD = b"".join([v4(a) for a in ("0.0.0.0", "255.255.255.255", "224.0.0.1", "239.
                [v6(a) for a in ("::", "::1", "ff02::1", "ff0e::1", "::ffff:127.0.0.1", "::ffff:224.0.0.1",
                                 "::ffff:0.0.0.0", "::127.0.0.1", "fe80::1", "64:ff9b::7f00:1")])
 THOUSANDS = b"".join(v4(f"127.{n >> 8}.{n & 255}.77") for n in range(1, 8000))
-# What an INIT may list, and how many others may hear of that.
+# Address lists of an INIT, and the maximum number of other addresses that may get packets.
 LISTS = {
     "bad": (BAD, 0),
     "own": (v4("127.0.0.1") * 3, 0),
@@ -39,7 +39,7 @@ LISTS = {
     "thousands": (THOUSANDS, 16),
     "thousands-6": (b"".join(v6(f"fd00::{n:x}") for n in range(1, 3200)), 16),
 }
-# What else it may bear: a name and the parameters.
+# Other contents of an INIT: name and parameters.
 PARAMETERS = {
     "wrong-lengths": b"".join(parameter(kind, bytes(5)[:n]) for kind in (IPV4, IPV6) for n in range(6)),
     "cut": parameter(IPV4, b"\x7f\0\0\2", 4000),
@@ -55,7 +55,7 @@ PARAMETERS = {
 
 
 def init_lists(link):
-    """What an INIT bears makes one answer at most, which is hardly longer than the usual one."""
+    """Each INIT causes at most one answer, which is hardly longer than the usual answer."""
     # rows: 9260-5.1-01 9260-3.2.1-02
     victim = Victim(link)
     plain = Peer(link).call(victim.port)
@@ -79,7 +79,7 @@ def init_lists(link):
 
 
 def heard(ear):
-    """What others than the peer have heard: {address: {type of chunk: how many}}."""
+    """Packets to addresses other than the peer's: {address: {chunk type: count}}."""
     others = {}
     for to, packet in ear.packets():
         if to != "127.0.0.1":
@@ -90,7 +90,8 @@ def heard(ear):
 
 
 def third_parties(link):
-    """Others that a peer lists hear some HEARTBEATs and nothing else, also if the peer is silent, or lies for them."""
+    """Other hosts in a peer's list get some HEARTBEATs and nothing else, even if the peer is silent or answers for
+    them."""
     # rows: 9260-5.4-01 9260-5.4-02
     for name, (addresses, most) in LISTS.items():
         victim = Victim(link)
@@ -119,7 +120,7 @@ def third_parties(link):
 
 
 def spoofed(link):
-    """Under the right tag, but from an address that was not verified: nothing but a HEARTBEAT ACK goes there."""
+    """Packets with the right tag, but from an unverified address: only a HEARTBEAT ACK goes there."""
     # rows: 9260-5.4-02
     victim = Victim(link)
     peer = Peer(link).call(victim.port, sctp.ADAPTATION + v4(OTHER))
@@ -150,7 +151,8 @@ def spoofed(link):
 
 
 def restarts(link):
-    """A restart from another list of addresses is refused, says which is new, and changes nothing (5.2.2)."""
+    """A restart from another list of addresses is refused. The ABORT lists the new addresses, and nothing changes
+    (5.2.2)."""
     # rows: 9260-5.2.2-02
     victim = Victim(link)
     peer = Peer(link).call(victim.port)
@@ -168,7 +170,7 @@ def restarts(link):
         check(f"{name}: its cause", struct.unpack_from("!H", who.errors[-1][1])[0] == RESTART_WITH_NEW_ADDRESSES)
         check(f"{name}: short", who.bytes - before <= 100, f"{who.bytes - before} bytes")
         check(f"{name}: no INIT ACK", sctp.INIT_ACK not in who.heard)
-    # An INIT of the same addresses is answered, and changes nothing as long as its cookie does not come.
+    # An INIT from the same addresses gets an answer, and changes nothing until its cookie arrives.
     peer.heard.clear()
     peer.send(sctp.init(0x777, 1 << 20, 10, 10, 99, sctp.ADAPTATION), 0)
     peer.expect("INIT ACK", lambda: sctp.INIT_ACK in peer.heard)

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""Strangers that send datagrams (docs/wire.md) to UD queue pairs and to a listener of rdma_cm for datagrams.
+"""Strangers that send datagrams (docs/wire.md) to UD queue pairs, and to a listener of rdma_cm for datagrams.
 
-The victim is a server of e2e-ud, which ends if anything but a completed receive has changed in its memory. An honest
-client talks to it all the time.
+The victim is a server of e2e-ud. It fails if anything except a completed receive has changed its memory. An honest
+client exchanges messages with it all the time.
 """
 import contextlib
 import json
@@ -23,14 +23,14 @@ from hostile_peer import FAMILIES, RAW, Ear, Victim, check
 
 UD = str(BUILD / "bin/e2e-ud")
 DATAGRAM, MESSAGE, REQUEST, REPLY, ROOM_REQUEST, ROOM_REPLY = 0xBD, 1, 2, 3, 4, 5
-QKEY, ROOM = 0x01234567, 1024  # RDMA_UDP_QKEY; of e2e-ud: bytes that its receives have room for
+QKEY, ROOM = 0x01234567, 1024  # RDMA_UDP_QKEY; bytes of each receive of e2e-ud
 CHALLENGE = 255
 OPTIONS = ["--personality", "roce"]
-OWN_PORT = 5000  # in the packets of strangers, whatever socket they come from
+OWN_PORT = 5000  # in the packets of strangers, from any socket
 SOURCE = OWN_PORT << 8 | 1
 GROUP_PORT, GROUP_QP = 65535, 0xFFFFFF
 COUNTERS = ["ud_malformed", "ud_no_qp", "ud_bad_qkey", "ud_no_receive", "ud_too_long"]
-HONEST = 100000000  # more messages than a test takes
+HONEST = 100000000  # more messages than a test lasts
 
 
 def chunk(kind, body, version=1, flags=0, length=None):
@@ -47,7 +47,7 @@ def ud_body(qp, payload=b"stranger", source=SOURCE, qkey=QKEY):
 
 
 def message(qp, payload=b"stranger", **how):
-    """A message to the QP that is right, but for what `how` says."""
+    """A message to the QP, valid except for the arguments in `how`."""
     return packet(qp >> 8, chunk(MESSAGE, ud_body(qp, payload, **how)))
 
 
@@ -58,7 +58,7 @@ def request(port, request_id, cookie=0, private=b"", length=292, private_len=Non
 
 
 class Server(Victim):
-    """A server of e2e-ud, whose counters can be asked for."""
+    """A server of e2e-ud with readable counters."""
 
     def __init__(self, link, directory):
         self.link, self.port = link, free_port()
@@ -91,7 +91,7 @@ class Server(Victim):
 
 
 class Stranger:
-    """A socket that belongs to nobody whom the victim knows."""
+    """A socket that is unknown to the victim."""
 
     def __init__(self, link, address=None):
         self.link = link
@@ -104,19 +104,19 @@ class Stranger:
 
     def hear_own(self, family):
         """A raw socket gets the packets of all ports: those of the honest client would fill its buffer."""
-        at = [(0xB1, 0, 0, 0), (0x48, 0, 0, 2)] if family == 4 else [(0x28, 0, 0, 2)]  # the header's length, the port
+        at = [(0xB1, 0, 0, 0), (0x48, 0, 0, 2)] if family == 4 else [(0x28, 0, 0, 2)]  # header's length, port
         harness.attach_filter(self.socket, *at, (0x15, 0, 1, OWN_PORT), (0x06, 0, 0, 0xFFFFFFFF), (0x06, 0, 0, 0))
         self.socket.setblocking(False)
         with contextlib.suppress(BlockingIOError):
-            while self.socket.recv(65536):  # what has come before the filter was there
+            while self.socket.recv(65536):  # packets from before the filter
                 pass
 
     def send(self, data, port):
-        with contextlib.suppress(OSError):  # ICMP's answer to an earlier one
+        with contextlib.suppress(OSError):  # an ICMP answer to an earlier datagram
             self.socket.sendto(data, (self.link.address, 0 if harness.LLP == "ip" else port))
 
     def answer(self, is_it):
-        """The first answer that is the one, however late the server gets its processor. Others are late ones."""
+        """The first answer for which is_it() is true, even from a slow server. Skips other answers, which are late."""
         end = time.monotonic() + 10 * harness.SLOW
         while time.monotonic() < end:
             for data in self.heard():
@@ -125,7 +125,7 @@ class Stranger:
         raise Failure("there is no answer")
 
     def heard(self, seconds=0.3):
-        """Packets for it that come before it was quiet for so long."""
+        """Packets to this socket, until none has come for that many seconds."""
         packets, end = [], time.monotonic() + seconds * harness.SLOW
         while (left := end - time.monotonic()) > 0:
             self.socket.settimeout(left)
@@ -142,7 +142,7 @@ class Stranger:
 
 @contextlib.contextmanager
 def busy_server(link):
-    """A server, and an honest client that must be at work at the end as it was at the beginning."""
+    """A server with an honest client, which must make progress before and after the body."""
     with tempfile.TemporaryDirectory(prefix="sctpiw-e2e-") as directory:
         server = Server(link, directory)
         server.must_serve()
@@ -156,7 +156,7 @@ def busy_server(link):
 
 
 def wrong_messages(server):
-    """Each wrong packet for the QP that echoes, or another, with the counter that it belongs to."""
+    """Each wrong packet for the echoing QP, or for another QP, with the counter that it increments."""
     qp, port = server.echo, server.echo >> 8
     right = ud_body(qp)
     yield "ud_bad_qkey", message(qp, qkey=QKEY + 1)
@@ -180,7 +180,7 @@ def wrong_messages(server):
     yield "ud_malformed", packet(port, chunk(MESSAGE, ud_body(qp, source=SOURCE | 1 << 31)))
     yield "ud_malformed", packet(port, chunk(MESSAGE, ud_body(qp, source=SOURCE + 256)))
     yield "ud_malformed", packet(port, chunk(MESSAGE, ud_body(qp + 256)))
-    if harness.LLP != "ip":  # there it is another port's
+    if harness.LLP != "ip":  # with ip, the packet belongs to another port
         yield "ud_malformed", packet(port ^ 1, chunk(MESSAGE, right))
     yield "ud_malformed", packet(port, chunk(MESSAGE, ud_body(GROUP_QP)))
     whole = chunk(MESSAGE, right)
@@ -193,7 +193,7 @@ def wrong_messages(server):
 
 
 def messages(link):
-    """Wrong messages are dropped, and counted for their reason; nobody gets an answer."""
+    """Wrong messages are dropped, and counted by reason. They get no answer."""
     with busy_server(link) as server:
         stranger, want = Stranger(link), server.counters()
         for number, (name, data) in enumerate(wrong_messages(server)):
@@ -202,12 +202,12 @@ def messages(link):
             if number % 8 == 7:
                 server.await_counters(f"wrong message {number}", want)
         server.await_counters("wrong messages", want)
-        # What is too short for a datagram is no packet of SCTP either.
+        # A packet that is too short for a datagram is no SCTP packet either.
         for cut in range(20):
             stranger.send(message(server.echo)[:cut], server.echo >> 8)
         check("no answer to wrong messages", not stranger.heard())
         server.await_counters("short packets", want)
-        # Those that are right are received, with the strangers' data, and not echoed by the program.
+        # Valid messages are received, with the strangers' data. The program does not echo them.
         for length in 0, 1, ROOM - 1, ROOM:
             stranger.send(message(server.echo, bytes(length)), server.echo >> 8)
         check("no answer to a message", not stranger.heard())
@@ -215,7 +215,7 @@ def messages(link):
 
 
 def noise(link):
-    """Thousands of bent messages and requests, from a fixed seed, to all ports of the server."""
+    """Thousands of damaged messages and requests, from a fixed seed, to all ports of the server."""
     rng = random.Random(7)
     with busy_server(link) as server:
         stranger = Stranger(link)
@@ -235,7 +235,7 @@ def noise(link):
 
 
 def room(link):
-    """Whoever asks how much room there is gets one answer, which is shorter; of a flood few are answered."""
+    """A room request gets one answer, which is shorter. A flood of room requests gets few answers."""
     with busy_server(link) as server:
         stranger, port = Stranger(link), server.echo >> 8
         asked = packet(port, chunk(ROOM_REQUEST, struct.pack("!QQ", 0x1122334455667788, 0)))
@@ -244,7 +244,7 @@ def room(link):
         kind, nonce, bytes_ = struct.unpack_from("!BxxQI", answer, 12 + 5)
         check("an answer", len(answer) < len(asked) and (kind, nonce) == (ROOM_REPLY, 0x1122334455667788) and
               0 < bytes_ < 1 << 28, answer)
-        # Replies that nobody has asked for, as the server's own sender might get them, do nothing.
+        # Unrequested replies, as the server's own sender might get them, have no effect.
         for nonce in 0, 1, (1 << 64) - 1:
             stranger.send(packet(port, chunk(ROOM_REPLY, struct.pack("!QI", nonce, 0))), port)
         check("no answer to replies", not stranger.heard())
@@ -268,14 +268,14 @@ def cookie_of(answer):
 
 
 def request_of(answer):
-    """The number of the request that is answered."""
+    """The number of the answered request."""
     return struct.unpack_from("!Q", answer, 12 + 8)[0]
 
 
 def requests(link):
-    """Requests by thousands are challenged and forgotten; an answer is not longer than what it answers."""
+    """Thousands of requests get challenges, and leave no state. An answer is not longer than its request."""
     with busy_server(link) as server:
-        # With llp = ip they have one port, and each hears what is for the others.
+        # With llp = ip all strangers have one port, and each receives the answers to the others.
         strangers = [Stranger(link) for _ in range(1 if harness.LLP == "ip" else 4)]
         sent = got = 0
 
@@ -291,13 +291,13 @@ def requests(link):
         server.must_cost("requests", 10, 2 << 20, attack)
         got += sum(len(data) for s in strangers for data in s.heard())
         check("answers", 0 < got <= sent, f"{got} bytes for {sent}")
-        # With the cookie a request is answered for good; that of another number, or another source, is none.
+        # A request with the cookie gets a final answer. The cookie of another request number, or source, is invalid.
         one, other = strangers[0], strangers[-1]
         one.send(request(server.port, 1), server.port)
         challenge = one.answer(lambda data: request_of(data) == 1)
         cookie = cookie_of(challenge)
         check("a challenge", cookie and len(challenge) <= len(request(server.port, 1)))
-        if harness.LLP != "ip":  # it is the UDP port that tells these sockets apart
+        if harness.LLP != "ip":  # only the UDP port distinguishes these sockets
             other.send(request(server.port, 1, cookie), server.port)
             check("the cookie of another source", cookie_of(other.answer(lambda data: request_of(data) == 1)))
         one.send(request(server.port, 2, cookie), server.port)
@@ -308,7 +308,7 @@ def requests(link):
         for length in 8, 36, 291:
             one.send(request(server.port, 3, length=length), server.port)
         one.send(request(server.port, 3, private_len=255, length=290), server.port)
-        for status in 0, 2, CHALLENGE:  # to replies nobody has asked for
+        for status in 0, 2, CHALLENGE:  # unrequested replies
             body = struct.pack("!QQIIBBH", 1, 5, 1, 1, status, 0, 0)
             for port in server.port, server.echo >> 8:
                 one.send(packet(port, chunk(REPLY, body)), port)
@@ -316,7 +316,7 @@ def requests(link):
 
 
 def forged(link):
-    """Whoever is named as the source gets no more bytes than were sent in its name, and never anything by a message."""
+    """A forged source gets no more bytes than were sent in its name, and nothing for messages."""
     if link.family == 6 or harness.LLP == "ip":
         raise Skip("sources are forged on IPv4's loopback network")
     with busy_server(link) as server:
@@ -340,7 +340,7 @@ def forged(link):
 
 
 def groups(link):
-    """Nobody has joined a group: what is sent to it, and to the port of groups, reaches no QP and has no answer."""
+    """No QP has joined the group: packets to the group, and to the port of groups, reach no QP and get no answer."""
     if link.family == 6 or harness.LLP == "ip":
         raise Skip("one family will do, and only llp = udp has multicast")
     with busy_server(link) as server:
@@ -350,7 +350,7 @@ def groups(link):
         for to in "239.1.2.3", "224.0.0.1", link.address:
             with contextlib.suppress(OSError):
                 stranger.socket.sendto(data, (to, GROUP_PORT))
-        # A group's QP number at the port of a QP is no number of that port.
+        # A group's QP number is invalid at the port of a QP.
         stranger.send(data, server.echo >> 8)
         want["ud_malformed"] += 1
         check("no answer", not stranger.heard())

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""ICMP and ICMPv6 errors of all kinds, forged, cut and true, and IP packets as no host sends them."""
+"""ICMP and ICMPv6 errors of all kinds, forged, cut and true, and IP packets that no host sends."""
 import itertools
 import os
 import random
@@ -20,7 +20,7 @@ SEED = 23
 UDP = harness.LLP == "udp"
 PROTOCOL = sctp.UDP if UDP else 132
 HEADER = {4: 20, 6: 40}
-LEAST = {4: 500, 6: 1280 - 4}  # bytes of IP packets that carry much, whatever routers say
+LEAST = {4: 500, 6: 1280 - 4}  # minimum bytes of full IP packets, whatever MTU routers report
 KINDS = {
     4: [(3, code) for code in range(16)] + [(4, 0), (5, 0), (5, 1), (11, 0), (11, 1), (12, 0), (12, 1), (12, 2)],
     6: [(1, code) for code in range(8)] + [(2, 0), (2, 1), (3, 0), (3, 1), (4, 0), (4, 1), (4, 2), (4, 3), (100, 0),
@@ -30,12 +30,12 @@ WORDS = 0, 1, 40, 68, 552, 576, 1279, 1280, 0xFFFFFFFF
 
 
 def wrap(source, destination, packet):
-    """What stands behind the IP header."""
+    """The contents of the IP packet."""
     return struct.pack("!HHHH", source, destination, 8 + len(packet), 0) + packet if UDP else packet
 
 
 class Wire:
-    """Sends errors and IP packets on the loopback interface, and hears what leaves the victim."""
+    """Sends errors and IP packets on the loopback interface, and captures the victim's packets."""
 
     def __init__(self, link, victim):
         self.link, self.port = link, victim.port
@@ -47,7 +47,7 @@ class Wire:
         self.ear.setblocking(False)
 
     def heard(self):
-        """The lengths of the IP packets that have left the victim's port since the last call, with the SCTP packets."""
+        """The IP packets that have left the victim's port since the last call: (length, SCTP packet)."""
         found = []
         while True:
             try:
@@ -61,7 +61,7 @@ class Wire:
                 found.append((len(frame) - 14, frame[at:]))
 
     def quote(self, peer, tag, first=sctp.DATA, before=b"", protocol=PROTOCOL):
-        """A packet of the victim to the peer, as a router has it; before: what stands in front of it."""
+        """A packet of the victim to the peer, as a router quotes it. before: bytes before the packet."""
         body = before + wrap(self.port, peer.port, struct.pack("!HHII", self.port, peer.port, tag, 0) +
                              sctp.chunk(first, 3, bytes(1000)))
         if self.link.family == 6:
@@ -79,7 +79,7 @@ class Wire:
 
 
 def longest(wire, peer, session):
-    """Reads 60,000 bytes, which have to come, and returns the longest packet that brings them."""
+    """Reads 60,000 bytes, which must come. Returns the length of the longest packet."""
     session.reads = getattr(session, "reads", 0) + 1
     before = len(session.of(PPID_DDP))
     wire.heard()
@@ -90,14 +90,14 @@ def longest(wire, peer, session):
 
 
 def errors(link):
-    """Under wrong tags nothing changes, and under the right one packets get no shorter than IP has them."""
+    """Errors with wrong tags change nothing. With the right tag, packets become no shorter than IP's minimum."""
     # rows: 9260-10-01 6951-5.5-01
     victim = Victim(link)
     peer = Peer(link).call(victim.port)
     session = peer.session(1).accept()
     wire = Wire(link, victim)
     longest(wire, peer, session)
-    peer.pump(0.5)  # the path MTU has been found
+    peer.pump(0.5)  # the path MTU is known by then
     full = longest(wire, peer, session)
     for name, tag in ("wrong", 0x5555), ("zero", 0), ("of the other direction", peer.peer_tag), ("right", peer.tag):
         wire.heard()
@@ -119,7 +119,7 @@ def errors(link):
 
 
 def quotes(link):
-    """Quotes that are cut anywhere, behind extension headers, of other protocols, or of an INIT."""
+    """Quotes that are cut anywhere, with extension headers, of other protocols, or of an INIT."""
     victim = Victim(link)
     peer = Peer(link).call(victim.port)
     session = peer.session(1).accept()
@@ -136,7 +136,7 @@ def quotes(link):
                 wire.error(4, 1, 40, wire.quote(peer, peer.tag, before=before, protocol=protocol))
         for kind, code in (3, 2), (3, 3), (4, 1), (1, 4):
             wire.error(kind, code, 0, wire.quote(peer, 0, first=sctp.INIT))
-        peer.pump(1.2)  # time enough for an association to be given up
+        peer.pump(1.2)  # long enough for an association to be given up
     victim.must_cost("quotes", 1, 4 << 20, attack)
     check("packets stay long", longest(wire, peer, session) >= LEAST[link.family])
     victim.must_serve()
@@ -149,7 +149,7 @@ def ip4(source, destination, payload, options=b"", ident=0, fragment=0, protocol
 
 
 def packets(link):
-    """Packets from and to addresses and ports that no peer has, with options, in fragments, without a checksum."""
+    """Packets with addresses and ports that no peer has, with options, in fragments, without a checksum."""
     # rows: 9260-8.4-01
     victim = Victim(link)
     peer = Peer(link).call(victim.port)
@@ -161,10 +161,10 @@ def packets(link):
         mouth.setsockopt(socket.SOL_SOCKET, socket.SO_BROADCAST, 1)
 
         def shoot(name, most, source, destination, ports, tag, body, **how):
-            """most: the packets that the victim may answer with, to that port and with that tag or the INIT's."""
+            """most: maximum answers of the victim to that port, with that tag or the INIT's."""
             wire.heard()
             packet = wrap(*ports, sctp.packet(*ports, tag, body))
-            with harness.contextlib.suppress(OSError):  # the host does not let it out
+            with harness.contextlib.suppress(OSError):  # the host does not send it
                 mouth.sendto(ip4(source, destination, packet, **how), (destination, 0))
             time.sleep(0.02)
             to_it = [struct.pack("!HHL", *reversed(ports), vtag) for vtag in (tag, 0x99)]
@@ -185,11 +185,11 @@ def packets(link):
         for options in b"\1" * 40, b"\x07\x27\x04" + bytes(37), b"\xff" * 4:
             shoot("options", 1, here, here, (next(strangers), victim.port), 0, init, options=options)
         stranger = next(strangers)
-        # SCTP's checksum is 0, and so is that of UDP, which may be.
+        # Checksum 0 in SCTP, and in UDP, where 0 is allowed.
         bare = sctp.packet(stranger, victim.port, 0, init)
         wire.heard()
         mouth.sendto(ip4(here, here, wrap(stranger, victim.port, bare[:8] + bytes(4) + bare[12:])), (here, 0))
-        # Fragments in any order, some twice, and one that never comes.
+        # Fragments in any order, some twice.
         long = wrap(stranger, victim.port, sctp.packet(stranger, victim.port, 0, sctp.init(
             0x99, 65536, 5, 5, 1, sctp.ADAPTATION + parameter(0x8111, bytes(3000)))))
         rng = random.Random(SEED)
@@ -202,7 +202,7 @@ def packets(link):
         time.sleep(0.1)
         answers = [p for _, p in wire.heard() if struct.unpack_from("!H", p, 2)[0] == stranger]
         check("a wrong checksum, or a part, gets no answer", len(answers) <= 19 * 1, f"{len(answers)}")
-        # An association does not mind options.
+        # Options do not disturb an association.
         packet = sctp.packet(peer.port, victim.port, peer.peer_tag, session.message(
             PPID_DDP, untagged(SEND, 0, 1, 0, b"hello" * 4)))
         mouth.sendto(ip4(here, here, wrap(peer.port, victim.port, packet), options=b"\1" * 40), (here, 0))
@@ -218,7 +218,7 @@ CASES = [
 
 if __name__ == "__main__":
     INSIDE = "SCTPIW_E2E_NETNS"
-    if INSIDE not in os.environ:  # the errors change what a host knows of its routes
+    if INSIDE not in os.environ:  # the errors change the host's routes
         os.environ[INSIDE] = "1"
         try:
             harness.unshare(*(harness.AS_USER if os.geteuid() else []), "--net")

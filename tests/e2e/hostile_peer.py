@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""A hostile peer written from the RFCs alone, and what its victim is measured by.
+"""A hostile peer, written only from the RFCs, and measurements of its victim.
 
-Peer is an SCTP (RFC 9260) with sessions (RFC 5043) that does nothing by itself but what pump() says, so that a test
-can leave out, forge and repeat whatever it likes. Segments are those of RFC 5041 and 5040.
+Peer is an SCTP (RFC 9260) with sessions (RFC 5043). By itself it does only the work of pump(), so that a test can omit,
+forge and repeat anything. Segments are those of RFC 5041 and 5040.
 """
 import pathlib
 import select
@@ -23,7 +23,7 @@ HOLD, HOLD_ASK, HOLD_UNKNOWN = 0xBE, 2, 1
 PARAM_RECEIPTS = 0xBF57
 RAW = (socket.SOCK_RAW, 132)
 FAMILIES = {4: socket.AF_INET, 6: socket.AF_INET6}
-NOT_OURS = 0xA5A5A5A5  # an STag that nobody has given out
+NOT_OURS = 0xA5A5A5A5  # an STag that nobody has registered
 
 
 def check(name, true, why=""):
@@ -32,7 +32,7 @@ def check(name, true, why=""):
 
 
 def parameter(kind, body=b"", length=None):
-    """A parameter of INIT, perhaps with a wrong length."""
+    """A parameter of INIT, optionally with a wrong length."""
     return struct.pack("!HH", kind, 4 + len(body) if length is None else length) + body + bytes(-len(body) % 4)
 
 
@@ -65,7 +65,7 @@ def receipt(flags, next_ssn=0, msn=0):
 
 
 class Victim:
-    """A server of e2e-shared, with what it costs."""
+    """A server of e2e-shared, with measurements of its cost."""
 
     def __init__(self, link, options=(), side="server", any_address=True):
         self.link = link
@@ -79,7 +79,7 @@ class Victim:
         return int(fields[1]) * harness.os.sysconf("SC_PAGE_SIZE")
 
     def processor(self):
-        """Seconds of processor time that it has used."""
+        """Processor time of the victim, in seconds."""
         fields = pathlib.Path(f"/proc/{self.program.pid}/stat").read_text().rpartition(")")[2].split()
         return sum(map(int, fields[11:13])) / harness.os.sysconf("SC_CLK_TCK")
 
@@ -92,20 +92,20 @@ class Victim:
             raise Failure("the victim ended")
 
     def must_cost(self, name, seconds, grown, attack):
-        """Runs the attack, which costs the victim at most this processor time, and so many bytes for good."""
+        """Runs the attack, which may cost the victim this processor time, and this many bytes permanently."""
         processor, resident = self.processor(), self.resident()
         attack()
         used, more = self.processor() - processor, self.resident() - resident
         if not self.program.running():
             raise Failure(f"{name}: the victim ended")
         check(name, used <= seconds * harness.SLOW, f"it took {used:.2f} s of the processor, and not {seconds}")
-        if not harness.PRELOAD:  # AddressSanitizer keeps what was freed
+        if not harness.PRELOAD:  # AddressSanitizer keeps freed memory
             check(name, more <= grown, f"the victim grew by {more >> 10} KiB, not {grown >> 10}")
         return used, more
 
 
 class Ear:
-    """Hears what leaves a UDP port on the loopback interface, to whatever address."""
+    """Captures packets that leave a UDP port on the loopback interface, to any address."""
 
     def __init__(self, port):
         try:
@@ -118,7 +118,7 @@ class Ear:
         self.port = port
 
     def packets(self):
-        """What has left since the last call, as (destination's address, SCTP packet)."""
+        """The packets since the last call, as (destination's address, SCTP packet)."""
         while True:
             try:
                 frame, (_, _, kind, *_) = self.socket.recvfrom(65536)
@@ -146,7 +146,7 @@ def chunks_of(packet):
 
 
 class Peer:
-    """A peer by hand. Its attributes say what pump() does: acknowledge, answer HEARTBEATs, close."""
+    """A peer by hand. Its attributes control pump(): acknowledge, answer HEARTBEATs, close."""
 
     def __init__(self, link, address=None, port=0):
         self.link = link
@@ -161,9 +161,9 @@ class Peer:
         self.tsn, self.peer_tag, self.cum, self.acked = self.first, 0, None, 0
         self.acknowledges, self.answers, self.closes = True, True, True
         self.behind_sack = b""
-        self.data = []  # of the peer: (stream, PPID, DDP-SSN, rest), in order
-        self.heard = {}  # how many chunks of each type have come
-        self.packets = self.bytes = 0  # that have come
+        self.data = []  # received: (stream, PPID, DDP-SSN, rest), in order
+        self.heard = {}  # number of received chunks of each type
+        self.packets = self.bytes = 0  # received
         self.errors = []  # values of ERROR and ABORT
         self.values = {}  # the last value of each type of chunk
         self.early = set()
@@ -172,12 +172,12 @@ class Peer:
 
     def send(self, chunks, tag=None, to=None):
         packet = sctp.packet(self.port, self.to[1], self.peer_tag if tag is None else tag, chunks)
-        with harness.contextlib.suppress(OSError):  # an ICMP answer to an earlier one, or a full buffer
+        with harness.contextlib.suppress(OSError):  # an ICMP answer to an earlier packet, or a full buffer
             self.socket.sendto(packet, ((to or self.to)[0], 0) if harness.LLP == "ip" else to or self.to)
         return packet
 
     def receive(self):
-        """The next SCTP packet, which perhaps is for somebody else, or None."""
+        """The next SCTP packet, or None. It may be for another socket."""
         with harness.contextlib.suppress(OSError):
             packet = self.socket.recv(65536)
             return packet[(packet[0] & 15) * 4:] if harness.LLP == "ip" and self.link.family == 4 else packet
@@ -188,7 +188,7 @@ class Peer:
             len(duplicates) // 4) + gaps + duplicates) + self.behind_sack)
 
     def pump(self, seconds=0.0, until=None, quiet=None):
-        """Takes what comes until until(), or for so long; ends early if quiet seconds pass without a packet."""
+        """Handles packets for that time, or until until(). Ends early if quiet seconds pass without a packet."""
         deadline = time.monotonic() + seconds
         silent = time.monotonic()
         while not (until and until()):
@@ -250,7 +250,7 @@ class Peer:
     def call(self, port, parameters=sctp.ADAPTATION, streams=64, address=None):
         """Opens an association."""
         self.to = (address or self.link.address, port)
-        for _ in range(10):  # one address has a limited number of answers
+        for _ in range(10):  # answers to one address are limited
             self.send(self.init(parameters, streams), 0)
             if self.pump(1, lambda: sctp.INIT_ACK in self.values):
                 break
@@ -279,14 +279,14 @@ class Peer:
         return Session(self, sid, private)
 
     def close(self):
-        """Ends the association, if there is one, and forgets it."""
+        """Ends the association, if it exists, without waiting."""
         if self.peer_tag:
             self.send(sctp.chunk(sctp.ABORT, 0, b""))
         self.socket.close()
 
 
 class Session:
-    """A session of a Peer, which it has initiated, on one stream."""
+    """A session on one stream that a Peer has initiated."""
 
     def __init__(self, peer, sid, private=b""):
         self.peer, self.sid, self.ssn, self.msn = peer, sid, 0, 1
@@ -307,12 +307,12 @@ class Session:
         self.peer.send(self.message(PPID_DDP, body, **how))
 
     def say(self, payload=b"hello" * 4):
-        """A Send that is well."""
+        """Sends a valid Send."""
         self.segment(untagged(SEND, 0, self.msn, 0, payload))
         self.msn += 1
 
     def of(self, ppid):
-        """What has come on this stream since the session was asked for."""
+        """The messages on this stream since the request for the session."""
         return [body for sid, kind, _, body in self.peer.data[self.seen:] if (sid, kind) == (self.sid, ppid)]
 
     def accept(self):

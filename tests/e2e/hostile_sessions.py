@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""Peers that have a session, or pretend to: shared receives, sequence numbers, windows, docs/wire.md, and endings."""
+"""Peers with a session, real or pretended: shared receives, sequence numbers, windows, docs/wire.md, and endings."""
 import random
 import resource
 import struct
@@ -15,21 +15,21 @@ from hostile_peer import (HOLD, HOLD_ASK, HOLD_UNKNOWN, NOT_OURS, PPID_DDP, PPID
                           read_request, receipt, receipts, tagged, untagged)
 
 SEED = 22
-BOTH = b"", receipts()  # a peer that does not know receipts, and one that does
+BOTH = b"", receipts()  # INIT parameters of a peer without receipts, and with receipts
 MIB = 1 << 20
 
 
 def half_sends(link):
-    """Sends that never end take receives of an SRQ; all come back, however the sessions end.
+    """Incomplete Sends take receives of an SRQ. All receives return, however the sessions end.
 
-    One QP among others leaves some to them (RFC 5042 6.4.3 has a program see to the rest).
+    One QP leaves some receives to other QPs (RFC 5042 6.4.3 leaves the rest to the program).
     """
     victim = Victim(link)
     for extension in BOTH:
         for how in "abort", "terminate", "wrong":
             peer = Peer(link).call(victim.port, sctp.ADAPTATION + extension)
             sessions = [peer.session(i).accept() for i in range(2)]
-            for msn in range(1, 41):  # more than there are
+            for msn in range(1, 41):  # more Sends than receives
                 sessions[0].segment(untagged(SEND, 0, msn, 0, b"x" * 50, last=False))
             peer.pump(0.1)
             client = start("beside", [SHARED, "connect", link.address, victim.port, 20], link)
@@ -48,7 +48,7 @@ def half_sends(link):
 
 
 def sequence_numbers(link):
-    """MSNs, offsets and DDP-SSNs by chance, on QPs that share receives: none of those is lost."""
+    """Random MSNs, offsets and DDP-SSNs, on QPs that share receives: no receive is lost."""
     rng = random.Random(SEED)
     victim = Victim(link)
     far = 0, 1, 2, 100, 30000, 32768, 1 << 31, 0xFFFFFFFF
@@ -75,8 +75,7 @@ def sequence_numbers(link):
 
 
 def lines(link):
-    """A peer whose every session is an error causes some lines for the user, but not a line for
-    each session."""
+    """A peer with an error in every session causes some log lines, but not a line for each session."""
     victim = Victim(link)
     for _ in range(10):
         peer = Peer(link).call(victim.port, sctp.ADAPTATION)
@@ -92,13 +91,13 @@ def lines(link):
 
 
 def unexpected(link):
-    """Sends for which there is no receive cost no more than the window of each QP, whatever the peer was told."""
+    """Sends without a receive cost no more than the window of each QP, with and without receipts."""
     victim = Victim(link)
     for extension in BOTH:
         peer = Peer(link).call(victim.port, sctp.ADAPTATION + extension)
         sessions = [peer.session(i).accept() for i in range(10)]
         for _ in range(31):
-            sessions[0].say(b"K" * 20)  # which the victim keeps
+            sessions[0].say(b"K" * 20)  # the victim keeps these receives
         sessions[0].segment(untagged(SEND, 0, sessions[0].msn, 0, b"K", last=False))
         peer.pump(0.1)
 
@@ -116,7 +115,7 @@ def unexpected(link):
 
 
 def repeat(count, chunks):
-    """An attack that sends so many packets; chunks takes peer and session, and says what is in each."""
+    """An attack of count packets. chunks(peer, session) returns the contents of each packet."""
     def attack(peer, session):
         for _ in range(count):
             peer.send(chunks(peer, session))
@@ -131,7 +130,7 @@ def second_tsns(peer, _):
 
 
 def unacknowledged(peer, session):
-    """Data of the victim are outstanding, and SACKs of all kinds come."""
+    """Data of the victim is outstanding, and SACKs of all kinds come."""
     rng = random.Random(SEED)
     peer.acknowledges = False
     session.segment(untagged(READ_REQUEST, 1, 1, 0, read_request(NOT_OURS, 0, 65536, session.rkey, session.address)))
@@ -165,7 +164,7 @@ def pieces(peer, session):
         peer.pump()
 
 
-# Name, attack, the packets and the bytes that may come back for each that was sent.
+# Name, attack, and the maximum packets and bytes in return for each packet and byte sent.
 CHUNKS = [
     ("SACKs in one", repeat(20, lambda p, s: sctp.chunk(sctp.SACK, 0, struct.pack("!IIHH", p.cum, MIB, 0, 0)) * 3000),
      0.2, 0.1),
@@ -173,7 +172,7 @@ CHUNKS = [
         "!IIHH", p.cum, 0, 65535, 65535) + bytes(40))), 0.1, 0.1),
     ("SACK of duplicates", repeat(20, lambda p, s: sctp.chunk(sctp.SACK, 0, struct.pack(
         "!IIHH", p.cum, MIB, 0, 8000) + bytes(32000))), 0.2, 0.1),
-    # What a SACK takes back is sent again, and a Read brings more for less.
+    # Data that a SACK reneges is retransmitted, and a Read Response is longer than its request.
     ("SACKs by chance", unacknowledged, 1.1, 1500),
     ("every second TSN", second_tsns, 1.1, 600),
     ("far TSNs", repeat(300, lambda p, s: p.data_chunk(1, 17, bytes(4), tsn=p.tsn + (1 << 20))), 1.1, 2),
@@ -202,7 +201,7 @@ CHUNKS = [
 
 
 def chunks(link):
-    """A peer with an association gets about what it sends, and costs little."""
+    """A peer with an association gets about as much as it sends, and costs little."""
     # rows: 9260-6.2-04 9260-6.5-01
     for name, attack, packets, volume in CHUNKS:
         victim = Victim(link)
@@ -220,7 +219,7 @@ def chunks(link):
         peer.send = count
         victim.must_cost(name, 1, 8 * MIB, lambda: (attack(peer, session), peer.pump(0.2, quiet=0.05)))
         got = peer.packets - before[0], peer.bytes - before[1]
-        # Some HEARTBEATs, and probes of the path MTU, are no answers.
+        # Some HEARTBEATs, and probes of the path MTU, do not count as answers.
         check(f"{name}: packets", got[0] <= sent[0] * packets + 30, f"{got[0]} for {sent[0]}")
         check(f"{name}: bytes", got[1] <= sent[1] * volume + MIB, f"{got[1]} for {sent[1]}")
         peer.close()
@@ -229,7 +228,7 @@ def chunks(link):
 
 
 def extension(link):
-    """Holds and receipts that contradict themselves, come early, late or for nothing end a session at most."""
+    """Holds and receipts that are contradictory, early, late or unrequested end at most a session."""
     def say(session, flags, ssn=0, msn=0, number=1):
         session.segment(untagged(RECEIPT, 4, number, 0, receipt(flags, ssn, msn)))
 
@@ -285,7 +284,7 @@ def extension(link):
 
 
 def operations(link):
-    """Segments of all opcodes, queues, STags and lengths: the session ends, and no more."""
+    """Segments of all opcodes, queues, STags and lengths end at most the session."""
     rng = random.Random(SEED)
     victim = Victim(link)
     peer = Peer(link).call(victim.port)
@@ -313,7 +312,7 @@ def operations(link):
 
 
 def strangers(link):
-    """Associations that nobody wants, and requests that are refused and not acknowledged, have a limit in all."""
+    """The total of unused associations, and of refused requests without acknowledgement, is limited."""
     # rows: 5042-6.4.1-02 5042-6.4.2-01
     victim = Victim(link)
     peers = []
@@ -349,7 +348,7 @@ def strangers(link):
 
 
 def endings(link):
-    """A peer that answers heartbeats does not keep its association alive by never ending it."""
+    """A peer that answers heartbeats, but never finishes a shutdown, does not keep its association alive."""
     # rows: 9260-9.2-02
     victim = Victim(link, options=["--silent-limit", 1])
     peers = {}

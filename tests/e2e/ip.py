@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""--llp ip: rights, ports that no kernel knows of, and what the kernel's own SCTP does to it."""
+"""--llp ip: privileges, ports that no kernel knows, and conflicts with the kernel's own SCTP."""
 import os
 import pathlib
 import re
@@ -20,7 +20,7 @@ INIT_ACK, ABORT = 2, 6
 
 
 def refusal(program):
-    """The one line that says why there is no device."""
+    """The log line with the reason why there is no device."""
     program.wait(10)
     if DEVICE in program.output():
         raise Failure("there is a device")
@@ -31,14 +31,14 @@ def refusal(program):
 
 
 def need_root():
-    """The host's user, and not that of a user namespace, where there are no others."""
+    """Needs the host's root: a user namespace has no other users."""
     need("setpriv")
     if subprocess.run(["setpriv", f"--reuid={NOBODY}", "--clear-groups", "true"], capture_output=True).returncode:
         raise Skip("needs root")
 
 
 def no_capability(link):
-    """Without CAP_NET_RAW there is one line with the remedy, and the remedy helps."""
+    """Without CAP_NET_RAW, one log line has a remedy, and the remedy works."""
     need_root()
     without = start("ibv_devices", ["ibv_devices"], link, user=NOBODY)
     line = refusal(without)
@@ -70,7 +70,7 @@ def client(link, port, address=None, count=100):
 
 
 def must_be_well(server, *clients):
-    """rping has status 0 also if data did not arrive, but prints it."""
+    """rping also has status 0 if data did not arrive, but prints the error."""
     for program in clients:
         program.expect(20)
     for program in server, *clients:
@@ -83,7 +83,7 @@ def ping(link, server, port, address=None):
 
 
 def port_in_use(link):
-    """As with ports that the kernel knows, another process gets EADDRINUSE, until the port is free again."""
+    """As for the kernel's ports, another process gets EADDRINUSE until the port is free again."""
     port = free_port()
     server = serve(link, port)
     second = start("rping-second", ["rping", "-s", "-P", "-a", link.any, "-p", port], link, "server")
@@ -110,7 +110,7 @@ def two_addresses(link):
 
 
 def side_by_side(link):
-    """Servers and clients of several ports run at a time, and each gets its own packets alone."""
+    """Servers and clients of several ports run at the same time, and each gets only its own packets."""
     servers = {}
     for port in [free_port() for _ in range(3)]:
         servers[port] = serve(link, port, name=f"server-{port}")
@@ -120,7 +120,7 @@ def side_by_side(link):
 
 
 def dual(link):
-    """A listener on :: has peers of IPv4 and IPv6; one on an IPv4-mapped address has those of IPv4."""
+    """A listener on :: accepts peers of IPv4 and IPv6, a listener on an IPv4-mapped address those of IPv4."""
     port = free_port()
     server = serve(link, port, "::")
     for address in "127.0.0.1", "::1", "127.0.0.1", "::1":
@@ -136,7 +136,7 @@ def dual(link):
 
 
 def raw_socket(link):
-    """A raw socket of this process, which does not reach links between other network namespaces."""
+    """A raw socket of this process. It does not reach links between other network namespaces."""
     if isinstance(link, harness.Veth):
         raise Skip("only on lo")
     family = {4: socket.AF_INET, 6: socket.AF_INET6}[link.family]
@@ -163,7 +163,7 @@ def strangers(link):
 
 
 def out_of_the_blue(link):
-    """An INIT to a port where nobody listens gets an ABORT; an ordinary one gets an INIT ACK."""
+    """An INIT to a port without a listener gets an ABORT; an INIT to the listener gets an INIT ACK."""
     port = free_port()
     server = serve(link, port)
     busy = client(link, port, count=100000000)
@@ -172,7 +172,7 @@ def out_of_the_blue(link):
     own = {os.stat(fd).st_ino for fd in pathlib.Path(f"/proc/{busy.pid}/fd").iterdir() if fd.exists()}
     rows = [line.split() for line in table.splitlines()[1:]]
     ports = [int(row[1].rpartition(":")[2], 16) for row in rows if int(row[9]) in own]
-    # The port of a QP number is in the same table, but it answers only if a QP is connected out of band.
+    # The port of a QP number is in the same table. This port answers only if a QP is connected out of band.
     if not 1 <= len(ports) <= 1 + (link.family == 6):
         raise Failure(f"the client has claimed the ports {ports}")
     with raw_socket(link) as s:
@@ -186,7 +186,8 @@ def out_of_the_blue(link):
 
 
 def first_answer(link, s, packets, port, seconds=10):
-    """The first packet for that port. The socket gets those of busy programs, too, and may lose some: all is sent again."""
+    """The first packet for that port. The socket also gets packets of busy programs, and may lose packets: sends
+    repeatedly."""
     end = time.monotonic() + seconds * harness.SLOW
     while time.monotonic() < end:
         for packet in packets:
@@ -207,7 +208,7 @@ def must_not_have_ended(*programs):
 
 
 def mtu_shrinks(link):
-    """The MTU of the link shrinks while data flows: it goes on flowing, in smaller packets."""
+    """The MTU of the link shrinks during a transfer: data continues in smaller packets."""
     if not isinstance(link, harness.Veth):
         raise Skip("only between network namespaces")
     port = free_port()
@@ -253,7 +254,7 @@ def datagrams(link):
 
 
 def no_groups(link):
-    """There is no multicast, and the program is told at once."""
+    """There is no multicast: the program gets an error at once."""
     need("mckey")
     program = start("mckey", ["mckey", "-m", {4: "239.1.2.3", 6: "ff15::1"}[link.family], "-b", link.address], link,
                     "server", options=["--personality", "roce"])
@@ -263,7 +264,7 @@ def no_groups(link):
 
 
 def kernel_sctp(link):
-    """If the kernel's SCTP is active, it would answer, too: the device is refused, with the reason."""
+    """If the kernel's SCTP is active, it would answer, too: there is no device, and a log line has the reason."""
     need_root()
     need("linux.uml", "modprobe")
     program = start("uml", [ROOT / "tests/uml/uml-run", "--timeout", "60", "--", BUILD / "bin/sctpiw", "run", "--",

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Writes a file to a logical unit of an iSCSI target by libiscsi, in requests of several sizes, and
- * reads it back in requests of other sizes, every byte compared.
+ * Writes a file to a logical unit of an iSCSI target by libiscsi, in requests of several sizes.
+ * Reads the file back in requests of other sizes, and compares every byte.
  *
- *  iser iser://ADDRESS:PORT/TARGET/LUN INITIATOR FILE
+ *   iser iser://ADDRESS:PORT/TARGET/LUN INITIATOR FILE
  */
 #include <iscsi/iscsi.h>
 #include <iscsi/scsi-lowlevel.h>
@@ -13,7 +13,7 @@
 #include <string.h>
 
 #define BLOCK 512
-#define LARGEST (256 << 10) /* of one request; what is longer does not fit libiscsi's buffers */
+#define LARGEST (256 << 10) /* of a request; longer requests do not fit libiscsi's buffers */
 #define FILE_SIZE ((size_t)8 << 20)
 
 static struct iscsi_context *iscsi;
@@ -36,7 +36,7 @@ static void load(const char *name)
 	fclose(file);
 }
 
-/* Sizes from a block to LARGEST, in an order of their own for each seed. */
+/* Returns sizes from a block to LARGEST, in a different order for each seed. */
 static uint32_t size_of(size_t at, unsigned int *seed)
 {
 	size_t size;

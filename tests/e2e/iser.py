@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""tgt's target for iSER, whose disk is a file, and a client of libiscsi that writes and reads all of it."""
+"""tgt's target for iSER, whose disk is a file, and a client of libiscsi that writes and reads the whole disk."""
 import os
 import sys
 
@@ -8,13 +8,13 @@ import harness
 from harness import Failure, Skip, need, start
 
 TARGET, CLIENT = "iqn.2026-11.sctpiw:disk", "iqn.2026-11.sctpiw:client"
-PORT = 3260  # tgtd 1.0.85 refuses every other one: it takes an errno that an earlier call has left for one of strtol()'s
-SIZE = 8 << 20  # iser.c has the same
-UNPACKED = harness.BUILD / "tgt/usr/sbin"  # where build.sh has put it
+PORT = 3260  # tgtd 1.0.85 refuses other ports: it mistakes an old errno for an error of strtol()
+SIZE = 8 << 20  # the same as in iser.c
+UNPACKED = harness.BUILD / "tgt/usr/sbin"  # where build.sh unpacks it
 
 
 def find():
-    """Makes sure of tgtd, which is installed, or unpacked only."""
+    """Finds tgtd, installed or only unpacked."""
     if UNPACKED.exists() and str(UNPACKED) not in os.environ["PATH"]:
         os.environ["PATH"] += f":{UNPACKED}"
     need("tgtd", "tgtadm")
@@ -29,12 +29,12 @@ def disk(link):
     backing.write_bytes(bytes(SIZE))
     source.write_bytes(os.urandom(SIZE))
     env = {"TGT_IPC_SOCKET": str(harness.log_file("socket"))}
-    # It takes a GiB for its buffers if nobody says less.
+    # By default, tgtd takes a GiB for its buffers.
     server = start("tgtd", ["tgtd", "-f", "-C", "1", "--iser", "pool_sz_mb=16"], link, "server", env=env)
     server.wait_listening(PORT)
     for words in (["--mode", "target", "--op", "new", "--tid", "1", "--targetname", TARGET],
                   ["--mode", "logicalunit", "--op", "new", "--tid", "1", "--lun", "1", "--backing-store", backing],
-                  # With iSER it lets nobody in whose address and name have not both been allowed.
+                  # With iSER, tgtd accepts only initiators whose address and name are both allowed.
                   ["--mode", "target", "--op", "bind", "--tid", "1", "-I", "ALL"],
                   ["--mode", "target", "--op", "bind", "--tid", "1", "-Q", CLIENT]):
         start("tgtadm", ["tgtadm", "-C", "1", "--lld", "iser", *words], link, "server", rdma=False, env=env).expect(10)

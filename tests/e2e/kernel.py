@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""What only concerns the kernel's SCTP: strangers on a listener's port, a path that shrinks; and the tests of verbs."""
+"""Tests only for the kernel's SCTP: strangers on a listener's port, a path that shrinks; and the tests of verbs."""
 import itertools
 import os
 import pathlib
@@ -41,7 +41,7 @@ def must_be_served(link, port):
 
 
 def stranger(link, adaptation):
-    """Connects a plain SCTP client, and returns what it gets then."""
+    """Connects a plain SCTP client, and returns the data or error that it gets."""
     _, port = start_server(link)
     with plain(adaptation) as s:
         s.settimeout(1)  # an association without sessions is closed later
@@ -65,7 +65,7 @@ def adaptation(indication, welcome):
 
 
 def shrinking_mtu(link):
-    """The path carries smaller packets from the middle of a transfer on: all data arrives."""
+    """The path's MTU shrinks during a transfer: all data arrives."""
     if not hasattr(link, "set_mtu"):
         raise Skip("only between network namespaces")
     port = free_port()
@@ -81,19 +81,19 @@ def shrinking_mtu(link):
 
 
 def many_messages(link):
-    """One stream has more messages than DDP-SSNs may be under way (RFC 5043 5.2), while others come and go."""
+    """One stream carries more messages than DDP-SSNs may be under way (RFC 5043 5.2), as earlier ones complete."""
     perftest_run.run(link, "ib_write_bw", ["-s", "1", "-n", "40000"], 60)
 
 
 def verbs(program, *names):
-    """Runs tests of libibverbs and librdmacm, but for those that speak to sctpiw's own SCTP by a UDP socket."""
+    """Runs tests of libibverbs and librdmacm, except tests that send to sctpiw's own SCTP by a UDP socket."""
     def case(link):
         start(program, [harness.BUILD / "bin" / program, *names], link).expect(100)
     return case
 
 
 def out_of_descriptors(link):
-    """A connection that cannot be accepted for want of descriptors waits, and keeps nobody busy."""
+    """A connection that cannot be accepted for lack of descriptors waits, without load on the processor."""
     server, port = start_server(link, **FOR_EVER)
     limits = resource.prlimit(server.pid, resource.RLIMIT_NOFILE)
     used = set(map(int, os.listdir(f"/proc/{server.pid}/fd")))
@@ -115,15 +115,15 @@ def in_client(link, *argv):
 
 
 def both_shut_down(link):
-    """Both sides shut an association down before either has heard of the other: it ends all the same."""
+    """Both sides shut an association down at the same time: it ends nevertheless."""
     if not hasattr(link, "lose"):
         raise Skip("only between network namespaces")
     server, port = start_server(link, LD_PRELOAD=str(BUILD / "lib/libe2e-late-shutdown.so"), **FOR_EVER)
     client = in_client(link, "connect", link.address, port)
     server.wait_for_output("idle, shutting down")
-    link.lose("server", 100)  # so that it does not end at once
+    link.lose("server", 100)  # so that the association does not end at once
     try:
-        client.kill()  # its kernel shuts the association down
+        client.kill()  # the client's kernel shuts the association down
         server.wait_for_output("both have shut down")
         server.must_sleep()
     finally:
@@ -139,7 +139,7 @@ def local_ports(program):
 
 
 def restart(link):
-    """A peer that has gone without a word begins anew: for the application that is the end of the old connection."""
+    """A peer that has gone silently starts again: for the application, the old connection ends."""
     if not hasattr(link, "cut"):
         raise Skip("only between network namespaces")
     port = free_port()
@@ -166,7 +166,7 @@ def restart(link):
 
 
 def no_datagrams(link):
-    """The kernel's SCTP has no datagrams: there are no UD queue pairs, and an id for them has no address."""
+    """The kernel's SCTP has no datagrams: there are no UD queue pairs, and an id for datagrams has no address."""
     roce = ["--personality", "roce"]
     program = start("ibv_ud_pingpong", ["ibv_ud_pingpong", "-g", 0], link, "server", options=roce)
     program.expect(10, 1)
@@ -179,7 +179,7 @@ def no_datagrams(link):
 
 
 def connect(address, port, own=0):
-    """A plain client, until it gets an ABORT."""
+    """A plain client, which runs until it gets an ABORT."""
     with plain() as s:
         s.setsockopt(IPPROTO_SCTP, SCTP_RTOINFO, struct.pack("IIII", 0, 200, 1000, 200))
         s.bind(("", int(own)))
@@ -198,8 +198,8 @@ CM_PROCESS = ("threads_to_process", "threads_to_self", "nothing_grows", "fork", 
 
 CM_PEER = "send", "write", "read", "any", "off", "many"
 
-# The kernel does not tell what the peer has placed: Writes and Sends are complete when it has them, and what the
-# peer finds wrong with them is no status of theirs. These tests do not look at such a status.
+# The kernel does not report the peer's placement: Writes and Sends complete once the kernel has them. Errors that the
+# peer finds are not in their status. These tests check no such status.
 ERRORS = "local_protection", "dereg_under_traffic", "flush", "disconnect", "destroy_connected_qp"
 
 CASES = [

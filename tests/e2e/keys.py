@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""Programs with keys: what is on the wire, who is served, and what is said of those who are not."""
+"""Programs with keys: the bytes on the wire, the peers that are served, and the messages for the others."""
 import json
 import os
 import re
@@ -15,13 +15,13 @@ from harness import BUILD, free_port, need, start
 from sealed import check, counter, perftest, pingpong
 
 ETH_P_ALL = 3
-PATTERN = b"rdma-ping-"  # how the payload of rping begins
-CAPTURE = 8 << 20  # bytes of packets that are looked at
+PATTERN = b"rdma-ping-"  # the first bytes of rping's payload
+CAPTURE = 8 << 20  # maximum bytes of captured packets
 DTLS = re.compile(rb"[\x14-\x17]\xfe[\xfd\xff]", re.DOTALL)
 
 
 def key_file(name, text=None):
-    """A key file of the test's; without a text, with a key of its own."""
+    """A key file of the test with this text, or with a new key."""
     path = harness.log_file(name)
     if text is None:
         done = subprocess.run([BUILD / "bin/sctpiw", "keygen", path], capture_output=True, text=True)
@@ -43,7 +43,7 @@ def begin(link, server_key, server, port, *more):
 
 
 def shared(_link):
-    """What both sides of a case are told: a key of their own."""
+    """The options of both sides of a case: one new key."""
     both = options(key_file("key"))
     return both, both
 
@@ -74,7 +74,7 @@ def rping(link):
 # ------------------------------------------------------------------ the wire
 
 class Wire(threading.Thread):
-    """Keeps what passes the interfaces of one side of the link from or to a port: other tests may have them, too."""
+    """Captures packets from or to a port on the interfaces of one side. Other tests may use the same interfaces."""
 
     def __init__(self, link, side, port):
         super().__init__(daemon=True)
@@ -97,7 +97,7 @@ class Wire(threading.Thread):
                 os.close(fd)
             s = socket.socket(socket.AF_PACKET, socket.SOCK_DGRAM, socket.htons(ETH_P_ALL))
             s.setsockopt(socket.SOL_SOCKET, 33, 32 << 20)  # SO_RCVBUFFORCE
-            # Where the ports are: behind a header of IPv4, whose length goes to x, or one of IPv6.
+            # The place of the ports: after a header of IPv4, whose length goes to x, or of IPv6.
             begin, load, at = ([(0xB1, 0, 0, 0)], 0x48, 0) if self.link.family == 4 else ([], 0x28, 40)
             harness.attach_filter(s, *begin, (load, 0, 0, at), (0x15, 2, 0, self.port), (load, 0, 0, at + 2),
                                   (0x15, 0, 1, self.port), (0x06, 0, 0, 0xFFFFFFFF), (0x06, 0, 0, 0))
@@ -120,7 +120,7 @@ class Wire(threading.Thread):
         s.close()
 
     def payloads(self):
-        """Of datagrams of UDP."""
+        """The payloads of UDP datagrams."""
         self.done.set()
         self.join()
         for packet in self.packets:
@@ -132,11 +132,11 @@ class Wire(threading.Thread):
 
 
 def nothing_in_the_clear(link):
-    """Neither the payload, nor anything of SCTP, is seen by whoever looks on."""
+    """A capture shows neither the payload, nor any part of SCTP."""
     port = free_port()
     program = ["-v", "-V", "-C", "20", "-S", "4000", "-p", str(port)]
     wire = Wire(link, "server", port)
-    # What the test looks for is there without a key.
+    # Without a key, the capture shows the payload.
     s = begin(link, None, ["rping", "-s", *program, "-a", link.any], port)
     start("client", ["rping", "-c", *program, "-a", link.address], link, "client").expect(30)
     s.expect(10)
@@ -155,10 +155,10 @@ def nothing_in_the_clear(link):
             check(b"ping" not in payload[:64], "a header in the clear")
 
 
-# ------------------------------------------------------------------ who is not served
+# ------------------------------------------------------------------ refused peers
 
 def refused(server_key, client_key, server_says, client_says, limit=20, server_options=(), client_options=()):
-    """A client that has to fail within its limit, and is told why, or the server is."""
+    """The client must fail within its limit, and the client or the server must log the reason."""
     def case(link):
         port = free_port()
         keys = [key_file(f"{side}-key", text) if text else None
@@ -175,7 +175,7 @@ def refused(server_key, client_key, server_says, client_says, limit=20, server_o
             check(not text or text.split()[1] not in s.output() + c.output(), "a key is in a log")
         if keys[0]:
             check(counter(s, "dtls_refused"), "the server has counted nothing that was refused")
-        # Whoever has the right key is served as ever.
+        # A peer with the right key is still served.
         c = start("friend", ["rping", "-c", "-C", "3", "-a", link.address, "-p", str(port)], link, "client",
                   options=options(keys[0]))
         c.expect(20)
@@ -189,7 +189,7 @@ FRESH = "fresh " + "2d" * 32 + "\n"
 
 
 def changed_one_by_one(link):
-    """The server has the new key and the old one, and each client has one of them."""
+    """The server has the new key and the old key, and each client has one of them."""
     port = free_port()
     server = ["rping", "-s", "-P", "-a", link.any, "-p", str(port)]
     s = begin(link, key_file("both", FRESH + LAB), server, port)
@@ -201,7 +201,7 @@ def changed_one_by_one(link):
 
 
 def files(link):
-    """A file that cannot be used: one line, and the program does not run."""
+    """With an unusable file, there is one log line, and the program does not run."""
     good = key_file("good")
     check(good.stat().st_mode & 0o777 == 0o600, f"keygen made a file of mode {good.stat().st_mode:o}")
     texts = {"others": LAB, "empty": "# nothing\n", "wrong": "lab 00\n"}
@@ -216,7 +216,7 @@ def files(link):
     for llp in "ip", "kernel":
         c = start(llp, ["true"], link, "client", options=["--key", good, "--llp", llp])
         check(c.wait(10) == 2 and "only SCTP in UDP can be encrypted" in c.output(), f"llp = {llp}: {c.output()}")
-    # A file stays what it is, and a key more can be added.
+    # No program changes a key file. A key can be added.
     before = good.read_text()
     c = start("again", ["true"], link, "client", options=["--key", good])
     c.expect(10)
@@ -226,7 +226,7 @@ def files(link):
 
 
 def optional(link):
-    """With key-optional a peer without a key is served, and that is said; one with a key is not in the clear."""
+    """With key-optional, a peer without a key is served, and this is logged. A peer with a key is not in the clear."""
     port = free_port()
     key = key_file("key")
     s = begin(link, key, ["rping", "-s", "-P", "-a", link.any, "-p", str(port)], port, "--key-optional")
@@ -245,7 +245,7 @@ def optional(link):
 
 
 def killed(link):
-    """A server is killed and begins anew: a client that comes again is served at once."""
+    """A server is killed and restarted: a client that connects again is served at once."""
     port = free_port()
     key = key_file("key")
     server = ["rping", "-s", "-P", "-a", link.any, "-p", str(port)]
@@ -259,7 +259,7 @@ def killed(link):
 
 
 def multicast(link):
-    """Groups are refused, with a reason."""
+    """Groups are refused, and a log line has the reason."""
     need("mckey")
     if not isinstance(link, harness.Veth):
         raise harness.Skip("no interface of this link has multicast")
@@ -270,7 +270,7 @@ def multicast(link):
 
 
 def doctor(link):
-    """What sctpiw doctor says of the process at that port, and whether that serves its peers afterwards."""
+    """The report of sctpiw doctor on the process at a port. The process must serve its peers afterwards."""
     key, port = key_file("lab", LAB), free_port()
 
     def says(status, word, *words, key=key, done=0):

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""Keys towards SCTP and DTLS of others: usrsctp in DTLS 1.2 of OpenSSL (tests/peers/usrsctp_dtls.c)."""
+"""Keys with other SCTP and DTLS stacks: usrsctp in OpenSSL's DTLS 1.2 (tests/peers/usrsctp_dtls.c)."""
 import re
 import sys
 
@@ -27,7 +27,7 @@ def rnic(link, role, port, *options, key, **settings):
 
 
 def said(output, role, cipher):
-    """What both say of the session. role: the peer's."""
+    """Checks both logs of the session. role: that of the peer."""
     check(f"a session by {cipher} as {'client' if role == 'connect' else 'server'}" in output[0], "the peer has another session")
     whose = "of our file" if role == "connect" else "that we asked with"
     check(re.search(rf'has the key "lab" {whose}, and packets are sealed with {CIPHERS[cipher]}\b', output[1]),
@@ -35,7 +35,7 @@ def said(output, role, cipher):
 
 
 def pair(link, role, scenario, *options, sessions=1, cipher=FIRST):
-    """Runs the foreign end in this role, and rnic-side in the other one. Returns the two outputs."""
+    """Runs the foreign peer in this role, and rnic-side in the opposite role. Returns both outputs."""
     port = free_port()
     key = key_file("key", LAB)
     options = ["--sessions", sessions, "--cipher", cipher, *options]
@@ -45,7 +45,7 @@ def pair(link, role, scenario, *options, sessions=1, cipher=FIRST):
     else:
         program = peer(link, role, port, scenario, *options, key=key)
         other = rnic(link, "connect", port, "--connections", sessions, "--at-once", sessions, key=key)
-    if "that" in options:  # the peer ends when sctpiw has
+    if "that" in options:  # the peer ends after sctpiw
         end_rnic(other)
     program.expect()
     output = program.program.output(), other.output() if "that" in options else end_rnic(other)
@@ -60,14 +60,14 @@ def of(role, scenario, *options, sessions=1, **more):
 
 
 def closed_there(link):
-    """Our close_notify is one that others understand. Without it the peer would wait for ever."""
+    """Other DTLS stacks understand sctpiw's close_notify. Without it, the peer would wait for ever."""
     pair(link, "listen", "transfer", "--largest", 5001, "--close", "that")
 
 
 def closed_here(link):
     port = free_port()
     key = key_file("key", LAB)
-    other = rnic(link, "listen", port, "--connections", 2, key=key)  # it stays for the second one
+    other = rnic(link, "listen", port, "--connections", 2, key=key)  # stays for the second connection
     peer(link, "connect", port, "transfer", "--largest", 5001, "--close", "this", key=key).expect()
     other.wait_for_output("a peer has closed its session")
     peer(link, "connect", port, "transfer", "--largest", 5001, key=key).expect()
@@ -75,7 +75,7 @@ def closed_here(link):
 
 
 def another_key_asks(text, here, there):
-    """The peer, which is the client of the handshake, has another key. Whoever has the right one is served as ever."""
+    """The peer is the client of the handshake, and has another key. A peer with the right key is still served."""
     def case(link):
         port = free_port()
         key = key_file("key", LAB)
@@ -91,7 +91,8 @@ def another_key_asks(text, here, there):
 
 
 def another_key_is_asked(text, says):
-    """The peer, which is the server, has another key. OpenSSL says nothing of a Finished that it cannot open."""
+    """The peer is the server of the handshake, and has another key. OpenSSL does not report a Finished that it cannot
+    open."""
     def case(link):
         port = free_port()
         refusing = peer(link, "listen", port, "transfer", key=key_file("wrong", text))
@@ -103,7 +104,7 @@ def another_key_is_asked(text, says):
 
 
 def again(link):
-    """A peer begins anew at the same UDP port, and has not said that its session is over (RFC 6347 4.2.8)."""
+    """A peer restarts at the same UDP port, without a close_notify for its old session (RFC 6347 4.2.8)."""
     port, udp = free_port(), free_port()
     key = key_file("key", LAB)
     other = rnic(link, "listen", port, "--connections", 3, key=key)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * A library that is loaded into a server (LD_PRELOAD) of which the peer is always quicker: each listener
- * comes 200 ms later than it would.
+ * A library for LD_PRELOAD, for a server whose peer is always quicker: each listener starts 200 ms
+ * late.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * A library for LD_PRELOAD: each shutdown() waits until the peer has shut down as well, which the
- * program cannot have read of by then. The program's system calls are made by syscall().
+ * A library for LD_PRELOAD: each shutdown() waits until the peer has shut down as well. The program
+ * cannot have noticed this by then. The program makes its system calls by syscall().
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>

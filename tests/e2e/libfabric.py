@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""libfabric's verbs provider: connected endpoints, and messages of any size, which ofi_rxm makes of them; but for
-iWARP devices datagrams, too, and messages of any size, which ofi_rxd makes of those."""
+"""libfabric's verbs provider: connected endpoints, and messages of any size over them by ofi_rxm. Except on iWARP
+devices, also datagrams, and messages of any size over datagrams by ofi_rxd."""
 import re
 import sys
 
@@ -25,12 +25,12 @@ def info(options, lines):
 
 
 def pingpong(kind, provider, size=None, count=100, options=(), results=6):
-    """A case of fi_pingpong. size None: so many results, of sizes of its own choice, from 64 bytes to a MiB."""
+    """A case of fi_pingpong. size None: fi_pingpong chooses sizes from 64 bytes to a MiB; results: their number."""
     def case(link):
         need("fi_pingpong")
         if link.family == 6:
             raise Skip("fi_pingpong takes no IPv6 address")
-        # -c: each side checks what arrives
+        # -c: each side checks received data
         common = ["fi_pingpong", "-c", "-e", kind, "-p", provider, "-I", str(count), *(["-S", str(size)] if size else [])]
         port = free_port()
         server = start("fi_pingpong-server", [*common, "-B", port], link, "server", options=options)
@@ -58,7 +58,7 @@ CASES = [
     ("rdm.large", pingpong("rdm", "verbs;ofi_rxm", 3000001, 20)),
     ("info.datagrams", info(AS_CA, ["domain: " + harness.DEVICE + "-dgram", "type: FI_EP_DGRAM", "protocol: FI_PROTO_IB_UD",
                                     "provider: verbs;ofi_rxd"])),
-    # 64 and 256 bytes, 1 KiB and so on, as far as the MTU goes
+    # 64 and 256 bytes, 1 KiB and so on, up to the MTU
     ("dgram", pingpong("dgram", "verbs", options=AS_CA, results=3)),
     ("dgram.odd", pingpong("dgram", "verbs", 777, 50, options=AS_CA)),
     ("rxd", pingpong("rdm", "verbs;ofi_rxd", options=AS_CA)),

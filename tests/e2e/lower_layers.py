@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""All cases of the stock programs, on every link, over each carrier in User-Mode Linux; ctest runs a choice of them.
+"""All cases of the stock programs, on every link, over each carrier in User-Mode Linux. ctest runs a selection.
 
     lower_layers.py [LAYER...]               kernel, ip: on both sides; udp-kernel, ip-kernel: between the two;
                                              paths: between the two over two links (paths_kernel.py)
     lower_layers.py --link LINK [--guest]    one link, as with the other scripts, over this process's SCTPIW_LLP
 
-Each link takes one boot. A case that is not possible with a link or a carrier says why, and is listed at the end.
+Each link takes one boot. A case that is impossible with a link or a carrier prints the reason, and is listed at the
+end.
 """
 import collections
 import os
@@ -36,7 +37,7 @@ VERDICT = re.compile(r"(ok|SKIP|FAIL) +(\S+) on \S+ \([\d.]+ s\)(?:: (.*))?$")
 
 
 def run_link(layer, link):
-    """Runs the cases of a link in one boot; returns the verdicts, each with the case and the reason."""
+    """Runs the cases of a link in one boot. Returns the verdicts, each with the case and the reason."""
     env = dict(os.environ, SCTPIW_LLP=layer) if layer in ("kernel", "ip") else os.environ
     script, cases = (paths_kernel.__file__, paths_kernel.cases(link)) if layer == "paths" else (__file__, CASES)
     inside = layer in ("kernel", "ip") or layer == "paths" and "-ip-" not in link

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""QEMU's migration by RDMA: a guest of 256 MiB that goes on writing, and memory that is compared behind it.
+"""QEMU's migration by RDMA: a guest of 256 MiB that continues to write, and a comparison of its memory afterwards.
 
 The guest needs no KVM and no system: its BIOS is a loop that writes a counter to 64 KiB of memory, over and over. QEMU
-before 9.0 clears the marks of pages that have changed without telling the emulated processor, which then does not mark
-them again, so that what it writes later is lost, by TCP as by RDMA (QEMU's commit 03bfc2188f has more). So the guest
-invalidates the page's translation before each store; then each one is marked."""
+before 9.0 clears the marks of changed pages without notifying the emulated processor. The processor then does not mark
+these pages again, and later writes are lost, by TCP as by RDMA (see QEMU's commit 03bfc2188f). So the guest invalidates
+the page's translation before each store; then each store is marked."""
 import filecmp
 import json
 import os
@@ -19,15 +19,15 @@ from harness import Failure, free_port, need, start
 MEMORY = 256 << 20
 FILLED_AT, FILLED = 16 << 20, 192 << 20
 BIOS = 65536
-WRITTEN_AT = 0x10000  # by the loop
-# mov $0x1000, %ax; mov %ax, %es; invlpg %es:(%di); stosl; inc %eax; jmp to invlpg. %di goes round in 64 KiB.
+WRITTEN_AT = 0x10000  # target of the loop
+# mov $0x1000, %ax; mov %ax, %es; invlpg %es:(%di); stosl; inc %eax; jmp to invlpg. %di wraps at 64 KiB.
 LOOP = bytes.fromhex("b80010 8ec0 260f013d 66ab 6640 ebf6")
-RESET = 0xfff0  # where the processor begins, in the BIOS
-TO_LOOP = bytes.fromhex("e9 0d00")  # jmp to 0x10000, which is the beginning of the BIOS
+RESET = 0xfff0  # where the processor starts, in the BIOS
+TO_LOOP = bytes.fromhex("e9 0d00")  # jmp to 0x10000, the first byte of the BIOS
 
 
 class Monitor:
-    """Talks QMP to a QEMU."""
+    """Sends QMP commands to a QEMU."""
 
     def __init__(self, path, program):
         deadline = time.monotonic() + 20 * harness.SLOW
@@ -55,7 +55,7 @@ class Monitor:
                 return answer["return"]
 
     def save(self, address, size, name):
-        """Writes the guest's memory to a file, and returns its path."""
+        """Writes the guest's memory to a file. Returns its path."""
         path = harness.log_file(name)
         self.ask("pmemsave", val=address, size=size, filename=str(path))
         return path
@@ -72,7 +72,7 @@ def files():
 
 
 def qemu(name, link, side, bios, *options):
-    """Starts a QEMU without a guest's system, and returns it with its monitor."""
+    """Starts a QEMU without a guest system. Returns QEMU and its monitor."""
     path = harness.log_file(f"{name}.socket")
     program = start(name, ["qemu-system-x86_64", "-M", "pc,accel=tcg", "-m", MEMORY >> 20, "-nodefaults", "-display", "none",
                            "-bios", bios, "-qmp", f"unix:{path},server=on,wait=off", *options], link, side)
@@ -92,7 +92,7 @@ def must_come_to(state, monitor):
 
 
 def must_go_on(monitor):
-    """Checks that the guest writes where it has come to."""
+    """Checks that the guest continues to write after the migration."""
     monitor.ask("cont")
     before = monitor.save(WRITTEN_AT, 65536, "before").read_bytes()
     deadline = time.monotonic() + 20 * harness.SLOW
@@ -102,12 +102,12 @@ def must_go_on(monitor):
 
 
 def must_be_written(here, there):
-    """Checks that what the guest has written until it was stopped is the same on both sides."""
+    """Checks that the guest's memory is the same on both sides after the guest was stopped."""
     ours, theirs = (monitor.save(0, 1 << 20, "written").read_bytes() for monitor in (here, there))
     if not any(theirs[WRITTEN_AT:WRITTEN_AT + 65536]):
         raise Failure("the guest has written nothing")
     apart = [at for at in range(0, 1 << 20, 4) if ours[at:at + 4] != theirs[at:at + 4]]
-    if len(apart) > 1:  # one store may come between QEMU's look at the marks and its copy of the page
+    if len(apart) > 1:  # one store may fall between QEMU's check of the marks and its copy of the page
         raise Failure(f"{len(apart)} words are not the same on both sides, from {apart[0]:#x} to {apart[-1]:#x}")
 
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
  * An MPI program: point-to-point, collectives and one-sided, with every byte checked, for two ranks
- * or more. Each rank counts what it sends to others, and prints it beside what the port of the
- * device has sent: if MPI uses the device, that is not less.
+ * or more. Each rank counts the octets that it sends to others. It prints this number, and the
+ * octets that the device's port has sent: if MPI uses the device, the port has sent no fewer.
  *
- * mpi [--until FILE] GROUP...    each of p2p, unexpected, collectives, one-sided; all of them again
- *                                and again until there is such a file, which rank 0 looks for
+ * mpi [--until FILE] GROUP...	each of p2p, unexpected, collectives, one-sided;
+ * 				with --until, repeatedly until rank 0 finds FILE
  */
 #include <mpi.h>
 #include <stdbool.h>
@@ -27,7 +27,7 @@
 	} while (0)
 
 static int rank, ranks;
-static uint64_t payload; /* octets that were sent to other ranks, at least */
+static uint64_t payload; /* minimum octets sent to other ranks */
 static uint8_t *out, *in;
 
 static void fail(int line, const char *what)
@@ -37,7 +37,7 @@ static void fail(int line, const char *what)
 	exit(1);
 }
 
-/* The octet at a place of a message, which depends on the sender and the number of the message. */
+/* The octet at a place of a message depends on the sender and the number of the message. */
 static uint8_t octet(int from, unsigned int number, size_t i)
 {
 	return (uint8_t)(i * 31 + (i >> 8) * 7 + (i >> 16) + (size_t)from * 101 + number * 13);
@@ -60,8 +60,8 @@ static void check(const uint8_t *buf, size_t len, int from, unsigned int number)
 }
 
 /*
- * Around a ring, so that every rank sends and receives at once. The octet behind the message must
- * not change.
+ * Sends around a ring, so that every rank sends and receives at once. The octet after the message
+ * must not change.
  */
 static void exchange(size_t len, unsigned int number)
 {
@@ -78,7 +78,7 @@ static void exchange(size_t len, unsigned int number)
 	payload += len;
 }
 
-/* To and fro, by sends that complete only once the message has been received. */
+/* Sends to and fro. Each send completes only once the message has been received. */
 static void synchronous(size_t len)
 {
 	for (int i = 0; i < 10; i++) {
@@ -111,8 +111,8 @@ static void test_p2p(void)
 }
 
 /*
- * More messages are under way than fit anywhere. They are received in another order than they were
- * sent, by tag, and from any rank.
+ * More messages are under way than fit into buffers. They are received by tag, in another order
+ * than they were sent, and from any rank.
  */
 static void test_unexpected(void)
 {
@@ -144,7 +144,7 @@ static void test_unexpected(void)
 	MPI_Waitall(EACH, requests, statuses);
 }
 
-/* Calls a collective operation, or the one of the same kind that is waited for later. */
+/* Calls a collective operation, or its nonblocking form and MPI_Wait(). */
 #define COLLECTIVE(later, name, nonblocking_name, ...)                                             \
 	do {                                                                                       \
 		MPI_Request request_;                                                              \
@@ -156,7 +156,7 @@ static void test_unexpected(void)
 		}                                                                                  \
 	} while (0)
 
-/* The number that a rank has at a place, and the sum of those that the ranks below `below` have there. */
+/* The number of a rank at a place; sum_of() is the sum over all ranks less than `below`. */
 static int64_t number_of(int of, int64_t place)
 {
 	return place * 1000003 + of;
@@ -168,8 +168,8 @@ static int64_t sum_of(int below, int64_t place)
 }
 
 /*
- * Each rank has n numbers: all ranks, or each rank and those before it, get their sum and the
- * largest one.
+ * Each rank has n numbers. All ranks, or each rank and the ranks before it, get the sum and the
+ * maximum.
  */
 static void reduce(int n, bool later)
 {
@@ -191,7 +191,7 @@ static void reduce(int n, bool later)
 		CHECK(b[i] == sum_of(rank, i));
 }
 
-/* The sums are shared out: the same part to each rank, or more to those that come later. */
+/* The sums are scattered: equal parts to all ranks, or larger parts to later ranks. */
 static void reduce_parts(int part, bool later)
 {
 	int64_t *a = (int64_t *)out, *b = (int64_t *)in, at = 0;
@@ -213,7 +213,7 @@ static void reduce_parts(int part, bool later)
 		CHECK(b[i] == sum_of(ranks, at + i));
 }
 
-/* Each rank gives or gets len octets. */
+/* Each rank sends or receives len octets. */
 static void spread(size_t len, bool later)
 {
 	size_t all = len * (size_t)ranks;
@@ -247,14 +247,14 @@ static void spread(size_t len, bool later)
 		check(in + (size_t)i * len, len, i, (unsigned int)(10 + rank));
 }
 
-/* Blocks of several lengths, one for each rank, with GAP octets between them that stay as they are. */
+/* Blocks of several lengths, one for each rank. The GAP octets between blocks must not change. */
 #define GAP 3
 struct blocks {
 	int count[RANKS_MAX], at[RANKS_MAX];
 	size_t end;
 };
 
-/* The lengths begin with that of rank `first`, and go on round the ring; that of rank 1 is 0. */
+/* The lengths in order around the ring, from rank `first`. Rank 1's length is 0. */
 static struct blocks blocks(int len, int first)
 {
 	struct blocks b = { .end = 0 };
@@ -275,7 +275,7 @@ static void fill_blocks(const struct blocks *b, unsigned int number)
 		fill(out + b->at[i], (size_t)b->count[i], number + (unsigned int)i);
 }
 
-/* Block i has come from rank i, as the message of this number. */
+/* Checks that block i came from rank i, as the message of this number. */
 static void check_blocks(const struct blocks *b, unsigned int number)
 {
 	for (int i = 0; i < ranks; i++) {
@@ -285,7 +285,7 @@ static void check_blocks(const struct blocks *b, unsigned int number)
 	}
 }
 
-/* Each rank gives or gets octets of its own number. */
+/* Each rank sends or receives its own number of octets. */
 static void spread_blocks(int len, bool later)
 {
 	struct blocks mine = blocks(len, 0), pairs = blocks(len, rank);
@@ -309,7 +309,7 @@ static void spread_blocks(int len, bool later)
 	check(in, (size_t)n, ranks - 1, 4 + (unsigned int)rank);
 	CHECK(in[n] == 0xa5);
 
-	/* What two ranks send each other has the same length. */
+	/* Messages between two ranks have the same length both ways. */
 	fill_blocks(&pairs, 30);
 	memset(in, 0xa5, pairs.end);
 	COLLECTIVE(later, MPI_Alltoallv, MPI_Ialltoallv, out, pairs.count, pairs.at, MPI_BYTE, in,
@@ -324,7 +324,7 @@ static void spread_blocks(int len, bool later)
 	check_blocks(&pairs, 50 + (unsigned int)rank);
 }
 
-/* Several operations are under way at once, and are waited for in another order than they began. */
+/* Several operations are under way at once, and are awaited in another order than they began. */
 static void at_once(size_t len)
 {
 	int64_t numbers[2] = { number_of(rank, 0), number_of(rank, 5) }, sums[2];
@@ -370,7 +370,7 @@ static void test_collectives(void)
 	MPI_Comm_free(&half);
 }
 
-/* A window has a block for each rank, and behind those numbers that all ranks change. */
+/* A window has a block for each rank, then numbers that all ranks change. */
 #define BLOCK 100003
 #define NUMBERS 4
 
@@ -393,7 +393,7 @@ static void put_and_get(MPI_Win win, uint8_t *window)
 		check(in + (size_t)from * BLOCK, BLOCK, rank, (unsigned int)from);
 }
 
-/* All ranks change numbers of rank 0 under a lock, each change once. */
+/* All ranks change numbers of rank 0 under a lock, with each change applied once. */
 static void change_numbers(MPI_Win win, MPI_Aint at)
 {
 	enum { ROUNDS = 20 };
@@ -419,7 +419,7 @@ static void change_numbers(MPI_Win win, MPI_Aint at)
 	CHECK(((int64_t *)in)[0] == (int64_t)ROUNDS * ranks);
 	CHECK(((int64_t *)in)[1] == (int64_t)ranks * (ranks - 1) / 2);
 	CHECK(((int64_t *)in)[2] == (int64_t)ranks * 10);
-	CHECK(((int64_t *)in)[3] >= 1 && ((int64_t *)in)[3] <= ranks); /* the one that was first */
+	CHECK(((int64_t *)in)[3] >= 1 && ((int64_t *)in)[3] <= ranks); /* the first rank */
 }
 
 static void test_one_sided(void)
@@ -439,7 +439,10 @@ static void test_one_sided(void)
 	free(window);
 }
 
-/* What the device's port has sent for this process; its counter is in words of four octets. */
+/*
+ * The octets that the device's port has sent for this process. The port's counter has words of four
+ * octets.
+ */
 static uint64_t port_octets(void)
 {
 	unsigned long long words = 0;
@@ -476,7 +479,7 @@ static void run_group(const char *name)
 	}
 }
 
-/* Rank 0 looks, so that all ranks stop behind the same round. */
+/* True if the file exists. Rank 0 checks, so that all ranks stop after the same round. */
 static bool is_there(const char *file)
 {
 	int there = !rank && !access(file, F_OK);

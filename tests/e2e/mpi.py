@@ -10,15 +10,15 @@ import harness
 from harness import Failure, Skip, need, start
 
 OVER_OFI = ["--mca", "pml", "cm", "--mca", "mtl", "ofi", "--mca", "mtl_ofi_provider_include", "verbs;ofi_rxm"]
-# Debian's file of parameters excludes ucx. UCX itself is left as it is.
+# Debian's parameter file excludes ucx. UCX itself has its default settings.
 OVER_UCX = ["--mca", "pml", "ucx", "--mca", "osc", "ucx"]
-# libfabric offers no completion data (CQ data) on iWARP devices. Without it a synchronous send of Open MPI 4.1, and
-# some barriers, do not end; it is the same over libfabric's TCP with mtl_ofi_tag_mode=ofi_tag_1. UCX takes no iWARP
-# device.
+# libfabric offers no completion data (CQ data) on iWARP devices. Without CQ data, a synchronous send of Open MPI 4.1,
+# and some barriers, do not end. This also happens over libfabric's TCP with mtl_ofi_tag_mode=ofi_tag_1. UCX takes no
+# iWARP device.
 AS_CA = ["--personality", harness.CHANNEL_ADAPTER]
 AS_ROOT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
 GROUPS = ["p2p", "unexpected", "collectives"]
-# Open MPI 4 has one-sided communication by messages. Open MPI 5 has it by btl alone, which pml cm does not open.
+# Open MPI 4 implements one-sided communication by messages. Open MPI 5 needs btl, which pml cm does not open.
 ONE_SIDED = ["one-sided"], ["--mca", "osc", "pt2pt"]
 
 
@@ -27,7 +27,7 @@ def release():
 
 
 def agent(link):
-    """Replaces ssh: a shell on another host of the side that the host's name ends with, or on the client's."""
+    """Replaces ssh by a shell on another host: the side at the end of the host's name, or the client."""
     script = harness.log_file("agent")
     cases = "\n".join(f"*{side}) enter='{' '.join(link.enter(side))}';;" for side in ("server", "client"))
     script.write_text(f"""#!/bin/sh
@@ -54,7 +54,7 @@ def program_of(name, link):
 
 
 def finish(p, ranks):
-    """Every rank has checked what it got, and the device has carried all that it has sent."""
+    """Every rank has checked its data, and the device has carried all data that the rank has sent."""
     p.expect(60)
     reports = re.findall(rf"^rank \d of {ranks}: sent (\d+) octets, the port (\d+)$", p.output(), re.M)
     if len(reports) != ranks:
@@ -82,13 +82,14 @@ def two_sides(link):
 
 
 def hosts(link):
-    """Two ranks on one side, and a third one on the other."""
+    """Two ranks on one side, and a third rank on the other."""
     two_sides(link)
     over_ofi(link, 3, "--host", f"localhost:2,{link.subnets[4].format(2)}:1", "--mca", "plm_rsh_agent", agent(link),
              "--mca", "orte_keep_fqdn_hostnames", "1", "--mca", "oob_tcp_if_include", "veth0")
 
 
-# A host for each rank, as libraries take shared memory between ranks of one. Two of them share a network namespace.
+# A host name for each rank, since libraries use shared memory between ranks of a host. Two hosts share a network
+# namespace.
 HOSTS = ["a-server", "b-client", "c-server", "d-client"]
 
 
@@ -102,7 +103,7 @@ def ucx(link):
 
 
 def mpich(link):
-    """What -iface says concerns the launcher alone: the namespaces have no names of hosts to look up."""
+    """-iface only concerns the launcher: the namespaces have no host names to look up."""
     two_sides(link)
     program = program_of("e2e-mpich", link)
     need("mpiexec.mpich")

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""Links in the middle that take less than those of the hosts, and strangers who only say that there is one.
+"""Links between the hosts with a smaller MTU, and strangers that forge errors about such links.
 
-    mtu.py forge FAMILY SOURCE PORT DESTINATION PORT   ICMP errors about packets from SOURCE, sent to it
-    mtu.py largest INTERFACE COUNT                     prints how long the longest of COUNT packets is
+    mtu.py forge FAMILY SOURCE PORT DESTINATION PORT   sends ICMP errors about packets from SOURCE to SOURCE
+    mtu.py largest INTERFACE COUNT                     prints the length of the longest of COUNT packets
 """
 import re
 import socket
@@ -21,7 +21,7 @@ ICMP_UNREACHABLE, FRAGMENTATION_NEEDED, ICMP6_TOO_BIG = 3, 4, 2
 
 
 class Narrow(Veth):
-    """Two routers stand between the two; what lies between the routers takes less than what the hosts see."""
+    """Two routers between the hosts. The link between the routers has a smaller MTU than the hosts' links."""
 
     prefixes = {4: "10.83.{}.", 6: "fd83:{}::"}
 
@@ -88,14 +88,14 @@ def client(link, port, count):
 
 
 def must_be_well(*programs):
-    """rping has status 0 also if data did not arrive, but prints it."""
+    """rping also has status 0 if data did not arrive, but prints the error."""
     for program in programs:
         if re.search("mismatch|cq completion failed", program.output()):
             raise Failure(f"{program.name}: {program.output().strip().splitlines()[-1]}")
 
 
 def narrow(link):
-    """Data goes both ways, at once and again when all of that is known."""
+    """Data goes both ways, at once, and again when the path MTU is known."""
     # rows: 6951-5.6-02
     port = free_port()
     server = serve(link, port)
@@ -106,7 +106,8 @@ def narrow(link):
 
 
 def shrinks(link):
-    """The hosts' own interfaces take less while data flows, in the end less than is ever believed of a path."""
+    """The MTU of the hosts' own interfaces shrinks during a transfer, finally below the minimum that a path is assumed
+    to have."""
     port = free_port()
     server = serve(link, port)
     busy = client(link, port, 100000000)
@@ -128,7 +129,7 @@ def ip_checksum(header):
 
 
 def quote(family, source, source_port, destination, destination_port, tag):
-    """How a packet from source began: IP, UDP and SCTP's header with DATA behind it."""
+    """The start of a packet from source: the headers of IP, UDP and SCTP, then DATA."""
     packet = struct.pack("!HHII", source_port, destination_port, tag, 0) + sctp.chunk(sctp.DATA, 3, bytes(1400))
     if PROTOCOL == sctp.UDP:
         packet = struct.pack("!HHHH", source_port, destination_port, 8 + len(packet), 0) + packet
@@ -142,7 +143,7 @@ def quote(family, source, source_port, destination, destination_port, tag):
 
 
 def forge(family, source, source_port, destination, destination_port):
-    """Says of several MTUs, under several wrong tags, that a packet was too long; also of one too short for a tag."""
+    """Sends "too long" errors with several MTUs and several wrong tags, also with a quote too short for a tag."""
     ports = int(source_port), int(destination_port)
     kinds = {4: (socket.AF_INET, socket.IPPROTO_ICMP), 6: (socket.AF_INET6, socket.IPPROTO_ICMPV6)}
     with socket.socket(kinds[family][0], socket.SOCK_RAW, kinds[family][1]) as s:
@@ -175,16 +176,16 @@ def largest(interface, count):
 
 
 def longest(link, side, count=400):
-    """How long the longest of the next packets is that one side sees, which have to come."""
+    """The length of the longest of the next packets on one side. The packets must come."""
     watch = start("largest", [sys.executable, __file__, "largest", "veth0", count], link, side, rdma=False)
     watch.expect(10)
     return int(re.search(r"largest (\d+)", watch.output())[1])
 
 
 def forged(link):
-    """Whoever knows addresses and ports alone, and not the tag, changes neither what flows nor what comes later.
+    """A stranger that knows addresses and ports, but not the tag, changes neither current nor later traffic.
 
-    The kernel believes such errors and would keep packets down, or back, for ten minutes.
+    The kernel accepts such errors, and would shorten or delay packets for ten minutes.
     """
     # rows: 9260-10-01 6951-5.5-01
     port = free_port()
@@ -204,7 +205,7 @@ def forged(link):
         if longest(link, "client") != full:
             raise Failure(f"packets of {full} bytes before, and now of {longest(link, 'client')}")
         if one is busy:
-            must_be_well(server)  # which reports later that its peer was killed
+            must_be_well(server)  # the server later reports its killed peer
         must_be_well(one)
         one.kill()
     for program in server, busy:

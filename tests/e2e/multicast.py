@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""mckey: one sender, and two receivers that both get each message. One of them is on the sender's host."""
+"""mckey: one sender, and two receivers that both get each message. One receiver is on the sender's host."""
 import re
 import sys
 
@@ -21,7 +21,7 @@ def receiver(link, side, group, source):
 
 
 def group(link):
-    """A receiver ends when it has all messages. The sender waits three seconds before it sends, as mckey does."""
+    """A receiver ends after all messages. mckey waits three seconds before it sends."""
     need("mckey")
     group, far = GROUPS[link.family], link.address
     near = link.subnets[link.family].format(2) if isinstance(link, harness.Veth) else far
@@ -34,7 +34,7 @@ def group(link):
 
 
 def perftest(link, client, server_index, client_index, *more):
-    """ib_send_bw -c UD -g by the GIDs of these indexes; the server gets all that its client sends to the group."""
+    """ib_send_bw -c UD -g with the GIDs of these indexes. The server gets all messages of its client to the group."""
     need("ib_send_bw")
     port = harness.free_port()
     argv = ["ib_send_bw", "-c", "UD", "-g", "-d", harness.DEVICE, "-F", "-s", 1000, "-n", 200, "-p", port]
@@ -48,7 +48,7 @@ def perftest(link, client, server_index, client_index, *more):
 
 
 def perftest_group(link):
-    """perftest's own group, from one host to another one and to itself. It is in ff01::/16, and wants a GID of IPv6."""
+    """perftest's own group, from a host to another host and to itself. It is in ff01::/16, and needs an IPv6 GID."""
     if not isinstance(link, harness.Veth):
         raise Skip("on lo there is no route to a group of IPv6: see no-route")
     for client in "client", "server":
@@ -57,7 +57,7 @@ def perftest_group(link):
 
 
 def no_route(link):
-    """lo has no route to groups of IPv6: the program is told so at once, with the remedy."""
+    """lo has no route to IPv6 groups: the program gets an error at once, and a log line has the remedy."""
     if isinstance(link, harness.Veth):
         raise Skip("there is a route there")
     need("ib_send_bw")
@@ -74,5 +74,5 @@ def no_route(link):
 CASES = [("group", group), ("perftest", perftest_group), ("no-route", no_route)]
 
 if __name__ == "__main__":
-    # What goes to a group would leave the host by its first interface.
+    # Packets to a group would leave the host by its first interface.
     sys.exit(harness.main(CASES, alone=True))

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""The client is behind a router that translates its addresses and ports, as that of a container's network does."""
+"""The client is behind a router that translates its addresses and ports, as for the network of a container."""
 import re
 import sys
 
@@ -10,7 +10,7 @@ from harness import Failure, free_port, run_pair, start
 
 
 class Translated(mtu.Narrow):
-    """What leaves towards the server has the router's address and a port of its choice; nothing else comes in."""
+    """Packets towards the server have the router's address and a random port. No other packets come in."""
 
     def __init__(self, name, family):
         super().__init__(name, family, 1500)
@@ -28,7 +28,7 @@ harness.LINKS["translated"] = Translated
 
 
 def rdma_cm(link):
-    """The server takes the client for the router, which names a host as well as any."""
+    """To the server, the router's address is the client's. This works."""
     port = free_port()
     common = ["-p", port, "-C", 100, "-S", 4000, "-V"]
     server, client = run_pair(link, ["rping", "-s", "-v", "-a", link.any, *common],
@@ -44,7 +44,7 @@ def perftest(link):
 
 
 def out_of_band(link):
-    """A GID is the address, and the server's packets to that do not arrive."""
+    """A GID is an address, and the server's packets to this address do not arrive."""
     port = free_port()
     common = ["ibv_rc_pingpong", "-g", 0, "-p", port, "-n", 10]
     options = ["--silent-limit", 2]

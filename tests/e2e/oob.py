@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""Programs that connect their QPs out of band: GIDs and QP numbers go over a TCP connection of their own."""
+"""Programs that connect their QPs out of band: GIDs and QP numbers go over the programs' own TCP connection."""
 import ipaddress
 import pathlib
 import sys
@@ -11,20 +11,21 @@ import perftest_run
 from harness import DEVICE, Failure, Skip, free_port, start, version
 
 GIDS = [f"/sys/class/infiniband/{DEVICE}/ports/1/gids/{i}" for i in range(32)]
-# On iWARP devices, ib_send_bw has memory for credits, which perftest 4.5 deregisters with -R alone. Otherwise it cannot
-# free its PD, says so behind its result, and ends with status 1. That of perftest 25.01, which calls itself 6.24, does not.
+# On iWARP devices, ib_send_bw has memory for credits. perftest 4.5 deregisters this memory only with -R. Otherwise it
+# cannot free its PD, prints this after its result, and ends with status 1. perftest 25.01, which prints version 6.24,
+# does not.
 FORGETS_ITS_MR = "ib_send_bw", "Failed to deallocate PD", 1
 REMEMBERS_ITS_MR = (6, 24)
 AS_CA = {"SCTPIW_PERSONALITY": harness.CHANNEL_ADAPTER}
-# ibv_xsrq_pingpong tells no times.
+# ibv_xsrq_pingpong prints no times.
 XSRQ_RESULT = "success"
 
 
 def gid_index(link, side, link_local=False):
-    """The first GID of the link's family, on loopback that of the loopback address if it has one; or a link-local one."""
+    """The first GID of the link's family, the loopback address if possible on loopback; or a link-local GID."""
     program = start(f"gids-{side}", ["cat", *GIDS], link, side)
     program.expect(10, 0)
-    deadline = time.monotonic() + 10  # a link-local address is usable once the kernel knows that nobody else has it
+    deadline = time.monotonic() + 10  # a link-local address is usable after duplicate detection
     while link_local and "fe80:" not in program.output() and time.monotonic() < deadline:
         time.sleep(0.2)
         program = start(f"gids-{side}", ["cat", *GIDS], link, side)
@@ -46,7 +47,7 @@ def gid_index(link, side, link_local=False):
 
 
 def tcp_address(link):
-    """The programs' own connections are of IPv4 only."""
+    """The programs' own connections support only IPv4."""
     if link.family == 6 and link.address != "::1":
         raise Skip("no IPv4 there")
     return "127.0.0.1" if link.family == 6 else link.address
@@ -90,7 +91,7 @@ def xsrq_clients(count):
 
 
 def by_lid(program):
-    """Without a GID, as on InfiniBand: the LID is what says which host it is."""
+    """Without a GID, as on InfiniBand: the LID identifies the host."""
     def case(link):
         if link.family == 6:
             raise Skip("the address of the first GID is of IPv4")
@@ -141,7 +142,7 @@ def cases():
     yield "srq_pingpong", pingpong("-c", program="ibv_srq_pingpong")
     yield "srq_pingpong.events", pingpong("-c", "-e", program="ibv_srq_pingpong")
     yield "srq_pingpong.few", pingpong("-c", "-n", 20, "-q", 4, program="ibv_srq_pingpong")
-    # What a receiver cannot keep up with is lost, so that few are under way at once.
+    # A slow receiver loses messages, so few messages are under way at once.
     for name, options in ("", []), (".events", ["-e"]):
         yield f"ud_pingpong{name}", pingpong("-c", "-s", 1000, *options, program="ibv_ud_pingpong")
     yield "ud.ib_send_lat", perftest("ib_send_lat", "-c", "UD", "-s", 64, "-n", 300, env=AS_CA)
@@ -154,9 +155,8 @@ def cases():
         yield f"{tool}.both-ways", perftest(tool, "-b", "-s", 16384, "-n", 300)
         yield f"{tool}.as-ca", perftest(tool, "-q", 4, "-s", 4096, "-n", 500, env={"SCTPIW_NODE_TYPE": "ca"})
         yield f"{tool}.as-roce", perftest(tool, "-q", 4, "-s", 4096, "-n", 500, env={"SCTPIW_PERSONALITY": "roce"})
-    # As a CA: on iWARP devices perftest counts the credits of several QPs with one SRQ by the receive's number, and
-    # may stop for ever. Without credits, all that a QP sends must fit into the 1 MiB that is kept for it while the
-    # receiver is slow.
+    # As a CA: on iWARP devices perftest counts the credits of several QPs with one SRQ by the receive's number, and may
+    # hang. Without credits, all Sends of a QP must fit into the 1 MiB that is kept for it while the receiver is slow.
     for name, options in ("srq", ["-q", 8]), ("srq-both-ways", ["-q", 2, "-b"]):
         yield f"ib_send_bw.{name}", perftest("ib_send_bw", "--use-srq", *options, "-s", 1024, "-n", 500,
                                              env={"SCTPIW_NODE_TYPE": "ca"})

@@ -2,11 +2,11 @@
 /*
  * A connection that sends one of each RDMAP message, and a Terminate at its end.
  *
- *   e2e-opcodes serve ADDRESS PORT       accepts one connection, and serves it until the peer
- *                                        breaks the rules
- *   e2e-opcodes connect ADDRESS PORT     posts Sends of all kinds, a Write, a Read, atomics,
- *                                        immediate data, and a Send that has to wait for its
- *                                        receive; then a Write to an invalid STag
+ *   e2e-opcodes serve ADDRESS PORT	accepts one connection, and serves it until the peer
+ * 					breaks the rules
+ *   e2e-opcodes connect ADDRESS PORT	posts Sends of all kinds, a Write, a Read, atomics,
+ * 					immediate data, and a Send that must wait for its
+ * 					receive; then a Write to an invalid STag
  */
 #include <arpa/inet.h>
 #include <rdma/rdma_verbs.h>
@@ -19,13 +19,13 @@
 
 #define SIZE 3000
 #define RECEIVES 6
-#define IMMEDIATES 2	 /* they come first */
-#define SENDS_WITH_IMM 2 /* and then these */
-#define LATE RECEIVES	 /* the receive that is posted when its Send waits */
+#define IMMEDIATES 2	 /* these come first */
+#define SENDS_WITH_IMM 2 /* these come next */
+#define LATE RECEIVES	 /* the receive that is posted while its Send waits */
 #define REGIONS 3
-#define FLAG memory[2][0] /* of the server; not 0 when that Send is there */
+#define FLAG memory[2][0] /* of the server; not 0 after the early Send */
 
-/* Where the server's memory is: the private data of its answer. */
+/* The place of the server's memory, in the private data of its answer. */
 struct advert {
 	uint64_t addr[REGIONS];
 	uint32_t rkey[REGIONS];
@@ -123,8 +123,8 @@ static void must_receive(struct rdma_cm_id *id, int receive)
 }
 
 /*
- * A Send is there, and waits for its receive. It gets that when the client has told of a message that
- * was posted later: what this side has to say of the Send has left before.
+ * A Send has arrived, and waits for its receive. The receive is posted after the client has sent a
+ * later message: this side's report on the waiting Send has left by then.
  */
 static void receive_late(struct rdma_cm_id *id, struct ibv_mr *mr)
 {
@@ -179,7 +179,7 @@ static void serve(struct rdma_cm_id *listener)
 	puts("served");
 }
 
-/* Atomics change the server's second region, which is zeros at first; the old values come back. */
+/* Atomics change the server's second region, which is zero at first, and return the old values. */
 static void atomics(struct rdma_cm_id *id, const struct advert *advert, struct ibv_mr *mr)
 {
 	uint64_t *result = (uint64_t *)(void *)(memory[1] + SIZE - SIZE % 8 - 8);
@@ -206,7 +206,7 @@ static void atomics(struct rdma_cm_id *id, const struct advert *advert, struct i
 	*result = kept;
 }
 
-/* A Send that finds no receive, and the Write behind it that tells the server so. */
+/* Posts a Send that finds no receive, then a Write that notifies the server. */
 static void send_early(struct rdma_cm_id *id, struct ibv_send_wr *wr, const struct advert *advert)
 {
 	struct ibv_sge one = *wr->sg_list;

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""Hosts that two or three links join: programs go on while links go down and come back, and end as if nothing was."""
+"""Hosts with two or three common links: programs continue while links go down and come back, and end normally."""
 import json
 import os
 import re
@@ -13,7 +13,7 @@ import mpi
 from harness import Failure, Skip, free_port, need, start
 
 class Several(harness.Veth):
-    """Two network namespaces, joined by veth0 and further veth pairs, veth1 and so on, in networks of their own."""
+    """Two network namespaces, joined by veth0 and further veth pairs, veth1 and so on, in their own networks."""
 
     further = {4: "10.83.{}.{}/24", 6: "fd83:{}::{}/64"}
 
@@ -40,17 +40,17 @@ class Several(harness.Veth):
             self._run([*ip, "link", "set", f"veth{i}", "mtu", str(mtu), "up"])
 
     def address_on(self, i, side="server"):
-        """The address of a side on veth1 and so on."""
+        """The address of a side on veth1 or a later pair."""
         return self.further[self.family].format(i, 1 if side == "server" else 2).partition("/")[0]
 
     def set_up(self, device, up):
-        """Switches one end of a pair on or off; the other end loses its carrier. IPv6 addresses stay."""
+        """Switches one end of a pair on or off. The other end loses its carrier. IPv6 addresses stay."""
         enter = self.enter("server")
         self._run([*enter, "sysctl", "-qw", f"net.ipv6.conf.{device}.keep_addr_on_down=1"])
         self._run([*enter, "ip", "link", "set", device, "up" if up else "down"])
 
     def drop(self, device, percent=100):
-        """From now on so much of what arrives on this device is lost on both sides, and nobody is told."""
+        """From now on, this percentage of packets that arrive on this device is lost on both sides, silently."""
         if harness.GUEST:  # User-Mode Linux has no nftables
             return self._lose_what_leaves(device, "add", "netem", "loss", f"{percent}%")
         which = f"numgen random mod 100 < {percent}" if percent < 100 else ""
@@ -77,9 +77,9 @@ harness.LINKS.update({
 })
 
 EXAMPLE = harness.ROOT / "contrib/two-links.sh"
-STAYS = 1.5  # seconds for which a link is down, or up again, before the next change
-LOSS = 2  # percent, on the links that stay
-RUNS, AWAY = 12, 0.7  # seconds for which perftest runs; and for which a link is down, or up again, twice meanwhile
+STAYS = 1.5  # seconds that a link stays down, or up again, before the next change
+LOSS = 2  # percent, on the remaining links
+RUNS, AWAY = 12, 0.7  # seconds that perftest runs, and that a link is down, or up again, twice meanwhile
 
 
 def down(link, device):
@@ -98,7 +98,7 @@ def audible(link, device):
     link.deliver(device)
 
 
-# How a link goes, and how it comes back: hosts are told of one, and not of the other.
+# Functions to take a link away and back: hosts see the change of the interface if TOLD, and see nothing if UNTOLD.
 TOLD, UNTOLD = (down, up), (silent, audible)
 
 
@@ -107,7 +107,7 @@ def lines(program):
 
 
 def must_go_on(program, what, seconds=5):
-    """It prints a line for each round. What stands still for RTO.Min, a second, or for longer is no failover."""
+    """The program prints a line for each round. A standstill of RTO.Min, a second, or longer is no failover."""
     before = lines(program)
     deadline = time.monotonic() + seconds * harness.SLOW
     while lines(program) < before + 10:
@@ -119,7 +119,7 @@ def must_go_on(program, what, seconds=5):
 
 
 def rping(link, how, devices, options=()):
-    """rping compares all that comes back; it goes on while one link after the other is away."""
+    """rping compares all returned data. It continues while one link after the other is away."""
     port = free_port()
     server = start("rping-server", ["rping", "-s", "-p", port, "-a", link.any, "-S", 100], link, "server", options=options)
     server.wait_listening(port)
@@ -146,7 +146,7 @@ def rping_case(how, devices):
 
 
 def rping_lossy(link):
-    """The link that stays loses some packets; the other one goes and returns in either way."""
+    """The remaining link loses some packets. The other link goes and returns, in both ways."""
     need("rping")
     for i in range(1, link.pairs):
         link.drop(f"veth{i}", LOSS)
@@ -158,7 +158,7 @@ def rping_lossy(link):
 
 
 def stat_of(link, program, side="server", opened=True):
-    """What `sctpiw stat` says of a program; [] if it need not have opened the device yet, and has not."""
+    """The output of `sctpiw stat` for a program; [] if opened is false and the program has not opened the device."""
     stat = start("stat", [harness.BUILD / "bin/sctpiw", "stat", program.pid, "--json"], link, side, rdma=False)
     if not opened and stat.wait(30):
         return []
@@ -172,7 +172,7 @@ def paths_of(link, program, side="server"):
 
 
 def shown(link):
-    """`sctpiw stat` knows the paths, and which one is in use."""
+    """`sctpiw stat` shows the paths, and the path in use."""
     need("rping")
     server, _ = rping(link, TOLD, [])
     link.set_up("veth0", False)
@@ -186,7 +186,7 @@ def shown(link):
 
 
 def wait_used(link, program, side, address):
-    """Until the path to that address is the only one in use."""
+    """Waits until the path to that address is the only one in use."""
     deadline = time.monotonic() + 20 * harness.SLOW
     while (used := [remote for remote, path in paths_of(link, program, side).items() if path["state"] == "in use"]) != [address]:
         if time.monotonic() > deadline:
@@ -195,7 +195,7 @@ def wait_used(link, program, side, address):
 
 
 def by_rule(link):
-    """A rule of faults on one side cuts the first link, while the program runs; rping goes over to the second, and back."""
+    """A fault rule on one side cuts the first link at run time. rping changes to the second link, and back."""
     need("rping")
     _, client = rping(link, TOLD, [])
 
@@ -211,7 +211,8 @@ def by_rule(link):
 
 
 def wait_connected(link, server):
-    """Until the server's association is up. What is wired by hand has no way from an address whose link is down."""
+    """Waits until the server's association is up. A QP connected by hand has no path from an address whose link is
+    down."""
     deadline = time.monotonic() + 20 * harness.SLOW
     while not any(path["state"] == "in use" for path in paths_of(link, server).values()):
         if time.monotonic() > deadline:
@@ -220,7 +221,7 @@ def wait_connected(link, server):
 
 
 def wait_busy(link, client):
-    """Until it has sent more than what perftest agrees on by its connections, each of which needs the first link."""
+    """Waits until the client has sent more than perftest's parameters. Each of its connections needs the first link."""
     deadline = time.monotonic() + 20 * harness.SLOW
     while sum(process["sent_messages"] for process in stat_of(link, client, "client", opened=False)) < 500:
         if time.monotonic() > deadline:
@@ -229,7 +230,7 @@ def wait_busy(link, client):
 
 
 def timed(tool, *arguments, by_cm=True):
-    """A program of perftest that runs for some seconds, with 2 % loss on the link that stays, by rdma_cm or not."""
+    """A program of perftest that runs for some seconds, with 2 % loss on the remaining link, by rdma_cm or not."""
     def case(link):
         need(tool)
         port = free_port()
@@ -275,7 +276,7 @@ def copied(link):
 
 
 def many_messages(link):
-    """ucmatose's connections, which share an association, get all their messages while links go and come."""
+    """ucmatose's connections, which share an association, get all their messages while links go and return."""
     need("ucmatose")
     port = free_port()
     options = ["-p", port, "-c", 4, "-C", 2000, "-S", 100000]
@@ -296,14 +297,14 @@ def many_messages(link):
 
 
 def mpi_job(link):
-    """Four ranks of Open MPI over UCX check every byte, while a link goes and comes in both ways, twice."""
+    """Four ranks of Open MPI over UCX check every byte, while a link goes and returns in both ways, twice."""
     program = mpi.program_of("e2e-mpi", link)
     need("mpirun.openmpi")
     end = harness.log_file("end")
     job = start("mpirun", ["mpirun.openmpi", "-np", 4, "--host", ",".join(mpi.HOSTS), "--mca", "plm_rsh_agent",
                            mpi.agent(link), "--mca", "oob_tcp_if_include", "veth0", *mpi.OVER_UCX, program,
                            "--until", end, *mpi.GROUPS], link, "server", env=mpi.AS_ROOT, options=mpi.AS_CA)
-    # A rank that connects to another one needs the GID that it has chosen, and so the first link.
+    # A rank connects to another rank by a GID of its choice, and so needs the first link.
     job.wait_for_output("collectives is done", 60)
     link.drop("veth1", LOSS)
     for how in TOLD, UNTOLD, TOLD, UNTOLD:
@@ -330,7 +331,7 @@ def carried(link, program, side):
 
 
 def must_carry(link, program, addresses, what):
-    """DATA leaves by the paths to all these addresses from now on."""
+    """Checks that DATA leaves by the paths to all these addresses from now on."""
     before = carried(link, program, "client")
     deadline = time.monotonic() + 20 * harness.SLOW
     while True:
@@ -345,7 +346,7 @@ def must_carry(link, program, addresses, what):
 
 
 def spread(link):
-    """Both links carry data at once; one goes and returns, in either way, and the file arrives whole."""
+    """Both links carry data at once. One link goes and returns, in both ways, and the file arrives whole."""
     need("rcopy", "tc")
     devices = [f"veth{i}" for i in range(link.pairs)]
     slow_down(link, devices)
@@ -373,7 +374,7 @@ def spread(link):
 
 
 def off(link):
-    """Peers are told of nothing, so the death of the one link is the end."""
+    """Peers get no further addresses: the loss of the one link ends the connection."""
     port = free_port()
     options = ["--paths", "off", "--silent-limit", "3"]
     server = start("rping-server", ["rping", "-s", "-p", port, "-a", link.any, "-S", 100], link, "server", options=options)
@@ -382,11 +383,11 @@ def off(link):
     client.wait_for_output("rdma-ping-10:")
     time.sleep(STAYS)
     link.drop("veth0")
-    client.wait(10)  # whatever it says to the end of its connection
+    client.wait(10)  # with any exit status
 
 
 def listed(link):
-    """Peers are told of the third link alone, which takes over."""
+    """Peers get only the address of the third link, which takes over."""
     if link.pairs < 3:
         raise Skip("there is no third link")
     need("rping")
@@ -398,7 +399,8 @@ def listed(link):
 
 
 def example(link):
-    """What contrib/two-links.sh shows of hosts of its own: the client takes the second link when the first one fails."""
+    """The output of contrib/two-links.sh on its own hosts: the client changes to the second link when the first one
+    fails."""
     need("ss")
     shown = start("two-links", [EXAMPLE], rdma=False, env={"PATH": f"{harness.BUILD / 'bin'}:{os.environ['PATH']}"})
     shown.expect(40)
@@ -408,7 +410,7 @@ def example(link):
 
 
 def connected_again(how):
-    """The first link is away when a process connects once more: it knows from the first time that there is another."""
+    """A process connects again while the first link is away. It knows the second link from its first connection."""
     def case(link):
         shared, port = harness.BUILD / "bin/e2e-shared", free_port()
         server = start("server", [shared, "serve", link.any, port], link, "server")

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""Automatic path migration (docs/decisions/0030-*): a QP that is wired by hand moves to the second path that its program
-has named, says so, stays there, and goes back when it is told to."""
+"""Automatic path migration (docs/decisions/0030-*). A QP that is connected by hand moves to the alternate path that its
+program has set, and reports this. It stays there, and returns on request."""
 import sys
 
 import harness
@@ -10,7 +10,7 @@ from harness import Failure, free_port, start
 
 
 def own_address(link):
-    """The client's, on veth0."""
+    """The client's address on veth0."""
     return link.subnets[4].format(2)
 
 
@@ -27,7 +27,8 @@ def migrates(how):
         how[1](link, "veth0")
         client.expect(30)
         told = [line for line in client.output().splitlines() if line in ("armed", "migrated", "done")]
-        # Where the address was away with the link, the peer asks for it when it is back, be the QP armed by then or not.
+        # If the address was away with its link, the peer requests it after its return, whether the QP is armed by then
+        # or not.
         if told not in (["armed", "migrated", "armed", "migrated", "done"],
                         *([["armed", "migrated", "migrated", "done"]] if how is paths.TOLD else [])):
             raise Failure(f"the client said {told}")

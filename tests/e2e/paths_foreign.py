@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""A host with two links whose peer is usrsctp with two links: both go on by the other link, and come back."""
+"""A host with two links whose peer is usrsctp with two links: both continue on the other link, and come back."""
 import sys
 import time
 
@@ -11,7 +11,7 @@ from harness import Failure, free_port, need, start
 
 
 def must_go_on(program, what):
-    """It prints a line for each round. usrsctp needs a timeout of its own for what it has sent."""
+    """The program prints a line for each round. usrsctp needs its own timeout for its outstanding data."""
     before = paths.lines(program)
     deadline = time.monotonic() + 15 * harness.SLOW
     while paths.lines(program) < before + 10:
@@ -37,7 +37,7 @@ ENDLESS = 1000000  # rounds
 
 
 def listening(how):
-    """usrsctp takes the association that sctpiw asks for."""
+    """usrsctp accepts the association that sctpiw requests."""
     def case(link):
         need("rping")
         port = free_port()
@@ -50,7 +50,7 @@ def listening(how):
 
 
 def connecting(how):
-    """usrsctp asks for it."""
+    """usrsctp requests the association."""
     def case(link):
         need("rping")
         port = free_port()

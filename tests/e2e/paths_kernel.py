@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""Hosts with two links, one of which has the kernel's SCTP, and the other one ours: both go on by the other link.
+"""Hosts with two links, one with the kernel's SCTP, the other with sctpiw's SCTP: both continue on the other link.
 
-It all runs in a User-Mode Linux, as `paths_kernel.py --guest --link from-kernel-v4`. On the links from-kernel the side
-with our SCTP is the server, and on to-kernel it is the client. On from-kernel-ip and to-kernel-ip, which have no UDP, our
-side is on this host, since the kernel's SCTP would answer there, too: they are run without --guest.
+All runs in a User-Mode Linux, as `paths_kernel.py --guest --link from-kernel-v4`. On links from-kernel, the side with
+sctpiw's SCTP is the server, on links to-kernel the client. The links from-kernel-ip and to-kernel-ip have no UDP, and
+run without --guest. There, the side with sctpiw's SCTP is on this host, since the kernel's SCTP would answer in the
+guest, too.
 """
 import ipaddress
 import pathlib
@@ -17,19 +18,20 @@ from paths import STAYS, TOLD, UNTOLD, Several, paths_of, rping
 from waiting import wait_until
 
 UDP_PORT = 9899  # of the kernel
-# Then that follows its peer's changes of addresses, and tells of its own.
+# With these settings, the kernel follows its peer's changes of addresses, and announces its own changes.
 FOLLOWS = "net.sctp.addip_enable=1", "net.sctp.auth_enable=1", "net.sctp.default_auto_asconf=1"
 
 
 def as_kernel_prints(address):
-    """In the tables of its SCTP: all 32 digits of an address of IPv6."""
+    """An address in the tables of the kernel's SCTP: all 32 digits of an IPv6 address."""
     return ipaddress.ip_address(address).exploded
 
 
 class KernelBeside(Several):
-    """
-    Two links between two network namespaces; the SCTP of one of them is the kernel's. The guest has one processor, which
-    rping keeps busy: without nice, on a busy machine, each change of a link took ten seconds.
+    """Two links between two network namespaces, one of them with the kernel's SCTP.
+
+    The guest has one processor, which rping keeps busy. Without nice, each change of a link took ten seconds on a busy
+    machine.
     """
 
     nice = True
@@ -40,7 +42,7 @@ class KernelBeside(Several):
         try:
             self._run([*self.enter(kernel_side), "sysctl", "-qw", *FOLLOWS, f"net.sctp.udp_port={UDP_PORT}"])
             for side in "server", "client":
-                for i in range(2):  # what that kernel would have to segment itself, it loses
+                for i in range(2):  # the kernel loses packets that it would have to segment itself
                     self._run([*self.enter(side), "ip", "link", "set", f"veth{i}", "gso_max_size", "1500"])
                     self._run([*self.enter(side), "sysctl", "-qw", f"net.ipv4.conf.veth{i}.promote_secondaries=1"])
         except BaseException:
@@ -72,18 +74,17 @@ class KernelBeside(Several):
         return pathlib.Path(f"/proc/{self.holders[self.kernel_side].pid}/net/sctp/{name}").read_text()
 
     def assocs(self):
-        """What the kernel has in /proc/net/sctp/assocs."""
+        """The contents of /proc/net/sctp/assocs."""
         return self._table("assocs")
 
     def listens_at(self, address):
-        """Whether a socket is bound to this address by itself, as /proc/net/sctp/eps has it."""
+        """True if /proc/net/sctp/eps has a socket that is bound only to this address."""
         return as_kernel_prints(address) in self._table("eps").split()
 
 
 class KernelBehind(harness.Guest):
-    """
-    Two links to a User-Mode Linux, without UDP: tap1 and tap2. By tap0, which carries no SCTP, programs in the guest are
-    led.
+    """Two links to a User-Mode Linux, without UDP: tap1 and tap2. tap0, which carries no SCTP, controls programs in the
+    guest.
     """
 
     taps = 3
@@ -123,11 +124,12 @@ class KernelBehind(harness.Guest):
         self._run([*self.enter(side), "ip", "address", what, self.of(host) + bits, "dev", device, *nodad])
 
     def set_up(self, device, up):
-        """Our side knows at once, and the guest does not. A device that is down would be an error to User-Mode Linux."""
+        """Only this host notices at once, the guest does not. A device that is down would be an error for User-Mode
+        Linux."""
         self._run(["ip", "link", "set", self.devices[device], "carrier", "on" if up else "off"])
 
     def _lose(self, tap):
-        """What leaves is damaged: the sender of a packet that is dropped here would be told."""
+        """Damages packets that leave: a drop on this host would be reported to the sender."""
         self._run(["nft", "-f", "-"],
                   f"table inet drop_{tap} {{\n chain arriving {{\n type filter hook input priority 0\n"
                   f'iifname "{tap}" meta l4proto sctp drop\n }}\n'
@@ -153,7 +155,7 @@ harness.LINKS.update({
 
 
 def must_go_on(program, what):
-    """The kernel needs a timeout of its own for what it has sent."""
+    """As paths.must_go_on(), with time for the kernel's own timeout for its outstanding data."""
     paths.must_go_on(program, what, 15)
 
 
@@ -176,7 +178,7 @@ def remotes(link, program, side):
 
 
 def shown(link):
-    """`sctpiw stat` on the side of the kernel's SCTP knows the paths, and which one is in use."""
+    """`sctpiw stat` on the side of the kernel's SCTP shows the paths, and the path in use."""
     need("rping")
     programs = dict(zip(("server", "client"), rping(link, TOLD, [])))
     first = link.address if link.kernel_side == "client" else link.of(2)
@@ -196,7 +198,7 @@ def shown(link):
 
 
 def told_by_kernel(setting, second):
-    """The kernel of the side that connects tells of the addresses that the setting says."""
+    """The kernel of the connecting side announces the addresses of the setting."""
     def case(link):
         port = free_port()
         server = start("rping-server", ["rping", "-s", "-p", port, "-a", link.any, "-S", 100], link, "server")
@@ -212,7 +214,7 @@ def told_by_kernel(setting, second):
 
 
 def told_to(link, address, port):
-    """The addresses of the server that a client is told of which connects to this one."""
+    """Connects a client to this address. Returns the addresses that the server announces to the client."""
     client = start("rping-client", ["rping", "-c", "-v", "-a", address, "-p", port, "-S", 100], link)
     client.wait_for_output("rdma-ping-10:")
     told = remotes(link, client, "client")
@@ -230,7 +232,7 @@ def listening(link, setting):
 
 
 def told_by_listener(setting, expected):
-    """The kernel of the side that listens at all addresses tells of those that the setting says, by the link used."""
+    """The kernel of a side that listens at all addresses announces those of the setting, by the link in use."""
     def case(link):
         _, port = listening(link, setting)
         addresses = link.address, link.address_on(1)
@@ -242,7 +244,7 @@ def told_by_listener(setting, expected):
 
 
 def listens_later(link):
-    """A listener that tells of no further address is there at one that comes, and is no more when that has gone."""
+    """A listener that announces no further address listens at a new address, until that address goes."""
     server, port = listening(link, "off")
     link.change("server", "add", 10)
     wait_until("the kernel does not listen at the new address", lambda: link.listens_at(link.of(10)))
@@ -256,12 +258,12 @@ def listens_later(link):
 
 
 def known_to_kernel(link, address):
-    """Whether an association of the kernel has this address, whoever it belongs to."""
+    """True if any association of the kernel has this address, local or remote."""
     return as_kernel_prints(address) in link.assocs().replace("*", " ").split()
 
 
 def renumbered(side):
-    """An address of that side comes, and the first one goes: the other side is told, and rping goes on."""
+    """That side gets a new address and loses its first one: the other side is notified, and rping continues."""
     def case(link):
         need("rping")
         server, client = rping(link, TOLD, [])
@@ -286,7 +288,7 @@ def renumbered(side):
 
 
 def spread(link):
-    """Our side sends by both links at once."""
+    """The side with sctpiw's SCTP sends on both links at once."""
     need("ib_write_bw", "tc")
     if link.family == 6:
         raise Skip("ib_write_bw takes no IPv6 address as this test gives it")
@@ -298,7 +300,7 @@ def spread(link):
     server = start("ib_write_bw-server", argv, link, "server")
     server.wait_listening(port)
     client = start("ib_write_bw-client", [*argv, link.address], link, options=["--multipath", "spread"])
-    client.must_run_for(2)  # it has opened the device by then
+    client.must_run_for(2)  # the client has opened the device by then
     every = {link.address, link.address_on(1)}
     wait_until(f"there are not paths to {every}", lambda: remotes(link, client, "client") == every)
     paths.must_carry(link, client, every, "both links were there")
@@ -319,7 +321,7 @@ TO_KERNEL = [
     ("renumbered.ours", renumbered("client")),
     ("renumbered.kernel", renumbered("server")),
 ]
-# What is the same with UDP and without.
+# Cases that are the same with and without UDP run only with UDP.
 ANY_IN_UDP = [
     ("shown", shown),
 ]
@@ -342,7 +344,7 @@ TO_KERNEL_IN_UDP = [
 def cases(link):
     from_kernel, in_ip = link.startswith("from-kernel"), "-ip-" in link
     further = [] if in_ip else ANY_IN_UDP + (FROM_KERNEL_IN_UDP if from_kernel else TO_KERNEL_IN_UDP)
-    # Those that renumber come last: Linux 6.1 goes on listing an address that was promoted, when it has gone.
+    # The cases that renumber come last: Linux 6.1 continues to list a promoted address that has gone.
     return ANY + further + (FROM_KERNEL if from_kernel else TO_KERNEL)
 
 

@@ -7,10 +7,10 @@
  *   e2e-peer serve|connect ADDRESS PORT still    the client sends messages
  *   e2e-peer serve|connect ADDRESS PORT mutate   the same, while a thread changes their memory
  *   e2e-peer connect       ADDRESS PORT leave    send, and disconnect before anything has arrived
- *   e2e-peer serve         ADDRESS PORT decide-nothing   take all requests, and neither accept nor reject
+ *   e2e-peer serve         ADDRESS PORT decide-nothing   take requests without a decision
  *
- * Every 8-byte word of a message bears TAG in its upper half, whatever the thread writes, so the
- * server can tell what was never in the sender's memory.
+ * Every 8-byte word of a message has TAG in its upper half, whatever the thread writes. So the
+ * server can detect words that were never in the sender's memory.
  */
 #include <pthread.h>
 #include <rdma/rdma_verbs.h>
@@ -26,9 +26,9 @@
 #define MESSAGE_SIZE 16384
 #define WORDS (MESSAGE_SIZE / 8)
 #define DEPTH 64
-#define BATCH (DEPTH / 2) /* messages for which the server gives a token */
+#define BATCH (DEPTH / 2) /* messages for which the server sends a token */
 #define BATCHES 96
-#define TOKEN DEPTH /* the slot that tokens are sent from, and arrive in */
+#define TOKEN DEPTH /* the slot for tokens, sent or received */
 #define TOKEN_SIZE 8
 #define TAG 0x5ca1ab1eU
 
@@ -40,7 +40,7 @@ static atomic_bool done;
 static struct rdma_conn_param param = {
 	.responder_resources = 1,
 	.initiator_depth = 1,
-	.rnr_retry_count = 7, /* a message waits for a receive for as long as it takes */
+	.rnr_retry_count = 7, /* a message waits for a receive without limit */
 };
 
 static void die(const char *what)
@@ -70,7 +70,7 @@ static void fill(uint64_t value)
 			memory[i][j] = value;
 }
 
-/* Changes words all over the memory without a pause. */
+/* Changes words all over the memory without pause. */
 static void *scribble(void *arg)
 {
 	for (uint32_t n = 1; !atomic_load_explicit(&done, memory_order_relaxed); n++) {
@@ -128,7 +128,7 @@ static void post_receive(struct rdma_cm_id *id, struct ibv_mr *mr, uintptr_t slo
 		die("rdma_post_recv");
 }
 
-/* Accepts a request, but only once the receives are posted. */
+/* Accepts a request after posting the receives. */
 static struct rdma_cm_id *serve(struct rdma_cm_id *listener, bool reject, struct ibv_mr **mr)
 {
 	struct rdma_cm_id *id;
@@ -151,7 +151,7 @@ static struct rdma_cm_id *serve(struct rdma_cm_id *listener, bool reject, struct
 	return id;
 }
 
-/* Acknowledges the events of all requests, whose ids stay, until it is killed. */
+/* Acknowledges the events of all requests, and keeps their ids, until the program is killed. */
 static void decide_nothing(struct rdma_cm_id *listener)
 {
 	struct rdma_event_channel *channel = rdma_create_event_channel();
@@ -181,8 +181,8 @@ static void connect_to(struct rdma_cm_id *id)
 }
 
 /*
- * Waits until the peer is gone: first the event comes, and then all receives are flushed. There
- * must be no rdma_disconnect() behind that, as it would wait for a second event.
+ * Waits until the peer has gone: first the event comes, then all receives are flushed. Do not call
+ * rdma_disconnect() afterwards: it would wait for a second event.
  */
 static void be_idle(struct rdma_cm_id *id)
 {
@@ -207,7 +207,9 @@ static void be_idle(struct rdma_cm_id *id)
 	say("flushed");
 }
 
-/* Takes back all that was sent, whether the peer takes it or not. */
+/*
+ * Posts Sends, disconnects, and gets all completions, whether the peer receives the Sends or not.
+ */
 static void leave(struct rdma_cm_id *id, struct ibv_mr *mr)
 {
 	struct ibv_wc wc;

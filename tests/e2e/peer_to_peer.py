@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""The setting peer-to-peer: stock programs with it, and what it makes of the first messages on the wire."""
+"""The setting peer-to-peer: stock programs with it, and its first messages on the wire."""
 import collections
 import pathlib
 import struct
@@ -15,7 +15,7 @@ UDP, DATA = 17, 0
 SEGMENT, CONTROL = 16, 17
 INITIATE, ACCEPT, TERMINATE = 5, 6, 4
 READ_BODY = bytes(28)
-# What is sent as the RTR indication, behind the DDP-SSN.
+# The RTR indications, after the DDP-SSN.
 WRITE = bytes.fromhex("c140") + bytes(12)
 READ = bytes.fromhex("4141 00000000 00000001 00000001 00000000") + READ_BODY
 SEND = bytes.fromhex("4143 00000000 00000000 00000001 00000000")
@@ -51,7 +51,7 @@ def packets_sent(path):
 
 
 def messages(path):
-    """The user messages that were sent, each once."""
+    """The user messages in the capture, each once."""
     seen = set()
     for packet in packets_sent(path):
         length, protocol = (40, packet[6]) if packet[0] >> 4 == 6 else (20, packet[9])
@@ -81,7 +81,7 @@ def sessions(path):
 
 
 def wire(kind):
-    """Both sides are in one process. The accepting side sends at once, but nothing goes before the RTR indication."""
+    """Both sides are in one process. The accepting side sends at once, but nothing leaves before the RTR indication."""
     def case(link):
         # rows: 6581-5-01 6581-5-02 6581-7-18 6581-9.2-01 6581-9.2-02 6581-9.2-03 6581-9.2-04 6581-9.2-05
         # rows: 6581-9.2-06 6581-9.2-08 6581-9.2-14 6581-9.2-18 6581-9.2-19

@@ -1,20 +1,20 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""Runs perftest programs in pairs, and reads the tables that they print."""
+"""Runs perftest programs in pairs, and reads the tables of their output."""
 import math
 import re
 
 import harness
 
-# What a perftest program complains of when the samples by which it measures the processor's clock do not agree, as on
-# a machine that took the processor away meanwhile. The times that it prints then are infinite, and the rates zero.
+# perftest prints this if its samples of the processor's clock disagree, as on a machine that took the processor away.
+# The printed times are then infinite, and the rates zero.
 UNCALIBRATED = "Correlation coefficient r^2"
-CALIBRATIONS = 5  # runs that are made until one has measured its clock
-# What other output begins with, which may come between a row and its newline.
+CALIBRATIONS = 5  # maximum runs until one has measured its clock
+# Other output that may come between a row and its newline.
 INTERRUPTION = re.compile(f"sctpiw: |{re.escape(UNCALIBRATED)}")
 
 
 def rows(output):
-    """The table that a perftest program prints: a list of (bytes, iterations, [further columns])."""
+    """The table in a perftest program's output: a list of (bytes, iterations, [further columns])."""
     found = []
     for line in output.splitlines():
         fields = INTERRUPTION.split(line)[0].split()
@@ -24,7 +24,7 @@ def rows(output):
 
 
 def asked(options):
-    """How many messages a perftest program has to report, so many for each QP; or None, if its options do not say it."""
+    """The number of messages that a perftest program must report, for all QPs; None without -n."""
     values = dict(zip(map(str, options), options[1:]))
     return int(values["-n"]) * int(values.get("-q", 1)) if "-n" in values else None
 
@@ -35,7 +35,7 @@ def speaks(link):
 
 
 def measured_output(link, tool, options, seconds, user, env, side):
-    """What this side of a perftest program printed that could measure its clock."""
+    """The output of this side of a perftest program, from a run that could measure its clock."""
     for _ in range(CALIBRATIONS):
         port = harness.free_port()
         common = [tool, "-R", "-F", "-d", harness.DEVICE, "-p", str(port), *options]
@@ -46,9 +46,9 @@ def measured_output(link, tool, options, seconds, user, env, side):
 
 
 def run(link, tool, options, seconds=20, user=None, env=None, side="client"):
-    """Runs a perftest program with -R and returns the rows that this side printed."""
+    """Runs a perftest program with -R. Returns the rows in this side's output."""
     speaks(link)
-    # The receiver of ib_send_bw writes its progress into the sender's memory; the last such Write has to win.
+    # The receiver of ib_send_bw writes its progress into the sender's memory. The last such Write must be placed last.
     if link.lossy and tool == "ib_send_bw":
         env = dict(env or {}, SCTPIW_IN_ORDER="1")
     found = rows(measured_output(link, tool, options, seconds, user, env, side))
@@ -56,7 +56,7 @@ def run(link, tool, options, seconds=20, user=None, env=None, side="client"):
         raise harness.Failure(f"{tool} printed no result")
     for size, iterations, values in found:
         if tool.endswith("lat") and len(values) > 4 and math.isnan(values[4]):
-            del values[4]  # the standard deviation; of latencies of 100 ms and more perftest sometimes finds none
+            del values[4]  # the standard deviation; perftest sometimes has none for latencies of 100 ms and more
         if not iterations or iterations != (asked(options) or iterations):
             raise harness.Failure(f"{tool} reported {iterations} messages of {size} bytes")
         if not values or any(v < 0 or not math.isfinite(v) for v in values) or values[-1] <= 0:

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""What poor containers have not got: the device works without it, or says in one line why it cannot.
+"""Restrictions of poor containers: the device works nevertheless, or prints the reason in one line.
 
-Each case makes a place with namespaces and mounts of its own, and runs ibv_devinfo, rping and ib_write_bw in it. What a
-case takes away is looked for first, so that a case that takes nothing away fails."""
+Each case makes a place with its own namespaces and mounts, and runs ibv_devinfo, rping and ib_write_bw there. A case
+first checks that the place lacks the resource, and fails otherwise."""
 import os
 import pathlib
 import subprocess
@@ -16,7 +16,7 @@ from harness import DEVICE, Failure, free_port, run_pair, start
 SANDBOX = harness.BUILD / "bin/e2e-sandbox"
 PROFILE = pathlib.Path(__file__).with_name("docker_seccomp.txt")
 UNIT = harness.ROOT / "contrib/rdma-server.service"
-NAMELESS = 54321  # a user and a group that no file of names has
+NAMELESS = 54321  # no file has a name for this user and group
 
 READ_ONLY = """
 while read -r _ place _; do mount -o remount,bind,ro "$place" || test "$place" != /; done </proc/self/mounts 2>/dev/null
@@ -46,7 +46,7 @@ if getent hosts sctpiw-poor.invalid; then echo "the name of this host resolves";
 
 
 class Place(harness.Link):
-    """Another link, made poorer: a script runs before each program, and then the words of wrap."""
+    """Another link with restrictions: a script runs before each program, then the words of wrap."""
 
     def __init__(self, link, script="", namespaces=(), wrap=()):
         super().__init__(link.name, link.family)
@@ -62,7 +62,7 @@ class Place(harness.Link):
 
 
 class OneSide(harness.Loopback):
-    """One side of another link, where both programs run and talk over lo."""
+    """One side of another link, where both programs run, connected over lo."""
 
     def __init__(self, link):
         super().__init__(link.name, link.family)
@@ -73,8 +73,9 @@ class OneSide(harness.Loopback):
 
 
 def works(place, user=None):
-    """ibv_devinfo and rping, while ib_write_bw starts, which takes a second. The rates that ib_write_bw prints are 0 where
-    /proc/cpuinfo does not say how fast its clock is."""
+    """Runs ibv_devinfo and rping, while ib_write_bw starts, which takes a second.
+
+    ib_write_bw prints rates of 0 if /proc/cpuinfo has no clock rate."""
     port = free_port()
     tool = ["ib_write_bw", "-R", "-F", "-d", DEVICE, "-n", "300", "-p", port]
     server = start("ib_write_bw-server", tool, place, "server", user=user)
@@ -94,14 +95,14 @@ def works(place, user=None):
 
 
 def must_fail(place, argv, text, user=None):
-    """What the place forbids: the program says so."""
+    """The place forbids this program, which must print the error."""
     program = start("forbidden", argv, place, user=user, rdma=False)
     if program.wait(10) == 0 or text not in program.output():
         raise Failure(f"{' '.join(argv)} did not fail with '{text}': {program.output()}")
 
 
 def reachable(user):
-    """Other users than root must be able to read the build."""
+    """Users other than root must be able to read the build."""
     if os.geteuid():
         raise harness.Skip("needs root to become a user that has no name")
     harness.become(user)
@@ -127,7 +128,7 @@ def nameless(link):
 
 
 def powerless(link):
-    """Root without capabilities, who can get none either."""
+    """Root without capabilities, and without a way to get any."""
     drop = ["--bounding-set=-all", "--inh-caps=-all", "--no-new-privs", "--"]
     place = Place(link, wrap=["setpriv", *drop])
     must_fail(place, ["chroot", "/", "true"], "Operation not permitted")
@@ -150,7 +151,7 @@ def system_calls(group):
 
 
 def systemd_service(link):
-    """What contrib/rdma-server.service allows: system calls, and no more of /proc than processes."""
+    """The permissions of contrib/rdma-server.service: its system calls, and only processes in /proc."""
     harness.need("systemd-analyze")
     reachable(NAMELESS)
     unit = dict(line.split("=", 1) for line in UNIT.read_text().splitlines() if "=" in line and not line.startswith("#"))
@@ -169,19 +170,19 @@ def no_ipv6(link):
 
 
 def only_loopback(link):
-    """A network namespace that has no other interface than lo."""
+    """A network namespace with no interface except lo."""
     works(OneSide(link))
 
 
 def one_address(link):
-    """Two hosts with one IPv4 address each: none on lo, no IPv6."""
+    """Two hosts with one IPv4 address each, none on lo, and no IPv6."""
     for side in "server", "client":
         for name in "all", "default":
             path = f"/proc/sys/net/ipv6/conf/{name}/disable_ipv6"
             subprocess.run([*link.enter(side), "sh", "-c", f"test ! -e {path} || echo 1 >{path}"], check=True)
         subprocess.run([*link.enter(side), "ip", "link", "set", "lo", "down"], check=True)
         shown = []
-        while shown[1:2] != ["UP"]:  # a moment after the peer's end is up
+        while shown[1:2] != ["UP"]:  # shortly after the peer's end is up
             shown = subprocess.run([*link.enter(side), "ip", "-brief", "address", "show", "up"], check=True, text=True,
                                    capture_output=True).stdout.split()
         if len(shown) != 3:
@@ -190,8 +191,9 @@ def one_address(link):
 
 
 def translated(link):
-    """A client whose port a router changes, as all containers have it that reach out, and a server that is published at
-    another address. With rdma_cm nothing depends on what the addresses are."""
+    """A router changes the client's port, as for containers, and the server is published at another address.
+
+    With rdma_cm, nothing depends on the values of the addresses."""
     harness.need("nft")
     published = link.subnets[4].format(50)
     client = link.subnets[4].format(2)
@@ -228,7 +230,7 @@ def few_descriptors(link):
 
 
 def all_at_once(link):
-    """What a careful cluster gives to a container, and less."""
+    """The permissions of a container in a careful cluster, and fewer."""
     reachable(NAMELESS)
     script = NOBODY_KNOWS_US + BARE_DEV + READ_ONLY
     wrap = ["setpriv", "--bounding-set=-all,+setuid,+setgid", "--inh-caps=-all", "--", "prlimit", "--nofile=64", "env", "-u", "HOME",

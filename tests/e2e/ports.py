@@ -9,14 +9,14 @@ import socket
 import tempfile
 
 PORTS = range(20000, 32000)  # below the ephemeral range
-SHARE = 250  # of them for each script that runs
+SHARE = 250  # ports for each running script
 
-_share = None  # an iterator over the ports of this script, and the file whose lock says so
+_share = None  # an iterator over the ports of this script, and the file whose lock reserves them
 
 
 def _take_share():
-    """Ports that no other script takes meanwhile: those of lo share a network, and may choose the same free port."""
-    if "SCTPIW_E2E_GUEST" in os.environ:  # User-Mode Linux, with a network of its own
+    """Reserves ports for this script: scripts on lo share a network, and could choose the same free port."""
+    if "SCTPIW_E2E_GUEST" in os.environ:  # User-Mode Linux, with its own network
         return itertools.cycle(PORTS), None
     directory = pathlib.Path(tempfile.gettempdir()) / f"sctpiw-ports-{os.geteuid()}"
     directory.mkdir(exist_ok=True)
@@ -33,7 +33,7 @@ def _take_share():
 
 
 def free_port():
-    """A port that neither UDP nor TCP uses, another one each time."""
+    """A port that neither UDP nor TCP uses, a new one in each call."""
     global _share
     if _share is None:
         _share = _take_share()

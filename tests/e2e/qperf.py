@@ -1,9 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""
-qperf's tests of reliable connections, by rdma_cm; and those of all types out of band, which go by LIDs alone.
+"""qperf's tests of reliable connections by rdma_cm, and of all types out of band, which use only LIDs.
 
-SCTPIW_E2E_ROUNDS says how often the cases busy.* run their test.
+SCTPIW_E2E_ROUNDS is the number of runs of a test in the cases busy.*.
 """
 import contextlib
 import os
@@ -54,9 +53,9 @@ def busy_loops():
 
 
 def busy(test):
-    """
-    Processors that are busy make all that a receiver does late: it posts its receives behind the Sends, and listens
-    behind the request to connect, as it has told its port before.
+    """Busy processors make a receiver slow.
+
+    It posts its receives after the Sends arrive. It listens after the connection request, as it sends its port before.
     """
     def case(link):
         port = serve(link)
@@ -69,7 +68,7 @@ def busy(test):
 TESTS = (
     "rc_lat", "rc_bw", "rc_bi_bw", "rc_rdma_read_lat", "rc_rdma_read_bw", "rc_rdma_write_lat", "rc_rdma_write_bw",
     "rc_rdma_write_poll_lat", "rc_fetch_add_mr", "rc_compare_swap_mr",
-    "ver_rc_fetch_add", "ver_rc_compare_swap")  # these two check the numbers, too
+    "ver_rc_fetch_add", "ver_rc_compare_swap")  # these two also check the numbers
 BY_LID = ("uc_lat", "uc_bw", "uc_bi_bw", "uc_rdma_write_lat", "uc_rdma_write_bw", "uc_rdma_write_poll_lat",
           "rc_lat", "ud_lat", "ud_bw", "ud_bi_bw")
 CASES = [(test, qperf(test)) for test in TESTS] + [("busy." + test, busy(test)) for test in TESTS] + [

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""Addresses come, go and are replaced while programs run: connections follow, as if nothing was."""
+"""Addresses come, go and are replaced while programs run: connections follow."""
 import sys
 import time
 
@@ -13,7 +13,7 @@ FIRST = {"server": 1, "client": 2}
 
 
 class Renumbered(harness.Veth):
-    """Two network namespaces, joined by a veth pair, whose addresses may change."""
+    """Two network namespaces, joined by a veth pair with variable addresses."""
 
     def __init__(self, name, family):
         super().__init__(name, family, 1500)
@@ -39,7 +39,7 @@ class Renumbered(harness.Veth):
 
 
     def renew(self):
-        """Each side has the address that it had at first, and no other."""
+        """Gives each side only its initial address."""
         for side, host in FIRST.items():
             ip = [*self.enter(side), "ip", f"-{self.family}", "address"]
             self._run([*ip, "flush", "dev", "veth0", "scope", "global"])
@@ -60,7 +60,7 @@ def rping(link, options=()):
 
 
 def wait_paths(link, server, expected):
-    """Until the server's paths are those to these addresses of the client, and one of them is in use."""
+    """Waits until the server's paths lead to exactly these addresses of the client, and one of them is in use."""
     deadline = time.monotonic() + 10 * harness.SLOW
     while True:
         paths = paths_of(link, server)
@@ -72,7 +72,7 @@ def wait_paths(link, server, expected):
 
 
 def added(link):
-    """The peer is told of an address that comes, and of one that goes, though not at once."""
+    """The peer is notified of a new address, and, after a while, of an address that has gone."""
     need("rping")
     server, client = rping(link)
     link.gain("client", 12)
@@ -89,7 +89,7 @@ def added(link):
 
 
 def replaced(*options):
-    """Each side's only address is replaced, before the old one goes and after it has gone."""
+    """Each side's only address is replaced: the new address comes before the old one goes, or after."""
     def case(link):
         need("rping")
         server, client = rping(link, options)
@@ -112,7 +112,7 @@ def replaced(*options):
 
 
 def timed(tool, *arguments):
-    """A program of perftest, while the address of its server is replaced."""
+    """A program of perftest, during the replacement of its server's address."""
     def case(link):
         need(tool)
         link.renew()
@@ -134,7 +134,7 @@ def timed(tool, *arguments):
 
 
 def foreign(link):
-    """usrsctp, which knows these extensions by itself, is told as well, and takes our HMACs for right."""
+    """usrsctp, with its own implementation of these extensions, is also notified, and accepts sctpiw's HMACs."""
     binary = harness.BUILD / "bin/foreign-usrsctp"
     if not binary.exists():
         raise Skip("there is no usrsctp")

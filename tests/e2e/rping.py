@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""rping: RDMA Reads and Writes of data that is checked, between two processes."""
+"""rping: RDMA Reads and Writes between two processes, which check the data."""
 import subprocess
 import sys
 
@@ -29,14 +29,14 @@ def once(size, count, *more):
 
 
 def all_pings(client, count):
-    """Checks its output, as rping may end with status 0 although it failed."""
+    """Checks the output, as rping may end with status 0 after a failure."""
     client.expect(100)
     if f"rdma-ping-{count - 1}:" not in client.output():
         raise Failure("a client did not get to its last ping")
 
 
 def persistent(link):
-    """One server, and clients one after another, one of which is killed in the middle."""
+    """One server, and clients one after another, of which one is killed in the middle."""
     not_lossy(link)
     port = free_port()
     server = start("rping-server", ["rping", "-s", "-P", "-V", "-a", link.any, "-p", port], link, "server")
@@ -57,15 +57,15 @@ def persistent(link):
 
 
 def together(link):
-    """Several clients of one server at a time."""
+    """Several clients of one server at the same time."""
     # rows: 6951-5.1-01
     not_lossy(link)
     port = free_port()
     server = start("rping-server", ["rping", "-s", "-P", "-V", "-S", 100, "-a", link.any, "-p", port], link, "server")
     server.wait_listening(port)
     count = 500 if link.in_guest else 2000
-    # They start one after the other: rping's server keeps a request in a variable that the next one overwrites, so
-    # that of two at once only one is served. Each client then runs beside the others for a while.
+    # Clients start one after the other: rping's server keeps a request in a variable that the next request overwrites.
+    # So it would serve only one of two requests at once. Each client then runs beside the others for a while.
     clients = []
     for _ in range(5):
         clients.append(start("rping-client", ["rping", "-c", "-v", "-V", "-C", count, "-S", 100, "-a", link.address, "-p", port],
@@ -76,7 +76,7 @@ def together(link):
 
 
 def link_local(link):
-    """Addresses that mean something only together with an interface."""
+    """Link-local addresses, which need an interface."""
     if link.family != 6 or not isinstance(link, harness.Veth):
         raise Skip("there is no IPv6 link")
     bare = "fe80::83:{}"
@@ -89,7 +89,7 @@ def link_local(link):
         port = str(free_port())
         run_pair(link, ["rping", "-s", "-V", "-a", listen, "-C", "20", "-p", port],
                  ["rping", "-c", "-V", "-a", address, "-C", "20", "-p", port], int(port))
-    # Without it nothing says which interface it is.
+    # Without a scope, the interface is unknown.
     for side in "-s", "-c":
         program = start("rping-without-scope", ["rping", side, "-a", bare, "-C", "1"], link, "server")
         if not program.wait(10):

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * librpma between two processes: Writes of all sizes into the peer's memory, flushes, Reads of what
- * has been written, and messages; both sides compare every byte.
+ * librpma between two processes: Writes of all sizes into the peer's memory, flushes, Reads of the
+ * written data, and messages. Both sides compare every byte.
  *
- *  rpma serve|connect ADDRESS PORT
+ *   rpma serve|connect ADDRESS PORT
  */
 #include <arpa/inet.h>
 #include <stdbool.h>
@@ -18,7 +18,7 @@
 #define WINDOW ((size_t)4 << 20)
 #define MESSAGE 64
 #define IMM 0x600dda7aU
-#define ATOMIC_AT (WINDOW - 64) /* where the one atomic write goes, behind all others */
+#define ATOMIC_AT (WINDOW - 64) /* the place of the only atomic write, after all other data */
 static const char atomic_value[8] = "eight by";
 
 static struct rpma_peer *peer;
@@ -76,7 +76,7 @@ static unsigned char octet(size_t at)
 	return (unsigned char)(at * 31 + (at >> 8) * 7 + (at >> 16) * 3 + 1);
 }
 
-/* Compares the window with what the client writes; the end of it only with the atomic write. */
+/* Compares the window with the client's data, and its end with the atomic write. */
 static void compare(void)
 {
 	for (size_t i = 0; i < ATOMIC_AT; i++) {
@@ -128,7 +128,7 @@ static void serve(const char *address, const char *port)
 	OK(rpma_ep_shutdown(&ep));
 }
 
-/* Writes the whole window in pieces of ever other sizes, and flushes behind each. */
+/* Writes the whole window in pieces of varying sizes, with a flush after each. */
 static void write_all(struct rpma_mr_remote *remote)
 {
 	size_t at = 0, piece = 1;

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""librpma: programs of our own above it, which compare every byte on both sides."""
+"""librpma: the programs rpma*.c, which compare every byte on both sides."""
 import sys
 
 import harness

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* What the programs above librpma have in common: a check that fails ends the program with status 1. */
+/* Common parts of the programs above librpma: a check that fails ends the program with status 1. */
 #ifndef TESTS_E2E_RPMA_CHECK_H
 #define TESTS_E2E_RPMA_CHECK_H
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * librpma without a call that waits: each side polls the descriptors of all that it has. The server refuses the
- * first request. Then several clients of one process connect at once; each writes a block, flushes it to
- * persistence, which the server's configuration allows, and tells by a message, which comes back once the server
- * has compared the block.
+ * librpma without blocking calls: each side polls all its descriptors. The server rejects the first
+ * request. Then several clients of one process connect at once. Each client writes a block, and
+ * flushes it to persistence, which the server's configuration allows. Then it sends a message. The
+ * server returns the message after comparing the block.
  *
- *  rpma_events serve|connect ADDRESS PORT
+ *   rpma_events serve|connect ADDRESS PORT
  */
 #include <fcntl.h>
 #include <infiniband/verbs.h>
@@ -22,16 +22,19 @@ struct connection {
 	struct rpma_conn *conn;
 	struct rpma_cq *cq;
 	struct rpma_mr_remote *remote; /* the client's; NULL at the server */
-	size_t number;		       /* as the client counts */
-	bool right;		       /* its message has come, or has come back */
+	size_t number;		       /* in the client's order */
+	bool right;		       /* the server has the message, or the client has it back */
 };
 
 static struct rpma_peer *peer;
 static struct connection connections[CONNECTIONS];
-/* A block of each connection, and behind them what each receives and sends. */
+/* A block of each connection, then the buffers to receive and send of each connection. */
 static unsigned char memory[CONNECTIONS * (BLOCK + 2 * SIZE)];
 static struct rpma_mr_local *mr;
-/* The descriptors in the order of the connections: events, completions; the server's endpoint comes last. */
+/*
+ * The descriptors in the order of the connections: events, completions. The server's endpoint comes
+ * last.
+ */
 static struct pollfd fds[2 * CONNECTIONS + 1];
 static size_t opened, closed;
 
@@ -91,7 +94,7 @@ static void end(struct connection *c)
 	closed++;
 }
 
-/* What the server does once the message has come; and the client, of which the one that it has sent comes back. */
+/* Handles a message: the server compares the block, the client gets back its own message. */
 static void take(struct connection *c)
 {
 	CHECK(!c->right);
@@ -130,12 +133,15 @@ static void completions(struct connection *c)
 		if (wc.opcode == IBV_WC_RECV)
 			take(c);
 		else
-			tell(c); /* the flush is done */
+			tell(c); /* the flush is complete */
 	}
 	CHECK(rc == RPMA_E_NO_COMPLETION);
 }
 
-/* The server's private data: how long the descriptor of its memory is, that, and that of its configuration. */
+/*
+ * Uses the server's private data: length of the memory's descriptor, this descriptor, the
+ * configuration's descriptor.
+ */
 static void write_block(struct connection *c)
 {
 	struct rpma_conn_private_data data;
@@ -225,7 +231,10 @@ static void request(struct rpma_ep *ep)
 	opened++;
 }
 
-/* Does what there is to do until all connections have ended; ep is the server's, NULL at the client. */
+/*
+ * Handles events until all connections have ended. ep is the server's endpoint, or NULL at the
+ * client.
+ */
 static void run(struct rpma_ep *ep)
 {
 	while (closed < CONNECTIONS) {
@@ -233,7 +242,7 @@ static void run(struct rpma_ep *ep)
 		if (ep && fds[2 * CONNECTIONS].revents)
 			request(ep);
 		for (size_t i = 0; i < opened; i++) {
-			/* Completions first: an end deletes their queue. */
+			/* Completions first: the end of a connection deletes their queue. */
 			if (fds[2 * i + 1].fd >= 0 && fds[2 * i + 1].revents)
 				completions(&connections[i]);
 			if (fds[2 * i].fd >= 0 && fds[2 * i].revents)

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Queues of librpma: a server's connections take their receives from one shared queue; a client's have a
- * completion queue for receives beside the other one, and one of them a completion channel for both. Messages
- * go to and fro with immediate data, and Writes with immediate data come last; every octet is compared.
+ * Queues of librpma. A server's connections take their receives from one shared queue. A client's
+ * connections have a separate completion queue for receives, and one connection has a completion
+ * channel for both queues. Messages go to and fro with immediate data. Writes with immediate data
+ * come last. Every octet is compared.
  *
- *  rpma_queues serve|connect ADDRESS PORT
+ *   rpma_queues serve|connect ADDRESS PORT
  */
 #include <arpa/inet.h>
 #include <stdbool.h>
@@ -14,12 +15,12 @@
 #include "rpma_check.h"
 
 enum { CONNECTIONS = 2, ROUNDS = 50, RECEIVES = 8, SIZE = 1000, BLOCK = 100000 };
-#define WRITTEN 0x80000000u /* in the immediate data of a Write; else it is that of a message */
+#define WRITTEN 0x80000000u /* in the immediate data of a Write; not in that of a message */
 
 static struct rpma_peer *peer;
 static unsigned char memory[CONNECTIONS * BLOCK + (RECEIVES + 1) * SIZE];
 static struct rpma_mr_local *mr;
-/* Where messages are behind the blocks: RECEIVES to receive into, and one to send. */
+/* Messages after the blocks: RECEIVES to receive into, and one to send. */
 #define MESSAGE(i) ((size_t)CONNECTIONS * BLOCK + (size_t)(i)*SIZE)
 
 static unsigned char octet(uint32_t connection, uint32_t number, size_t at)
@@ -59,7 +60,7 @@ static void wait_for_event(struct rpma_conn *conn, enum rpma_conn_event want)
 	CHECK(event == want);
 }
 
-/* Waits for the next completion of a queue, which must be there once there is an event. */
+/* Waits for the next completion of a queue. After the event, the queue must have a completion. */
 static struct ibv_wc next_completion(struct rpma_cq *cq)
 {
 	struct ibv_wc wc;
@@ -75,8 +76,8 @@ static struct ibv_wc next_completion(struct rpma_cq *cq)
 struct client {
 	struct rpma_conn *conn;
 	uint32_t qp_num;
-	uint32_t number;   /* as the client calls the connection */
-	uint32_t messages; /* that have come */
+	uint32_t number;   /* the client's number of the connection */
+	uint32_t messages; /* received */
 	bool written;
 };
 
@@ -115,7 +116,7 @@ static void accept_client(struct rpma_ep *ep, const struct rpma_conn_cfg *cfg, s
 	OK(rpma_conn_get_qp_num(c->conn, &c->qp_num));
 }
 
-/* A message goes back with each octet inverted. */
+/* Returns a message with each octet inverted. */
 static void answer(const struct client *c, const unsigned char *message)
 {
 	unsigned char *back = memory + MESSAGE(RECEIVES);
@@ -199,8 +200,8 @@ static struct rpma_conn *connect_one(const char *address, const char *port, unsi
 }
 
 /*
- * The completions of what was sent and, if there is one, of the receive: by the channel of both queues, or by
- * that of each.
+ * Waits for the completions of the send and, if receive is true, of the receive: by the channel of
+ * both queues, or by each queue's channel.
  */
 static void wait_for_completions(struct rpma_conn *conn, uint32_t number, enum ibv_wc_opcode sent,
 				 bool receive)

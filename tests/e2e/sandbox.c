@@ -2,9 +2,9 @@
 /*
  * Runs a program under a seccomp filter: e2e-sandbox [--profile FILE] [--no-ipv6] -- CMD ARG...
  *
- * With --profile the system calls that FILE names are permitted, and those that Docker's default profile judges by
- * their arguments are judged as there; all others answer EPERM. With --no-ipv6 there are no IPv6 sockets, as in
- * a kernel that has none.
+ * With --profile, the system calls in FILE are permitted. System calls that Docker's default
+ * profile restricts by their arguments have the same restrictions. All others fail with EPERM. With
+ * --no-ipv6, there are no IPv6 sockets, as in a kernel without IPv6.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -17,7 +17,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#define STATUS_BROKEN 125 /* as of env(1) and others that run a program */
+#define STATUS_BROKEN 125 /* as of env(1) and similar programs */
 #define NAMESPACES                                                                                 \
 	(CLONE_NEWNS | CLONE_NEWUTS | CLONE_NEWIPC | CLONE_NEWUSER | CLONE_NEWPID | CLONE_NEWNET | \
 	 CLONE_NEWCGROUP)
@@ -34,7 +34,7 @@ static void check(const char *what, int ret)
 		die(what, -ret);
 }
 
-/* What the profile permits or refuses by its arguments, without capabilities. */
+/* Adds the profile's rules that depend on arguments, for a process without capabilities. */
 static void add_judged(scmp_filter_ctx filter)
 {
 	static const unsigned int personalities[] = { PER_LINUX, PER_LINUX32, UNAME26,
@@ -54,7 +54,9 @@ static void add_judged(scmp_filter_ctx filter)
 					 SCMP_A0(SCMP_CMP_GT, AF_VSOCK)));
 }
 
-/* Permits what the file names. A name that this processor, or this libseccomp, does not know is passed over. */
+/*
+ * Permits the system calls in the file. Skips names that this processor or this libseccomp lacks.
+ */
 static void add_profile(scmp_filter_ctx filter, const char *file)
 {
 	FILE *f = fopen(file, "re");

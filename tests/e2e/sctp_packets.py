@@ -63,7 +63,7 @@ def init(tag, rwnd, outbound, inbound, tsn, parameters=b""):
 
 
 def udp_payload(frame):
-    """What an Ethernet frame carries in UDP, or None."""
+    """The UDP payload of an Ethernet frame, or None."""
     version = ETHERTYPE.get(struct.unpack_from("!H", frame, 12)[0])
     if version == 4 and frame[23] == UDP:
         start = 14 + (frame[14] & 15) * 4

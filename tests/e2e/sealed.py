@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""Stock programs whose packets are sealed, with keys or with certificates."""
+"""Stock programs with encrypted packets, by keys or by certificates."""
 import re
 import subprocess
 
@@ -20,7 +20,7 @@ def counter(program, name):
 
 
 def perftest(settings, accepted, tool, *more):
-    """settings(link): the options of both sides. accepted(server, client): whether both say who the other one is."""
+    """settings(link): the options of both sides. accepted(server, client) checks that both print the peer's name."""
     def case(link):
         perftest_run.speaks(link)
         port = free_port()
@@ -38,7 +38,7 @@ def perftest(settings, accepted, tool, *more):
 
 
 def pingpong(settings, tool):
-    """The same, of QPs that are wired by TCP."""
+    """As perftest(), for QPs that are connected by TCP."""
     def case(link):
         if link.family == 6:
             raise harness.Skip(f"{tool} waits for its peer in IPv4 only")

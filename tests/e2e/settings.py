@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""Settings: wrong ones make one line and no device; right ones do what they say."""
+"""Settings: a wrong setting causes one line and no device; a right setting has its effect."""
 import contextlib
 import os
 import select
@@ -29,12 +29,12 @@ WRONG = [
     ({"SCTPIW_CONFIG": "/nowhere/x"}, "/nowhere/x: No such file or directory"),
 ]
 ROCE = ["--personality", "roce"]
-# A program that asks for the device without libibverbs, twice.
+# Files of the device, for a program without libibverbs that reads the device twice.
 GUIDS = [f"/sys/class/infiniband/{DEVICE}/{name}" for name in ("node_guid", "sys_image_guid")]
 
 
 def refused(link, env, text):
-    """Programs find no device, and print once why."""
+    """Programs find no device, and print the reason once."""
     for argv in ["ibv_devices"], ["rping", "-s", "-a", link.any], ["cat", *GUIDS]:
         program = start(argv[0], argv, link, env=env)
         if program.wait(10) == 0 and argv[0] == "rping":
@@ -85,12 +85,12 @@ def right_file(link):
 
 
 class Relay(threading.Thread):
-    """A host whose SCTP ports are all behind one UDP port, as with a kernel's SCTP."""
+    """A host with all SCTP ports behind one UDP port, as with a kernel's SCTP."""
 
     def __init__(self, family):
         super().__init__(daemon=True)
         self.outside = socket.socket(family, socket.SOCK_DGRAM)
-        # On lo, datagrams go from and to the address of this host that has a GID.
+        # On lo, datagrams have source and destination addresses with a GID.
         self.outside.bind(("", 0))
         self.port = self.outside.getsockname()[1]
         self.inside = socket.socket(family, socket.SOCK_DGRAM)
@@ -129,7 +129,7 @@ def relayed(link):
 
 
 def encap_port(link):
-    """Packets go to that UDP port, whatever SCTP port is connected to."""
+    """Packets go to that UDP port, for any SCTP port."""
     port = free_port()
     common = ["-p", port, "-V", "-C", 20, "-S", 5000]
     server = start("rping-server", ["rping", "-s", "-a", link.any, *common], link, "server")
@@ -143,7 +143,8 @@ def encap_port(link):
 
 
 def encap_port_of_datagrams(link):
-    """So do messages to UD queue pairs, whose numbers say another port; and who asks for one, too."""
+    """Messages to UD queue pairs go there, too, although their QP numbers encode another port; and requests for QP
+    numbers."""
     program, port = BUILD / "bin/e2e-ud", free_port()
     server = start("ud-server", [program, "serve", link.address, port], link, "server", options=ROCE)
     server.wait_for_output("ready", 10)

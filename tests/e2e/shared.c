@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * A server whose connections share their receives, and a client that finds out whether it is well.
+ * A server whose connections share their receives, and a client that checks the server.
  *
- *   e2e-shared serve   ADDRESS PORT          accept everybody, and echo the first bytes of each message
- *   e2e-shared connect ADDRESS PORT COUNT    send COUNT messages one by one, and check their echoes;
- *                                            then have the server keep every receive that it has
- *   e2e-shared connect ADDRESS PORT COUNT ROUNDS   do it so often, in one process; SIGUSR1 begins each further round
+ *   e2e-shared serve   ADDRESS PORT          accept all, and echo the first bytes of each message
+ *   e2e-shared connect ADDRESS PORT COUNT    send COUNT messages one by one, and check the echoes;
+ *                                            then make the server keep all its receives
+ *   e2e-shared connect ADDRESS PORT COUNT ROUNDS   the same ROUNDS times, in one process; SIGUSR1
+ *                                                  starts each further round
  *
- * The private data of an answer to a request is the address and the rkey of MEMORY bytes that peers
- * may write and read. The server has no more than RECEIVES receives in all. It posts each again when
- * it has a message in it, but keeps those with messages that begin with KEEP until it has all of
- * them. If one is lost for ever to a connection that has ended, the client's last echo never comes.
+ * The private data of the server's answer is the address and the rkey of MEMORY bytes that peers
+ * may write and read. The server has RECEIVES receives in total. It posts each receive again after
+ * a message. But it keeps receives with messages that begin with KEEP, until it has all receives.
+ * If a connection that has ended has lost a receive, the client's last echo never comes.
  */
 #include <endian.h>
 #include <errno.h>
@@ -27,11 +28,11 @@
 #define RECEIVES 32
 #define RECEIVE_SIZE 4096
 #define ECHO 16	  /* bytes of an echo */
-#define ECHOES 16 /* that one connection may have outstanding; those above are not sent */
+#define ECHOES 16 /* maximum outstanding echoes of a connection; further echoes are not sent */
 #define MEMORY 65536
 #define CQ_DEPTH 16384
 #define KEEP 'K'
-#define SENT RECEIVES /* the wr_id of sends; those of receives are less */
+#define SENT RECEIVES /* the wr_id of sends; a receive has a lower wr_id */
 
 struct offer {
 	uint64_t address;
@@ -43,7 +44,7 @@ struct connection {
 	struct connection *next;
 	unsigned int echoes; /* outstanding */
 	bool over;	     /* the peer has gone */
-	bool last; /* its QP takes no receive any more, and all its completions are in the CQ */
+	bool last; /* its QP takes no more receives, and all its completions are in the CQ */
 };
 
 static char messages[RECEIVES][RECEIVE_SIZE];
@@ -192,7 +193,7 @@ static void drain(void)
 		die("ibv_poll_cq");
 }
 
-/* Forgets the connections that are over, whose receives are all in use again. */
+/* Frees the connections that are over and have no receives out of use. */
 static void forget(void)
 {
 	for (struct connection **at = &connections; *at;) {

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""sctpiw stat, sctpiw counters and sctpiw run --summary, asked about stock programs."""
+"""sctpiw stat, sctpiw counters and sctpiw run --summary with stock programs."""
 import contextlib
 import fcntl
 import json
@@ -32,7 +32,7 @@ def check(condition, what):
 
 
 def runtime_dir(case):
-    """A runtime directory of the case's own, so that nothing but its own programs is there."""
+    """A separate runtime directory for the case, with only its own programs."""
     def run(link):
         with tempfile.TemporaryDirectory(prefix="sctpiw-e2e-") as directory:
             os.chmod(directory, 0o755)
@@ -41,8 +41,7 @@ def runtime_dir(case):
 
 
 def ask(directory, *words, status=0, user=None, command="stat", width=1000, inside=()):
-    """Returns both outputs of a command of sctpiw, in lines of this width; the command has to end
-    with this status."""
+    """Runs a command of sctpiw, with lines of this width, which must end with this status. Returns both outputs."""
     wrap = harness.become(user) if user is not None else []
     done = subprocess.run([*inside, *wrap, SCTPIW, command, *map(str, words)], capture_output=True, text=True, timeout=30 * SLOW,
                           env=dict(os.environ, XDG_RUNTIME_DIR=str(directory), COLUMNS=str(width)))
@@ -61,7 +60,7 @@ def processes(directory, *words):
 
 
 def until(what, function, seconds=10):
-    """Waits until the function returns something that counts as true, and returns that."""
+    """Waits until the function returns a true value. Returns that value."""
     deadline = time.monotonic() + seconds * SLOW
     while not (found := function()):
         check(time.monotonic() < deadline, f"{what} did not come")
@@ -96,7 +95,7 @@ def ping(link, directory, port, **kwargs):
 
 
 def bandwidth(link, directory, *options):
-    """ib_write_bw for so long that the test is over before."""
+    """ib_write_bw, longer than the test."""
     need("ib_write_bw")
     port = free_port()
     common = ["ib_write_bw", "-R", "-F", "-d", DEVICE, "-p", port, "-D", "60", *options]
@@ -110,10 +109,10 @@ def bandwidth(link, directory, *options):
 # ------------------------------------------------------------------ numbers
 
 def numbers(link, directory):
-    """What rping has sent and received is what it says that it does: for each ping a Read, a Write, and four Sends."""
+    """rping's counts are as documented: for each ping a Read, a Write, and four Sends."""
     server, port = rping_server(link, directory)
     ping(link, directory, port)
-    # rping's client goes away after it has got the last "go ahead", and so may its acknowledgement.
+    # rping's client ends after the last "go ahead", possibly without an acknowledgement.
     done = PINGS * (SIZE + 2 * WORDS)
     p = until("all of it", lambda: [p for p in processes(directory, server.pid) if p["sent_bytes"] == done])[0]
     check(p["pid"] == server.pid and p["command"] == "rping", f"another process: {p}")
@@ -132,7 +131,7 @@ def numbers(link, directory):
 
 
 def busy_path(link, directory):
-    """What is sent much has a socket of its own, unless the process may have few descriptors: it needs those itself."""
+    """A busy path has its own socket, unless the process has a low limit of descriptors, which it needs itself."""
     port = free_port()
     server = begin("rping-server", ["rping", "-s", "-P", "-a", link.any, "-p", port], link, directory, "server")
     server.wait_listening(port)
@@ -145,7 +144,8 @@ def busy_path(link, directory):
         return next((p["counters"] for p in told if p["pid"] == program.pid), {"path_sends": 0, "sent_pkts": 0})
 
     until("packets on that socket", lambda: counts(first)["path_sends"] > 1000)
-    # Only now: of two requests at once the server, which keeps one id for its next thread, takes the second one twice.
+    # Only now: rping's server keeps one id for its next thread. Of two requests at once, it would serve the second
+    # twice.
     second = begin("rping-client", [*few, *rping], link, directory)
     until("packets of the other client", lambda: counts(second)["sent_pkts"] > 1000)
     until("packets to both", lambda: counts(server)["path_sockets"] == 2)
@@ -156,7 +156,7 @@ def busy_path(link, directory):
 
 
 def keys(link, directory):
-    """Which key the peer of an association has, and which peer has none."""
+    """The key of an association's peer, or the absence of a key."""
     key = harness.log_file("key")
     key.write_text("lab " + "0f" * 32 + "\n")
     key.chmod(0o600)
@@ -181,7 +181,7 @@ def keys(link, directory):
 
 
 def columns(text):
-    """The tables as a list of (titles, rows), whose columns line up."""
+    """The tables as a list of (titles, rows). Their columns must line up."""
     tables = []
     for block in text.split("\n\n"):
         lines = block.splitlines()
@@ -196,7 +196,7 @@ def columns(text):
 
 
 def tables(link, directory):
-    """Both ends of a connection, as tables and as JSON; work requests that wait."""
+    """Both ends of a connection, as tables and as JSON; outstanding work requests."""
     server, client = bandwidth(link, directory, "-q", "3")
     text, _ = ask(directory)
     found = columns(text)
@@ -223,9 +223,9 @@ def tables(link, directory):
         check(len(p["cq"]) == p["cqs"] and len(p["mr"]) == p["mrs"], f"CQs and MRs {p}")
     sent = sum(q["sent_bytes"] for q in both[client.pid]["qp"])
     check(sent > 1 << 20, f"sent {sent}")
-    # The kernel tells it in milliseconds.
+    # The kernel reports the round trip in milliseconds.
     check(harness.LLP == "kernel" or both[client.pid]["association"][0]["rtt_ns"] > 0, "no round trip was measured")
-    # A server that is stopped does not answer, and what its client has posted waits.
+    # A stopped server does not answer: its client's work requests stay outstanding.
     server.signal(signal.SIGSTOP)
     until("that all of its threads stand still", lambda: all(
         task.joinpath("stat").read_text().rpartition(")")[2].split()[0] == "T"
@@ -238,8 +238,7 @@ def tables(link, directory):
 
 
 def screens_of(pid, env):
-    """Returns the first three screens of --watch on a terminal of 80 columns; the first has no
-    rates yet."""
+    """Returns the first three screens of --watch on a terminal of 80 columns. The first has no rates yet."""
     ours, theirs = pty.openpty()
     fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 80, 0, 0))
     env = {name: value for name, value in env.items() if name != "COLUMNS"}
@@ -254,7 +253,7 @@ def screens_of(pid, env):
 
 
 def watch(link, directory):
-    """Rates, until the process is gone; as JSON, too."""
+    """Prints rates until the process has gone, also as JSON."""
     _, client = bandwidth(link, directory)
     env = dict(os.environ, XDG_RUNTIME_DIR=str(directory), COLUMNS="1000")
     screens = screens_of(client.pid, env)
@@ -277,17 +276,17 @@ def watch(link, directory):
     check(arrays[0][0]["time_ns"] < arrays[1][0]["time_ns"] < arrays[2][0]["time_ns"], "no time passes")
 
 
-# ------------------------------------------------------------------ who is there, and who is not
+# ------------------------------------------------------------------ present and absent processes
 
 def stale(link, directory):
-    """A process that ends removes its socket; one that is killed leaves it to whoever looks."""
+    """A process removes its socket at its end. A killed process leaves its socket, and the next reader removes it."""
     server, port = rping_server(link, directory)
     check(sockets(directory) == [str(server.pid)], f"sockets {sockets(directory)}")
     ping(link, directory, port)
     check(sockets(directory) == [str(server.pid)], f"the client has left {sockets(directory)}")
     server.kill()
     check(sockets(directory) == [str(server.pid)], "SIGKILL has removed a socket")
-    # The number may be another process's by now.
+    # The PID may belong to another process by now.
     server_name = directory / "sctpiw" / str(os.getpid())
     (directory / "sctpiw" / str(server.pid)).rename(server_name)
     refused(directory, NO_DEVICE, os.getpid())
@@ -300,7 +299,7 @@ def stale(link, directory):
 
 
 def absent(link, directory):
-    """Processes that cannot be asked: one line, and the status that is documented."""
+    """Processes without an answer: one line, and the documented status."""
     refused(directory, "no process of yours has the device")
     refused(directory, "no process of yours has the device", "--json")
     refused(directory, "no process of yours has the device", command="counters")
@@ -310,13 +309,13 @@ def absent(link, directory):
         sleeper.kill()
     refused(directory, f"there is no process {sleeper.pid}", sleeper.pid)
     refused(directory, f"there is no process {sleeper.pid}", sleeper.pid, "--watch")
-    # It was started with the device, and has not opened it.
+    # The process has the launcher's environment, but has not opened the device.
     program = begin("sleep", ["sleep", "60"], link, directory)
     refused(directory, NO_DEVICE, program.pid)
 
 
 def speak(path, user=None):
-    """What whoever listens there answers to this user, who does not have to be allowed to."""
+    """The answer at a socket to this user, who may lack permission."""
     script = "import socket, sys; s = socket.socket(socket.AF_UNIX); s.settimeout(20); s.connect(sys.argv[1]); " \
              "s.sendall(b'1 json stat\\n'); print(s.makefile().read())"
     wrap = harness.become(user) if user is not None else []
@@ -331,7 +330,7 @@ def other_users(link, directory):
     server, _ = rping_server(link, directory)
     refused(directory, "another user's", server.pid, user=NOBODY)
     refused(directory, "no process of yours has the device", user=NOBODY)
-    # If the file system lets another user in, the process itself does not.
+    # Even if the file system admits another user, the process itself refuses.
     path = directory / "sctpiw" / str(server.pid)
     check(path.stat().st_mode & 0o777 == 0o600 and path.parent.stat().st_mode & 0o777 == 0o700, "modes")
     path.parent.chmod(0o755)
@@ -341,7 +340,7 @@ def other_users(link, directory):
     check("process" not in stranger.stdout, f"it tells another user: {stranger.stdout}")
     check(processes(directory, server.pid)[0]["pid"] == server.pid, "it does not answer any more")
     server.kill()
-    # root asks for a process of another user. The directory is that user's.
+    # root requests the data of another user's process. The directory belongs to that user.
     os.chown(directory, NOBODY, NOBODY)
     (directory / "sctpiw" / str(server.pid)).unlink()
     (directory / "sctpiw").rmdir()
@@ -351,8 +350,8 @@ def other_users(link, directory):
     check(f"{server.pid}" in ask(directory, user=NOBODY)[0], "its user is not answered")
 
 
-# Another user's process that answers at its own socket: ARGV has the directory, then the answer for
-# each request.
+# A hostile process of another user, which answers at its own socket. ARGV is the directory, then an answer for each
+# request.
 HOSTILE = """
 import ast, os, signal, socket, sys, time
 os.mkdir(sys.argv[1] + "/sctpiw", 0o700)
@@ -393,8 +392,8 @@ HOSTILE_ANSWERS = [  # options of sctpiw stat, the answer, the pause before a re
 
 
 def hostile_answers(link, directory):
-    """Answers of another user's process to root harm neither the terminal, nor readers of JSON, nor
-    memory, nor take long."""
+    """Answers of another user's process to root harm neither the terminal, nor readers of JSON, nor memory. They take
+    no long time."""
     if os.geteuid():
         raise Skip("needs root to be two users")
     need("setpriv")
@@ -409,7 +408,7 @@ def hostile_answers(link, directory):
             refused(directory, cause, hostile.pid, *options)
         p = processes(directory, hostile.pid)
         check([q["command"] for q in p] == ['a "\\ b'] and p[0]["pid"] == hostile.pid, f"a sound answer is read as {p}")
-        # The user could put a link there when root removes stale sockets.
+        # The user could put a link there before root removes stale sockets.
         name = directory / "sctpiw" / str(hostile.pid)
         name.unlink()
         with socket.socket(socket.AF_UNIX) as s:
@@ -419,7 +418,7 @@ def hostile_answers(link, directory):
 
 
 def directories(link, directory):
-    """A directory that somebody else could change is not used: neither by the process, nor by who asks."""
+    """A directory that others can change is used neither by the process nor by its reader."""
     (directory / "elsewhere").mkdir()
     (directory / "sctpiw").symlink_to("elsewhere")
     server = begin("rping-server", ["rping", "-s", "-P", "-a", link.any, "-p", free_port()], link, directory, "server",
@@ -438,8 +437,8 @@ def directories(link, directory):
 
 
 def read_only(link, directory):
-    """With a read-only root the socket is in /dev/shm; without /dev/shm there is no socket, and
-    nothing else is missing."""
+    """With a read-only root, the socket is in /dev/shm. Without /dev/shm, there is no socket, and everything else
+    works."""
     if os.geteuid():
         raise Skip("needs root to make directories read-only for a program")
     need("unshare", "mount", "nsenter")
@@ -471,7 +470,7 @@ def read_only(link, directory):
 # ------------------------------------------------------------------ summary
 
 def datagrams(link, directory):
-    """Both ends of a test of UD, which has no connection."""
+    """Both ends of a UD test, without a connection."""
     common = ["ib_send_bw", "-c", "UD", "-F", "-d", DEVICE, "-x", 0, "-p", port := free_port(), "-n", 1000, "-s", 1000]
     server = begin("server", common, link, directory, "server", options=["--summary"])
     server.wait_listening_tcp(port)
@@ -481,8 +480,8 @@ def datagrams(link, directory):
     return client, server
 
 
-# Closes all inherited descriptors, and has files of its own under these numbers when it opens a
-# device, and until its end.
+# Closes all inherited descriptors. Opens files with these numbers before it opens a device, and keeps them until its
+# end.
 CLOSER = """
 import os, sys
 os.closerange(3, 300)
@@ -493,7 +492,7 @@ assert {os.fstat(file).st_ino for file in files} == {os.stat(sys.argv[1]).st_ino
 
 
 def summary(link, directory):
-    """At exit each process says what it has sent and received, and the two agree."""
+    """At exit, each process prints its sent and received bytes, and both sides agree."""
     need("ib_write_bw")
     port = free_port()
     common = ["ib_write_bw", "-R", "-F", "-d", DEVICE, "-p", port, "-n", 1000, "-s", 65536]
@@ -527,7 +526,7 @@ def summary(link, directory):
 
 
 def hide_other_tests():
-    """Goes on in a mount namespace, in which the directories of sockets that programs of other tests use are empty."""
+    """Continues in a mount namespace whose socket directories are empty, without the programs of other tests."""
     inside = "SCTPIW_E2E_MOUNTS"
     if inside not in os.environ:
         os.environ[inside] = "1"
@@ -543,7 +542,7 @@ def hide_other_tests():
 
 
 if __name__ == "__main__":
-    if not os.geteuid():  # another user's own programs are in the way only if tests run beside this one
+    if not os.geteuid():  # an ordinary user's other programs disturb only if tests run in parallel
         hide_other_tests()
     sys.exit(harness.main([(name.replace("_", "-"), runtime_dir(case)) for name, case in (
         ("numbers", numbers),

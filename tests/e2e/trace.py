@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""`sctpiw run --trace FILE`: what is in the file, and what utils/trace-plot makes of it."""
+"""`sctpiw run --trace FILE`: the contents of the file, and the plots of utils/trace-plot."""
 import collections
 import json
 import re
@@ -14,7 +14,7 @@ from harness import BUILD, DEVICE, LLP, Failure, free_port, start
 
 SCTPIW = BUILD / "bin/sctpiw"
 PLOT = harness.ROOT / "utils/trace-plot"
-# What every process of a pair of rping sees.
+# Events of each process in a pair of rping.
 BOTH_SIDES = {
     "connectivity:connection_started", "connectivity:connection_state_updated", "session:control_sent",
     "session:control_received", "session:established", "session:closed", "rdma:wqe_posted", "rdma:wqe_started",
@@ -41,7 +41,7 @@ def in_shell(link, name, command, *options, seconds=30, env=None):
 
 
 def read(path):
-    """Headers and events by process. Every record must be whole, and each process's times must ascend."""
+    """Headers and events by process. Each record must be whole, and each process's times must ascend."""
     data = path.read_bytes()
     if not data.startswith(b"\x1e") or not data.endswith(b"\n"):
         raise Failure(f"{path} is no JSON text sequence")
@@ -64,7 +64,7 @@ def read(path):
 
 
 def must_agree(events):
-    """What happens on one side is what is told of it elsewhere."""
+    """Checks that corresponding events agree."""
     by_name = collections.defaultdict(list)
     for event in events:
         by_name[event["name"]].append(event["data"])
@@ -83,7 +83,7 @@ def must_agree(events):
 
 
 def two_processes(link):
-    """Both sides write to one file: whole records, all kinds of events, and each packet sent was received."""
+    """Both sides write to one file: whole records, all kinds of events, and as many packets received as sent."""
     port, path = free_port(), harness.log_file("both.sqlog")
     path.write_text("what is left from an earlier run")
     in_shell(link, "both", rping_both(link, port), "--trace", path)
@@ -98,7 +98,7 @@ def two_processes(link):
             raise Failure(f"{headers[group]['trace']['title']} has no {sorted(missing)}")
         sent.append(sum(d["raw"]["length"] for d in by_name["transport:packet_sent"]))
         received.append(sum(d["raw"]["length"] for d in by_name["transport:packet_received"]))
-    # What is under way when a process ends is not read, and the first packets are of no association yet.
+    # A process that ends does not read packets under way. The first packets belong to no association yet.
     for out, came in zip(sent, reversed(received)):
         if LLP != "kernel" and not 0.95 * out - 2000 <= came <= out + 2000:
             raise Failure(f"{out} bytes were sent, {came} received")
@@ -108,7 +108,7 @@ def two_processes(link):
 
 
 def many(link):
-    """Many processes write at a time, and more than a buffer."""
+    """Many processes write at the same time, more than a buffer holds."""
     path, ports = harness.log_file("many.sqlog"), [free_port() for _ in range(3)]
     in_shell(link, "many", " & ".join(f"({rping_both(link, p, 100, 20000)})" for p in ports) + " & wait", "--trace", path,
              seconds=60)
@@ -120,7 +120,7 @@ def many(link):
 
 
 def off(link):
-    """Without the setting nothing is written, whatever else is told."""
+    """Without the setting, no file is written, whatever the log level is."""
     port, path = free_port(), harness.log_file("off.sqlog")
     in_shell(link, "off", f"cd {shlex.quote(str(path.parent))}; ls >before; {rping_both(link, port)}; ls >after",
              "--log", "debug")
@@ -130,7 +130,7 @@ def off(link):
 
 
 def debug_log(link):
-    """The log has a line for what the trace has an event for."""
+    """The log has lines for events of the trace."""
     port, path = free_port(), harness.log_file("log.sqlog")
     output = in_shell(link, "log", rping_both(link, port), "--trace", path, "--log", "debug")
     for pattern in (r"port \d+, .*: association up", r"id \d+: event 9, status 0", r"QP 0x[0-9a-f]{6}: session on stream \d+$",
@@ -151,7 +151,7 @@ def plotted(path, *options):
 
 
 def lossy(link):
-    """Losses are in the trace with their causes, retransmissions follow, and all of it is in the plot."""
+    """The trace has losses with their causes, then retransmissions, and the plot has all of them."""
     port = free_port()
     paths = {side: harness.log_file(f"{side}.sqlog") for side in ("server", "client")}
     command = ["ib_write_bw", "-R", "-F", "-d", DEVICE, "-p", port, "-s", 65536, "-n", 60]

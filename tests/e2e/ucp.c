@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
  * UCX's upper layer between two processes: tagged messages, active messages and streams of all
- * sizes to and fro, puts and gets, atomics, every byte checked. Each side prints what it has sent
- * beside what the port of the device has sent.
+ * sizes to and fro, puts and gets, atomics, every byte checked. Each side prints the octets that it
+ * has sent, and the octets that the device's port has sent.
  *
  *  ucp PORT			serves one client, which UCX connects by the address of a socket
- *  ucp PORT ADDRESS		connects to it, IPv4
- *  ucp --workers PORT [ADDRESS]	The same, by the addresses of the workers, which both
- *				exchange over a TCP connection of their own, as MPI does.
+ *  ucp PORT ADDRESS		connects to the server, IPv4
+ *  ucp --workers PORT [ADDRESS]	The same, by the addresses of the workers. Both sides
+ *				exchange them over their own TCP connection, as MPI does.
  */
 #include <arpa/inet.h>
 #include <netinet/in.h>
@@ -22,10 +22,10 @@
 
 #define LARGEST ((size_t)3 << 20)
 #define WINDOW ((size_t)1 << 20)
-#define NUMBERS 64 /* octets behind the window, for atomics */
+#define NUMBERS 64 /* octets after the window, for atomics */
 #define ROUNDS 50
 #define BIG ((uint64_t)1 << 40)
-#define TAG_BACK 1000 /* is added to the tag of the message */
+#define TAG_BACK 1000 /* added to the tag of the message */
 #define TAG_WINDOW 5000
 #define TAG_DONE 5001
 #define TAG_BYE 5002
@@ -45,18 +45,18 @@ static ucp_worker_h worker;
 static ucp_ep_h ep;
 static ucp_conn_request_h request;
 static bool gone;    /* the peer has disconnected */
-static int tcp = -1; /* the connection by which workers exchange their addresses */
+static int tcp = -1; /* the connection that exchanges the workers' addresses */
 static uint64_t payload;
 
-/* The active message that came last. */
+/* The last active message. */
 static struct {
 	bool here;
 	size_t len;
-	uint8_t buf[LARGEST + 1]; /* its data, unless that is still at the peer */
+	uint8_t buf[LARGEST + 1]; /* its data, unless the data is still at the peer */
 	void *at_peer;
 } am;
 
-/* Where the memory is that a client puts to, and gets from. */
+/* The place of the memory for puts and gets of a client. */
 struct window {
 	uint64_t address;
 	uint64_t rkey_len;
@@ -150,7 +150,7 @@ static void connect_to(const char *port, const char *host)
 	CHECK(ucp_ep_create(worker, &params, &ep) == UCS_OK);
 }
 
-/* Opens the TCP connection by which workers find each other. */
+/* Opens the TCP connection that exchanges the workers' addresses. */
 static void open_tcp(const char *port, const char *host)
 {
 	struct sockaddr_in sin;
@@ -187,7 +187,7 @@ static void exchange_addresses(void)
 	free(peer);
 }
 
-/* Returns when both sides are here; until then, the other one may need what this worker does. */
+/* Returns when both sides are here. Until then, the peer may need this worker's progress. */
 static void meet(void)
 {
 	char here = 1;
@@ -258,7 +258,7 @@ static void send_stream(const void *buf, size_t len, ucp_tag_t tag)
 	ucp_request_param_t param = { 0 };
 
 	(void)tag;
-	if (len) /* a stream has no empty messages: UCX's receiver asserts that there are none */
+	if (len) /* a stream has no empty messages: UCX's receiver asserts this */
 		finish(ucp_stream_send_nbx(ep, buf, len, &param));
 	payload += len;
 }
@@ -298,8 +298,8 @@ struct way {
 };
 
 /*
- * Messages go there, and come back with another content: sizes around every power of two, for every
- * protocol.
+ * Sends messages, which come back with another content. Sizes are around every power of two, for
+ * every protocol.
  */
 static void messages(const struct way *way, uint8_t *buf, bool client)
 {
@@ -330,7 +330,7 @@ static void flush(void)
 	finish(ucp_ep_flush_nbx(ep, &param));
 }
 
-/* Fills the window piece by piece, and reads all of it back. */
+/* Fills the window in pieces, and reads all of it back. */
 static void put_and_get(uint8_t *buf, const struct window *window, ucp_rkey_h rkey)
 {
 	static const size_t pieces[] = { 1, 7, 64, 1000, 9000, 100001 };
@@ -352,7 +352,7 @@ static void put_and_get(uint8_t *buf, const struct window *window, ucp_rkey_h rk
 	check(buf, WINDOW, 77);
 }
 
-/* An atomic on a number of 4 or 8 octets behind the window: the value that it had. */
+/* An atomic on a number of 4 or 8 octets after the window. Returns the old value. */
 static uint64_t atomic(ucp_atomic_op_t op, uint64_t operand, uint64_t reply, uint64_t address,
 		       ucp_rkey_h rkey, size_t size)
 {
@@ -365,7 +365,7 @@ static uint64_t atomic(ucp_atomic_op_t op, uint64_t operand, uint64_t reply, uin
 	return reply;
 }
 
-/* The numbers behind the window are 0 at first; be_used() has what they are in the end. */
+/* The numbers after the window are 0 at first. be_used() checks their final values. */
 static void atomics(uint64_t at, ucp_rkey_h rkey)
 {
 	ucp_request_param_t param = { .op_attr_mask = UCP_OP_ATTR_FIELD_DATATYPE,
@@ -405,7 +405,7 @@ static void check_numbers(const uint8_t *buf)
 	CHECK(!memcmp(buf, expected, NUMBERS));
 }
 
-/* The server checks its memory once it is told that all data is there. */
+/* The server checks its memory after the client's message that all data has arrived. */
 static void be_used(void)
 {
 	ucp_mem_map_params_t params = { .field_mask = UCP_MEM_MAP_PARAM_FIELD_ADDRESS |
@@ -435,7 +435,10 @@ static void be_used(void)
 	free(buf);
 }
 
-/* What the device's port has sent for this process; its counter is in words of four octets. */
+/*
+ * The octets that the device's port has sent for this process. The port's counter has words of four
+ * octets.
+ */
 static unsigned long long port_octets(void)
 {
 	unsigned long long words = 0;
@@ -459,8 +462,8 @@ static void hang_up(void)
 }
 
 /*
- * When a peer that was connected by its socket's address disconnects, what it sent last may be lost
- * with the QP; by then it has nothing left to send.
+ * When a peer that was connected by a socket's address disconnects, its last data may be lost with
+ * the QP. So it disconnects only after all its data has arrived.
  */
 static void part(bool client)
 {

@@ -2,9 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 """UCX on QPs that it connects out of band, and on datagrams: its transports alone, and its upper layer, UCP.
 
-Two workers of UCP that know each other by their own addresses, as with MPI, and as in ucx_perftest, connect with
-datagrams. To a peer that UCP knows by the address of a socket it connects by rdma_cm, or by TCP. None of it takes an
-iWARP device."""
+Two workers of UCP that use their own addresses, as with MPI and in ucx_perftest, connect by datagrams. UCP connects to
+the address of a socket by rdma_cm, or by TCP. UCX takes no iWARP device."""
 import re
 import subprocess
 import sys
@@ -17,7 +16,7 @@ AS_CA = ["--personality", harness.CHANNEL_ADAPTER]
 
 
 def without_mpi():
-    """The option for a ucx_perftest that was built with MPI, as Debian's of UCX 1.18 is: it would start a job of one."""
+    """The option for a ucx_perftest with MPI, as in Debian's UCX 1.18: otherwise it would start a job of one."""
     asked = subprocess.run(["ucx_perftest", "-h"], capture_output=True, text=True)
     return ["-P", 0] if "disable/enable MPI mode" in asked.stdout + asked.stderr else []
 
@@ -43,8 +42,8 @@ def perftest(test, layout, size, count, transport="rc_verbs"):
 def as_ucp_wants(link, side):
     """Shows UCX the link's interfaces in /sys/class/net, and waits until they are up.
 
-    A sysfs shows the interfaces of the network namespace in which it was mounted. The kernel takes a second to say that
-    a new one is up.
+    A sysfs shows the interfaces of the network namespace in which it was mounted. The kernel takes a second to show a
+    new interface as up.
     """
     enter = link.enter(side)
     if not enter:
@@ -63,12 +62,13 @@ def as_ucp_wants(link, side):
 
 
 def hosts(link, side):
-    """Has the two sides be two hosts to UCX, which would use shared memory between processes of one."""
+    """Makes the two sides two hosts for UCX, which would use shared memory between processes of one host."""
     return ["unshare", "--ipc", "--uts", *as_ucp_wants(link, side)]
 
 
 def by_device(program, octets):
-    """Checks that the device has sent as many octets for this process; its counter is in words of four octets."""
+    """Checks that the device has sent at least these octets for this process. The port's counter has words of four
+    octets."""
     path = harness.log_file(f"counters.{program.pid}")
     sent = re.search(r"^port_xmit_data (\d+)$", path.read_text(), re.M) if path.exists() else None
     if not sent or int(sent[1]) * 4 < octets:
@@ -76,14 +76,14 @@ def by_device(program, octets):
 
 
 def one_rail():
-    """UCX 1.18 sends long messages by the device and by TCP at once."""
+    """UCX 1.18 uses the device and TCP at once for long messages."""
     if harness.version("ucx_info", "-v") < (1, 18):
         return {}
     return {"UCX_MAX_RNDV_RAILS": "1", "UCX_MAX_EAGER_RAILS": "1"}
 
 
 def perftest_ucp(test, size, count):
-    """ucx_perftest without a word of transports or devices."""
+    """ucx_perftest without settings of transports or devices."""
     def case(link):
         need("ucx_perftest")
         if link.family == 6:
@@ -104,7 +104,7 @@ def perftest_ucp(test, size, count):
 
 
 def info(link):
-    """UCX finds both of its transports on the device, and nothing to say against it."""
+    """UCX finds both of its transports on the device, without objections."""
     need("ucx_info")
     p = start("ucx_info", ["ucx_info", "-d"], link, options=AS_CA)
     p.expect(20)
@@ -115,7 +115,7 @@ def info(link):
 
 
 def ucp(link, options, env, prefix, by_cm=False):
-    """A program of our own, which checks every byte."""
+    """e2e-ucp, which checks every byte."""
     program = harness.BUILD / "bin/e2e-ucp"
     if not program.exists():
         raise Skip("built without UCX")
@@ -140,18 +140,18 @@ def ucp(link, options, env, prefix, by_cm=False):
 
 
 def ucp_by_socket(link):
-    # One transport for a message: UCX 1.18 sends long ones by both at once.
+    # One transport for a message: UCX 1.18 uses both at once for long messages.
     env = {"UCX_TLS": "rc_verbs,tcp", "UCX_SOCKADDR_TLS_PRIORITY": "tcp", "UCX_MAX_RNDV_RAILS": "1", "UCX_MAX_EAGER_RAILS": "1"}
     ucp(link, [], env, as_ucp_wants)
 
 
 def ucp_by_rdma_cm(link):
-    """Both sides name a UD queue pair, and connect others by what rdma_cm says of the peer."""
+    """Both sides send the number of a UD queue pair, and connect QPs by rdma_cm's data of the peer."""
     ucp(link, [], {"UCX_SOCKADDR_TLS_PRIORITY": "rdmacm", **one_rail()}, hosts, by_cm=True)
 
 
 def ucp_as_it_is(link):
-    """UCX listens on both rdma_cm and TCP, and asks by rdma_cm first."""
+    """UCX listens with both rdma_cm and TCP, and connects by rdma_cm first."""
     ucp(link, [], one_rail(), hosts, by_cm=True)
 
 

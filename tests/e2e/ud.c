@@ -1,15 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * A server with UD queue pairs that watches over its memory, and a client that finds out whether it is well.
+ * A server with UD queue pairs that checks its memory, and a client that checks the server.
  *
- *   e2e-ud serve   ADDRESS PORT          print "ready ECHO EMPTY INIT" with the numbers of three QPs; answer
- *                                        requests of rdma_cm with the first, which echoes what it receives;
- *                                        the second has no receives, and the third stays in INIT
- *   e2e-ud connect ADDRESS PORT COUNT    ask for the QP, and send COUNT messages one by one until each is echoed
+ *   e2e-ud serve   ADDRESS PORT          print "ready ECHO EMPTY INIT", the numbers of three QPs;
+ *                                        answer requests of rdma_cm with the first QP, which
+ *                                        echoes messages; the second has no receives, and the
+ *                                        third stays in INIT
+ *   e2e-ud connect ADDRESS PORT COUNT    request the QP, and send COUNT messages one by one until
+ *                                        each is echoed
  *
- * Nothing but the bytes of a receive that has completed may change in the server's memory: it compares what is
- * around the receives a thousand times a second, and the rest of a receive when it has completed. A message is its
- * seed and what follows from it; others are from strangers, and are not echoed.
+ * In the server's memory, only the bytes of a completed receive may change. The server compares the
+ * bytes around the receives a thousand times a second, and the rest of a receive after its
+ * completion. A message is its seed and the bytes derived from that. Messages of strangers differ,
+ * and are not echoed.
  */
 #include <poll.h>
 #include <rdma/rdma_cma.h>
@@ -22,16 +25,16 @@
 
 #define GRH 40
 #define RECEIVES 64
-#define SIZE 1024 /* bytes of payload that a receive has room for */
-#define EDGE 64	  /* bytes around each that nobody may touch */
+#define SIZE 1024 /* bytes of payload of a receive */
+#define EDGE 64	  /* bytes around each receive, which must not change */
 #define SLOT (EDGE + GRH + SIZE + EDGE)
 #define QKEY RDMA_UDP_QKEY
 #define MAGIC 0x53435449u
 #define SEND_SLOTS 16
-#define AGAIN_MS 200 /* an echo that is not there by then is asked for again: UD may lose it */
+#define AGAIN_MS 200 /* after this time, a missing echo is requested again: UD may lose it */
 #define GIVE_UP_MS 20000
 
-static uint8_t *memory, *shadow; /* of the receives, and what should be there */
+static uint8_t *memory, *shadow; /* memory of the receives, and its expected contents */
 static uint8_t out[SEND_SLOTS][SIZE];
 static struct ibv_pd *pd;
 static struct ibv_cq *recv_cq, *send_cq;
@@ -74,7 +77,7 @@ static uint32_t fill(uint8_t *to, uint32_t seed)
 	return len;
 }
 
-/* Whether it is a message of ours; one that looks like it must be whole. */
+/* True for a message of e2e-ud, which must then be whole. */
 static bool is_ours(const uint8_t *from, uint32_t len, uint32_t *seed)
 {
 	uint8_t want[SIZE];
@@ -148,7 +151,7 @@ static void make_ready(struct ibv_qp *qp)
 		die("RTS");
 }
 
-/* verbs: of an id; NULL if it is bound to no device, as to the loopback address. */
+/* verbs: the device of an id, or NULL if the id has none, as on the loopback address. */
 static void open_device(struct ibv_context *verbs)
 {
 	struct ibv_context **devices = rdma_get_devices(NULL);
@@ -186,7 +189,10 @@ static void post_receive(struct ibv_qp *qp, unsigned int i)
 
 /* ---- the server ---- */
 
-/* The bytes around the receives. What is in a receive that waits may change at any time. */
+/*
+ * Checks the bytes around the receives. The contents of an outstanding receive may change at any
+ * time.
+ */
 static void check_memory(void)
 {
 	for (unsigned int i = 0; i < RECEIVES; i++) {
@@ -289,7 +295,7 @@ static void expect(struct rdma_event_channel *channel, enum rdma_cm_event_type t
 	rdma_ack_cm_event(event);
 }
 
-/* Sends the message until its echo comes; those that come twice are skipped. */
+/* Sends the message until its echo comes. Skips duplicate echoes. */
 static void ping(struct ibv_qp *qp, struct ibv_ah *ah, const struct rdma_ud_param *to,
 		 uint32_t seed)
 {

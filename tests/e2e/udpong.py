@@ -1,9 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""
-udpong: rsockets for datagrams, whose UD queue pairs find each other by messages of a UDP socket at the same port.
+"""udpong: rsockets for datagrams. Their UD queue pairs exchange addresses by a UDP socket at the same port.
 
-They make address handles without a GID, which RoCE devices refuse: the device is one of InfiniBand.
+They make address handles without a GID, which RoCE devices refuse. So the device is an InfiniBand device.
 """
 import os
 import re
@@ -15,19 +14,20 @@ from harness import Failure, free_port, need, start
 from paths import stat_of
 from waiting import wait_until
 
-# The server has 384 receives. udpong asks for 512 KiB for its UDP socket, which has room for 184 messages of up to a packet
-# then if net.core.rmem_max is the usual one. What comes beyond that is lost, and udpong may wait for ever, because it takes
-# a late answer for its next question.
+# The server has 384 receives. udpong requests 512 KiB for its UDP socket. With the usual net.core.rmem_max, this socket
+# has room for 184 messages of at most a packet. Further messages are lost. udpong may then hang, because it mistakes a
+# late answer for the answer to its next question.
 COUNT = 80
-QUESTIONS = 3  # messages besides: it says who it is, and that it begins, and that it is done
+QUESTIONS = 3  # further messages: identification, start and end
 IB = ["--personality", "ib"]
 
 
 def serve(link, argv):
-    """
-    The server has one processor: rsockets take send buffers off a list in one thread, and put them back in another,
-    with different locks. If both do so at once, the list is lost, and the server ends with SIGSEGV. On one processor a thread
-    would have to be interrupted between two instructions for that.
+    """Starts the server on one processor.
+
+    rsockets take send buffers off a list in one thread, and return them in another thread, with different locks. If
+    both happen at once, the list is lost, and the server ends with SIGSEGV. On one processor, this needs an interrupt
+    between two instructions.
     """
     need("udpong", "taskset")
     port = free_port()
@@ -38,13 +38,12 @@ def serve(link, argv):
 
 
 def run(mode, size, echo=False, preload=False):
-    """
-    The messages come to the server's queue pair, and do not stay in the UDP socket, which only introduces both.
+    """The messages arrive at the server's queue pair, not at the UDP socket, which only introduces both sides.
 
-    If they are echoed, the client ends once it has had each echo. If not, it says how many the server had had at its last
-    question, which may be fewer. A client's messages go to the UDP socket until it has its address handle, and a thread
-    of the server posts them to the server's own queue pair: what the client posts by itself meanwhile, that question too,
-    overtakes them.
+    With echoes, the client ends after the last echo. Without echoes, it prints the number of messages that the server
+    had at the last question, which may be lower. Until the client has its address handle, its messages go to the UDP
+    socket, and a thread of the server posts them to the server's own queue pair. Messages that the client posts itself
+    may overtake them, including that question.
     """
     def case(link):
         argv = [*(apps.preloaded() if preload else []), "udpong", "-T", mode]
@@ -55,7 +54,7 @@ def run(mode, size, echo=False, preload=False):
         result = re.search(r"^custom +\S+ +(\d+)\b", client.output(), re.M)
         if not result or (not echo and int(result[1]) > COUNT):
             raise Failure("not so many transfers: " + client.output())
-        # Questions that were repeated count, too.
+        # Repeated questions count, too.
         wait_until("the queue pair has not had all messages",
                    lambda: stat_of(link, server)[0]["received_messages"] >= COUNT + QUESTIONS)
         if not server.running():
@@ -64,7 +63,7 @@ def run(mode, size, echo=False, preload=False):
 
 
 def refused(link):
-    """On RoCE the program ends at once, as it does on other such devices."""
+    """On RoCE devices the program ends at once, as on other devices of this kind."""
     client = start("udpong-client", ["udpong", "-s", link.address, "-p", free_port()], link,
                    options=["--personality", "roce"])
     client.expect(10, 255)

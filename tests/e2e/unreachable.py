@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""Peers that cannot be reached: programs hear at once what TCP would say, and users read what is waited for."""
+"""Peers that cannot be reached: programs get TCP's error at once, and a log line has the cause."""
 import contextlib
 import os
 import re
@@ -14,15 +14,15 @@ import sctp_packets as sctp
 from harness import DEVICE, Failure, free_port, need, start
 from mtu import ip_checksum
 
-SOON = 15  # seconds: the limit for what comes at once, far below the 30 of a peer that is silent
-BEHIND = {4: "10.84.0.{}", 6: "fd84::{}"}  # addresses behind the server's host
+SOON = 15  # seconds: the limit for immediate errors, far below the 30 of a silent peer
+BEHIND = {4: "10.84.0.{}", 6: "fd84::{}"}  # addresses that the server's host routes to
 ICMP = {
     4: ["net-unreachable", "host-unreachable", "prot-unreachable", "port-unreachable", "net-prohibited",
         "host-prohibited", "admin-prohibited"],
     6: ["admin-prohibited", "addr-unreachable", "reject-route"],
 }
-# Events of rdma_cm for an errno of connect(), as the kernel has them for an iWARP device; for
-# channel adapters a port without a listener is status 8.
+# Events of rdma_cm for an errno of connect(), as the kernel reports them for an iWARP device. For channel adapters, a
+# port without a listener is status 8.
 EVENTS = {111: ("RDMA_CM_EVENT_REJECTED", -111 if harness.PERSONALITY == "iwarp" else 8),
           110: ("RDMA_CM_EVENT_UNREACHABLE", -110)}
 
@@ -36,14 +36,14 @@ def lines(program):
 
 
 def must_say(program, *words):
-    """One line on standard error, with all of these words."""
+    """Standard error must have one line, with all of these words."""
     said = lines(program)
     if len(said) != 1 or not all(word in said[0] for word in words):
         raise Failure(f"{program.name} says {said}, and not one line with {words}")
 
 
 def must_fail(program, error, seconds=SOON):
-    """The event of the connect has this errno."""
+    """The event of the connection attempt must have this errno."""
     if program.wait(seconds) == 0:
         raise Failure("the client reported success")
     told = re.search(r"cma event (\w+), error (-?\d+)", program.output())
@@ -65,7 +65,7 @@ def tcp_error(link, address, port):
 
 @contextlib.contextmanager
 def rule(link, side, hook, what):
-    """nftables on one side: what arrives, or is forwarded."""
+    """An nftables rule on one side, for packets that arrive or are forwarded."""
     need("nft")
     run_on(link, side, ["nft", "-f", "-"],
            f"table inet unreachable {{\n chain c {{\n type filter hook {hook} priority 0\n {what}\n }}\n }}\n")
@@ -76,13 +76,13 @@ def rule(link, side, hook, what):
 
 
 def answer_all(link):
-    """The server's host limits the rate of its errors no more."""
+    """Disables the rate limit of ICMP errors on the server's host."""
     for name in "ipv4/icmp_ratelimit", "ipv6/icmp/ratelimit":
         run_on(link, "server", ["sh", "-c", f"echo 0 > /proc/sys/net/{name}"])
 
 
 def closed_port(link):
-    """Nobody has the port, whether somebody will have it soon or not: as with TCP."""
+    """No program has the port yet, or ever: the errno is TCP's."""
     port = free_port()
     must_fail(rping(link, link.address, port), 111)
     answer_all(link)
@@ -96,7 +96,7 @@ def closed_port(link):
 
 
 def routes(link):
-    """A router on the way has no route, or one that says no: the errno is TCP's."""
+    """A router on the way has no route, or a rejecting route: the errno is TCP's."""
     family = ["-6"] if link.family == 6 else []
     at = BEHIND[link.family]
     answer_all(link)
@@ -106,13 +106,13 @@ def routes(link):
                             link.address])
     for number, kind in (1, "unreachable"), (2, "prohibit"):
         run_on(link, "server", ["ip", *family, "route", "add", kind, at.format(number)])
-    # The last one has none at all. Asking TCP as well would take long: a router sends few of these errors.
+    # The last address has no route at all. A comparison with TCP would take long: a router sends few of these errors.
     for number, error in {4: [(2, 113), (9, 101)], 6: [(1, 101), (2, 13), (9, 101)]}[link.family]:
         must_fail(rping(link, at.format(number), free_port()), error)
 
 
 def local_routes(link):
-    """The host itself has no route, or one that says no."""
+    """The local host has no route, or a rejecting route."""
     family = ["-6"] if link.family == 6 else []
     for number, kind in (1, "unreachable"), (2, "prohibit"), (3, "blackhole"):
         address = BEHIND[link.family].format(number)
@@ -123,7 +123,7 @@ def local_routes(link):
 
 
 def rejects(link):
-    """A firewall rejects with each kind of ICMP, there and on the way in: the errno is TCP's."""
+    """A firewall rejects with each kind of ICMP, at the server or on the way: the errno is TCP's."""
     answer_all(link)
     for kind in ICMP[link.family]:
         port = free_port()
@@ -138,7 +138,7 @@ def rejects(link):
 
 
 def silence(link):
-    """A firewall drops: after 3 s a line says what is waited for; then the firewall changes its mind."""
+    """A firewall drops packets. After 3 s, a line reports the wait. Then the firewall lets packets pass."""
     port = free_port()
     server = start("rping-server", ["rping", "-s", "-C", 1, "-a", link.any, "-p", port], link, "server")
     server.wait_listening(port)
@@ -155,7 +155,7 @@ def silence(link):
 
 
 def silence_out_of_band(link):
-    """The same for QPs that programs connect by themselves: they wait for as long as they were told to."""
+    """The same for QPs that programs connect themselves: they wait as long as their settings demand."""
     port = free_port()
     common = ["ibv_rc_pingpong", "-d", DEVICE, "-g", 0, "-p", port, "-n", 10]
     with rule(link, "server", "input", "meta l4proto udp drop"):
@@ -167,7 +167,7 @@ def silence_out_of_band(link):
     must_say(client, "work requests have waited for QP 0x", link.address, "3 s", "firewall")
 
 
-# ---- settings that are not the peer's ----
+# ---- settings that differ from the peer's ----
 
 def other_llp(link):
     """The server's program has another llp."""
@@ -186,7 +186,7 @@ def other_llp(link):
 
 
 def encap_port(link):
-    """The client looks for it behind a UDP port where it is not: closed, or another program's."""
+    """The client's UDP port does not lead to the server: it is closed, or belongs to another program."""
     port, other = free_port(), free_port()
     for name, number in ("server", port), ("another", other):
         start(f"rping-{name}", ["rping", "-s", "-a", link.any, "-p", number], link, "server").wait_listening(number)
@@ -197,7 +197,7 @@ def encap_port(link):
 
 
 def kernel_behind(link):
-    """The server has the kernel's SCTP, whose UDP port is another one, and the client does not know."""
+    """The server has the kernel's SCTP on another UDP port, which the client does not use."""
     port = free_port()
     server = start("rping-server", ["rping", "-s", "-a", link.any, "-p", port], link, "server")
     server.wait_listening(port)
@@ -208,17 +208,17 @@ def kernel_behind(link):
 
 
 def kernel_routes(link):
-    """The client has the kernel's SCTP, and a router has no way."""
+    """The client has the kernel's SCTP, and a router has no route."""
     for argv in ["sh", "-c", "echo 1 > /proc/sys/net/ipv4/ip_forward"], ["ip", "route", "add", "unreachable", "10.84.0.1"]:
         subprocess.run(argv, check=True)
     link.run(["ip", "route", "add", "10.84.0.0/24", "via", link.address])
     must_fail(rping(link, "10.84.0.1", free_port()), 113)
 
 
-# ---- errors that are not true ----
+# ---- false errors ----
 
 def quote(family, ip_packet, tag):
-    """The error "port unreachable" about this packet, whose INIT gets another tag unless that is None."""
+    """The error "port unreachable" about this packet. tag replaces the tag of its INIT, unless None."""
     at = {4: 20, 6: 40}[family] + 8 + 12 + 4
     if tag is not None:
         ip_packet = ip_packet[:at] + struct.pack("!I", tag) + ip_packet[at + 4:]
@@ -231,7 +231,7 @@ def quote(family, ip_packet, tag):
 
 
 def lie(family, peer, tag, count):
-    """Answers each INIT but every second one, as it leaves, with `count` errors to the peer; prints all INITs."""
+    """Answers the first INIT, as it leaves, with `count` errors to the peer. Prints all INITs."""
     icmp = socket.socket({4: socket.AF_INET, 6: socket.AF_INET6}[family], socket.SOCK_RAW, {4: 1, 6: 58}[family])
     ear = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(sctp.ETH_P_ALL))
     ear.bind(("veth0", 0))
@@ -249,7 +249,7 @@ def lie(family, peer, tag, count):
 
 
 def forged(link):
-    """Whoever sees the first INIT may lie about it: a second one leaves, and the connection stands."""
+    """A host that sees the first INIT can forge errors about it: a second INIT follows, and the connection succeeds."""
     here = link.subnets[link.family].format(2)
     for tag, inits in (None, 2), (0x12345678, 2):
         port = free_port()
@@ -258,7 +258,7 @@ def forged(link):
         liar = start("liar", [sys.executable, __file__, "lie", link.family, here, "none" if tag is None else tag, 20],
                      link, "server", rdma=False)
         liar.wait_for_output("listening")
-        # The first packet is lost, so that nothing but the error answers it.
+        # The first packet is lost: only the error answers it.
         with rule(link, "server", "input", f"udp dport {port} quota until 250 bytes drop"):
             start("rping-client", ["rping", "-c", "-C", 5, "-V", "-a", link.address, "-p", port], link).expect(SOON)
         server.expect(SOON)

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""An ordinary user, without a home directory and without the right to lock memory."""
+"""An ordinary user, without a home directory and without permission to lock memory."""
 import os
 import sys
 

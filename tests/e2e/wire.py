@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""Every packet that both sides of a connection send, as an interface sees it, against RFC 9260 and RFC 6951.
+"""Checks every packet of both sides of a connection on an interface against RFC 9260 and RFC 6951.
 
     wire.py capture INTERFACE FILE     until SIGTERM; fails if packets were missed
 """
@@ -126,9 +126,10 @@ def check_data(flags, value, packet):
 
 
 def check_all(packets, least):
-    """Checks all packets of one connection, at least so many DATA chunks. Returns how many of those came twice."""
+    """Checks all packets of one connection, with at least `least` DATA chunks. Returns the number of repeated DATA
+    chunks."""
     # rows: 9260-3-01 9260-3.1-02 9260-3.2.2-03 9260-3.3.1-06 9260-3.3.12-01 9260-6.10-01 9260-3.3.7-01 9260-5.1.1-01
-    tags = {}      # by the port of a side: the tag that it announced
+    tags = {}      # by the port of a side: the tag that the side announced
     first = {}     # its first TSN
     newest = {}    # the newest TSN that it sent
     streams = {}   # the outbound and inbound streams that it announced
@@ -172,7 +173,7 @@ def check_all(packets, least):
 
 
 def connection(link):
-    """One connection, all packets of which are checked."""
+    """One connection with checks of all packets."""
     if LLP != "udp":
         raise Skip("looks into UDP datagrams alone")
     path, port = harness.log_file("frames"), free_port()

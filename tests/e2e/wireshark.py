@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""tshark understands, with utils/wireshark/sctpiw.lua, what is on the wire."""
+"""tshark dissects the packets on the wire, with utils/wireshark/sctpiw.lua."""
 import ipaddress
 import itertools
 import os
@@ -23,24 +23,25 @@ RECEIPT_W, RECEIPT_F = 1, 2
 DATAGRAM, UD, REQUEST, REPLY, ROOM_REQUEST, ROOM_REPLY = 0xBD, 1, 2, 3, 4, 5  # the chunk of datagrams, and its kinds
 ROCE = ["--personality", "roce"]
 UDADDY_PORT = 7174
-_tsns = itertools.count(1)  # what comes twice is not dissected
+_tsns = itertools.count(1)  # duplicates are not dissected
 CHECKED = ["-o", "sctp.checksum:CRC-32c"]
 
-# RDMAP opcodes (RFC 5040 4.2, RFC 7306 4.1) as Wireshark's dissector calls them.
+# RDMAP opcodes (RFC 5040 4.2, RFC 7306 4.1) with the names of Wireshark's dissector.
 OPCODES = ["Write", "Read Request", "Read Response", "Send", "Send with Invalidate", "Send with SE",
            "Send with SE and Invalidate", "Terminate", "Atomic Request", "Atomic Response"]
-# By the plugin; the last ones are docs/wire.md's.
+# Names of the plugin; the last ones are from docs/wire.md.
 MESSAGES = ["Immediate Data", "Immediate Data with SE", "Send with Immediate Data", "Send with SE and Immediate Data"]
 FUNCTIONS = {1: "Initiate", 2: "Accept", 3: "Reject", 4: "Terminate", 5: "Enhanced Initiate",
              6: "Enhanced Accept", 7: "Enhanced Reject"}
 
 
 def tshark(capture, *options, secrets=None):
-    """What tshark prints of a capture, with these secrets of DTLS. Since 4.4 it ignores Lua scripts if it runs as root."""
+    """tshark's output for a capture, with these secrets of DTLS. Since 4.4, tshark ignores Lua scripts if it runs as
+    root."""
     need("tshark", "setpriv")
     user = ["setpriv", f"--reuid={harness.NOBODY}", f"--regid={harness.NOBODY}", "--clear-groups", "--",
             "env", "HOME=/nonexistent"] if os.geteuid() == 0 else []
-    # Files that are open already, and a copy: that user may not come to where they are.
+    # Open files, and a copy: that user may have no access to their directories.
     with open(PLUGIN) as plugin, open(capture) as packets, tempfile.NamedTemporaryFile() as keylog:
         os.fchmod(keylog.fileno(), 0o644)
         keylog.write(secrets.read_bytes() if secrets else b"")
@@ -54,9 +55,9 @@ def tshark(capture, *options, secrets=None):
 
 
 def fields(capture, names, *options):
-    """A tuple for each packet with the values of these fields of the plugin; of several in a packet, with commas.
+    """A tuple for each packet with the values of these fields of the plugin; several values in a packet have commas.
 
-    Truth is 1 or 0, which tshark 4.4 writes as words.
+    Booleans are 1 or 0. tshark 4.4 prints them as words.
     """
     rows = tshark(capture, *options, "-T", "fields", *[a for n in names for a in ("-e", n)])
     return [tuple({"True": "1", "False": "0"}.get(value, value) for value in row.split("\t")) for row in rows]
@@ -70,19 +71,19 @@ def must_be_sound(capture, secrets=None):
 
 
 def must_show_receipts(side, capture, lines):
-    """Both sides agree; a Send waits for its receive, and waits no more; then both end the session."""
+    """Both sides announce receipts. A Send waits for its receive, and then no longer. Then both end the session."""
     agreed = fields(capture, ["sctp.chunk_type", "ddp_sctp.receipts_version", "ddp_sctp.receipts_window"],
                     "-Y", "ddp_sctp.receipts_version")
     if agreed != [("1", "1", "1048576"), ("2", "1", "1048576")]:
         raise Failure(f"{side}: INIT and INIT ACK say {agreed}")
     names = ["final", "waiting", "ssn", "msn"]
     receipts = fields(capture, [f"ddp_sctp.receipt_{n}" for n in names], "-Y", "ddp_sctp.receipt_ssn")
-    # The Sends and what has immediate data are messages of queue 0, and the last of nine has no receive.
+    # Sends and messages with immediate data are messages of queue 0. The last of nine has no receive.
     shown = [(r[0], r[1], r[3] if r[1] == "1" else "") for r in receipts]
-    final = ("1", "0", "")  # the server's, and the client's if the server still hears it
+    final = ("1", "0", "")  # the server's receipt, and the client's if the server still receives it
     if shown[:3] != [("0", "1", "9"), ("0", "0", ""), final] or shown[3:] not in ([], [final]):
         raise Failure(f"{side}: the receipts are shown as {receipts}")
-    # Each receipt has a HOLD chunk before it, which names its TSN.
+    # Each receipt has a HOLD chunk before it, with the receipt's TSN.
     packets = fields(capture, ["ddp_sctp.hold_tsn", "ddp_sctp.hold_unsent", "ddp_sctp.hold_ask", "sctp.data_tsn_raw"],
                      "-Y", "ddp_sctp.receipt_ssn")
     for tsn, unsent, asks, sent in packets:
@@ -95,7 +96,7 @@ def must_show_receipts(side, capture, lines):
 
 
 def run_opcodes(link, **settings):
-    """A run with one of each message, which the programs capture themselves. Returns the captures by side."""
+    """A run with one of each message. The programs capture their packets. Returns the captures by side."""
     captures = {side: harness.log_file(f"{side}.pcapng") for side in ("server", "client")}
     port = free_port()
     program = BUILD / "bin/e2e-opcodes"
@@ -110,7 +111,7 @@ def run_opcodes(link, **settings):
 
 
 def every_opcode(link):
-    """Each message is called by its name."""
+    """tshark prints the name of each message."""
     captures, _ = run_opcodes(link)
     for side, capture in captures.items():
         must_be_sound(capture)
@@ -131,7 +132,7 @@ def every_opcode(link):
 
 
 def sealed(link):
-    """With a key, a capture shows the handshake alone; with what SSLKEYLOGFILE has got, all that is inside."""
+    """With a key, a capture shows only the handshake. With the secrets of SSLKEYLOGFILE, it shows all contents."""
     secrets = harness.log_file("secrets")
     captures, client = run_opcodes(link, SCTPIW_KEY=str(key_file("key")), SSLKEYLOGFILE=str(secrets))
     if "SSLKEYLOGFILE" not in client.output():
@@ -235,7 +236,7 @@ def sidr_body(status=0, private=b"", qp=0, private_len=None, cookie=0, room=0):
 
 
 def datagrams(link):
-    """Chunks of datagrams, each field of each kind; those of a wrong length or with a number too long are marked."""
+    """Chunks of datagrams, with each field of each kind. Chunks with a wrong length or too long a number are marked."""
     path = harness.log_file("datagrams.pcap")
     good = [(datagram_packet(UD, ud_body(), 1), "[UD 0x138802 to 0x177001, 0 bytes]"),
             (datagram_packet(UD, ud_body(0xffffff, payload=b"five!"), 2), "[UD 0x138802 to group, 5 bytes]"),
@@ -291,7 +292,7 @@ def datagrams(link):
 
 
 def numbers(link):
-    """What XRC and QPs out of band add: SRQ numbers, who says that he knows them, and private data."""
+    """The fields of XRC and of QPs out of band: SRQ numbers, support for them, and private data."""
     path = harness.log_file("numbers.pcap")
     oob = b"sctpiwQP" + struct.pack("!BBBBIIQ", 1, 4, 6, 1, 0x138802, 0x177001, 0x99)
     cm = b"sctpiwCM" + struct.pack("!BHBI", 1, 0x100, 2, (0x80 | 5 << 3 | 6) << 24 | 0x138802)
@@ -329,7 +330,7 @@ def numbers(link):
 
 
 def captured_pair(link, name, server_command, client_command, ready):
-    """Both sides' captures of two programs that end well, and what tshark says of each."""
+    """Runs two programs, which must succeed. Yields tshark's output for the capture of each side."""
     captures = {side: harness.log_file(f"{name}-{side}.pcapng") for side in ("server", "client")}
     env = {side: {"SCTPIW_CAPTURE": str(capture)} for side, capture in captures.items()}
     server = start("server", server_command, link, "server", env=env["server"], options=ROCE)
@@ -348,7 +349,7 @@ def must_have(side, lines, *texts):
 
 
 def live_datagrams(link):
-    """udaddy asks for a queue pair, with a challenge, and sends it messages."""
+    """udaddy requests a queue pair, with a challenge, and sends messages to it."""
     need("udaddy")
     pair = captured_pair(link, "ud", ["udaddy", "-b", link.any], ["udaddy", "-s", link.address],
                          lambda server: server.wait_listening(UDADDY_PORT))
@@ -360,7 +361,7 @@ def live_datagrams(link):
 
 
 def live_numbers(link):
-    """ibv_uc_pingpong names its type, and ibv_xsrq_pingpong its SRQs."""
+    """ibv_uc_pingpong's packets have its QP type, and those of ibv_xsrq_pingpong have its SRQs."""
     need("ibv_uc_pingpong", "ibv_xsrq_pingpong")
     for program, texts in ("ibv_uc_pingpong", ["[UC QP 0x"]), ("ibv_xsrq_pingpong", ["[RC QP 0x", "[SRQ "]):
         port = free_port()
@@ -377,7 +378,7 @@ def rdmap_packet(opcode, queue, body, ulp=0):
 
 
 def extension(link):
-    """What the traffic of every_opcode() lacks: all flags of docs/wire.md, and wrong lengths, which are marked."""
+    """Fields that every_opcode() lacks: all flags of docs/wire.md, and wrong lengths, which are marked."""
     path = harness.log_file("extension.pcap")
     good = [(sack(hold_chunk(HOLD_U, struct.pack("!I", 5))), "[HOLD unsent]"),
             (sack(hold_chunk(0, struct.pack("!I", 5))), "[HOLD TSN=5]"),
@@ -425,4 +426,4 @@ if __name__ == "__main__":
         ("numbers", numbers),
         ("live-datagrams", live_datagrams),
         ("live-numbers", live_numbers),
-    ], alone=True))  # another udaddy would have the same port
+    ], alone=True))  # all udaddy programs use one port

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * A program with AddressSanitizer, on a device without a sanitizer. The program starts, and at its
- * end memory referenced only by the device's objects is no leak.
+ * A program with AddressSanitizer, on a device without a sanitizer. The program starts. At its end,
+ * memory that only the device's objects reference is no leak.
  */
 #include "fixture.h"
 

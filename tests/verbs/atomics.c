@@ -86,7 +86,7 @@ static void test_operations(void)
 }
 
 /*
- * More atomics than ORD are posted at once, between other requests: they are done in the order of
+ * More atomics than ORD are posted at once, between other requests. They execute in the order of
  * posting.
  */
 static void test_many(void)
@@ -115,7 +115,7 @@ static void test_many(void)
 		for (unsigned int i = 0; i < EACH; i++) {
 			expect_wc(p.a.send_cq, IBV_WC_SUCCESS, &wc);
 			CHECK_EQ(wc.wr_id, i);
-			/* the read sees the results of all those before it */
+			/* the read sees the results of all earlier atomics */
 			CHECK_EQ(words(&p.a)[i], round * (EACH / 4 * 3) + i - i / 4);
 		}
 	}
@@ -124,8 +124,7 @@ static void test_many(void)
 }
 
 /*
- * Atomics are atomic towards the processors, too: no addition is lost, and no value is given to
- * two.
+ * Atomics are atomic with the processors, too: no addition is lost, and no old value occurs twice.
  */
 enum { LOCAL_THREADS = 2, REMOTES = 2, REMOTE_ADDS = 2000 };
 
@@ -202,7 +201,7 @@ static void test_with_the_processor(void)
 		pair_close(&p[i]);
 }
 
-/* A lock word is taken by compare-and-swap: by two connections in turn, and by the processor. */
+/* Compare-and-swap takes a lock word: two connections in turn, and the processor. */
 static void test_compare_and_swap_lock(void)
 {
 	struct pair p;
@@ -261,8 +260,8 @@ static void test_post_refusals(void)
 }
 
 /*
- * An atomic that the peer does not permit changes nothing, and is an error at both ends: of the work
- * request here, of the QP there.
+ * An atomic that the peer does not permit changes nothing. It is an error of the local work
+ * request, and of the peer's QP.
  */
 static void test_remote_refusals(void)
 {
@@ -304,7 +303,7 @@ static void test_remote_refusals(void)
 			take_away(page, 4096);
 		else if (c == QP_RIGHT)
 			CHECK_EQ(ibv_modify_qp(p.b.qp, &attr, IBV_QP_ACCESS_FLAGS), 0);
-		/* a comparison that fails needs the right to write all the same */
+		/* a comparison that fails also needs write permission */
 		CHECK_EQ(post_atomic(&p.a,
 				     c == READ_ONLY ? IBV_WR_ATOMIC_CMP_AND_SWP :
 						      IBV_WR_ATOMIC_FETCH_AND_ADD,
@@ -328,7 +327,7 @@ static void test_remote_refusals(void)
 	}
 }
 
-/* The memory for the result is gone when the result comes, or was never registered. */
+/* The memory for the result was deregistered before the result came, or was never registered. */
 static void test_local_protection(void)
 {
 	struct ibv_wc wc;
@@ -347,7 +346,7 @@ static void test_local_protection(void)
 	}
 	expect_wc(p.a.send_cq, IBV_WC_LOC_PROT_ERR, &wc);
 	expect_qp_state(p.b.qp, IBV_QPS_ERR);
-	CHECK_EQ(words(&p.b)[0], 0); /* the peer was not asked for it */
+	CHECK_EQ(words(&p.b)[0], 0); /* the request was not sent to the peer */
 	pair_close(&p);
 }
 
@@ -368,9 +367,7 @@ static void test_flush(void)
 	pair_close(&p);
 }
 
-/*
- * Immediate data
- */
+/* Immediate data */
 
 static int post_imm(struct side *s, const struct side *to, enum ibv_wr_opcode opcode,
 		    uint64_t wr_id, uint32_t offset, uint32_t len, uint32_t imm, unsigned int flags)
@@ -429,7 +426,10 @@ static void test_write_with_imm(void)
 	pair_close(&p);
 }
 
-/* Messages with immediate data between Writes and Sends without: each completes as what it is. */
+/*
+ * Messages with immediate data between Writes and Sends without: each completes with its own
+ * opcode.
+ */
 static void test_mixed_imm(void)
 {
 	ROWS("7306-6.3-01 7306-6.3-03 7306-6.3-05");
@@ -467,7 +467,7 @@ static void test_mixed_imm(void)
 	pair_close(&p);
 }
 
-/* There are more of them than receives: they wait, and each keeps the length of its Write. */
+/* More Writes with immediate data than receives: they wait, and each keeps its length. */
 static void test_imm_before_receives(void)
 {
 	ROWS("7306-6.3-02");
@@ -537,7 +537,7 @@ static void test_imm_in_an_extended_cq(void)
 	pair_close(&p);
 }
 
-/* No immediate data arrives behind a Write that was refused. */
+/* No immediate data arrives after a Write that was refused. */
 static void test_refused_write_with_imm(void)
 {
 	struct ibv_send_wr wr = { .opcode = IBV_WR_RDMA_WRITE_WITH_IMM, .num_sge = 1 }, *bad;

@@ -2,10 +2,7 @@
 /* ALSO: several.cm --engines 3 -- */
 /* ALSO: iwarp.cm --personality iwarp -- */
 /* ALSO: peer_to_peer.cm --peer-to-peer send -- */
-/*
- * The connection manager: its calls, in the right order and in wrong ones, and the event of each
- * outcome.
- */
+/* The connection manager: its calls, in valid and invalid order, and the event of each outcome. */
 #include "cm.h"
 
 #include "conformance/rows.h"
@@ -33,7 +30,7 @@ static bool same_host(const struct sockaddr *a, const struct sockaddr_storage *b
 		       &((struct sockaddr_in6 *)b)->sin6_addr, 16);
 }
 
-/* Checks what the two ids say about themselves and about each other. */
+/* Checks the addresses and ports of the two ids. */
 static void check_identity(struct rdma_cm_id *a, struct rdma_cm_id *b,
 			   const struct sockaddr_storage *host)
 {
@@ -67,11 +64,11 @@ static void check_qp_attr(struct rdma_cm_id *id)
 	CHECK_EQ(attr.port_num, 1);
 	attr.qp_state = IBV_QPS_RTS;
 	CHECK_EQ(rdma_init_qp_attr(id, &attr, &mask), 0);
-	/* On an iWARP device the connection has brought the QP there. */
+	/* The connection of an iWARP device has moved the QP already. */
 	CHECK_EQ(!(mask & IBV_QP_STATE), is_iwarp(id->verbs));
 }
 
-/* The attributes of InfiniBand name the peer's QP, by its own number. */
+/* The attributes of InfiniBand have the peer's QP number. */
 static void check_peer(struct rdma_cm_id *id, uint32_t qp_num)
 {
 	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_RTR };
@@ -161,9 +158,7 @@ static void test_ipv6(void)
 		connect_over(AF_INET6);
 }
 
-/*
- * What travels with a connection
- */
+/* Private data and parameters of a connection */
 
 /* The given private data, followed by zeros. */
 static void check_private(const struct rdma_cm_event *event, unsigned int len, unsigned int room,
@@ -243,7 +238,7 @@ static void test_too_much_private_data(void)
 	CHECK_ERRNO(rdma_reject(b, data, 149), EINVAL);
 	cm_add_qp(b);
 	param.private_data_len = 197;
-	CHECK_ERRNO(rdma_accept(b, &param), EINVAL); /* which rejects the request */
+	CHECK_ERRNO(rdma_accept(b, &param), EINVAL); /* rejects the request */
 	event = cm_event(l.active, RDMA_CM_EVENT_REJECTED, BY_PROGRAM);
 	check_private(event, 0, 148, 0);
 	rdma_ack_cm_event(event);
@@ -302,8 +297,8 @@ static void test_reject(void)
 }
 
 /*
- * Each side's ORD is limited to the other's IRD. The side that accepts raises its IRD if that is
- * too small.
+ * Each side's ORD is limited to the peer's IRD. The accepting side raises its IRD if that is too
+ * small.
  */
 static void test_ird_ord(void)
 {
@@ -318,7 +313,7 @@ static void test_ird_ord(void)
 	a = cm_link_another(&l);
 	CHECK_EQ(rdma_connect(a, &param), 0);
 	event = cm_event(l.listening, RDMA_CM_EVENT_CONNECT_REQUEST, 0);
-	/* the values that concern the side which gets the event: rdma_get_cm_event(3) */
+	/* the values for the side that gets the event: rdma_get_cm_event(3) */
 	CHECK_EQ(event->param.conn.responder_resources, 5);
 	CHECK_EQ(event->param.conn.initiator_depth, 3);
 	b = event->id;
@@ -398,9 +393,7 @@ static void test_counts(void)
 	       (struct rdma_conn_param){ .rnr_retry_count = 7 });
 }
 
-/*
- * How connections fail
- */
+/* Connections that fail */
 
 static void connect_to(const struct sockaddr_storage *to, enum rdma_cm_event_type type, int status)
 {
@@ -426,7 +419,7 @@ static void test_nobody_listens(void)
 
 	CHECK_EQ(rdma_destroy_id(listener), 0);
 	connect_to(&to, RDMA_CM_EVENT_REJECTED, cm_status(NOBODY_LISTENS));
-	/* The port is bound, but nobody listens. */
+	/* The port is bound, but not listening. */
 	listener = cm_id(channel);
 	to = cm_loopback(AF_INET, 0);
 	CHECK_EQ(rdma_bind_addr(listener, (struct sockaddr *)&to), 0);
@@ -434,7 +427,7 @@ static void test_nobody_listens(void)
 	connect_to(&to, RDMA_CM_EVENT_REJECTED, cm_status(NOBODY_LISTENS));
 	CHECK_EQ(rdma_destroy_id(listener), 0);
 	rdma_destroy_event_channel(channel);
-	/* Nobody listens any more, while the association still exists. */
+	/* The listener has gone, but the association still exists. */
 	cm_link_open(&l);
 	to = cm_address_of(l.listener, AF_INET);
 	CHECK_EQ(rdma_destroy_id(l.listener), 0);
@@ -457,9 +450,7 @@ static int udp_socket(struct sockaddr_storage *addr)
 	return fd;
 }
 
-/*
- * Calls that must fail
- */
+/* Calls that must fail */
 
 static void test_wrong_states(void)
 {
@@ -471,7 +462,7 @@ static void test_wrong_states(void)
 
 	CHECK_ERRNO(rdma_reject(id, NULL, 0), EINVAL);
 	/*
-	 * Calls that come too early, but for those in which librdmacm follows a null pointer if the
+	 * Calls that come too early. Omits calls in which librdmacm follows a null pointer if the
 	 * id has no device.
 	 */
 	CHECK_EQ(rdma_bind_addr(id, (struct sockaddr *)&any), 0);
@@ -488,7 +479,7 @@ static void test_wrong_states(void)
 	cm_expect(channel, RDMA_CM_EVENT_ROUTE_RESOLVED, 0);
 	CHECK_ERRNO(rdma_resolve_route(id, 100), EINVAL);
 	param.qp_num = 0xffffff;
-	/* There is no such QP, which is nothing to InfiniBand's connection manager. */
+	/* No such QP exists. InfiniBand's connection manager ignores this. */
 	if (is_iwarp(id->verbs))
 		CHECK_ERRNO(rdma_connect(id, &param), EINVAL);
 	cm_add_qp(id);
@@ -520,7 +511,7 @@ static void test_bind_errors(void)
 	addr = cm_loopback(AF_INET, 0);
 	CHECK_EQ(rdma_bind_addr(id, (struct sockaddr *)&addr), 0);
 	CHECK_ERRNO(rdma_bind_addr(id, (struct sockaddr *)&addr), EINVAL);
-	/* A port can be used again at once. */
+	/* A port can be bound again at once. */
 	addr = cm_address_of(listener, AF_INET);
 	CHECK_EQ(rdma_destroy_id(listener), 0);
 	listener = cm_id(channel);
@@ -530,9 +521,7 @@ static void test_bind_errors(void)
 	rdma_destroy_event_channel(channel);
 }
 
-/*
- * Backlog
- */
+/* Backlog */
 
 #define CLIENTS 3
 
@@ -547,9 +536,7 @@ static void connect_all(struct cm_link *l, struct rdma_cm_id *listener, struct r
 	}
 }
 
-/*
- * As many requests as the backlog says can wait unread; one that was read does not count any more.
- */
+/* The backlog limits unread requests. A request that was read does not count. */
 static void test_backlog(void)
 {
 	ROWS("5043-5.2.3-15");
@@ -583,9 +570,7 @@ static void test_backlog(void)
 	cm_link_close(&l);
 }
 
-/*
- * Requests that were not read go with the listener; one that was read belongs to the application.
- */
+/* Unread requests end with the listener. A request that was read belongs to the application. */
 static void test_destroy_listener(void)
 {
 	struct rdma_event_channel *channel = cm_channel();
@@ -621,7 +606,7 @@ static void test_destroy_while_connecting(void)
 	int err;
 
 	cm_link_open(&l);
-	/* The client goes away at once, or after its request has arrived. */
+	/* The client ends at once, or after its request has arrived. */
 	connect_all(&l, l.listener, id, 1);
 	cm_destroy(id[0]);
 	connect_all(&l, l.listener, id, 1);
@@ -640,7 +625,7 @@ static void test_destroy_while_connecting(void)
 		cm_destroy(b);
 	}
 	cm_transfer(l.a, l.b);
-	/* It is the first request of its association, and nobody answers it. */
+	/* It is the first request of its association, and gets no answer. */
 	cm_link_close(&l);
 }
 

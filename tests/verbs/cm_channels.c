@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* ALSO: peer_to_peer.cm_channels --peer-to-peer send -- */
-/*
- * Event channels of the connection manager: moving ids between them, waiting on them, closing them.
- */
+/* Event channels of the connection manager: moves of ids between channels, waits, and closing. */
 #define _GNU_SOURCE
 #include "cm.h"
 
@@ -49,9 +47,9 @@ static void test_migrate(void)
 	rdma_ack_cm_event(event);
 	CHECK_EQ(rdma_resolve_route(b, 100), 0);
 	CHECK_EQ(rdma_migrate_id(b, y), 0);
-	CHECK_EQ(rdma_migrate_id(b, y), 0); /* it is on that channel already */
+	CHECK_EQ(rdma_migrate_id(b, y), 0); /* the id is on that channel already */
 	/*
-	 * Neither call waits: the event that was read is acknowledged, and the one that was not
+	 * Neither call waits: the event that was read is acknowledged, and the unread event
 	 * vanishes.
 	 */
 	CHECK_EQ(rdma_destroy_id(b), 0);
@@ -200,7 +198,7 @@ static void test_close_channel_with_ids(void)
 	cm_expect(l.passive, RDMA_CM_EVENT_DISCONNECTED, 0);
 	l.a->channel = l.active = cm_channel();
 	rdma_destroy_qp(l.a);
-	CHECK(rdma_destroy_id(l.a)); /* there is no such id */
+	CHECK(rdma_destroy_id(l.a)); /* no such id exists */
 	l.a = cm_id(l.active);
 	cm_link_close(&l);
 }
@@ -228,14 +226,17 @@ static void test_dup(void)
 	cm_link_close(&l);
 }
 
-/* Commands of the kernel's ABI; their header <rdma/rdma_user_cm.h> defines anew what librdmacm's does. */
+/*
+ * Commands of the kernel's ABI. Their header <rdma/rdma_user_cm.h> conflicts with librdmacm's
+ * header.
+ */
 #define CMD_CREATE_ID 0
 #define CMD_DESTROY_ID 1
 #define CMD_GET_EVENT 12
 
 struct create_id {
 	uint32_t cmd;
-	uint16_t in, out; /* bytes of what follows, and of the answer */
+	uint16_t in, out; /* bytes of the rest, and of the answer */
 	uint64_t uid, response;
 	uint16_t ps;
 	uint8_t qp_type, reserved[5];
@@ -254,7 +255,7 @@ struct get_event {
 	uint64_t response;
 };
 
-/* The command that makes an id, and answers there. */
+/* Returns the command that makes an id, with its answer at this address. */
 static struct create_id create_command(uint64_t response)
 {
 	return (struct create_id){
@@ -268,7 +269,7 @@ static struct create_id create_command(uint64_t response)
 	};
 }
 
-/* Two commands whose answer is to go to a bad address. */
+/* Sends two commands whose answer goes to a bad address. */
 static void answer_to(int fd, uint64_t response)
 {
 	struct create_id create = create_command(response);
@@ -283,7 +284,9 @@ static void answer_to(int fd, uint64_t response)
 	CHECK_ERRNO(write(fd, &event, sizeof(event)), EFAULT);
 }
 
-/* Answers to bad addresses on a new channel, with an event in it that none of them may take. */
+/*
+ * Requests answers at bad addresses on a new channel, with an event that no such command may take.
+ */
 static void *use_bad_addresses(void *arg)
 {
 	long page = sysconf(_SC_PAGESIZE);
@@ -293,7 +296,7 @@ static void *use_bad_addresses(void *arg)
 		0x10,
 		(uintptr_t)memory,
 		(uintptr_t)memory + (size_t)page - 2,
-#ifndef SCTPIW_SANITIZED /* memcpy() of AddressSanitizer reads its shadow first, which has no place for these */
+#ifndef SCTPIW_SANITIZED /* AddressSanitizer's memcpy() reads its shadow first, which lacks these */
 #ifdef __x86_64__
 		UINT64_C(0x0000800000000000),
 		UINT64_C(0x8000000000000000),
@@ -331,8 +334,8 @@ static void on_fault(int sig)
 }
 
 /*
- * EFAULT, as with the kernel's device, whatever a program does with the signals of faults. A child has handlers of its
- * own.
+ * Returns EFAULT, as the kernel's device does, however the program handles fault signals. A child
+ * sets other handlers.
  */
 static void test_bad_addresses(void)
 {
@@ -357,7 +360,10 @@ static void test_bad_addresses(void)
 	CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 7);
 }
 
-/* From now on this thread cannot ask what its descriptors are. False where there are no filters, as in qemu-user. */
+/*
+ * Prevents this thread from checking the types of its descriptors. Returns false without filters,
+ * as in qemu-user.
+ */
 static bool forbid_questions(void)
 {
 	struct sock_filter filter[] = {
@@ -390,13 +396,15 @@ static void *command_without_questions(void *arg)
 	resolve(id);
 	cm_expect(channel, RDMA_CM_EVENT_ADDR_RESOLVED, 0);
 	CHECK_EQ(rdma_destroy_id(id), 0);
-	/* What the program writes itself counts only if the descriptor is known to be the channel's. */
+	/*
+	 * A write by the program itself counts only if the descriptor is known to be the channel's.
+	 */
 	CHECK_ERRNO(write(channel->fd, &create, sizeof(create)) < 0, EBADF);
 	CHECK_EQ(answer, 0);
 	return NULL;
 }
 
-/* A command of librdmacm's takes no question what the descriptor is. */
+/* A command of librdmacm needs no check of the descriptor. */
 static void test_no_questions(void)
 {
 	struct rdma_event_channel *channel = cm_channel();
@@ -408,7 +416,10 @@ static void test_no_questions(void)
 	rdma_destroy_event_channel(channel);
 }
 
-/* A pipe takes the number of a channel's descriptor, by calls that no library sees. Returns its other end. */
+/*
+ * Gives a pipe the number of a channel's descriptor, by raw system calls. Returns the pipe's other
+ * end.
+ */
 static int replace_by_pipe(int fd)
 {
 	int ends[2];
@@ -422,8 +433,8 @@ static int replace_by_pipe(int fd)
 }
 
 /*
- * A stranger gets all that the program writes to it, whatever it looks like, and nothing that librdmacm has to say to
- * its channel.
+ * A foreign descriptor gets all that the program writes to it, whatever the contents. It gets no
+ * command of librdmacm for the channel.
  */
 static void test_stranger(void)
 {
@@ -434,9 +445,9 @@ static void test_stranger(void)
 	struct rdma_cm_event *event;
 	int other;
 
-	CHECK(cm_device()); /* when a device is opened, channels whose descriptors are gone are found out */
+	CHECK(cm_device()); /* opening a device detects channels whose descriptors are gone */
 	other = replace_by_pipe(channel->fd);
-	/* The channel is asked as before; nobody waits for the stranger, which would block. */
+	/* The channel works as before. No call reads the foreign descriptor, which would block. */
 	CHECK_ERRNO(rdma_get_cm_event(channel, &event), EBADF);
 	resolve(id);
 	CHECK_EQ(rdma_get_cm_event(channel, &event), 0);
@@ -452,7 +463,10 @@ static void test_stranger(void)
 	close(other);
 }
 
-/* The command of rdma_write_cm_event(), which librdmacm has since 58, and by which rdma_resolve_addrinfo() ends. */
+/*
+ * The command of rdma_write_cm_event(), in librdmacm since 58. rdma_resolve_addrinfo() ends with
+ * it.
+ */
 static void write_event(int fd, uint32_t id, uint32_t status)
 {
 	const struct {
@@ -466,7 +480,7 @@ static void write_event(int fd, uint32_t id, uint32_t status)
 }
 
 /*
- * Events that a program writes itself come in order, with their values, and vanish with their id.
+ * Events that a program itself writes come in order, with their values, and vanish with their id.
  */
 static void test_written_events(void)
 {
@@ -498,7 +512,7 @@ static void test_written_events(void)
 	rdma_destroy_event_channel(channel);
 }
 
-/* The child of a fork() has no use for its parent's channel. */
+/* The child of a fork() cannot use its parent's channel. */
 static void test_child(void)
 {
 	struct rdma_event_channel *channel = cm_channel();

@@ -2,8 +2,8 @@
 /* ALSO: iwarp.cm_datagrams --personality iwarp -- */
 /* ALSO: ib.cm_datagrams --personality ib -- */
 /*
- * rdma_cm where devices differ: datagrams (RDMA_PS_UDP), connections of QPs that their ids do not know, and
- * what follows an end.
+ * rdma_cm where devices differ: datagrams (RDMA_PS_UDP), connections of QPs without an id, and
+ * calls after the end.
  */
 #include "fixture/cm.h"
 
@@ -40,7 +40,7 @@ static void add_ud_qp(struct rdma_cm_id *id)
 	CHECK_EQ(qp.qkey, QKEY);
 }
 
-/* A listener and a client that has resolved its address, each on a channel of its own, and their QPs. */
+/* A listener and a client with a resolved address, each on its own channel, and their QPs. */
 struct datagrams {
 	struct rdma_event_channel *passive, *active;
 	struct rdma_cm_id *listener, *a, *b;
@@ -133,7 +133,7 @@ static void transfer(struct datagrams *d, struct ibv_ah_attr attr)
 	CHECK_EQ(ibv_dereg_mr(mb), 0);
 }
 
-/* The address as programs make it of the path record, for a GID whose index they look for. */
+/* The address from the path record, as programs make it, for a GID whose index they search. */
 static struct ibv_ah_attr by_path(const struct rdma_cm_id *id)
 {
 	const struct ibv_sa_path_rec *path = id->route.path_rec;
@@ -185,7 +185,7 @@ static void test_reject(void)
 	open_datagrams(&d, RDMA_PS_UDP);
 	ask(&d);
 	CHECK_EQ(rdma_reject(d.b, "no", 3), 0);
-	/* The status is InfiniBand's: rejected by the service. */
+	/* InfiniBand's status: rejected by the service. */
 	event = cm_event(d.active, RDMA_CM_EVENT_UNREACHABLE, 2);
 	CHECK_EQ(event->param.ud.private_data_len, 136);
 	CHECK(!memcmp(event->param.ud.private_data, "no", 3));
@@ -193,7 +193,7 @@ static void test_reject(void)
 	close_datagrams(&d);
 }
 
-/* Two ids of a process show ports of their own, and the server sees the same ports. */
+/* Two ids of a process have different ports, and the server sees the same ports. */
 static void test_own_ports(void)
 {
 	struct rdma_cm_id *first_a, *first_b;
@@ -217,7 +217,7 @@ static void test_own_ports(void)
 	close_datagrams(&d);
 }
 
-/* No process has the port; or its id does not listen, or is for connections. */
+/* The port belongs to no process, or its id does not listen, or is for connections. */
 static void test_nobody_listens(void)
 {
 	struct sockaddr_storage to[3] = { cm_loopback(AF_INET, htons(9)), cm_loopback(AF_INET, 0) };
@@ -237,7 +237,7 @@ static void test_nobody_listens(void)
 		cm_expect(channel, RDMA_CM_EVENT_ROUTE_RESOLVED, 0);
 		add_ud_qp(id);
 		CHECK_EQ(rdma_connect(id, &param), 0);
-		/* The status is InfiniBand's: the service is not supported. */
+		/* InfiniBand's status: the service is not supported. */
 		cm_expect(channel, RDMA_CM_EVENT_UNREACHABLE, 1);
 		rdma_destroy_qp(id);
 		CHECK_EQ(rdma_destroy_id(id), 0);
@@ -248,8 +248,9 @@ static void test_nobody_listens(void)
 }
 
 /*
- * The ports of RDMA_PS_UDP are not those of sockets: an id may be bound beside one, as rsockets for datagrams do. It
- * asks servers, and does not listen. To other ids of its port space its port is taken.
+ * RDMA_PS_UDP and sockets have separate ports: an id may be bound to a socket's port, as by
+ * rsockets for datagrams. This id sends requests, and does not listen. Other ids of its port space
+ * cannot bind to its port.
  */
 static void test_beside_socket(void)
 {
@@ -310,7 +311,7 @@ static void test_no_datagrams(void)
 	rdma_destroy_event_channel(channel);
 }
 
-/* A QP that its id does not know: the program moves it, and says so by rdma_establish(). */
+/* A QP without an id: the program moves the QP, and calls rdma_establish(). */
 static struct ibv_qp *own_qp(struct rdma_cm_id *id)
 {
 	struct ibv_qp_init_attr attr = { .qp_type = IBV_QPT_RC, .cap = { 1, 1, 1, 1, 0 } };
@@ -404,7 +405,7 @@ static void test_own_qps(void)
 	rdma_destroy_event_channel(active);
 }
 
-/* A QP that its id knows: librdmacm answers the response itself, and ends the QP by the error state. */
+/* A QP with an id: librdmacm itself answers the response, and ends the QP by the error state. */
 static void test_known_qps(void)
 {
 	struct cm_link l;
@@ -420,7 +421,10 @@ static void test_known_qps(void)
 	cm_link_close(&l);
 }
 
-/* The peer has ended the connection before this side has seen that it was there: both are told, in this order. */
+/*
+ * The peer ends the connection before this side has the event of its start: both events come, in
+ * this order.
+ */
 static void test_early_end(void)
 {
 	struct rdma_event_channel *channel = cm_channel(), *active = cm_channel();

@@ -12,9 +12,7 @@
 #include <pthread.h>
 #include <rdma/rdma_verbs.h>
 
-/*
- * Addresses
- */
+/* Addresses */
 
 static int look_up(const char *node, const char *service, int flags, int ps,
 		   struct rdma_addrinfo **res)
@@ -66,9 +64,7 @@ static void test_getaddrinfo(void)
 	rdma_freeaddrinfo(res);
 }
 
-/*
- * Endpoints
- */
+/* Endpoints */
 
 static struct ibv_qp_init_attr qp_attr(void)
 {
@@ -77,7 +73,7 @@ static struct ibv_qp_init_attr qp_attr(void)
 					  .qp_type = IBV_QPT_RC };
 }
 
-/* Ways to make an end: librdmacm or the program makes PD and QP, or the QP is made later. */
+/* Ways to make an endpoint: librdmacm or the program makes PD and QP, or the QP comes later. */
 enum form { WITH_QP, WITH_PD, WITHOUT_QP, FORMS };
 
 static struct ibv_pd *own_pd(enum form form, struct ibv_context *ctx)
@@ -201,7 +197,7 @@ static void test_endpoints(void)
 {
 	struct rdma_cm_id *id = create("9", 0, WITHOUT_QP, NULL);
 
-	/* The device as librdmacm has opened it, since a PD for librdmacm must be of that one. */
+	/* librdmacm's own context, since a PD for librdmacm must belong to this context. */
 	for (int i = 0; i < FORMS * FORMS; i++)
 		endpoints(i / FORMS, i % FORMS, id->verbs);
 	rdma_destroy_ep(id);

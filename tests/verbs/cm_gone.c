@@ -2,8 +2,8 @@
 /* ALSO: several.cm_gone --engines 3 -- */
 /* ALSO: iwarp.cm_gone --personality iwarp -- */
 /*
- * The end of a peer's process, as events, synchronous calls and rsockets report it. Each case has a process of its own,
- * which makes new RDMA objects.
+ * The end of a peer's process, in events, synchronous calls and rsockets. Each case runs in a
+ * separate process, which makes new RDMA objects.
  */
 #include "child.h"
 #include "cm.h"
@@ -83,7 +83,9 @@ static void test_killed_by_itself(void)
 	CHECK(notice('_') < 3.2);
 }
 
-/* An id without a channel reports an event whose status is not 0 as an error of rdma_disconnect(). */
+/*
+ * An id without a channel reports an event whose status is not 0 as an error of rdma_disconnect().
+ */
 static void test_killed_synchronous(void)
 {
 	struct child c = child_start(client);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Many connections, many threads, loops of events, and events that nobody reads. */
+/* Many connections, many threads, event loops, and unread events. */
 #define _GNU_SOURCE
 #include "child.h"
 #include "cm.h"
@@ -10,15 +10,13 @@
 #include <sys/epoll.h>
 #include <unistd.h>
 
-/*
- * A thousand at once
- */
+/* A thousand connections at once */
 
 #define CONNECTIONS 1000
 
 static struct rdma_cm_id *active_ids[CONNECTIONS], *passive_ids[CONNECTIONS];
 
-/* All connections share a PD and a CQ, as in a program that has so many. */
+/* All connections share a PD and a CQ, as in a program with as many connections. */
 static void add_shared_qp(struct rdma_cm_id *id, struct ibv_cq *cq)
 {
 	struct ibv_qp_init_attr attr = {
@@ -60,7 +58,7 @@ static void connect_thousand(struct rdma_event_channel *active, struct rdma_even
 	}
 }
 
-/* Each connection carries a number of its own, by which the two ends find each other. */
+/* Each connection sends a unique number, which identifies the peer's end. */
 static void use_thousand(struct ibv_cq *cq)
 {
 	static uint32_t numbers[2][CONNECTIONS];
@@ -80,7 +78,7 @@ static void use_thousand(struct ibv_cq *cq)
 					    .send_flags = IBV_SEND_SIGNALED },
 				   *bad_send;
 
-		/* Requests of one association come in the order in which they were made. */
+		/* Requests of one association arrive in the order of posting. */
 		numbers[0][i] = 7 * i + 1;
 		CHECK_EQ(ibv_post_recv(passive_ids[i]->qp, &recv, &bad_recv), 0);
 		CHECK_EQ(ibv_post_send(active_ids[i]->qp, &send, &bad_send), 0);
@@ -105,7 +103,10 @@ static void test_thousand(void)
 		CHECK_EQ(rdma_disconnect(i & 1 ? active_ids[i] : passive_ids[i]), 0);
 		cm_expect(active, RDMA_CM_EVENT_DISCONNECTED, 0);
 		cm_expect(passive, RDMA_CM_EVENT_DISCONNECTED, 0);
-		/* At once: an id that stays hears of the end of its time-wait, between what others hear. */
+		/*
+		 * At once: otherwise the id gets the event of the end of its time-wait between
+		 * other events.
+		 */
 		rdma_destroy_qp(active_ids[i]);
 		rdma_destroy_qp(passive_ids[i]);
 		CHECK_EQ(rdma_destroy_id(active_ids[i]), 0);
@@ -119,9 +120,7 @@ static void test_thousand(void)
 	rdma_destroy_event_channel(passive);
 }
 
-/*
- * An event loop
- */
+/* An event loop */
 
 #define CLIENTS 16
 
@@ -160,7 +159,7 @@ static void handle(struct loop *loop, struct rdma_cm_event *event)
 	}
 }
 
-/* Clients and their listener are in one loop, which reads until EAGAIN, as epoll(7) says. */
+/* Clients and their listener are in one loop, which reads until EAGAIN (epoll(7)). */
 static void test_epoll_edges(void)
 {
 	struct rdma_event_channel *channel = cm_channel();
@@ -199,7 +198,7 @@ static void test_epoll_edges(void)
 }
 
 /*
- * An event that comes while others are unread makes the descriptor ready once more for an
+ * An event that comes while others are unread makes the descriptor ready again for an
  * edge-triggered epoll.
  */
 static void test_epoll_edge_for_each(void)
@@ -225,7 +224,7 @@ static void test_epoll_edge_for_each(void)
 		CHECK_EQ(rdma_destroy_id(id[i]), 0);
 	}
 	cm_expect_none(channel, 0);
-	/* Once more, from the beginning. */
+	/* The same again, from the beginning. */
 	id[0] = cm_id(channel);
 	CHECK_EQ(rdma_resolve_addr(id[0], NULL, (struct sockaddr *)&to, 100), 0);
 	CHECK_EQ(epoll_wait(ep, &ev, 1, WAIT_SECONDS * 1000), 1);
@@ -236,9 +235,7 @@ static void test_epoll_edge_for_each(void)
 	rdma_destroy_event_channel(channel);
 }
 
-/*
- * Moving ids about while things happen to them
- */
+/* Migration of ids during other events */
 
 static void test_migrate_while_connecting(void)
 {
@@ -257,7 +254,7 @@ static void test_migrate_while_connecting(void)
 		CHECK_EQ(rdma_migrate_id(a, x), 0);
 		cm_add_qp(b);
 		CHECK_EQ(cm_accept(b), 0);
-		CHECK_EQ(rdma_migrate_id(a, y), 0); /* the event is there already, or will come */
+		CHECK_EQ(rdma_migrate_id(a, y), 0); /* the event has come already, or comes later */
 		CHECK_EQ(rdma_migrate_id(b, x), 0);
 		cm_expect(x, RDMA_CM_EVENT_ESTABLISHED, 0);
 		cm_expect(y, RDMA_CM_EVENT_ESTABLISHED, 0);
@@ -274,16 +271,14 @@ static void test_migrate_while_connecting(void)
 	cm_link_close(&l);
 }
 
-/*
- * Threads
- */
+/* Threads */
 
 #define THREADS 8
 #define ROUNDS 25
 
 static struct sockaddr_storage target;
 
-/* All ids are on one channel, so a thread may read the event of an id of another thread. */
+/* All ids are on one channel, so a thread may read the event of another thread's id. */
 struct crowd {
 	struct rdma_event_channel *channel;
 	_Atomic int established, disconnected, ended;
@@ -303,7 +298,7 @@ static void *crowd_events(void *arg)
 			continue;
 		}
 		if (rdma_get_cm_event(c->channel, &event)) {
-			CHECK_EQ(errno, EAGAIN); /* the other thread has read it */
+			CHECK_EQ(errno, EAGAIN); /* another thread has read the event */
 			continue;
 		}
 		CHECK_EQ(event->status, 0);
@@ -363,17 +358,12 @@ static void test_threads(void)
 	rdma_destroy_event_channel(c.channel);
 }
 
-/*
- * A channel that nobody reads
- */
+/* A channel without a reader */
 
 #define BACKLOG 8
 #define ATTEMPTS 2000
 
-/*
- * Requests beyond the backlog are refused, so that unread ones do not cost more than the backlog
- * says.
- */
+/* Requests beyond the backlog are refused. So unread requests cost no more than the backlog. */
 static void test_unread_requests(void)
 {
 	struct rdma_event_channel *unread = cm_channel(), *active = cm_channel();
@@ -398,7 +388,7 @@ static void test_unread_requests(void)
 	CHECK(resident_kib() - before < 1024);
 #endif
 	CHECK(before > 0);
-	/* The listener goes with all these requests unread: the clients that wait are told. */
+	/* The listener ends with all these requests unread: the waiting clients get an event. */
 	CHECK_EQ(rdma_destroy_id(listener), 0);
 	for (int i = 0; i < BACKLOG; i++)
 		cm_expect(active, RDMA_CM_EVENT_REJECTED, cm_status(NOBODY_LISTENS));

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* ALSO: iwarp.cm_options --personality iwarp -- */
-/* Options of rdma_cm ids, what is not offered, and the less usual calls. */
+/* Options of rdma_cm ids, unsupported features, and rare calls. */
 #define _GNU_SOURCE
 #include "child.h"
 #include "cm.h"
@@ -17,11 +17,12 @@ static int set(struct rdma_cm_id *id, int name, const void *value, size_t len)
 	return rdma_set_option(id, RDMA_OPTION_ID, name, (void *)value, len);
 }
 
-/*
- * TOS
- */
+/* TOS */
 
-/* A relay between a client and a listener, each of which takes it for the UDP port of the other. */
+/*
+ * A relay between a client and a listener. Each side sees the relay as the UDP port of the other
+ * side.
+ */
 struct relay {
 	int fd;
 	socklen_t addr_len;
@@ -86,8 +87,8 @@ static void *relay_run(void *arg)
 }
 
 /*
- * Packets bear the TOS that was set before connecting or listening, but for the bits of ECN. -1: it
- * is not set.
+ * Packets have the TOS that was set before connecting or listening, except the ECN bits. -1: not
+ * set.
  */
 static void connect_with_tos(struct relay *r, int family, int of_client, int of_listener)
 {
@@ -110,7 +111,7 @@ static void connect_with_tos(struct relay *r, int family, int of_client, int of_
 		CHECK_EQ(set(a, RDMA_OPTION_ID_TOS, &tos, 1), 0);
 	CHECK_EQ(cm_connect(a), 0);
 	b = cm_request(channel);
-	/* The id may use another port now, but does not show that port. */
+	/* The id may use another port now, but does not show this. */
 	CHECK_EQ(rdma_get_dst_port(b), rdma_get_src_port(a));
 	cm_add_qp(b);
 	CHECK_EQ(cm_accept(b), 0);
@@ -161,7 +162,7 @@ static void test_tos_ipv6(void)
 	tos(AF_INET6, 0x28, 0xb8);
 }
 
-/* Two connections to one listener have different TOS: neither gets the other's. */
+/* Two connections to one listener have different TOS, and keep them. */
 static void test_tos_apart(void)
 {
 	struct rdma_cm_id *a, *b;
@@ -189,9 +190,7 @@ static void test_tos_apart(void)
 	cm_link_close(&l);
 }
 
-/*
- * Arguments
- */
+/* Arguments */
 
 static void test_wrong_options(void)
 {
@@ -212,7 +211,7 @@ static void test_wrong_options(void)
 	rdma_destroy_event_channel(channel);
 }
 
-/* On a connection: options that only matter at its beginning are accepted, others are refused. */
+/* On a connection, options that only matter at its start are accepted, and others are refused. */
 static void test_options_when_connected(void)
 {
 	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_RTS };
@@ -250,9 +249,7 @@ static void test_notify(void)
 	rdma_destroy_event_channel(channel);
 }
 
-/*
- * Port spaces, multicast
- */
+/* Port spaces, multicast */
 
 static void test_port_spaces(void)
 {
@@ -291,17 +288,15 @@ static void test_multicast(void)
 	((struct sockaddr_in *)&group)->sin_addr.s_addr = htonl(0xe0000101);
 	cm_link_open(&l);
 	CHECK_ERRNO(rdma_join_multicast(l.a, ADDR(group), NULL),
-		    EINVAL); /* it is for connections */
+		    EINVAL); /* the id is for connections */
 	CHECK(rdma_leave_multicast(l.a, ADDR(group)));
 	cm_transfer(l.a, l.b);
 	cm_link_close(&l);
 }
 
-/*
- * ECE, reject, establish
- */
+/* ECE, reject, establish */
 
-/* A QP that its id does not know, for which ECE and rdma_establish() exist. */
+/* A QP without an id, the use case of ECE and rdma_establish(). */
 struct external {
 	struct ibv_pd *pd;
 	struct ibv_cq *cq;
@@ -332,8 +327,7 @@ static void external_close(struct external *x)
 }
 
 /*
- * The options of the peer. iWARP has no message that carries them, so the id says that the peer has
- * none.
+ * The options of the peer. No iWARP message carries them, so the id shows that the peer has none.
  */
 static void exchange_ece(struct rdma_cm_id *id, struct ibv_qp *qp, bool passive)
 {
@@ -357,8 +351,8 @@ static void exchange_ece(struct rdma_cm_id *id, struct ibv_qp *qp, bool passive)
 }
 
 /*
- * As the manual says: query the QP, tell the id, connect, read the peer's options, set them. None
- * of it is in the private data.
+ * As in the manual: query the QP, set the id's options, connect, read the peer's options, set them.
+ * They are not in the private data.
  */
 static void test_ece(void)
 {
@@ -391,10 +385,7 @@ static void test_ece(void)
 	param.qp_num = xb.qp->qp_num;
 	CHECK_EQ(rdma_accept(b, &param), 0);
 	cm_expect(channel, RDMA_CM_EVENT_ESTABLISHED, 0);
-	/*
-	 * An iWARP connection is complete once it is answered, so rdma_establish() has nothing to
-	 * do there.
-	 */
+	/* An iWARP connection is complete after the answer, so rdma_establish() has no effect. */
 	event = cm_event(active, iwarp ? RDMA_CM_EVENT_ESTABLISHED : RDMA_CM_EVENT_CONNECT_RESPONSE,
 			 0);
 	CHECK_EQ(event->param.conn.private_data_len, cm_private(5, 196));
@@ -418,7 +409,7 @@ static void test_ece(void)
 	rdma_destroy_event_channel(active);
 }
 
-/* If the id has a QP librdmacm does it, and the application is refused. */
+/* If the id has a QP, librdmacm does this, and the application's call is refused. */
 static void test_ece_of_ids(void)
 {
 	struct ibv_ece ece = { .vendor_id = 0x1234 };
@@ -455,13 +446,11 @@ static void test_reject_ece(void)
 	cm_link_close(&l);
 }
 
-/*
- * The end of a connection
- */
+/* The end of a connection */
 
 /*
- * One side ends the connection twice, or both end it: a second end is no error, and there is no
- * event of it.
+ * One side ends the connection twice, or both sides end it: a second end is no error, and causes no
+ * event.
  */
 static void test_disconnect_twice(void)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* ALSO: several.cm_own_ports --engines 3 -- */
-/* Each id shows a port of its own to its program and to the peer's, though ids share an association. */
+/* Each id shows its own port to its program and to the peer, though ids share an association. */
 #define _GNU_SOURCE
 #include "child.h"
 #include "cm.h"
@@ -102,8 +102,8 @@ static void test_own_ports(void)
 }
 
 /*
- * A port becomes free with its id, but is not used again soon: the peer may not know yet that the
- * id is gone.
+ * A port becomes free with its id, but is not used again soon: the peer may not have noticed the
+ * id's end yet.
  */
 static void test_port_given_back(void)
 {

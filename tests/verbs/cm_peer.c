@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Peer-to-peer connections (RFC 6581 9.2), which the setting peer-to-peer asks for. */
+/* Peer-to-peer connections (RFC 6581 9.2), as requested by the setting peer-to-peer. */
 #define _GNU_SOURCE
 #include "child.h"
 #include "cm.h"
@@ -12,16 +12,14 @@
 
 #define ADDR(ss) ((struct sockaddr *)&(ss))
 #define LEN 64
-#define A_WHILE 200 /* ms: what has not come by then does not come */
+#define A_WHILE 200 /* ms after which no event is expected any more */
 
 static void ask_for(const char *kind)
 {
 	CHECK_EQ(setenv("SCTPIW_PEER_TO_PEER", kind, 1), 0);
 }
 
-/*
- * A link whose passive side accepts when it is told to
- */
+/* A link whose passive side accepts on request */
 
 struct end {
 	struct rdma_event_channel *channel;
@@ -60,7 +58,7 @@ static void say(struct end *e)
 	CHECK_EQ(rdma_post_send(e->id, e, e->out, LEN, e->out_mr, IBV_SEND_SIGNALED), 0);
 }
 
-/* Checks that a message of the other end has come into the only receive. */
+/* Checks that a message of the peer has arrived in the only receive. */
 static void came(struct end *to, uint8_t seed)
 {
 	struct ibv_wc wc;
@@ -71,7 +69,7 @@ static void came(struct end *to, uint8_t seed)
 	CHECK(filled(to->in, LEN, seed));
 }
 
-/* Checks the same, and that the other end knows. */
+/* Checks the same, and that the sender's work request has completed. */
 static void heard(struct end *to, struct end *from, uint8_t seed)
 {
 	struct ibv_wc wc;
@@ -87,7 +85,7 @@ static void peers_listen(struct peers *p)
 	p->listener = cm_listener(p->listening, AF_INET, 8);
 }
 
-/* Connects a to b, which has a QP with a receive, and does not accept yet. */
+/* Connects a to b. b has a QP with a receive, and does not accept yet. */
 static void peers_call(struct peers *p, struct rdma_conn_param *param)
 {
 	struct sockaddr_storage to = cm_address_of(p->listener, AF_INET);
@@ -120,13 +118,11 @@ static void both_established(struct peers *p)
 	cm_expect(p->b.channel, RDMA_CM_EVENT_ESTABLISHED, 0);
 }
 
-/*
- * Data
- */
+/* Data */
 
 /*
  * The accepting side sends at once, and each side has one receive. The RTR indication takes no
- * receive, and makes no completion on either side.
+ * receive, and causes no completion on either side.
  */
 static void passive_first(const char *kind)
 {
@@ -138,7 +134,7 @@ static void passive_first(const char *kind)
 	ask_for(kind);
 	peers_listen(&p);
 	for (int i = 0; i < 20; i++) {
-		param.initiator_depth = param.responder_resources = i & 1; /* also without reads */
+		param.initiator_depth = param.responder_resources = i & 1; /* also without Reads */
 		peers_call(&p, &param);
 		CHECK_EQ(rdma_accept(p.b.id, &param), 0);
 		say(&p.b);
@@ -184,7 +180,7 @@ static void test_off(void)
 	passive_first("off");
 }
 
-/* Many connections at a time: each side of each of them is as fast as it can be. */
+/* Many connections at the same time, with both sides at full speed. */
 static void test_many(void)
 {
 	enum { MANY = 50 };
@@ -212,13 +208,11 @@ static void test_many(void)
 	peers_close(&p[0]);
 }
 
-/*
- * An RTR indication that does not come
- */
+/* A lost RTR indication */
 
 /*
- * A relay between the two. While it holds, it drops what the client sends, which SCTP sends again
- * later.
+ * A relay between the two sides. While holds is set, it drops the client's packets, which SCTP
+ * retransmits later.
  */
 struct relay {
 	int fd;
@@ -228,7 +222,7 @@ struct relay {
 	pthread_t thread;
 };
 
-/* An empty datagram ends it. */
+/* An empty datagram ends the relay. */
 static void *relay_run(void *arg)
 {
 	struct relay *r = arg;
@@ -273,13 +267,13 @@ static void relay_open(struct relay *r, struct peers *p, const char *kind)
 
 static struct rdma_conn_param usual = { .rnr_retry_count = 7 };
 
-/* b has the request; from now on nothing that a sends arrives. */
+/* b has the request. From now on, no packet of a arrives. */
 static void accept_held(struct relay *r, struct peers *p)
 {
 	r->holds = true;
 	CHECK_EQ(rdma_accept(p->b.id, &usual), 0);
 	say(&p->b);
-	/* Once the Accept has arrived, anything behind it would have arrived, too. */
+	/* Once the Accept has arrived, any data after it would have arrived, too. */
 	cm_expect(p->a.channel, RDMA_CM_EVENT_ESTABLISHED, 0);
 }
 
@@ -333,7 +327,7 @@ static void test_waits_for_read(void)
 	waits("read");
 }
 
-/* Without the setting nobody waits, with the same relay holding the same packets. */
+/* Without the setting, no side waits, with the same relay and the same lost packets. */
 static void test_waits_for_nothing(void)
 {
 	struct ibv_wc wc;
@@ -343,7 +337,7 @@ static void test_waits_for_nothing(void)
 	hold(&r, &p, "off");
 	cm_expect(p.b.channel, RDMA_CM_EVENT_ESTABLISHED, 0);
 	came(&p.a, 2);
-	expect_no_wc(p.b.id->qp->send_cq, A_WHILE); /* what a sends does not arrive yet */
+	expect_no_wc(p.b.id->qp->send_cq, A_WHILE); /* a's packets do not arrive yet */
 	r.holds = false;
 	expect_wc(p.b.id->qp->send_cq, IBV_WC_SUCCESS, &wc);
 	peers_hang_up(&p);
@@ -394,7 +388,7 @@ static void test_destroy(void)
 	relay_close(&r);
 }
 
-/* The other side ends it right behind its RTR indication: both arrive. */
+/* The active side ends the connection right after its RTR indication: both arrive. */
 static void test_end_of_active(void)
 {
 	struct relay r;
@@ -413,8 +407,8 @@ static void test_end_of_active(void)
 }
 
 /*
- * The wait for an RTR indication ends after half a minute, as that for an Accept. Connections that
- * do not wait, or do not any more, are not affected.
+ * The wait for an RTR indication ends after half a minute, like the wait for an Accept. Connections
+ * that do not wait, or no longer wait, are not affected.
  */
 static void test_never(void)
 {
@@ -469,7 +463,10 @@ int main(int argc, char **argv)
 		{ "never", test_never },
 	};
 
-	/* They look at what the connection manager says of iWARP devices, as RFC 6581 is theirs. */
+	/*
+	 * The tests check the connection manager's behaviour for iWARP devices, as RFC 6581 is
+	 * about iWARP.
+	 */
 	CHECK_EQ(setenv("SCTPIW_PERSONALITY", "iwarp", 1), 0);
 	return run_tests_apart(argc, argv, tests, sizeof(tests) / sizeof(tests[0]));
 }

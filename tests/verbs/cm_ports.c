@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* ALSO: several.cm_ports --engines 3 -- */
 /*
- * Addresses and ports of rdma_cm ids: which of them an id can have, when, and who can have them
- * next.
+ * Addresses and ports of rdma_cm ids: which an id can have, when, and when other ids can have them.
  */
 #define _GNU_SOURCE
 #include "child.h"
@@ -30,11 +29,11 @@ static struct sockaddr_storage ipv4(uint32_t host, uint16_t port)
 	return ss;
 }
 
-/*
- * Which
- */
+/* Possible addresses and ports */
 
-/* Port 0 stands for one of the ephemeral range, which is known at once, and differs each time. */
+/*
+ * Port 0 selects a port of the ephemeral range. The port is known at once, and differs each time.
+ */
 static void test_ephemeral(void)
 {
 	static const int families[] = { AF_INET, AF_INET6 };
@@ -49,7 +48,7 @@ static void test_ephemeral(void)
 		CHECK(ntohs(port) >= 1024);
 		CHECK(bound_port(y, &addr) != port);
 		CHECK_EQ(rdma_get_local_addr(x)->sa_family, families[i / 2]);
-		/* Neither of the two addresses says which device it will be. */
+		/* Neither of the two addresses selects a device. */
 		CHECK(!x->verbs);
 		CHECK_EQ(rdma_destroy_id(x), 0);
 		CHECK_EQ(rdma_destroy_id(y), 0);
@@ -95,7 +94,7 @@ static void test_wildcard_and_specific(void)
 	CHECK_ERRNO(rdma_bind_addr(z, ADDR(any)), EADDRINUSE);
 	CHECK_EQ(rdma_destroy_id(x), 0);
 	CHECK_EQ(rdma_destroy_id(y), 0);
-	/* Its address is not said by that any later, either. */
+	/* The failed bind leaves z unbound. */
 	CHECK_EQ(bound_port(z, &any), port);
 	x = cm_id(channel);
 	CHECK_ERRNO(rdma_bind_addr(x, ADDR(two)), EADDRINUSE);
@@ -149,7 +148,7 @@ static void test_listener_by_addresses(void)
 	rdma_destroy_event_channel(active);
 }
 
-/* Two listeners have one port at two addresses: each gets the requests for its own address. */
+/* Two listeners have the same port at two addresses: each gets the requests for its own address. */
 static void test_listeners_by_address(void)
 {
 	struct rdma_event_channel *channel = cm_channel(), *active = cm_channel();
@@ -186,8 +185,8 @@ static void test_listeners_by_address(void)
 }
 
 /*
- * With REUSEADDR of both, two ids can have a port, but only one can listen. It has to be set before
- * the bind.
+ * If both ids have REUSEADDR, they can share a port, but only one can listen. REUSEADDR must be set
+ * before the bind.
  */
 static void test_reuse(void)
 {
@@ -214,7 +213,9 @@ static void test_reuse(void)
 	rdma_destroy_event_channel(channel);
 }
 
-/* With AFONLY, an id leaves the IPv4 port of that number to others, and takes no peers of IPv4. */
+/*
+ * With AFONLY, an IPv6 id leaves the IPv4 port of this number to others, and accepts no IPv4 peers.
+ */
 static void test_afonly(void)
 {
 	struct rdma_event_channel *channel = cm_channel(), *active = cm_channel();
@@ -222,7 +223,7 @@ static void test_afonly(void)
 	struct rdma_cm_id *six = cm_id(channel), *four = cm_id(channel), *a;
 	int on = 1;
 
-	/* Without AFONLY, :: stands for both families. */
+	/* Without AFONLY, :: covers both families. */
 	any4 = cm_any(AF_INET, bound_port(six, &any6));
 	CHECK_ERRNO(rdma_bind_addr(four, ADDR(any4)), EADDRINUSE);
 	CHECK_EQ(rdma_set_option(six, RDMA_OPTION_ID, RDMA_OPTION_ID_AFONLY, &on, sizeof(on)), 0);
@@ -265,23 +266,21 @@ static void test_not_ours(void)
 	addr = cm_loopback(AF_INET6, 0);
 	inet_pton(AF_INET6, "2001:db8::1", &six->sin6_addr);
 	CHECK_ERRNO(rdma_bind_addr(id, ADDR(addr)), EADDRNOTAVAIL);
-	/* A link-local address means nothing without its link. */
+	/* A link-local address is invalid without its link. */
 	inet_pton(AF_INET6, "fe80::1", &six->sin6_addr);
 	CHECK_ERRNO(rdma_bind_addr(id, ADDR(addr)), EINVAL);
 	CHECK_ERRNO(rdma_resolve_addr(id, NULL, ADDR(addr), 100), EINVAL);
-	/* The two addresses are of different families. */
+	/* The two addresses have different families. */
 	addr = cm_loopback(AF_INET6, 0);
 	CHECK_ERRNO(rdma_resolve_addr(id, ADDR(addr), ADDR(to), 100), EINVAL);
-	/* After all these errors the id is as it was. */
+	/* After all these errors, the id is unchanged. */
 	CHECK_EQ(rdma_resolve_addr(id, NULL, ADDR(to), 100), 0);
 	cm_expect(channel, RDMA_CM_EVENT_ADDR_RESOLVED, 0);
 	CHECK_EQ(rdma_destroy_id(id), 0);
 	rdma_destroy_event_channel(channel);
 }
 
-/*
- * Processes
- */
+/* Processes */
 
 static void listen_until_told(int in, int out, uint16_t port)
 {
@@ -313,7 +312,7 @@ static void listens_on_this_port(int in, int out)
 	listen_until_told(in, out, child_hear(in));
 }
 
-/* The child listens on this port, 0 for any, and says its port, or the errno if it cannot. */
+/* The child listens on this port, 0 for any. Returns its port, or the errno of its failure. */
 static int child_takes(struct child *c, uint16_t port)
 {
 	child_say(c->to, port);
@@ -342,7 +341,7 @@ static void test_two_processes(void)
 	CHECK_EQ(child_end(&second), 0);
 	kill(first.pid, SIGKILL);
 	CHECK_EQ(child_end(&first), 128 + SIGKILL);
-	/* A process that has died leaves nothing behind. */
+	/* A process that has died leaves the port free. */
 	second = child_start(listens_on_this_port);
 	CHECK_EQ(child_takes(&second, port), 0);
 	kill(second.pid, SIGKILL);
@@ -350,8 +349,8 @@ static void test_two_processes(void)
 }
 
 /*
- * A listener is killed, and another one takes its port at once. A client of the first one connects
- * again at once, and may take the association for the same one.
+ * A listener is killed, and another one takes its port at once. A client of the first listener
+ * reconnects at once, and may assume that its association still exists.
  */
 static void restarted(bool idle)
 {
@@ -372,7 +371,7 @@ static void restarted(bool idle)
 	CHECK_EQ(child_end(&c), 128 + SIGKILL);
 	CHECK_EQ(child_takes(&next, port), 0);
 	CHECK_EQ(child_hear(next.from), port);
-	if (idle) { /* the new listener's answer says that it does not know the old association */
+	if (idle) { /* the new listener's answer shows that the old association is unknown */
 		struct sockaddr_storage to = cm_loopback(AF_INET, port);
 		struct rdma_event_channel *other = cm_channel();
 
@@ -401,10 +400,10 @@ static void test_restarted_under_a_connection(void)
 	restarted(true);
 }
 
-/* Returns how long it takes until another process can have the port. */
+/* Waits until another process can have the port. */
 static void expect_free(uint16_t port)
 {
-	double end = now_seconds() + 1.5; /* less than an idle association is kept */
+	double end = now_seconds() + 1.5; /* less than the lifetime of an idle association */
 	struct sockaddr_storage addr = cm_loopback(AF_INET, port);
 	int ret;
 
@@ -434,7 +433,7 @@ static void connects(int in, int out)
 }
 
 /*
- * Without a listener and connections a port is free, although the process lives, and its peer does.
+ * Without a listener and connections, a port is free, although the process and its peer continue.
  */
 static void port_is_free_again(bool peer_disconnects, bool listener_first)
 {
@@ -480,7 +479,7 @@ static void test_free_again_listener_first(void)
 	port_is_free_again(true, true);
 }
 
-/* The same for a port that was bound for a connection. */
+/* The same for the local port of a connection. */
 static void test_free_again_client(void)
 {
 	struct child c = child_start(listens_on_any_port);
@@ -528,7 +527,7 @@ static void test_connection_outlives_listener(void)
 	sleep_ms(200);
 	cm_transfer(l.a, l.b);
 	cm_transfer(l.b, l.a);
-	/* The process itself can listen there again. */
+	/* The same process can listen there again. */
 	l.listener = cm_id(l.listening);
 	CHECK_EQ(rdma_bind_addr(l.listener, ADDR(to)), 0);
 	CHECK_EQ(rdma_listen(l.listener, 1), 0);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* ALSO: several.cm_process --engines 3 -- */
 /*
- * Connections and their processes: the effects of fork(), the fate of descriptors, and the possible
- * number of connections. cm_gone.c has the end of a process. Each case has a process of its own,
+ * Connections and their processes: the effects of fork(), closed descriptors, and the possible
+ * number of connections. cm_gone.c has the end of a process. Each case runs in a separate process,
  * which makes new RDMA objects.
  */
 #define _GNU_SOURCE
@@ -58,9 +58,7 @@ static void server(int in, int out)
 	rdma_destroy_event_channel(channel);
 }
 
-/*
- * UDP sockets that speak no SCTP
- */
+/* UDP sockets without SCTP */
 
 static int udp_socket(struct sockaddr_storage *addr)
 {
@@ -100,7 +98,7 @@ static void test_silent_peer(void)
 	close(fd);
 }
 
-/* Sends noise, and then sends back what was sent. */
+/* Sends noise, and then returns all datagrams. */
 static void *babble(void *arg)
 {
 	int fd = *(int *)arg;
@@ -133,9 +131,7 @@ static void test_babbling_peer(void)
 	close(fd);
 }
 
-/*
- * Many
- */
+/* Many connections */
 
 #define THREADS 8
 #define ROUNDS 50
@@ -260,16 +256,14 @@ static void connect_use_close(struct cm_link *l, int i)
 	cm_expect(l->active, RDMA_CM_EVENT_ESTABLISHED, 0);
 	cm_transfer(a, b);
 	cm_transfer(b, a);
-	/* The connection is ended by the one side, by the other, or by neither. */
+	/* One side, the other side, or neither side ends the connection. */
 	if (i % 3)
 		CHECK_EQ(rdma_disconnect(i % 3 == 1 ? a : b), 0);
 	cm_destroy(a);
 	cm_destroy(b);
 }
 
-/*
- * Pools grow to the number that was once needed at the same time; only a leak grows in both halves.
- */
+/* Pools grow to the maximum that was needed at the same time. Only a leak grows in both halves. */
 static void test_nothing_grows(void)
 {
 	struct usage before = { 0 }, half = { 0 }, after;
@@ -278,7 +272,7 @@ static void test_nothing_grows(void)
 	cm_link_open(&l);
 	for (int i = 0; i < 1000; i++) {
 		connect_use_close(&l, i);
-		/* Now and then, with an association and an endpoint of their own. */
+		/* Every tenth time, with a new association and endpoint. */
 		if (i % 10 == 0) {
 			cm_link_open(&other);
 			cm_link_close(&other);
@@ -298,9 +292,7 @@ static void test_nothing_grows(void)
 #endif
 }
 
-/*
- * Fork
- */
+/* Fork */
 
 static void test_fork(void)
 {
@@ -319,8 +311,8 @@ static void test_fork(void)
 		struct rdma_cm_event *event;
 
 		/*
-		 * The child cannot reach the parent's objects, and the parent's connections stay as
-		 * they are.
+		 * The child cannot reach the parent's objects, and the parent's connections are
+		 * unaffected.
 		 */
 		CHECK(rdma_disconnect(l.a));
 		CHECK_EQ(fcntl(l.active->fd, F_SETFL, O_NONBLOCK), 0);
@@ -348,7 +340,7 @@ static void test_fork(void)
 	cm_link_close(&l);
 }
 
-/* In a process of its own: a connection with all objects, which exist when the process ends. */
+/* In a child process: a connection with all objects, which still exist when the process ends. */
 static void connect_anew(struct ibv_context *before, int depth)
 {
 	struct cm_link l;
@@ -373,17 +365,15 @@ static void connect_anew(struct ibv_context *before, int depth)
 }
 
 /*
- * librdmacm keeps the devices that it has opened. The child's device is another one, which it finds
- * and opens: so a child connects as if nothing had been before, and so does a child of that child.
+ * librdmacm keeps its devices open. The child's device is a different one, which the child finds
+ * and opens. So a child connects without regard to its parent, and so does a child of that child.
  */
 static void test_fork_and_connect(void)
 {
 	connect_anew(NULL, 2);
 }
 
-/*
- * Descriptors
- */
+/* Descriptors */
 
 static void close_by_range(void)
 {
@@ -401,7 +391,7 @@ static void close_one_by_one(void)
 		close(fd);
 }
 
-/* Opens descriptors of the application's own, which get the numbers that are free now. */
+/* Opens the application's own files, which get the lowest free descriptors. */
 #define FILES 64
 
 static void open_files(int *fd)
@@ -440,7 +430,7 @@ static void closes_all(int in, void (*close_all)(void))
 	cpu = cpu_seconds();
 	sleep_ms(500);
 	CHECK(cpu_seconds() - cpu < 0.1);
-	/* It can begin anew. */
+	/* The process can start again. */
 	cm_link_open(&l);
 	cm_transfer(l.a, l.b);
 	cm_link_close(&l);
@@ -465,7 +455,7 @@ static void closes_one_by_one(int in, int out)
 	closes_all(in, close_one_by_one);
 }
 
-/* A channel that is closed ends its connections, as if the program had closed only that. */
+/* Closing a channel's descriptor ends its connections, as if the program had closed only that. */
 static void closed_all(void (*run)(int in, int out))
 {
 	struct child c = child_start(run);
@@ -500,8 +490,9 @@ static void test_close_each(void)
 }
 
 /*
- * A program that lists its open descriptors finds its own alone, and the same list after closing
- * all objects. The device's own descriptors, which the device closes later, are not in the list.
+ * A program that lists its open descriptors finds only its own descriptors, and the same list after
+ * all objects are closed. The device's own descriptors, which the device closes later, are not in
+ * the list.
  */
 static void test_own_descriptors_alone(void)
 {
@@ -535,7 +526,10 @@ static void test_no_standard_streams(void)
 	cm_link_close(&l);
 }
 
-/* Makes RDMA objects until n descriptors are used up: 0, or the errno of the call that failed. */
+/*
+ * Makes RDMA objects until n descriptors are in use. Returns 0, or the errno of the call that
+ * failed.
+ */
 static int try_with(rlim_t n)
 {
 	struct rlimit limit = { n, n };
@@ -557,7 +551,7 @@ static int try_with(rlim_t n)
 		return errno;
 	event = NULL;
 	CHECK_EQ(rdma_get_cm_event(channel, &event), 0);
-	/* The device is open by now; if a call fails librdmacm returns -1, and sets errno. */
+	/* The device is open by now. If a call fails, librdmacm returns -1 and sets errno. */
 	if (event->event != RDMA_CM_EVENT_ADDR_RESOLVED)
 		return event->status == -1 ? errno : -event->status;
 	rdma_ack_cm_event(event);
@@ -581,7 +575,7 @@ static void test_few_descriptors(void)
 		}
 		CHECK_EQ(waitpid(pid, &status, 0), pid);
 		CHECK(WIFEXITED(status));
-		/* librdmacm says ENODEV if it could not open the device. */
+		/* librdmacm returns ENODEV if it could not open the device. */
 		status = WEXITSTATUS(status);
 		if (status && status != EMFILE && status != ENODEV)
 			fprintf(stderr, "%d descriptors: errno %d\n", n, status);

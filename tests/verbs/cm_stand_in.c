@@ -3,16 +3,16 @@
 /* ALSO: iwarp.cm_stand_in --personality iwarp -- */
 /* ALSO: ib.cm_stand_in --personality ib -- */
 /*
- * Connections of rdma_cm that name no QP for connections, as UCX makes them: what the two sides tell each other
- * by them, and the addresses in rdma_init_qp_attr(), connects QPs of the program's own. An iWARP device refuses
- * them.
+ * Connections of rdma_cm without a QP number for connections, as UCX makes them. Their private
+ * data, and the addresses in rdma_init_qp_attr(), connect the program's own QPs. An iWARP device
+ * refuses such connections.
  */
 #include "fixture/cm.h"
 
 #define LEN 4000
-#define NOBODY 0xabcdef /* the number of no QP */
+#define NOBODY 0xabcdef /* no QP has this number */
 
-/* A program's own QP, which rdma_cm is not told of. */
+/* A program's own QP, unknown to rdma_cm. */
 struct own {
 	struct ibv_pd *pd;
 	struct ibv_cq *cq;
@@ -76,7 +76,10 @@ static void move(struct own *o, struct rdma_cm_id *id, enum ibv_qp_state state, 
 	CHECK_EQ(ibv_modify_qp(o->qp, &attr, mask), 0);
 }
 
-/* The masks are those of InfiniBand, so that a program puts in the number alone; 0: that of rdma_cm. */
+/*
+ * The masks are those of InfiniBand, so that a program only sets the number. peer 0: the number of
+ * rdma_cm.
+ */
 static void connect_own(struct own *o, struct rdma_cm_id *id, uint32_t peer)
 {
 	move(o, id, IBV_QPS_INIT, 0);
@@ -143,7 +146,7 @@ static struct rdma_conn_param param_of(uint32_t qp_num, const uint32_t *own)
 	};
 }
 
-/* The number that the peer has put into its private data. */
+/* The QP number in the peer's private data. */
 static uint32_t told(struct rdma_cm_event *event)
 {
 	uint32_t num;
@@ -167,7 +170,7 @@ static void ask(struct ends *e, const struct own *a)
 	rdma_ack_cm_event(event);
 }
 
-/* The passive side names a QP that is not there, the active side one of UD. */
+/* The passive side sends the number of a missing QP, the active side that of a UD QP. */
 static void test_own_qps(void)
 {
 	static struct own a, b;
@@ -197,7 +200,7 @@ static void test_own_qps(void)
 	cm_expect(e.active, RDMA_CM_EVENT_DISCONNECTED, 0);
 	cm_expect(e.passive, RDMA_CM_EVENT_DISCONNECTED, 0);
 	CHECK_EQ(rdma_disconnect(e.b), 0);
-	/* The program's QPs are none of rdma_cm's, and go on. */
+	/* The program's own QPs are independent of rdma_cm, and continue. */
 	transfer(&a, &b, 3);
 	own_close(&a);
 	own_close(&b);
@@ -214,7 +217,9 @@ static void check_dest(const struct own *o, uint32_t peer)
 	CHECK_EQ(attr.dest_qp_num, peer);
 }
 
-/* Both sides name QPs that they move themselves, to the peer that rdma_init_qp_attr() names. */
+/*
+ * Both sides send the numbers of QPs that they move themselves, to the peer in rdma_init_qp_attr().
+ */
 static void test_named_qps(void)
 {
 	static struct own a, b;
@@ -265,7 +270,7 @@ static void test_rejected(void)
 	ends_close(&e);
 }
 
-/* The peer's QP is one that rdma_cm connects. What it sends waits for a receive, which does not come. */
+/* The peer's QP is connected by rdma_cm. A Send to it waits for a receive, which does not come. */
 static void test_real_peer(void)
 {
 	static struct own a;
@@ -288,7 +293,7 @@ static void test_real_peer(void)
 	rdma_destroy_event_channel(e.active);
 }
 
-/* What says who the peer is. */
+/* The attributes that identify the peer. */
 static void test_attributes(void)
 {
 	const int rtr = IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN |
@@ -325,7 +330,7 @@ static void test_refused(void)
 	ends_close(&e);
 }
 
-/* A number of none at all stands for nothing on any device. */
+/* No number at all is an error on any device. */
 static void test_no_number(void)
 {
 	struct rdma_conn_param param = { 0 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* ALSO: peer_to_peer.cm_sync --peer-to-peer send -- */
-/* The layers that librdmacm has above its events: endpoints, synchronous ids, and rsockets. */
+/* The layers of librdmacm above its events: endpoints, synchronous ids, and rsockets. */
 #include "cm.h"
 
 #include <arpa/inet.h>
@@ -11,9 +11,7 @@
 #include <rdma/rdma_verbs.h>
 #include <rdma/rsocket.h>
 
-/*
- * Endpoints
- */
+/* Endpoints */
 
 static struct rdma_addrinfo *getaddrinfo_of(const char *port, int flags)
 {
@@ -43,7 +41,7 @@ static void *passive(void *arg)
 
 	CHECK_EQ(rdma_get_request(listener, &id), 0);
 	CHECK(id->qp && id->event->event == RDMA_CM_EVENT_CONNECT_REQUEST);
-	CHECK_EQ(id->event->param.conn.private_data_len, 56); /* as a REQ has it */
+	CHECK_EQ(id->event->param.conn.private_data_len, 56); /* as in a REQ */
 	CHECK(!strcmp(id->event->param.conn.private_data, TEXT));
 	mr = rdma_reg_msgs(id, buf, sizeof(buf));
 	again_mr = rdma_reg_msgs(id, again, sizeof(again));
@@ -56,7 +54,7 @@ static void *passive(void *arg)
 	CHECK_EQ(rdma_post_send(id, NULL, again, sizeof(again), again_mr, 0), 0);
 	CHECK_EQ(rdma_get_send_comp(id, &wc), 1);
 	CHECK_EQ(wc.status, IBV_WC_SUCCESS);
-	/* Now the other side disconnects. */
+	/* The passive side disconnects. */
 	CHECK_EQ(rdma_disconnect(id), 0);
 	CHECK_EQ(rdma_dereg_mr(mr), 0);
 	CHECK_EQ(rdma_dereg_mr(again_mr), 0);
@@ -108,7 +106,7 @@ static void test_endpoints(void)
 	rdma_destroy_ep(listener);
 }
 
-/* An id without a channel waits for the outcome by itself. */
+/* An id without a channel waits for the outcome itself. */
 static void test_synchronous(void)
 {
 	struct sockaddr_storage to = cm_loopback(AF_INET, htons(1));
@@ -128,9 +126,7 @@ static void test_synchronous(void)
 	CHECK_EQ(rdma_destroy_id(id), 0);
 }
 
-/*
- * Rsockets
- */
+/* Rsockets */
 
 #define STREAM (1 << 20)
 
@@ -187,9 +183,9 @@ static int listening(struct sockaddr_storage *addr)
 }
 
 /*
- * librdmacm has one thread for all connections of a process that are being made. That thread may
- * wait for a socket which is sending, while raccept() of the other end waits for the thread: then
- * that end would never receive.
+ * librdmacm has one thread for all pending connections of a process. That thread may wait for a
+ * sending socket, while raccept() of the peer's end waits for the thread: then that end would never
+ * receive.
  */
 static pthread_barrier_t accepted;
 
@@ -223,7 +219,7 @@ static void stream(int family, bool nonblocking)
 		struct pollfd pfd = { .fd = s, .events = POLLOUT };
 
 		CHECK_EQ(rfcntl(s, F_SETFL, O_NONBLOCK), 0);
-		/* It returns at once if the events came before it was called. */
+		/* rconnect() returns at once if the events came before the call. */
 		if (rconnect(s, (struct sockaddr *)&addr, sizeof(addr)))
 			CHECK_EQ(errno, EINPROGRESS);
 		CHECK_EQ(rpoll(&pfd, 1, WAIT_SECONDS * 1000), 1);

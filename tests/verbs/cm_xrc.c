@@ -3,8 +3,8 @@
 /* ALSO: iwarp.cm_xrc --personality iwarp -- */
 /* ALSO: ib.cm_xrc --personality ib -- */
 /*
- * XRC over rdma_cm, as librdmacm's synchronous ids have it: the domain, the SRQ and its CQ are of its
- * making, and the number of the SRQ goes to the peer as private data.
+ * XRC over rdma_cm by librdmacm's synchronous ids: librdmacm makes the domain, the SRQ and its CQ.
+ * The number of the SRQ goes to the peer as private data.
  */
 #include "child.h"
 #include "cm.h"
@@ -16,17 +16,17 @@
 #define LEN 64
 #define CLIENTS 2
 
-/* What a server tells in its private data, in host byte order. */
+/* The server's private data, in host byte order. */
 struct told {
 	uint64_t addr;
 	uint32_t rkey;
 	uint32_t srq_num;
 };
 
-/* One of the connections of a server; they are told of one SRQ each. */
+/* A connection of a server; its private data has one SRQ. */
 struct end {
 	struct rdma_cm_id *id;
-	uint8_t buf[3 * LEN]; /* a receive, what is written, what is read */
+	uint8_t buf[3 * LEN]; /* a receive, a Write's data, a Read's data */
 	struct ibv_mr *mr;
 };
 
@@ -34,7 +34,7 @@ static struct rdma_cm_id *create(const char *port, int flags, enum ibv_qp_type t
 {
 	struct rdma_addrinfo *res,
 		hints = { .ai_flags = flags, .ai_port_space = RDMA_PS_IB, .ai_qp_type = type };
-	/* As rdma_xserver and rdma_xclient ask for them. */
+	/* The same as in rdma_xserver and rdma_xclient. */
 	struct ibv_qp_init_attr attr = {
 		.cap = { .max_send_wr = type == IBV_QPT_XRC_SEND ? 4 : 0,
 			 .max_send_sge = type == IBV_QPT_XRC_SEND,
@@ -61,7 +61,7 @@ static struct rdma_cm_id *listener_at(char port[8])
 	return id;
 }
 
-/* Takes a request, gives it an SRQ with a receive, and accepts it. */
+/* Gets a request, gives its id an SRQ with a receive, and accepts the request. */
 static void accept_one(struct rdma_cm_id *listener, struct end *e)
 {
 	struct ibv_srq_init_attr attr = { .attr = { .max_wr = 2, .max_sge = 1 } };
@@ -72,7 +72,7 @@ static void accept_one(struct rdma_cm_id *listener, struct end *e)
 
 	CHECK_EQ(rdma_get_request(listener, &e->id), 0);
 	CHECK_EQ(e->id->qp->qp_type, IBV_QPT_XRC_RECV);
-	/* librdmacm takes its PD back from the QP, and makes the SRQ of the id in it. */
+	/* librdmacm sets its PD from the QP, and makes the id's SRQ in this PD. */
 	CHECK(e->id->pd && e->id->qp->pd == e->id->pd);
 	CHECK_EQ(rdma_create_srq(e->id, NULL, &attr), 0);
 	CHECK(e->id->srq->pd == e->id->pd);
@@ -159,7 +159,10 @@ static void test_endpoints(void)
 	CHECK_EQ(pthread_create(&thread, NULL, serve, listener), 0);
 	for (int i = 0; i < CLIENTS; i++)
 		told[i] = connect_one(port, &ends[i]);
-	/* The SRQs are of one domain, so a connection reaches both: each sends to the other's. */
+	/*
+	 * The SRQs belong to one domain, so a connection reaches both: each client sends to the
+	 * other client's SRQ.
+	 */
 	for (int i = 0; i < CLIENTS; i++) {
 		struct end *e = &ends[i];
 		const struct told *to = &told[CLIENTS - 1 - i];
@@ -194,7 +197,7 @@ static void refuse(struct rdma_cm_id *listener)
 	CHECK(attr_ex.send_cq);
 	qp = ibv_create_qp_ex(id->verbs, &attr_ex);
 	CHECK(qp);
-	/* librdmacm takes the id's QP before it looks at the number. */
+	/* librdmacm uses the id's QP before the number. */
 	rdma_destroy_qp(id);
 	param.qp_num = qp->qp_num;
 	CHECK_ERRNO(rdma_accept(id, &param), EINVAL);
@@ -203,7 +206,7 @@ static void refuse(struct rdma_cm_id *listener)
 	rdma_destroy_ep(id);
 }
 
-/* Each side has to be of the same type: the client hears at once that it is not. */
+/* Both sides must have the same type: otherwise the client gets an error at once. */
 static void test_other_type(void)
 {
 	struct rdma_event_channel *channel = cm_channel();
@@ -229,7 +232,7 @@ static void test_other_type(void)
 	rdma_destroy_event_channel(channel);
 }
 
-/* The side that connects is the one that sends, and the side that accepts receives. */
+/* The connecting side sends, and the accepting side receives. */
 static void test_wrong_ends(void)
 {
 	struct rdma_event_channel *channel = cm_channel();

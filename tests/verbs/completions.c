@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* ALSO: completions_lossy -- --lossy */
 /*
- * A work request that completes with success has reached the peer: what it wrote is in the peer's
- * memory, what it sent is in a receive there. Any other status says what the peer found wrong.
- *
- * Arguments: --lossy loses packets meanwhile; --rounds N is how often `told_by_a_pipe` writes.
+ * A work request that completes with success has reached the peer: its Write is in the peer's
+ * memory, its Send in a receive. Any other status is the error that the peer found. Arguments:
+ * --lossy loses packets; --rounds N sets the number of Writes in `told_by_a_pipe`.
  */
 #include "child.h"
 #include "deep.h"
@@ -16,7 +15,7 @@
 #include <unistd.h>
 
 #define SOME "meta l4proto udp numgen random mod 100 < 2"
-#define PATIENCE 20 /* of connecting: 4 s for each try */
+#define PATIENCE 20 /* for connecting: 4 s for each try */
 
 static void begin_loss(void)
 {
@@ -30,16 +29,14 @@ static void end_loss(void)
 		lose(NULL);
 }
 
-/*
- * What the peer refuses
- */
+/* Work requests that the peer refuses */
 
-#define TARGET (SIDE_BUF / 2) /* where in the buffer the memory is that the peer may refuse */
+#define TARGET (SIDE_BUF / 2) /* offset of the memory that the peer may refuse */
 #define TARGET_LEN 4096
-#define BEHIND 200000 /* where the Write behind the refused work request goes */
+#define BEHIND 200000 /* target offset of the Write after the refused work request */
 #define LONG 70000
 
-/* What is wrong with the work request, or at the peer. */
+/* The fault of the work request, or of the peer. */
 enum fault {
 	KEY,
 	BOUNDS,
@@ -47,7 +44,7 @@ enum fault {
 	PD,
 	ODD,	  /* the address of an atomic */
 	TOO_LONG, /* for the receive */
-	RECEIVE,  /* its memory */
+	RECEIVE,  /* the receive's memory */
 	NO_RECEIVE,
 };
 
@@ -56,7 +53,7 @@ struct refusal {
 	enum fault fault;
 	enum ibv_wc_status status;
 	int event;		    /* of the peer's QP; NO_EVENT: none */
-	enum ibv_wc_status receive; /* of the peer's receive, if there is one */
+	enum ibv_wc_status receive; /* of the peer's receive, if any */
 };
 
 #define NO_EVENT (-1)
@@ -95,7 +92,7 @@ static const struct refusal refusals[] = {
 	  0 },
 };
 
-/* The receiving side's memory of a refusal. */
+/* The receiver's memory for a refusal. */
 struct target {
 	struct ibv_pd *other;
 	struct ibv_mr *mr;
@@ -119,7 +116,7 @@ static void close_target(struct target *t)
 	CHECK_EQ(ibv_dealloc_pd(t->other), 0);
 }
 
-/* Posts one receive for the Send that arrives, and one for the work request that is refused. */
+/* Posts one receive for the Send that arrives, and one for the refused work request. */
 static void post_receives(const struct refusal *r, struct side *to)
 {
 	struct ibv_sge sge = sge_of(to->mr, to->buf + SIDE_BUF - 4096, 100);
@@ -175,7 +172,7 @@ static struct ibv_send_wr make_refused(const struct refusal *r, const struct tar
 	return wr;
 }
 
-/* Posts all work requests by one call; the one that is refused is signaled or not. */
+/* Posts all work requests by one call. The refused work request is signaled or not. */
 static void post_requests(const struct refusal *r, const struct target *t, struct side *from,
 			  struct side *to, bool signaled)
 {
@@ -204,7 +201,7 @@ static void post_requests(const struct refusal *r, const struct target *t, struc
 			wr[i].wr.rdma.rkey = to->mr->rkey;
 		}
 		sge[i] = sge_of(from->mr, from->buf, what[i].len);
-		if (i == BEHIND_READ) /* what it brings must not change what the others send */
+		if (i == BEHIND_READ) /* this Read must not change the data of the Sends */
 			sge[i].addr += TARGET;
 		if (is_atomic(wr[i].opcode)) {
 			sge[i].addr += TARGET;
@@ -220,7 +217,7 @@ static void post_requests(const struct refusal *r, const struct target *t, struc
 	CHECK_EQ(ibv_post_send(from->qp, wr, &bad), 0);
 }
 
-/* A request is looked at when it is answered, and what is behind it may arrive before (RFC 5040 5.5). */
+/* A request is checked when it is answered. Later data may arrive before (RFC 5040 5.5). */
 static bool is_request(const struct refusal *r)
 {
 	return r->opcode == IBV_WR_RDMA_READ || is_atomic(r->opcode);
@@ -257,7 +254,7 @@ static void expect_refusal(const struct refusal *r, struct side *from, struct si
 		EXPECT_ASYNC(to->qp->context, { r->event, to->qp });
 }
 
-/* back: the side that has accepted is the one whose work request is refused. */
+/* back: the work request of the accepting side is refused. */
 static void refused(const struct refusal *r, bool back)
 {
 	struct pair_options o = { .rnr_set = true };
@@ -276,8 +273,8 @@ static void refused(const struct refusal *r, bool back)
 	expect_broken(&p);
 	expect_no_async(p.a.qp->context, 1);
 	/*
-	 * DDP places out of order, so what came behind a packet that was lost, or that waited for its
-	 * receive, may be there.
+	 * DDP places out of order. So data after a lost packet, or after a packet that waited for
+	 * its receive, may be in memory.
 	 */
 	if (!lossy && r->fault != NO_RECEIVE && !is_request(r))
 		for (int i = BEHIND; i < BEHIND + LONG; i++)
@@ -298,7 +295,9 @@ static void test_refused(void)
 	}
 }
 
-/* A work request that is wrong itself: all before it arrive, although they were under way. */
+/*
+ * A local work request with an error: all earlier requests arrive, although they were outstanding.
+ */
 static void test_wrong_here(void)
 {
 	static const enum ibv_wr_opcode opcodes[] = { IBV_WR_SEND, IBV_WR_RDMA_WRITE,
@@ -345,9 +344,7 @@ static void test_wrong_here(void)
 	}
 }
 
-/*
- * Sends without a receive
- */
+/* Sends without a receive */
 
 #define SENDS 20
 #define SEND_LEN 65536u
@@ -375,7 +372,10 @@ static struct ibv_sge message(const struct ibv_mr *mr, unsigned int i)
 	return sge_of(mr, (uint8_t *)mr->addr + (size_t)i * SEND_LEN, SEND_LEN);
 }
 
-/* A Send of LONG bytes, which begin the sender's memory, is in the receive of that id when it is complete. */
+/*
+ * Sends LONG bytes, from the start of the sender's memory. At completion, they are in the receive
+ * with this id.
+ */
 static void send_long(struct side *from, struct side *to, uint64_t id, unsigned int seed)
 {
 	struct ibv_sge sge = sge_of(to->mr, to->buf + TARGET, LONG);
@@ -390,7 +390,10 @@ static void send_long(struct side *from, struct side *to, uint64_t id, unsigned 
 	CHECK_EQ(wc.wr_id, id);
 }
 
-/* Data goes in both directions of a connection; a Send only if b has no Sends of a's to wait for. */
+/*
+ * Transfers data in both directions of a connection. sends: also a Send, which needs that b has no
+ * waiting Sends of a.
+ */
 static void goes_on(struct pair *p, bool sends, unsigned int seed)
 {
 	struct ibv_sge sge = sge_of(p->b.mr, p->b.buf, LONG);
@@ -409,8 +412,8 @@ static void goes_on(struct pair *p, bool sends, unsigned int seed)
 }
 
 /*
- * With rnr_retry_count 7 they wait however many bytes they are, and nothing else does: neither what
- * the peer asks of this QP, nor other QPs between the same two.
+ * With rnr_retry_count 7, Sends of any size wait for receives. Nothing else waits: neither the
+ * peer's requests to this QP, nor other QPs between the same two sides.
  */
 static void test_no_receives(void)
 {
@@ -452,9 +455,7 @@ static void test_no_receives(void)
 	end_loss();
 }
 
-/*
- * Send with immediate data and payload
- */
+/* Send with immediate data and payload */
 
 static void send_imm(struct side *s, bool by_wr, uint64_t wr_id, uint32_t len, unsigned int flags)
 {
@@ -501,7 +502,7 @@ static void expect_imm(struct pair *p, uint64_t wr_id, uint32_t len)
 	CHECK_EQ(ibv_poll_cq(p->b.recv_cq, 1, &wc), 0);
 }
 
-/* late: the receive is posted when the message is there already. */
+/* late: the receive is posted after the message has arrived. */
 static void imm_and_payload(bool by_wr, bool late)
 {
 	static const uint32_t lengths[] = { 0, 1, 200, 4096, 4097, SIDE_BUF };
@@ -527,7 +528,7 @@ static void imm_and_payload(bool by_wr, bool late)
 		}
 		expect_imm(&p, i, lengths[i]);
 	}
-	/* A plain Send behind it has no immediate data. */
+	/* A later plain Send has no immediate data. */
 	CHECK_EQ(post_recv(&p.b, 1, &sge, 1), 0);
 	CHECK_EQ(post_send(&p.a, 2, NULL, 0, IBV_SEND_SIGNALED), 0);
 	expect_wc(p.b.recv_cq, IBV_WC_SUCCESS, &wc);
@@ -542,11 +543,9 @@ static void test_imm_and_payload(void)
 		imm_and_payload(i & 1, i & 2);
 }
 
-/*
- * A pipe tells the peer that the completion is there
- */
+/* A pipe reports the completion to the peer */
 
-static unsigned int rounds; /* 0: as many as are usual */
+static unsigned int rounds; /* 0: the usual number */
 
 enum { WRITE_LITTLE, WRITE_PAGE, WRITE_MANY, SEND_ONE, KINDS };
 static const uint32_t lengths[KINDS] = { 8, 4096, 60000, 1000 };
@@ -556,7 +555,7 @@ static unsigned int usual_rounds(void)
 	return rounds ? rounds : lossy ? 1000 : 20000;
 }
 
-/* Looks at the memory when the pipe has told it to. It neither polls nor calls the device before. */
+/* Checks the memory after a message of the pipe, without an earlier poll or call of the device. */
 static void look(int in, int out)
 {
 	struct where to, me;
@@ -587,7 +586,7 @@ static void look(int in, int out)
 	CHECK_EQ(ibv_close_device(ctx), 0);
 }
 
-/* One round; `many` are pieces of which only the last one is signaled. */
+/* One round. WRITE_MANY writes pieces, and only the last one is signaled. */
 static void write_one(struct side *s, const struct where *to, unsigned int round)
 {
 	unsigned int kind = round % KINDS;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* ALSO: completions_ends_lossy -- --lossy */
 /*
- * One side goes. A sender that goes behind its last completion takes nothing with it, whenever the
- * receiver posts its receives and looks; and if the peer goes, a sender learns that nobody answers.
+ * One side ends. If a sender ends after its last completion, no data is lost, whenever the receiver
+ * posts its receives and polls. If the peer ends, a sender gets an error.
  */
 #include "child.h"
 #include "deep.h"
@@ -14,16 +14,16 @@
 #include <unistd.h>
 
 #define SOME "meta l4proto udp numgen random mod 100 < 2"
-#define PATIENCE 20 /* of connecting: 4 s for each try */
+#define PATIENCE 20 /* for connecting: 4 s for each try */
 #define SENDS 40
-#define SEND_LEN 1000 /* all of it fits the first congestion window */
+#define SEND_LEN 1000 /* all of this fits the first congestion window */
 #define WRITE_AT (SENDS * SEND_LEN)
 #define WRITE_LEN 30000
-#define LATER 1000 /* ms until the receiver does something */
+#define LATER 1000 /* ms until the receiver acts */
 
 enum way { DESTROYS, DISCONNECTS, TO_ERROR, TO_RESET, EXITS, IS_KILLED };
 
-/* SENDS Sends, and a Write with immediate data, of which only the last one is signaled. */
+/* SENDS Sends, and a Write with immediate data. Only the Write is signaled. */
 static void send_all(struct side *s, uint64_t remote, uint32_t rkey)
 {
 	struct ibv_sge sge;
@@ -52,7 +52,7 @@ static void post_receives(struct side *s)
 	}
 }
 
-/* All is there, and has been reported: nothing has to arrive any more. */
+/* Checks that everything has arrived and completed: nothing more can arrive. */
 static void expect_all(struct side *s)
 {
 	struct ibv_wc wc;
@@ -67,7 +67,7 @@ static void expect_all(struct side *s)
 	CHECK(filled(s->buf + WRITE_AT, WRITE_LEN, SENDS));
 }
 
-/* The sender is a thread, as it waits for its completion while the receives are posted. */
+/* The sender is a thread: it waits for its completion while the receives are posted. */
 static void *send_and_go(void *arg)
 {
 	struct pair *p = ((void **)arg)[0];
@@ -86,7 +86,7 @@ static void *send_and_go(void *arg)
 	return NULL;
 }
 
-/* Connections of the connection manager. late: receives are posted when all has been sent. */
+/* Connections of the connection manager. late: receives are posted after all has been sent. */
 static void goes(enum way way, bool late)
 {
 	struct pair_options o = { .cap = { 64, 64, 1, 1, 0 } };
@@ -121,9 +121,7 @@ static void test_goes(void)
 	}
 }
 
-/*
- * Processes, whose QPs are connected out of band
- */
+/* Processes with QPs that are connected out of band */
 
 static void meet_peer(struct side *s, struct where *to, int in, int out)
 {
@@ -167,7 +165,7 @@ static void leaves(bool killed, bool late)
 	struct where to;
 	struct side s;
 
-	deep_cut(); /* what is sent first is lost */
+	deep_cut(); /* the first packets are lost */
 	meet_peer(&s, &to, c.from, c.to);
 	if (late)
 		sleep_ms(LATER);
@@ -202,9 +200,7 @@ static void test_is_killed_before_receives(void)
 	leaves(true, true);
 }
 
-/*
- * The peer goes
- */
+/* The end of the peer */
 
 static void be_there(int in, int out)
 {
@@ -217,7 +213,10 @@ static void be_there(int in, int out)
 	pause();
 }
 
-/* What was complete before stays so; the oldest one learns that nobody answers. */
+/*
+ * Earlier completions stay successful. The oldest outstanding work request gets an error: the peer
+ * does not answer.
+ */
 static void peer_goes(int signal)
 {
 	int status;
@@ -234,7 +233,7 @@ static void peer_goes(int signal)
 	CHECK_EQ(post_send(&s, 1, NULL, 0, IBV_SEND_SIGNALED), 0);
 	expect_wc(s.send_cq, IBV_WC_SUCCESS, &wc);
 	CHECK_EQ(kill(c.pid, signal), 0);
-	if (signal == SIGSTOP) /* until then its threads may still run */
+	if (signal == SIGSTOP) /* until then, the peer's threads may still run */
 		CHECK_EQ(waitpid(c.pid, &status, WUNTRACED), c.pid);
 	if (signal == SIGKILL)
 		CHECK_EQ(child_end(&c), 128 + SIGKILL);

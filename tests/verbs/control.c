@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The control socket of this very process: what it answers about objects that the test knows, to
- * several askers, while others work, and who is not served.
+ * The control socket of this process: its answers about known objects, to several clients, while
+ * other threads work; and clients that it does not serve.
  */
 #define _GNU_SOURCE
 #include "child.h"
@@ -17,9 +17,9 @@
 #include <unistd.h>
 
 #define ANSWER_MAX (1 << 20)
-#define MANY 300 /* QPs: more than are told of at once */
+#define MANY 300 /* QPs, more than an answer writes at once */
 #define ASKERS 20
-#define DESCRIPTORS 8192 /* the device's have numbers below that */
+#define DESCRIPTORS 8192 /* the device's descriptors are lower */
 
 static char dir[64]; /* the runtime directory */
 static char answer[ANSWER_MAX];
@@ -50,7 +50,7 @@ static void request(int fd, const char *text)
 	CHECK_EQ(send(fd, text, strlen(text), MSG_NOSIGNAL), strlen(text));
 }
 
-/* Reads until the process closes the connection. Returns how much that was. */
+/* Reads until the process closes the connection. Returns the number of bytes. */
 static size_t receive(int fd, char *buf)
 {
 	struct pollfd pfd = { .fd = fd, .events = POLLIN };
@@ -67,7 +67,7 @@ static size_t receive(int fd, char *buf)
 	return len;
 }
 
-/* Asks this process, which has to answer in full. */
+/* Requests an answer of this process, which must be complete. */
 static void ask(const char *text)
 {
 	int fd = connect_to(getpid());
@@ -80,7 +80,7 @@ static void ask(const char *text)
 	      (!strcmp(answer + len - 4, "end\n") || !strcmp(answer + len - 11, "{\"end\":{}}\n")));
 }
 
-/* The value of a member of the line of this kind that has this text in it; NULL: there is none. */
+/* Returns the value of a member in the line of this kind with this text, or NULL. */
 static const char *member(const char *kind, const char *with, const char *name)
 {
 	static char value[256];
@@ -117,7 +117,7 @@ static int64_t number(const char *text)
 	return strtoll(text, NULL, 10);
 }
 
-/* Checks a counter of a QP, once it is what it has to be: the last acknowledgement may be on its way. */
+/* Checks a counter of a QP, once it has this value: the last acknowledgement may be on its way. */
 static void expect_of_qp(const struct ibv_qp *qp, const char *name, int64_t value)
 {
 	double end = now_seconds() + WAIT_SECONDS;
@@ -137,7 +137,7 @@ static unsigned int lines(const char *begin)
 	return n;
 }
 
-/* ---- what it tells ---- */
+/* ---- answers ---- */
 
 /* Messages and bytes of each kind of work request, at both ends. */
 static void test_numbers(void)
@@ -189,7 +189,7 @@ static void test_numbers(void)
 	ask("1 text stat\n");
 	CHECK_EQ(lines("qp\t"), 0);
 	CHECK_EQ(lines("mr\t"), 0);
-	/* What they have done is still counted. */
+	/* The bytes of closed objects still count. */
 	CHECK_EQ(number(member("process", "", "sent_bytes")), 300 + 200000 + 70000);
 }
 
@@ -216,7 +216,7 @@ static void test_waits(void)
 	pair_close(&p);
 }
 
-/* Why a QP is in the error state. */
+/* The cause of a QP's error state. */
 static void test_error(void)
 {
 	struct pair p;
@@ -233,7 +233,7 @@ static void test_error(void)
 	pair_close(&p);
 }
 
-/* More objects than are told of at once: each stands there once. */
+/* More objects than an answer writes at once: each is listed once. */
 static void test_many(void)
 {
 	struct ibv_qp *qps[MANY];
@@ -278,7 +278,7 @@ static void *make_and_free(void *arg)
 	return NULL;
 }
 
-/* Writes go on, and objects come and go. */
+/* During Writes, objects come and go. */
 static void test_while_busy(void)
 {
 	struct stream stream;
@@ -307,9 +307,9 @@ static void test_while_busy(void)
 	close_side(&s);
 }
 
-/* ---- askers ---- */
+/* ---- clients ---- */
 
-/* What is no request gets one line, and ends the connection. */
+/* An invalid request gets one line, and ends the connection. */
 static void test_no_request(void)
 {
 	static const char *const requests[] = {
@@ -343,7 +343,7 @@ static void test_no_request(void)
 	ask("1 text stat\n");
 }
 
-/* Several at once, of whom some say nothing, or go away: the others are served. */
+/* Several clients at once. Some send nothing, or close their connection: the others are served. */
 static void test_askers(void)
 {
 	int fds[ASKERS], silent, gone;
@@ -359,7 +359,7 @@ static void test_askers(void)
 	request(gone, "1 json st");
 	close(gone);
 	for (int i = 0; i < ASKERS; i++) {
-		/* The backlog is shorter than that. */
+		/* The backlog is shorter than this number. */
 		fds[i] = connect_to(getpid());
 		CHECK(fds[i] >= 0);
 		request(fds[i], "1 text stat\n");
@@ -372,7 +372,9 @@ static void test_askers(void)
 	close_side(&s);
 }
 
-/* Who does not read an answer that is longer than what a socket holds keeps nobody else from asking. */
+/*
+ * A client that does not read an answer longer than a socket's buffer does not block other clients.
+ */
 static void test_does_not_read(void)
 {
 	struct ibv_qp *qps[MANY];
@@ -405,7 +407,7 @@ static void check_child(pid_t pid)
 	CHECK(WIFEXITED(status) && !WEXITSTATUS(status));
 }
 
-/* Whether a descriptor of this process listens at an AF_UNIX socket. */
+/* True if a descriptor of this process is a listening AF_UNIX socket. */
 static bool listens(void)
 {
 	int family, listening;
@@ -420,7 +422,9 @@ static bool listens(void)
 	return false;
 }
 
-/* The child of a fork() has its own socket if it has its own device; this process keeps its own. */
+/*
+ * The child of a fork() has its own socket if it has its own device. This process keeps its socket.
+ */
 static void test_fork(void)
 {
 	struct ibv_context *own;
@@ -438,7 +442,7 @@ static void test_fork(void)
 	pid = fork();
 	if (!pid) { /* without the device */
 		CHECK_EQ(connect_to(getpid()), -1);
-		/* The parent's socket refuses connections once the parent is gone. */
+		/* The parent's socket refuses connections after the parent's end. */
 		CHECK(!listens());
 		exit(0);
 	}
@@ -467,7 +471,7 @@ static int64_t of_process(const char *field)
 	return number(member("process", "", field));
 }
 
-/* Datagrams are messages of the process, as of the queue pair. */
+/* Datagrams count as messages of the process and of the queue pair. */
 static void test_datagrams(void)
 {
 	struct side a, b;
@@ -506,7 +510,7 @@ int main(int argc, char **argv)
 	CHECK(mkdtemp(dir));
 	setenv("XDG_RUNTIME_DIR", dir, 1);
 	status = run_tests_apart(argc, argv, tests, sizeof(tests) / sizeof(tests[0]));
-	/* Processes that are gone leave nothing behind. */
+	/* Processes leave nothing behind. */
 	snprintf(sockets, sizeof(sockets), "%s/sctpiw", dir);
 	if (rmdir(sockets) || rmdir(dir)) {
 		perror(sockets);

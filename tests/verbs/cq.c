@@ -6,7 +6,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* A CQ with a QP in the error state: what is posted completes at once. */
+/* A CQ with a QP in the error state: work requests complete at once. */
 struct kit {
 	struct ibv_context *ctx;
 	struct ibv_pd *pd;
@@ -82,7 +82,10 @@ static void complete(struct kit *k, unsigned int n)
 
 		CHECK_EQ(ibv_post_recv(k->qp, &wr, &bad), 0);
 	}
-	/* The progress thread may be about to flush them: whoever comes for its lock waits for that. */
+	/*
+	 * The progress thread may be about to flush them. A call that takes its lock waits for
+	 * this.
+	 */
 	CHECK_EQ(ibv_modify_qp(k->qp, &attr, IBV_QP_STATE), 0);
 }
 
@@ -140,7 +143,8 @@ static void test_modify(void)
 }
 
 /*
- * The event comes with the last of so many completions; with fewer of them once the period is over.
+ * The event comes with the last of this number of completions. With fewer completions, it comes
+ * after the period.
  */
 static void test_moderation(void)
 {
@@ -151,7 +155,7 @@ static void test_moderation(void)
 	CHECK_EQ(moderate(&k, 4, UINT16_MAX), 0);
 	CHECK_EQ(ibv_req_notify_cq(k.cq, 0), 0);
 	complete(&k, 3);
-	CHECK_EQ(moderate(&k, 4, UINT16_MAX), 0); /* the event comes when this changes */
+	CHECK_EQ(moderate(&k, 4, UINT16_MAX), 0); /* a change raises the event */
 	get_event(&k);
 	take(&k, 0, 3);
 	CHECK_EQ(ibv_req_notify_cq(k.cq, 0), 0);
@@ -166,12 +170,12 @@ static void test_moderation(void)
 		get_event(&k);
 		take(&k, 6 + 4 * round, 4);
 	}
-	/* Solicited completions are postponed in the same way. */
+	/* Solicited completions are delayed in the same way. */
 	CHECK_EQ(ibv_req_notify_cq(k.cq, 1), 0);
 	complete(&k, 1);
 	get_event(&k);
 	take(&k, 206, 1);
-	/* Without moderation, or with only one half of it, the event comes at once. */
+	/* Without moderation, or with only one of the two values, the event comes at once. */
 	CHECK_EQ(moderate(&k, 200, 0), 0);
 	CHECK_EQ(ibv_req_notify_cq(k.cq, 0), 0);
 	complete(&k, 1);
@@ -180,7 +184,7 @@ static void test_moderation(void)
 	CHECK_EQ(ibv_req_notify_cq(k.cq, 0), 0);
 	complete(&k, 1);
 	get_event(&k);
-	/* The CQ is destroyed while an event is due. */
+	/* The CQ is destroyed while an event is pending. */
 	CHECK_EQ(moderate(&k, 200, UINT16_MAX), 0);
 	CHECK_EQ(ibv_req_notify_cq(k.cq, 0), 0);
 	complete(&k, 1);
@@ -232,8 +236,8 @@ static uint64_t time_of_day(void)
 }
 
 /*
- * Completions have the time at which they came, whenever they are polled, by the clock that
- * ibv_query_rt_values_ex() tells.
+ * Completions have the time of their arrival, whenever they are polled, by the clock of
+ * ibv_query_rt_values_ex().
  */
 static void test_time_stamps(void)
 {
@@ -254,7 +258,7 @@ static void test_time_stamps(void)
 	CHECK_EQ(ibv_query_device_ex(k.ctx, NULL, &ex), 0);
 	CHECK(ex.completion_timestamp_mask && ex.hca_core_clock);
 	CHECK_EQ(ibv_query_rt_values_ex(k.ctx, &values), 0);
-	CHECK_EQ(values.comp_mask, 0); /* none of the values that were asked for is known */
+	CHECK_EQ(values.comp_mask, 0); /* the device has none of the requested values */
 
 	for (int i = 0; i < 5; i++) {
 		raw[i] = raw_clock(k.ctx);
@@ -273,14 +277,14 @@ static void test_time_stamps(void)
 
 		CHECK_EQ(cq->wr_id, i);
 		CHECK(stamp >= raw[i] && stamp <= raw[i + 1] && stamp >= last);
-		/* The time of day may have been set meanwhile, by less than a second. */
+		/* The time of day may have been set in between, by less than a second. */
 		CHECK(ns + 1000000000 >= wall[i] && ns <= wall[i + 1] + 1000000000);
 		last = stamp;
 		CHECK_EQ(ibv_next_poll(cq), i < 3 ? 0 : ENOENT);
 	}
 	ibv_end_poll(cq);
 
-	/* A tick is as long as the device says. */
+	/* A tick has the length that the device reports. */
 	start = now_seconds();
 	ticks = raw_clock(k.ctx);
 	sleep_ms(20);
@@ -291,8 +295,8 @@ static void test_time_stamps(void)
 }
 
 /*
- * The completions of a batch have both times, and the times of day are as far apart as the time
- * stamps, however often they are read.
+ * The completions of a batch have both times. Times of day and time stamps have the same
+ * differences, however often they are read.
  */
 static void test_times_agree(void)
 {
@@ -324,8 +328,8 @@ static void test_times_agree(void)
 }
 
 /*
- * Every field that a completion can have may be asked for, alone or with all others. Those that a
- * connected QP of iWARP has nothing for read 0.
+ * Every field of a completion may be requested, alone or with all others. Fields that a connected
+ * iWARP QP lacks read 0.
  */
 static void test_fields(void)
 {
@@ -376,7 +380,7 @@ static void test_fields(void)
 	}
 }
 
-/* A CQ that one thread alone uses has no lock, and works otherwise as any other. */
+/* A CQ for a single thread has no lock, and otherwise works like any CQ. */
 static void test_single_threaded(void)
 {
 	struct ibv_cq_init_attr_ex attr = { .cqe = 64,
@@ -392,7 +396,7 @@ static void test_single_threaded(void)
 	complete(&k, 10);
 	CHECK_EQ(ibv_start_poll(cq, &poll_attr), 0);
 	CHECK_EQ(cq->wr_id, 0);
-	/* Nothing is locked meanwhile: both can be polled. */
+	/* Nothing is locked during this poll: both CQs can be polled. */
 	CHECK_EQ(ibv_poll_cq(k.cq, 1, &wc), 1);
 	CHECK_EQ(wc.wr_id, 1);
 	CHECK_EQ(ibv_next_poll(cq), 0);
@@ -406,7 +410,7 @@ static void test_single_threaded(void)
 	kit_close(&k);
 }
 
-/* A completion that does not fit is lost without an event, and the CQ goes on. */
+/* A completion that does not fit is lost without an event, and the CQ continues. */
 static void test_ignore_overrun(void)
 {
 	struct ibv_cq_init_attr_ex attr = { .cqe = 4,
@@ -417,7 +421,7 @@ static void test_ignore_overrun(void)
 
 	kit_with_cq_ex(&k, &attr);
 	complete(&k, 10);
-	expect_qp_state(k.qp, IBV_QPS_ERR); /* by now all of them have been flushed */
+	expect_qp_state(k.qp, IBV_QPS_ERR); /* all are flushed by then */
 	take(&k, 0, 4);
 	expect_no_wc(k.cq, 10);
 	expect_no_async(k.ctx, 20);
@@ -427,7 +431,7 @@ static void test_ignore_overrun(void)
 	kit_close(&k);
 }
 
-/* Without the flag there is one event for the CQ, and completions that come later are lost. */
+/* Without the flag, there is one event for the CQ, and later completions are lost. */
 static void test_overrun(void)
 {
 	struct kit k;
@@ -442,7 +446,7 @@ static void test_overrun(void)
 	kit_close(&k);
 }
 
-/* A CQ is made larger and smaller with entries in it, wherever in the ring they are. */
+/* A CQ grows and shrinks with entries at any place of the ring. */
 static void test_resize(void)
 {
 	unsigned int size = 5, taken = 0, in = 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * A QP connected out of band with more outstanding Reads than its peer takes works here, but would
- * fail on other devices. A line at level info warns of that.
+ * A QP connected out of band with more outstanding Reads than its peer accepts works here, but
+ * would fail on other devices. A line at level info warns of this.
  */
 #define _GNU_SOURCE
 #include "out_of_band.h"
@@ -10,8 +10,8 @@
 #include <unistd.h>
 
 /*
- * Connects two QPs, one of which may have ord Reads outstanding; both take 4. Returns true if the
- * line was written.
+ * Connects two QPs. Both accept 4 Reads, and one may have ord Reads outstanding. Returns true if
+ * the line was written.
  */
 static bool is_said(uint8_t ord)
 {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* What the device says of itself, and that the ways to ask it agree with one another. */
+/* The attributes of the device, which must agree however they are read. */
 #include "fixture.h"
 
 #define SYSFS "/sys/class/infiniband/sctpiw0/"
 #define RXE_VENDOR 0xffffffu
 #define SIW_VENDOR 0x626d74u
 
-/* The first line of a file in the device's directory. */
+/* Reads the first line of a file in the device's directory. */
 static void read_file(const char *name, char *text, size_t len)
 {
 	char path[128];
@@ -21,8 +21,8 @@ static void read_file(const char *name, char *text, size_t len)
 }
 
 /*
- * The vendor is a locally administered OUI, which nobody else has: programs work around what the
- * devices of certain vendors do, software devices among them.
+ * The vendor is a locally administered OUI, which no other vendor has: programs work around the
+ * behaviour of certain vendors' devices, including software devices.
  */
 static void test_vendor(void)
 {
@@ -33,7 +33,7 @@ static void test_vendor(void)
 	CHECK_EQ(ibv_query_device(ctx, &attr), 0);
 	CHECK_EQ(attr.vendor_id, 0x026977);
 	CHECK_EQ(attr.vendor_id >> 24, 0);
-	CHECK_EQ(attr.vendor_id >> 16 & 3, 2); /* locally administered, and of one station */
+	CHECK_EQ(attr.vendor_id >> 16 & 3, 2); /* locally administered, and individual */
 	CHECK(attr.vendor_id != RXE_VENDOR && attr.vendor_id != SIW_VENDOR);
 	CHECK(attr.vendor_part_id);
 	CHECK(attr.hw_ver);
@@ -45,7 +45,7 @@ static void test_vendor(void)
 	CHECK_EQ(ibv_close_device(ctx), 0);
 }
 
-/* Objects that there are have a limit, those that there are not have 0, and capabilities are true. */
+/* Object types that exist have a limit, others have 0, and capabilities are true. */
 static void test_limits(void)
 {
 	unsigned int caps = IBV_DEVICE_CURR_QP_STATE_MOD | IBV_DEVICE_PORT_ACTIVE_EVENT |
@@ -73,7 +73,7 @@ static void test_limits(void)
 	CHECK_EQ(attr.phys_port_cnt, 1);
 
 	CHECK(attr.max_ah >= 1024);
-	/* No FMRs, nothing of InfiniBand's RD. */
+	/* No FMRs, and no part of InfiniBand's RD. */
 	CHECK_EQ(attr.max_raw_ipv6_qp + attr.max_raw_ethy_qp, 0);
 	CHECK_EQ(attr.max_fmr + attr.max_map_per_fmr, 0);
 	CHECK_EQ(attr.max_ee + attr.max_rdd + attr.max_ee_rd_atom + attr.max_ee_init_rd_atom, 0);
@@ -110,7 +110,7 @@ static void test_extended(void)
 	CHECK_EQ(ex.pci_atomic_caps.fetch_add, IBV_PCI_ATOMIC_OPERATION_8_BYTE_SIZE_SUP);
 	CHECK_EQ(ex.pci_atomic_caps.swap, 0);
 	CHECK_EQ(ex.pci_atomic_caps.compare_swap, IBV_PCI_ATOMIC_OPERATION_8_BYTE_SIZE_SUP);
-	/* There are no raw packets, and none of what goes with them. */
+	/* There are no raw packets, and no features for them. */
 	CHECK_EQ(ex.raw_packet_caps, 0);
 	CHECK_EQ(ex.tso_caps.max_tso, 0);
 	CHECK_EQ(ex.tso_caps.supported_qpts, 0);

@@ -31,7 +31,7 @@ static void domain_close(struct domain *d)
 	CHECK_EQ(ibv_close_device(d->ctx), 0);
 }
 
-/* An object cannot be freed while another one uses it, whichever two they are. */
+/* No object can be freed while another object uses it. */
 static void test_order_of_destruction(void)
 {
 	struct ibv_qp_init_attr init = { .cap = { 1, 1, 1, 1, 0 }, .qp_type = IBV_QPT_RC };
@@ -68,10 +68,7 @@ static void test_order_of_destruction(void)
 	CHECK_EQ(ibv_dealloc_pd(d.parent), EBUSY);
 	CHECK_EQ(ibv_destroy_qp(qp), 0);
 	CHECK_EQ(ibv_dealloc_pd(d.parent), EBUSY);
-	/*
-	 * A PD and the parent domains on it count as one: the SRQ can be on one, and the QP on
-	 * another.
-	 */
+	/* A PD and its parent domains count as one PD: the SRQ can use one, and the QP another. */
 	init.srq = ibv_create_srq(d.pd, &srq_attr);
 	CHECK(init.srq);
 	qp = ibv_create_qp(d.parent, &init);
@@ -110,7 +107,7 @@ static void test_arguments(void)
 	bad = attr;
 	bad.pd = NULL;
 	CHECK_FAILS(ibv_alloc_parent_domain(d.ctx, &bad), EINVAL);
-	bad.pd = d.parent; /* it is a parent domain */
+	bad.pd = d.parent; /* a parent domain is no PD */
 	CHECK_FAILS(ibv_alloc_parent_domain(d.ctx, &bad), EINVAL);
 	CHECK_FAILS(ibv_alloc_parent_domain(other, &attr), EINVAL);
 	bad = attr;
@@ -122,10 +119,10 @@ static void test_arguments(void)
 	CHECK(bad.td);
 	CHECK_FAILS(ibv_alloc_parent_domain(d.ctx, &bad), EINVAL);
 	CHECK_FAILS(ibv_create_cq_ex(d.ctx, &cq_attr), EINVAL);
-	cq_attr.parent_domain = d.pd; /* it is not a parent domain */
+	cq_attr.parent_domain = d.pd; /* no parent domain */
 	CHECK_FAILS(ibv_create_cq_ex(d.ctx, &cq_attr), EINVAL);
 
-	/* A parent domain without a thread domain, and with allocators. */
+	/* A parent domain without a thread domain, but with allocators. */
 	attr.comp_mask = IBV_PARENT_DOMAIN_INIT_ATTR_ALLOCATORS |
 			 IBV_PARENT_DOMAIN_INIT_ATTR_PD_CONTEXT;
 	attr.alloc = never_called;
@@ -136,13 +133,13 @@ static void test_arguments(void)
 	CHECK_EQ(ibv_dealloc_pd(d.pd), EBUSY);
 	CHECK_EQ(ibv_dealloc_pd(parent), 0);
 	domain_close(&d);
-	/* The device frees what is left: bad.td. */
+	/* The device frees the remaining bad.td. */
 	CHECK_EQ(ibv_close_device(other), 0);
 }
 
 /*
- * With a QP of a thread domain, in one thread, everything works. MRs of the PD and of the parent
- * domain count as of one PD.
+ * In one thread, everything works with a QP of a thread domain. MRs of the PD and of the parent
+ * domain count as MRs of one PD.
  */
 static void test_transfer(void)
 {
@@ -189,7 +186,7 @@ static void test_transfer(void)
 	pair_close(&p);
 }
 
-/* An SRQ and an extended CQ of a thread domain have no lock, and work. */
+/* An SRQ and an extended CQ of a thread domain work without a lock. */
 static void test_shared_receives(void)
 {
 	struct ibv_cq_init_attr_ex cq_attr = { .cqe = 64,
@@ -228,7 +225,7 @@ static void test_shared_receives(void)
 	wait_start_poll(cq);
 	CHECK_EQ(cq->wr_id, 0);
 	CHECK_EQ(ibv_wc_read_byte_len(cq), 100);
-	/* Nothing is locked meanwhile. */
+	/* Nothing is locked during this poll. */
 	for (uint64_t i = 1; i < 4; i++) {
 		expect_wc(o.recv_cq, IBV_WC_SUCCESS, &wc);
 		CHECK_EQ(wc.wr_id, i);
@@ -244,7 +241,7 @@ static void test_shared_receives(void)
 	CHECK_EQ(ibv_dealloc_pd(attr.pd), 0);
 }
 
-/* Closing the device frees what is left on it, in whatever order it was made. */
+/* Closing the device frees the remaining objects, whatever the order of their creation. */
 static void test_left_behind(void)
 {
 	static uint8_t buf[64];

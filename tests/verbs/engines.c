@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* ALSO: several.engines --engines 3 -- */
 /*
- * Threads that have QPs of their own, with one engine and with several: with several, those of different threads are apart, so
- * that threads, pairs and CQs here are on different ones, and meet in one CQ, one PD and one MR.
+ * Threads with their own QPs, with one engine and with several. With several engines, different
+ * threads' QPs are on different engines. So threads, pairs and CQs are on different engines here,
+ * and share one CQ, one PD and one MR.
  */
 #include "cm.h"
 #include "out_of_band.h"
@@ -13,7 +14,7 @@
 #define ROUNDS 300
 #define SHORT 64u /* bytes */
 
-/* ---- each thread its own pair ---- */
+/* ---- a pair for each thread ---- */
 
 static _Atomic bool stop;
 
@@ -28,7 +29,7 @@ static void *rounds(void *arg)
 	return NULL;
 }
 
-/* What changes what all engines may look up, while they do. */
+/* Changes objects that all engines may look up, at the same time. */
 static void *make_and_destroy(void *arg)
 {
 	uint8_t *buf = calloc(1, LEN);
@@ -53,7 +54,7 @@ static void *make_and_destroy(void *arg)
 	return NULL;
 }
 
-/* Runs it in several threads, and make_and_destroy() beside them. */
+/* Runs the function in several threads, and make_and_destroy() at the same time. */
 static void run_beside(void *(*run)(void *arg))
 {
 	pthread_t thread[THREADS], other;
@@ -73,9 +74,9 @@ static void test_threads(void)
 	run_beside(rounds);
 }
 
-/* ---- pairs whose ends are two threads' ---- */
+/* ---- pairs with ends in two threads ---- */
 
-/* Answers each message by one, with the bytes that came. */
+/* Answers each message by a message with the same bytes. */
 static void *answer(void *arg)
 {
 	struct side *s = arg;
@@ -86,7 +87,7 @@ static void *answer(void *arg)
 		expect_wc(s->recv_cq, IBV_WC_SUCCESS, &wc);
 		CHECK_EQ(post_send(s, i, &there, 1, IBV_SEND_SIGNALED), 0);
 		expect_wc(s->send_cq, IBV_WC_SUCCESS, &wc);
-		/* Only now, or the next message would overwrite the answer. */
+		/* Only now, as the next message would overwrite the answer. */
 		CHECK_EQ(post_recv(s, i, &there, 1), 0);
 	}
 	return NULL;
@@ -124,7 +125,10 @@ static void test_ping_pong(void)
 
 /* ---- one CQ for the QPs of several engines ---- */
 
-/* Gives the side another QP, whose receives complete on this CQ, and are in this SRQ, if there is one. */
+/*
+ * Replaces the side's QP. The new QP's receives complete on this CQ, and come from this SRQ, unless
+ * NULL.
+ */
 static void replace_qp(struct side *s, struct ibv_cq *cq, struct ibv_srq *srq)
 {
 	struct ibv_qp_init_attr attr = {
@@ -143,7 +147,7 @@ static void replace_qp(struct side *s, struct ibv_cq *cq, struct ibv_srq *srq)
 	CHECK(s->qp);
 }
 
-/* Which of the sides has the QP that a completion names. */
+/* Returns the side whose QP number the completion has. */
 static int side_of(const struct side *sides, const struct ibv_wc *wc)
 {
 	int i = 0;
@@ -166,7 +170,7 @@ static void *send_all(void *arg)
 	return NULL;
 }
 
-/* The program sleeps on the channel of the CQ between two completions. */
+/* Sleeps on the channel of the CQ until the next event. */
 static void wait_for_event(struct ibv_comp_channel *channel, struct ibv_cq *cq)
 {
 	struct pollfd pfd = { .fd = channel->fd, .events = POLLIN };
@@ -228,7 +232,7 @@ static void test_one_cq(void)
 
 /* ---- one SRQ for the QPs of several engines ---- */
 
-/* Waits for a completion of one of these; the others have none. */
+/* Waits for a completion of one side. The other sides have none. */
 static void expect_one_of(struct side *sides, unsigned int n, struct ibv_wc *wc)
 {
 	double end = now_seconds() + WAIT_SECONDS;
@@ -241,7 +245,7 @@ static void expect_one_of(struct side *sides, unsigned int n, struct ibv_wc *wc)
 	CHECK_EQ(wc->status, IBV_WC_SUCCESS);
 }
 
-/* Posts n receives at once, each of the side's first bytes, with ids from `first` on. */
+/* Posts n receives at once, into the first bytes of the side's memory, with ids from `first` on. */
 static void post_to_srq(struct ibv_srq *srq, const struct side *s, uint64_t first, unsigned int n)
 {
 	struct ibv_sge sge = sge_of(s->mr, s->buf, SHORT);
@@ -255,7 +259,7 @@ static void post_to_srq(struct ibv_srq *srq, const struct side *s, uint64_t firs
 	CHECK_EQ(ibv_post_srq_recv(srq, wr, &bad), 0);
 }
 
-/* A message waits on each engine, then there are receives for all of them. */
+/* A message waits on each engine. Then there are receives for all messages. */
 static void all_wait(struct side *a, struct side *b, struct ibv_srq *srq)
 {
 	struct ibv_wc wc;
@@ -276,8 +280,8 @@ static void all_wait(struct side *a, struct side *b, struct ibv_srq *srq)
 }
 
 /*
- * Peers send to QPs on different engines, all of which wait for receives of one SRQ. Each that is posted is taken by one of them,
- * and none waits for ever.
+ * Peers send to QPs on different engines, which all wait for receives of one SRQ. Each posted
+ * receive goes to one engine, and no engine waits for ever.
  */
 static void test_one_srq(void)
 {
@@ -326,7 +330,7 @@ static void *write_on(void *arg)
 	struct side *s = ((struct side **)arg)[0], *to = ((struct side **)arg)[1];
 	struct ibv_sge sge = sge_of(s->mr, s->buf, LEN);
 	struct ibv_wc wc = { .status = IBV_WC_SUCCESS };
-	uint32_t rkey = to->mr->rkey; /* the region goes meanwhile */
+	uint32_t rkey = to->mr->rkey; /* the region is deregistered during the Writes */
 
 	while (wc.status == IBV_WC_SUCCESS) {
 		CHECK_EQ(post_rdma(s, IBV_WR_RDMA_WRITE, 1, &sge, 1, address(to->buf), rkey,
@@ -338,7 +342,10 @@ static void *write_on(void *arg)
 	return NULL;
 }
 
-/* Connects two sides, and has a thread write from the first one's memory into the other's until that fails. */
+/*
+ * Connects two sides. Starts a thread that writes from the first side's memory to the other's,
+ * until a Write fails.
+ */
 static pthread_t start_writes(struct side *both[2])
 {
 	pthread_t thread;
@@ -352,7 +359,7 @@ static pthread_t start_writes(struct side *both[2])
 	return thread;
 }
 
-/* Once ibv_dereg_mr() has returned, nobody writes there any more, whatever engine has the QP. */
+/* After ibv_dereg_mr() has returned, no engine writes to the memory. */
 static void test_deregister(void)
 {
 	for (int round = 0; round < 2 * THREADS; round++) {
@@ -371,9 +378,12 @@ static void test_deregister(void)
 	}
 }
 
-/* ---- what changes the meaning of an STag while others look STags up ---- */
+/* ---- changes of STags during lookups of STags ---- */
 
-/* Binds windows of the side's memory, has its peer write into them, and invalidates them, and a region. */
+/*
+ * Binds windows of the side's memory, lets its peer write into them, and invalidates them, and a
+ * region.
+ */
 static void *bind_and_invalidate(void *arg)
 {
 	struct side a, b;
@@ -412,7 +422,7 @@ static void *bind_and_invalidate(void *arg)
 			expect_wc(b.send_cq, IBV_WC_SUCCESS, &wc);
 		}
 	}
-	/* The last one is not bound any more. */
+	/* The last window is no longer bound. */
 	sge = sge_of(a.mr, a.buf, LEN);
 	CHECK_EQ(post_rdma(&a, IBV_WR_RDMA_WRITE, 1, &sge, 1, address(b.buf), mw->rkey,
 			   IBV_SEND_SIGNALED),
@@ -429,7 +439,10 @@ static void test_windows(void)
 	run_beside(bind_and_invalidate);
 }
 
-/* A region that a thread invalidates is nobody's any more, whatever engine the peers' QPs are on. */
+/*
+ * After a thread has invalidated a region, no peer can access it, whatever engine the peers' QPs
+ * are on.
+ */
 static void test_invalidate(void)
 {
 	for (int round = 0; round < 2 * THREADS; round++) {
@@ -440,7 +453,7 @@ static void test_invalidate(void)
 		thread = start_writes(both);
 		CHECK_EQ(post_inv(&b, IBV_WR_LOCAL_INV, 1, NULL, 0, b.mr->rkey), 0);
 		wait_wc(b.send_cq, &wc);
-		/* It may have found the peer's Write refused first. */
+		/* The refusal of the peer's Write may have come first. */
 		if (wc.status == IBV_WC_SUCCESS) {
 			fill(b.buf, LEN, 2);
 			sleep_ms(2);

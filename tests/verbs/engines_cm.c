@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* ALSO: several.engines_cm --engines 3 -- */
 /*
- * Connections of rdma_cm with one engine and with several: ids of different event channels are on different ones then, and so
- * are the requests of a listener.
+ * Connections of rdma_cm with one engine and with several. With several engines, ids of different
+ * event channels are on different engines, and so are the requests of a listener.
  */
 #include "cm.h"
 #include "out_of_band.h"
@@ -13,7 +13,10 @@
 #define ROUNDS 300
 #define SHORT 64u /* bytes */
 
-/* QPs that rdma_cm connects go where its ids are, and may be connected by their numbers later. */
+/*
+ * QPs that rdma_cm connects are on the engines of their ids, and may later be connected by their
+ * numbers.
+ */
 static void test_by_cm(void)
 {
 	for (int i = 0; i < THREADS; i++) {
@@ -34,7 +37,7 @@ static void test_by_cm(void)
 	}
 }
 
-/* How many engines this run has. */
+/* The number of engines in this run. */
 static unsigned int engines(void)
 {
 	const char *setting = getenv("SCTPIW_ENGINES");
@@ -90,7 +93,7 @@ static void hear_number(struct cm_end *e, unsigned int n)
 	CHECK_EQ(rdma_post_recv(e->id, NULL, e->in, SHORT, e->in_mr), 0);
 }
 
-/* Connects, asks, and has each answer. */
+/* Connects, sends messages, and checks each answer. */
 static void *call(void *arg)
 {
 	struct cm_end *e = arg;
@@ -130,7 +133,7 @@ static void accept_in_thread(struct rdma_event_channel *listening, struct cm_end
 	CHECK_EQ(pthread_create(&e->thread, NULL, be_called, e), 0);
 }
 
-/* Counts values that differ, and those of them modulo the number of engines. */
+/* Counts the different ports, and their different remainders modulo the number of engines. */
 static void count_ports(const struct cm_end *ends, unsigned int *differ, unsigned int *remainders)
 {
 	uint32_t seen = 0;
@@ -149,8 +152,8 @@ static void count_ports(const struct cm_end *ends, unsigned int *differ, unsigne
 }
 
 /*
- * Threads with event channels of their own call one listener. Their ids are on different engines, and so are those of the
- * listener, by the remainders of the callers' ports.
+ * Threads with their own event channels connect to one listener. Their ids are on different
+ * engines. The remainders of their ports select the engines of the listener's ids.
  */
 static void test_cm_threads(void)
 {
@@ -180,7 +183,7 @@ static void test_cm_threads(void)
 	rdma_destroy_event_channel(listening);
 }
 
-/* Calls the listener at `to` from a channel of its own, whose id is on the next engine. */
+/* Connects to the listener at `to`, on a new channel, whose id is on the next engine. */
 static struct cm_end calling(const struct sockaddr_storage *to)
 {
 	struct cm_end e = { .to = *to, .channel = cm_channel() };
@@ -190,7 +193,7 @@ static struct cm_end calling(const struct sockaddr_storage *to)
 	return e;
 }
 
-/* Accepts a request, whose events come to the listener's channel. */
+/* Accepts a request. Its events come to the listener's channel. */
 static void accept_one(struct rdma_cm_id *asked)
 {
 	cm_add_qp(asked);
@@ -198,16 +201,16 @@ static void accept_one(struct rdma_cm_id *asked)
 	cm_expect(asked->channel, RDMA_CM_EVENT_ESTABLISHED, 0);
 }
 
-/* A port that listens, or has done so, with one connection. */
+/* A port with a present or past listener, and with one connection. */
 struct server {
 	struct rdma_event_channel *channel;
 	struct rdma_cm_id *listener;
 	struct sockaddr_storage at;
 	struct cm_end known;
-	struct rdma_cm_id *first; /* the other end of that */
+	struct rdma_cm_id *first; /* the passive end of this connection */
 };
 
-/* Connects the known one to a listener, which ends. */
+/* Connects s->known to a listener, which then ends. */
 static void serve_one(struct server *s)
 {
 	s->channel = cm_channel();
@@ -236,8 +239,9 @@ static void end_server(struct server *s)
 }
 
 /*
- * A server that has connections is without a listener for longer than others are waited for, and listens again, as perftest
- * does: a call that came meanwhile waits for it, whatever engine of the caller's it is from.
+ * A server with connections is without a listener for longer than other servers may be. Then it
+ * listens again, as perftest does. A request that came in between waits for the listener, from any
+ * engine of the peer.
  */
 static void test_listen_again(void)
 {
@@ -263,7 +267,10 @@ static void test_listen_again(void)
 	end_server(&s);
 }
 
-/* The same for a caller with an association of its own, which comes right behind the listener's end: its INIT waits. */
+/*
+ * The same for a peer with its own association that connects right after the listener's end: its
+ * INIT waits.
+ */
 static void test_listen_soon(void)
 {
 	struct sockaddr_storage from = cm_loopback(AF_INET, 0);
@@ -298,8 +305,8 @@ static struct rdma_cm_id *bound_to_shared(struct rdma_event_channel *channel,
 }
 
 /*
- * A port that listens, on all engines, calls as well: what the peer sends comes to the engine that its port says. The last
- * call comes when nobody listens there any more.
+ * A listening port, on all engines, also connects. The peer's packets come to the engine of the
+ * peer's port. The last connection is made without a listener.
  */
 static void test_call_from_listener(void)
 {
@@ -331,7 +338,7 @@ static void test_call_from_listener(void)
 	rdma_destroy_event_channel(theirs);
 }
 
-/* A request that is accepted with a QP that is connected already is rejected, wherever the QP is. */
+/* A request that is accepted with a connected QP is rejected, whatever engine the QP is on. */
 static void test_accept_refused(void)
 {
 	for (int i = 0; i < THREADS; i++) {
@@ -345,7 +352,7 @@ static void test_accept_refused(void)
 		asking = cm_resolved(active, &to);
 		CHECK_EQ(cm_connect(asking), 0);
 		asked = cm_request(listening);
-		param.qp_num = (i % 2 ? &a : &b)->qp->qp_num; /* of another engine each */
+		param.qp_num = (i % 2 ? &a : &b)->qp->qp_num; /* on different engines */
 		CHECK_ERRNO(rdma_accept(asked, &param), EINVAL);
 		cm_expect(active, RDMA_CM_EVENT_REJECTED, cm_status(BY_PROGRAM));
 		exchange(&a, &b, 1);

@@ -1,19 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* ALSO: iwarp.errors --personality iwarp -- */
-/*
- * A connected pair in which something goes wrong: who is told of what, and that nothing else
- * happens.
- */
+/* Errors on a connected pair: the sides that report each error, and no further effects. */
 #include "fixture.h"
 
 #include <sys/mman.h>
 
 #define LOCAL IBV_ACCESS_LOCAL_WRITE
 
-/*
- * One access of a's that b must refuse. a learns it by the status of the work request, b by the
- * error of its QP.
- */
+/* One access of a that b must refuse. a gets a status of the work request, b an error of its QP. */
 static void refused(enum ibv_wr_opcode opcode, int access, int64_t offset, uint32_t length,
 		    uint32_t key_change, bool foreign_pd)
 {
@@ -72,8 +66,8 @@ static void test_remote_access(void)
 }
 
 /*
- * The keys of this side are wrong: the work request completes with an error, nothing is sent, and
- * the peer sees the connection end.
+ * The local keys are wrong: the work request completes with an error, nothing is sent, and the peer
+ * gets the end of the connection.
  */
 static void local_fault(enum ibv_wr_opcode opcode, const struct ibv_sge *sge, struct pair *p,
 			enum ibv_wc_status status)
@@ -126,7 +120,7 @@ static void test_local_protection(void)
 	pair_close(&p);
 }
 
-/* The receive is at fault, and not the sender. */
+/* The receive has the error, not the sender. */
 static void test_receive_protection(void)
 {
 	struct ibv_sge sge;
@@ -211,7 +205,7 @@ static void *map_pages(size_t len)
 	return map;
 }
 
-/* Registered memory that the application has unmapped is an error, and never a crash. */
+/* Access to registered memory that the application has unmapped is an error, and never a crash. */
 static void test_unmapped_local(void)
 {
 	static const enum ibv_wr_opcode ops[] = { IBV_WR_SEND, IBV_WR_RDMA_WRITE,
@@ -282,7 +276,7 @@ static void test_unmapped_remote(void)
 	}
 }
 
-/* Once ibv_dereg_mr() has returned, nothing is written any more, although traffic goes on. */
+/* Once ibv_dereg_mr() has returned, nothing is written any more, although traffic continues. */
 static void test_dereg_under_traffic(void)
 {
 	ROWS("5040-8.1.1-01 5041-8.3.1-07 5042-6.2.2-01");
@@ -310,7 +304,7 @@ static void test_dereg_under_traffic(void)
 	}
 }
 
-/* If rnr_retry_count is finite, the connection ends after that long without a receive. */
+/* With a finite rnr_retry_count, the connection ends after that time without a receive. */
 static void test_receiver_not_ready(void)
 {
 	struct pair_options o = { .rnr_set = true, .rnr_retry = 1 };
@@ -329,7 +323,7 @@ static void test_receiver_not_ready(void)
 	pair_close(&p);
 }
 
-/* What is posted in the error state is flushed in order, on both queues. */
+/* Work requests that are posted in the error state are flushed in order, on both queues. */
 static void test_flush(void)
 {
 	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_ERR };
@@ -355,7 +349,7 @@ static void test_flush(void)
 		expect_wc(p.a.send_cq, IBV_WC_WR_FLUSH_ERR, &wc);
 		CHECK_EQ(wc.wr_id, i);
 	}
-	/* On InfiniBand a QP in ERR says nothing to the connection manager. */
+	/* On InfiniBand, a QP in ERR sends nothing to the connection manager. */
 	if (is_iwarp(p.a.qp->context))
 		expect_broken(&p);
 	else
@@ -404,7 +398,10 @@ static void test_destroy_connected_qp(void)
 	pair_close(&p);
 }
 
-/* If a CQ overruns there is an event, and its QPs are in error; the QP's other CQ goes on. */
+/*
+ * A CQ overrun raises an event, and moves the CQ's QPs to the error state. The QP's other CQ
+ * continues.
+ */
 static void test_cq_overflow(void)
 {
 	struct pair_options o = { .recv_cqe = 4 };
@@ -425,12 +422,12 @@ static void test_cq_overflow(void)
 	expect_qp_state(p.b.qp, IBV_QPS_ERR);
 	EXPECT_ASYNC(p.b.qp->context, { IBV_EVENT_CQ_ERR, p.b.recv_cq },
 		     { IBV_EVENT_QP_FATAL, p.b.qp });
-	for (int i = 0; i < limit; i++) { /* what was in it stays */
+	for (int i = 0; i < limit; i++) { /* earlier completions stay */
 		expect_wc(p.b.recv_cq, IBV_WC_SUCCESS, &wc);
 		CHECK_EQ(wc.wr_id, i);
 	}
 	CHECK_EQ(ibv_poll_cq(p.b.recv_cq, 1, &wc), 0);
-	for (int i = 0; i <= limit; i++) { /* the last one will not be reported there */
+	for (int i = 0; i <= limit; i++) { /* the last one is not reported at b */
 		expect_wc(p.a.send_cq, i < limit ? IBV_WC_SUCCESS : IBV_WC_REM_OP_ERR, &wc);
 		CHECK_EQ(wc.wr_id, i);
 	}

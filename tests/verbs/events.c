@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/*
- * Completion channels and asynchronous events: which are reported, which are acknowledged, and
- * which vanish.
- */
+/* Completion channels and asynchronous events that are reported, acknowledged, or vanish. */
 #include "fixture.h"
 
 #include <fcntl.h>
@@ -37,7 +34,7 @@ static void get_event(struct side *s)
 	CHECK(cq == s->recv_cq && context == s);
 }
 
-/* A CQ that is armed once raises one event; it has to be armed again for the next. */
+/* A CQ that is armed once raises one event. It must be armed again for the next. */
 static void test_armed_once(void)
 {
 	struct ibv_wc wc;
@@ -45,9 +42,9 @@ static void test_armed_once(void)
 
 	pair_open(&p, NULL);
 	send_one(&p, 0);
-	CHECK(!readable(p.b.channel->fd, 50)); /* it was not armed */
+	CHECK(!readable(p.b.channel->fd, 50)); /* the CQ was not armed */
 	CHECK_EQ(ibv_req_notify_cq(p.b.recv_cq, 0), 0);
-	CHECK(!readable(p.b.channel->fd, 50)); /* what came before does not count */
+	CHECK(!readable(p.b.channel->fd, 50)); /* earlier completions do not count */
 	send_one(&p, 0);
 	get_event(&p.b);
 	send_one(&p, 0);
@@ -97,7 +94,7 @@ static void test_nonblocking(void)
 	pair_close(&p);
 }
 
-/* An unread event vanishes with its CQ; one of another CQ on the same channel stays. */
+/* An unread event vanishes with its CQ. An event of another CQ on the same channel stays. */
 static void test_destroy_with_unread_events(void)
 {
 	struct ibv_recv_wr wr = { .wr_id = 1 }, *bad;
@@ -208,7 +205,7 @@ static void test_destroy_qp_with_unread_events(void)
 	pair_close(&p);
 }
 
-/* Two threads, each of which sleeps in its channel until the other's message comes. */
+/* Two threads. Each sleeps in its channel until the other thread's message comes. */
 enum { TURNS = 500 };
 
 struct player {

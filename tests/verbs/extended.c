@@ -44,7 +44,7 @@ static void expect_done(struct side *s, uint64_t wr_id, enum ibv_wc_opcode opcod
 	CHECK_EQ(wc.opcode, opcode);
 }
 
-/* One batch has each operation; completions and data come in order. */
+/* One batch has each operation. Completions and data come in order. */
 static void test_operations(void)
 {
 	struct ibv_sge list[3], sge;
@@ -83,7 +83,7 @@ static void test_operations(void)
 	ibv_wr_send(ex);
 	ibv_wr_set_inline_data_list(ex, 3, bufs);
 	next_wr(ex, 5, IBV_SEND_SIGNALED);
-	ibv_wr_send(ex); /* it has no data */
+	ibv_wr_send(ex); /* without data */
 	next_wr(ex, 6, IBV_SEND_SIGNALED);
 	ibv_wr_send_inv(ex, p.b.mr->rkey);
 	ibv_wr_set_sge(ex, p.a.mr->lkey, address(p.a.buf), 10);
@@ -150,7 +150,7 @@ static void test_read_and_local_inv(void)
 	pair_close(&p);
 }
 
-/* What is wrong with the work request in the middle; the others of its batch are right. */
+/* The error of the work request in the middle. The others of its batch are right. */
 enum wrong {
 	NOTHING,
 	LONG_INLINE,
@@ -166,7 +166,7 @@ enum wrong {
 	WRONGS
 };
 
-/* As many as the QP takes, which may be more than it was asked for. */
+/* Returns the QP's limit, which may be higher than requested. */
 static uint32_t most_inline(const struct side *s)
 {
 	struct ibv_qp_init_attr init;
@@ -217,7 +217,7 @@ static void put_wrong(struct side *s, struct ibv_qp_ex *ex, enum wrong wrong)
 	}
 }
 
-/* ibv_wr_complete() returns the first error, and nothing of the batch is posted. */
+/* ibv_wr_complete() returns the first error. No work request of the batch is posted. */
 static void test_all_or_nothing(void)
 {
 	struct ibv_qp_ex *ex;
@@ -261,7 +261,7 @@ static void test_all_or_nothing(void)
 	pair_close(&p);
 }
 
-/* A batch that does not fit is ENOMEM, as a chain is; the next one fits. */
+/* A batch that does not fit causes ENOMEM, as a chain does. The next batch fits. */
 static void test_full_queue(void)
 {
 	struct ibv_qp_ex *ex;
@@ -292,7 +292,7 @@ static void test_full_queue(void)
 	pair_close(&p);
 }
 
-/* Before RTS nothing can be posted; in the error state it is flushed. */
+/* Before RTS, nothing can be posted. In the error state, work requests are flushed. */
 static void test_states(void)
 {
 	struct ibv_qp_init_attr_ex attr = { .qp_type = IBV_QPT_RC,
@@ -333,7 +333,7 @@ static void test_states(void)
 	CHECK_EQ(ibv_close_device(ctx), 0);
 }
 
-/* Attributes that are not offered are refused. */
+/* Unsupported attributes are refused. */
 static void test_create_refused(void)
 {
 	static const struct {
@@ -429,7 +429,7 @@ static void *send_batches(void *arg)
 			next_wr(ex, sender->index, k == n - 1 ? IBV_SEND_SIGNALED : 0);
 			ibv_wr_send(ex);
 			ibv_wr_set_inline_data(ex, message, sizeof(message));
-			if (i % 64 == 3) /* gives other threads the chance to come in between */
+			if (i % 64 == 3) /* gives other threads a chance to interfere */
 				sched_yield();
 		}
 		err = ibv_wr_complete(ex);
@@ -486,10 +486,7 @@ static void test_threads(void)
 	pair_close(&p);
 }
 
-/*
- * Chains of ibv_post_send() and batches of ibv_wr_* on one QP keep the order in which they were
- * posted.
- */
+/* Chains of ibv_post_send() and batches of ibv_wr_* on one QP keep the order of posting. */
 static void test_mixed(void)
 {
 	struct ibv_qp_ex *ex;
@@ -510,7 +507,7 @@ static void test_mixed(void)
 			continue;
 		}
 		ibv_wr_start(ex);
-		next_wr(ex, i, IBV_SEND_SIGNALED | IBV_SEND_INLINE); /* has no data */
+		next_wr(ex, i, IBV_SEND_SIGNALED | IBV_SEND_INLINE); /* without data */
 		ibv_wr_send(ex);
 		ibv_wr_set_sge_list(ex, 1, &sge);
 		CHECK_EQ(ibv_wr_complete(ex), 0);
@@ -523,7 +520,7 @@ static void test_mixed(void)
 	pair_close(&p);
 }
 
-/* 4 KiB of inline data come from memory that nobody has registered. */
+/* 4 KiB of inline data from unregistered memory. */
 static void test_largest_inline(void)
 {
 	static uint8_t data[4097];
@@ -563,7 +560,7 @@ static void expect_ece(struct ibv_qp *qp, uint32_t vendor_id)
 	CHECK_EQ(ece.comp_mask, 0);
 }
 
-/* Two QPs of a vendor without options agree on none, in whatever state they are. */
+/* Two QPs of a vendor without options negotiate no options, in any state. */
 static void test_ece(void)
 {
 	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_ERR };
@@ -573,11 +570,11 @@ static void test_ece(void)
 	pair_open(&p, NULL);
 	CHECK_EQ(ibv_query_ece(p.a.qp, &ece), 0);
 	CHECK(ece.vendor_id);
-	CHECK(ece.vendor_id & 0x020000); /* the OUI is a locally administered one */
+	CHECK(ece.vendor_id & 0x020000); /* a locally administered OUI */
 	CHECK_EQ(ibv_set_ece(p.b.qp, &ece), 0);
 	ece.options = UINT32_MAX;
 	CHECK_EQ(ibv_set_ece(p.b.qp, &ece), 0);
-	CHECK_EQ(ece.options, 0); /* what was accepted */
+	CHECK_EQ(ece.options, 0); /* the accepted options */
 	CHECK_EQ(ibv_set_ece(p.a.qp, &ece), 0);
 	expect_ece(p.a.qp, ece.vendor_id);
 	expect_ece(p.b.qp, ece.vendor_id);
@@ -589,7 +586,7 @@ static void test_ece(void)
 	wrong.comp_mask = 1;
 	CHECK_EQ(ibv_set_ece(p.a.qp, &wrong), EINVAL);
 	CHECK_EQ(wrong.comp_mask, 1);
-	wrong = (struct ibv_ece){ .options = 1 }; /* libibverbs answers this one */
+	wrong = (struct ibv_ece){ .options = 1 }; /* libibverbs itself returns this error */
 	CHECK_EQ(ibv_set_ece(p.a.qp, &wrong), EOPNOTSUPP);
 	expect_ece(p.a.qp, ece.vendor_id);
 
@@ -608,7 +605,7 @@ static void test_data_in_order(void)
 	struct pair p;
 
 #ifndef __x86_64__
-	expected = 0; /* libibverbs does not ask the device on other processors */
+	expected = 0; /* on other processors, libibverbs does not call the device */
 #endif
 
 	pair_open(&p, NULL);

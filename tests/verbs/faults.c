@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Faults on demand (docs/faults.md): what a program sees of each. Every test is a process of its own, whose rules are
- * those that it sets before it uses RDMA.
+ * Fault injection (docs/faults.md), as a program sees each fault. Every test runs in a separate
+ * process, which sets its rules before it uses RDMA.
  */
 #include "child.h"
 #include "cm.h"
@@ -10,7 +10,7 @@
 #include <poll.h>
 #include <stdlib.h>
 
-/* The N-th call fails with the errno, does nothing, and the others work. */
+/* The N-th call fails with the errno and has no effect. The other calls work. */
 static void test_call_fails(void)
 {
 	struct ibv_context *ctx;
@@ -29,12 +29,14 @@ static void test_call_fails(void)
 	mr = ibv_reg_mr(pd, buf, sizeof(buf), 0);
 	CHECK(mr);
 	CHECK_EQ(ibv_dereg_mr(mr), 0);
-	/* Nothing is left of the call that failed. */
+	/* The failed call has left no object. */
 	CHECK_EQ(ibv_dealloc_pd(pd), 0);
 	CHECK_EQ(ibv_close_device(ctx), 0);
 }
 
-/* A completion has the status of the rule; its QP is in ERROR, and what is behind it is flushed. */
+/*
+ * A completion has the status of the rule. Its QP is in ERROR, and later work requests are flushed.
+ */
 static void test_completion_with_error(void)
 {
 	struct ibv_sge sge;
@@ -61,7 +63,7 @@ static void test_completion_with_error(void)
 	pair_close(&p);
 }
 
-/* A rule that names a QP is about no other one. */
+/* A rule with a QP number applies to no other QP. */
 static void test_selected(void)
 {
 	struct ibv_sge sge;
@@ -78,7 +80,7 @@ static void test_selected(void)
 	pair_close(&p);
 }
 
-/* Waits for the next asynchronous event, which is one of the port. */
+/* Waits for the next asynchronous event, which must be an event of the port. */
 static void expect_port_event(struct ibv_context *ctx, enum ibv_event_type type)
 {
 	struct pollfd pfd = { .fd = ctx->async_fd, .events = POLLIN };

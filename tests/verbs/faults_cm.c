@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Faults of the connection manager (docs/faults.md): its events fail, and requests are lost or doubled on their way. */
+/*
+ * Faults of the connection manager (docs/faults.md): its events fail, and requests are lost or
+ * duplicated.
+ */
 #include "child.h"
 #include "cm.h"
 #include "faults_steps.h"
 
-/* What both sides of a connection need, of which one asks for it. */
+/* Both sides of a connection that the active side requests. */
 struct asked {
 	struct rdma_event_channel *active, *listening;
 	struct rdma_cm_id *listener, *id;
@@ -23,7 +26,7 @@ static void ask(struct asked *k, const char *text)
 	CHECK_EQ(cm_connect(k->id), 0);
 }
 
-/* request: what has come of it, or NULL. */
+/* request: the id of the request, or NULL. */
 static void end(struct asked *k, struct rdma_cm_id *request)
 {
 	cm_destroy(k->id);
@@ -65,7 +68,10 @@ static void test_rejected(void)
 	end(&k, request);
 }
 
-/* The device rejects a request, and the program that listens hears nothing of it; it hears of the next one. */
+/*
+ * The device rejects a request, without an event for the listener. The listener gets the next
+ * request.
+ */
 static void test_request_rejected(void)
 {
 	struct rdma_cm_id *request, *other;
@@ -84,7 +90,7 @@ static void test_request_rejected(void)
 	end(&k, request);
 }
 
-/* A request comes twice: one is accepted, and whoever made the other has gone. */
+/* A request comes twice: one is accepted, and the peer of the other has gone. */
 static void test_request_twice(void)
 {
 	struct rdma_cm_id *first, *second;
@@ -112,7 +118,7 @@ static void test_unreachable(void)
 	end(&k, request);
 }
 
-/* The address of the first id is not resolved, and of the second one the route. */
+/* The address of the first id is not resolved, nor the route of the second id. */
 static void test_not_resolved(void)
 {
 	struct sockaddr_storage to = cm_loopback(AF_INET, htons(7471));

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Events on demand, of queue pairs and of rdma_cm (docs/faults.md). Every test is a process of its own, as in
- * faults_verbs.c.
+ * Events by fault rules, of queue pairs and of rdma_cm (docs/faults.md). Every test runs in a
+ * separate process, as in faults_verbs.c.
  */
 #include "child.h"
 #include "cm.h"
@@ -10,7 +10,7 @@
 
 /* ---- asynchronous events ---- */
 
-/* Events that tell of something leave the QP as it is; one that tells of its end does not. */
+/* Informational events leave the QP unchanged. The event of a fatal error does not. */
 static void test_qp(void)
 {
 	const enum ibv_event_type types[] = { IBV_EVENT_COMM_EST, IBV_EVENT_SQ_DRAINED,
@@ -35,7 +35,7 @@ static void test_qp(void)
 	pair_close(&p);
 }
 
-/* A pair whose b has an SRQ, with one receive; the caller's are its PD and its CQ. */
+/* A pair whose b has an SRQ with one receive. The caller owns the SRQ's PD and the CQ. */
 static struct ibv_srq *open_with_srq(struct pair *p, struct pair_options *o)
 {
 	struct ibv_context *device = cm_device();
@@ -59,7 +59,7 @@ static void close_with_srq(struct pair *p, struct pair_options *o)
 	CHECK_EQ(ibv_dealloc_pd(pd), 0);
 }
 
-/* The event is of the QP that is named, and of it alone, though both are in this process. */
+/* Only the QP of the rule gets the event, though both QPs are in this process. */
 static void test_last_wqe(void)
 {
 	struct pair_options o = { 0 };
@@ -80,7 +80,7 @@ static void test_last_wqe(void)
 	close_with_srq(&p, &o);
 }
 
-/* The queue pairs of an SRQ that fails fail with it. */
+/* The queue pairs of an SRQ fail with it. */
 static void test_srq(void)
 {
 	struct pair_options o = { 0 };
@@ -103,7 +103,7 @@ static void test_srq(void)
 
 /* ---- rdma_cm ---- */
 
-/* An event that is lost: neither side hears of the end. */
+/* A lost event: neither side gets the end of the connection. */
 static void test_drop(void)
 {
 	struct cm_link l;
@@ -117,7 +117,7 @@ static void test_drop(void)
 	cm_link_close(&l);
 }
 
-/* Every id that has an address hears of the change, and no other. */
+/* Every id with an address gets the event, and no other id. */
 static void test_addr_change(void)
 {
 	struct rdma_event_channel *bound, *idle;
@@ -137,7 +137,7 @@ static void test_addr_change(void)
 	rdma_destroy_event_channel(idle);
 }
 
-/* A connection that nobody has answered yet fails, once. */
+/* A connection without an answer fails, once. */
 static void test_connect_error(void)
 {
 	struct rdma_event_channel *active, *listening;
@@ -159,7 +159,7 @@ static void test_connect_error(void)
 	rdma_destroy_event_channel(listening);
 }
 
-/* The same in place of the end of the handshake. */
+/* The same event instead of the end of the handshake. */
 static void test_connect_error_instead(void)
 {
 	struct rdma_event_channel *active, *listening;
@@ -187,8 +187,8 @@ static void test_connect_error_instead(void)
 }
 
 /*
- * The states of a rule are those that librdmacm moves a QP through, though the device's has come to RTS before. The first
- * of these calls is the passive side's.
+ * A rule's states are those through which librdmacm moves a QP, though the device's QP has reached
+ * RTS before. The passive side makes the first of these calls.
  */
 static void test_moved_by_cm(void)
 {
@@ -206,7 +206,7 @@ static void test_moved_by_cm(void)
 	request = cm_request(listening);
 	cm_add_qp(request);
 	CHECK_EQ(cm_accept(request), 0);
-	if (is_iwarp(id->verbs)) /* the kernel moves it there */
+	if (is_iwarp(id->verbs)) /* the kernel moves the QP to RTS */
 		cm_expect(active, RDMA_CM_EVENT_ESTABLISHED, 0);
 	else
 		cm_expect(active, RDMA_CM_EVENT_CONNECT_ERROR, -1);
@@ -217,7 +217,7 @@ static void test_moved_by_cm(void)
 	rdma_destroy_event_channel(listening);
 }
 
-/* Two requests are late, the first one more so, and come in their order all the same. */
+/* Two requests are late, the first by more than the second, but come in order. */
 static void test_order(void)
 {
 	struct rdma_event_channel *active, *listening;
@@ -254,7 +254,7 @@ static void test_order(void)
 	rdma_destroy_event_channel(listening);
 }
 
-/* A rule is removed: its event comes at once, and so does the one that has waited behind it. */
+/* A rule is removed: its event comes at once, and so does an event that has waited after it. */
 static void test_let_go(void)
 {
 	struct rdma_event_channel *active, *listening;

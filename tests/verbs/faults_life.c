@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Faults of objects that come, change and go (docs/faults.md): what is held back of them goes with them, or moves with
- * them, and nothing is lost. Every test is a process of its own, as in faults_verbs.c.
+ * Faults of objects that come, change and go (docs/faults.md). Delayed completions and events end
+ * with their objects, or move with them, and nothing is lost. Every test runs in a separate
+ * process, as in faults_verbs.c.
  */
 #include "child.h"
 #include "faults_steps.h"
@@ -21,7 +22,7 @@ static void write_one(struct pair *p, uint64_t id)
 		 0);
 }
 
-/* A Send of 64 bytes, into a receive of b. */
+/* Sends 64 bytes into a receive of b. */
 static void send_one(struct pair *p, uint64_t id)
 {
 	struct ibv_sge sge = sge_of(p->a.mr, p->a.buf, 64);
@@ -31,11 +32,11 @@ static void send_one(struct pair *p, uint64_t id)
 	expect_wc(p->a.send_cq, IBV_WC_SUCCESS, &wc);
 }
 
-/* ---- CQs that go ---- */
+/* ---- destroyed CQs ---- */
 
 /*
- * CQs are destroyed while a completion and a notification are held back. What fires later would find memory that is
- * somebody else's, or that is full of other bytes.
+ * CQs are destroyed while a completion and a notification are delayed. A late timer would find
+ * memory that belongs to another object, or that is overwritten.
  */
 static void test_destroyed(void)
 {
@@ -51,18 +52,18 @@ static void test_destroyed(void)
 	CHECK_EQ(ibv_req_notify_cq(p.b.recv_cq, 0), 0);
 	send_one(&p, 2);
 	expect_no_wc(p.b.recv_cq, 50);
-	/* Armed once more, so that the end of the CQ would have an event of its own. */
+	/* Armed again, so that the end of the CQ would have its own event. */
 	CHECK_EQ(ibv_req_notify_cq(p.b.recv_cq, 0), 0);
 	pair_close(&p);
-	/* The device goes on for others. */
+	/* The device continues for others. */
 	pair_open(&p, NULL);
 	sleep_ms(500);
 	pair_close(&p);
 }
 
-/* ---- CQs that change ---- */
+/* ---- resized CQs ---- */
 
-/* What is held back stays so in a ring of another size, and nothing else is. */
+/* Delayed completions stay delayed in a ring of another size, and no others do. */
 static void test_resized(void)
 {
 	struct ibv_wc wc;
@@ -89,7 +90,7 @@ static void test_resized(void)
 	pair_close(&p);
 }
 
-/* Two connections whose receives are those of one SRQ, and complete on one CQ that has a channel. */
+/* Two connections with receives from one SRQ, which complete on one CQ with a channel. */
 struct two {
 	struct ibv_comp_channel *channel;
 	struct pair p[2];
@@ -131,7 +132,7 @@ static void two_close(struct two *t)
 	CHECK_EQ(ibv_dealloc_pd(t->pd), 0);
 }
 
-/* Waits for the event of the CQ, and then for a completion that is there at once. */
+/* Waits for the event of the CQ, and then for a completion, which must be available at once. */
 static void expect_woken(struct two *t, uint64_t wr_id)
 {
 	struct pollfd fd = { .fd = t->channel->fd, .events = POLLIN };
@@ -147,7 +148,10 @@ static void expect_woken(struct two *t, uint64_t wr_id)
 	CHECK_EQ(wc.wr_id, wr_id);
 }
 
-/* The QP goes whose completion holds up the other one's: that one is there, and who waits for an event has one. */
+/*
+ * The QP whose completion blocks another QP's completion is destroyed: this completion becomes
+ * available, with an event.
+ */
 static void test_freed(void)
 {
 	struct two t;
@@ -164,7 +168,10 @@ static void test_freed(void)
 	two_close(&t);
 }
 
-/* The QP goes whose completion stands behind the other one's, which takes its place in the ring, but not its delay. */
+/*
+ * The QP whose completion follows another QP's is destroyed. The other completion moves in the
+ * ring, but keeps its delay.
+ */
 static void test_moved(void)
 {
 	struct two t;
@@ -187,7 +194,7 @@ static void test_moved(void)
 
 /* ---- notifications ---- */
 
-/* A program that arms its CQ again and again hears in the end. */
+/* A program that arms its CQ repeatedly gets the event in the end. */
 static void test_starving(void)
 {
 	struct pollfd fd = { .events = POLLIN };
@@ -217,7 +224,7 @@ static void test_starving(void)
 	pair_close(&p);
 }
 
-/* ---- rules that are removed ---- */
+/* ---- removed rules ---- */
 
 static void recv_one(struct pair *p, uint64_t id)
 {
@@ -226,7 +233,7 @@ static void recv_one(struct pair *p, uint64_t id)
 	CHECK_EQ(post_recv(&p->b, id, &sge, 1), 0);
 }
 
-/* The CQ of b's receives has an event, or none comes. */
+/* Checks that the CQ of b's receives has an event, or that none comes. */
 static void expect_event(struct pair *p, bool comes)
 {
 	struct pollfd fd = { .fd = p->b.channel->fd, .events = POLLIN };
@@ -240,7 +247,10 @@ static void expect_event(struct pair *p, bool comes)
 	ibv_ack_cq_events(cq, 1);
 }
 
-/* What a rule has held back is there, and who waits for an event has one; what another rule holds back stays. */
+/*
+ * Completions that a removed rule has delayed are available, with an event. Those that another rule
+ * delays stay delayed.
+ */
 static void test_let_go(void)
 {
 	struct ibv_wc wc;
@@ -266,7 +276,7 @@ static void test_let_go(void)
 	pair_close(&p);
 }
 
-/* The same of completions that wait for others to be there. */
+/* The same for completions that wait for others to gather. */
 static void test_ungathered(void)
 {
 	struct ibv_wc wc;
@@ -282,7 +292,7 @@ static void test_ungathered(void)
 	pair_close(&p);
 }
 
-/* And of notifications, of which the program has all. */
+/* The same for notifications: the program gets all of them. */
 static void test_notified(void)
 {
 	struct ibv_wc wc;
@@ -303,7 +313,7 @@ static void test_notified(void)
 
 /* ---- queue pairs of unreliable service ---- */
 
-/* A datagram of 64 bytes from a to b, which completes with this status. */
+/* Sends a datagram of 64 bytes from a to b, which completes with this status. */
 static void datagram(struct side *a, const struct side *b, enum ibv_wc_status status)
 {
 	struct ibv_ah *ah = ah_to(a, b);
@@ -314,7 +324,10 @@ static void datagram(struct side *a, const struct side *b, enum ibv_wc_status st
 	CHECK_EQ(ibv_destroy_ah(ah), 0);
 }
 
-/* A datagram that fails is an error of the send queue alone: receives go on, and so do sends once it is in RTS again. */
+/*
+ * A failed datagram is an error of only the send queue: receives continue, and sends continue after
+ * a return to RTS.
+ */
 static void test_ud(void)
 {
 	struct side a, b;
@@ -353,7 +366,7 @@ static void test_uc(void)
 	recv_at(&b, 2);
 	CHECK_EQ(send_from(&a, 3), 0);
 	expect_sent(&a, 3);
-	/* A receive that fails is the end of the QP. */
+	/* A failed receive ends the QP. */
 	expect_wc(b.recv_cq, IBV_WC_LOC_LEN_ERR, &wc);
 	expect_qp_state(b.qp, IBV_QPS_ERR);
 	close_pair(&a, &b);

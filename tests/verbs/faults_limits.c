@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Lowered limits (docs/faults.md) that faults_verbs.c has not looked at, in a process of its own as there. */
+/*
+ * Lowered limits (docs/faults.md) without a test in faults_verbs.c, in a separate process as there.
+ */
 #include "child.h"
 #include "faults_steps.h"
 #include "out_of_band.h"

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Faults of packets (docs/faults.md) below a program: what it has sent is right in the end, and the device's counters,
- * or the time that it took, show that the fault was there. Each test is a process of its own, which has both ends.
+ * Faults of packets (docs/faults.md) below a program: its data is right in the end. The device's
+ * counters, or the duration, show the fault. Each test runs in a separate process, which has both
+ * ends.
  */
 #include "child.h"
 #include "cm.h"
@@ -11,7 +12,7 @@
 #include <string.h>
 
 #define WRITES 8u
-/* Bytes: more than one packet has, of whatever size they are. */
+/* Bytes, more than any packet has. */
 #define WRITE_LEN ((unsigned int)SIDE_BUF)
 
 static void post(struct pair *p, unsigned int n)
@@ -24,7 +25,7 @@ static void post(struct pair *p, unsigned int n)
 			 0);
 }
 
-/* Writes under the rules; all of the data is right. Returns how many seconds it took. */
+/* Makes Writes under the rules. All of the data is right. Returns the duration in seconds. */
 static double writes_under(const char *text)
 {
 	double begin;
@@ -53,7 +54,7 @@ static void test_drop(void)
 	CHECK(counter("sctp_retransmissions") + counter("sctp_probes") > 0);
 }
 
-/* Each packet is late when it leaves and when it comes; so are a Write's DATA, and what says that it is there. */
+/* Each packet is delayed on departure and on arrival: a Write's DATA, and their SACK. */
 static void test_delay(void)
 {
 	CHECK(writes_under("packets: delay 20 ms jitter 1 ms") >= 0.08);
@@ -71,7 +72,7 @@ static void test_duplicate(void)
 	CHECK(counter("sctp_duplicates") >= 8);
 }
 
-/* The receiver sees each packet that is damaged, and drops it. */
+/* The receiver detects each damaged packet, and drops it. */
 static void test_corrupt(void)
 {
 	writes_under("packets out chunk data: corrupt bytes 3, every 10, at most 4 times");
@@ -79,7 +80,7 @@ static void test_corrupt(void)
 	CHECK_EQ(counter("sctp_bad_packets"), 4);
 }
 
-/* Nobody sees it but the program, or who reads a header that makes no sense. */
+/* Only the program detects the damage, or a parser of a header that is invalid. */
 static void test_corrupt_before_checksum(void)
 {
 	struct ibv_wc wc;
@@ -107,7 +108,10 @@ static void test_limit_size(void)
 	writes_under("packets out: limit size to 1300 B");
 }
 
-/* Four datagrams, each a packet, of 4, 8, 12 and 16 bytes. Those that arrive under the rules, by how many words they have. */
+/*
+ * Sends four datagrams, each in a packet, of 4, 8, 12 and 16 bytes. expected: the lengths of those
+ * that arrive, in words.
+ */
 static void datagrams_under(const char *text, const char *expected)
 {
 	struct side a, b;

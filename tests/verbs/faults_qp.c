@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Faults of queue pairs, of peers and of memory (docs/faults.md): what a program sees of each, on both sides. Each test
- * is a process of its own. Faults strike when more than setting up a connection has been sent, so that the QPs are in
- * RTS.
+ * Faults of queue pairs, of peers and of memory (docs/faults.md), as a program sees them on both
+ * sides. Each test runs in a separate process. Faults strike after connection setup, so that the
+ * QPs are in RTS.
  */
 #include "child.h"
 #include "cm.h"
@@ -13,7 +13,10 @@
 #include <string.h>
 
 #define WRITES 8u
-/* Bytes, more than is under way at a time: a Write is not complete when a fault strikes in the midst of it. */
+/*
+ * Bytes, more than may be outstanding: a Write is incomplete if a fault strikes during its
+ * transfer.
+ */
 #define LEN ((unsigned int)SIDE_BUF)
 
 static void post(struct side *s, const struct side *to)
@@ -26,7 +29,10 @@ static void post(struct side *s, const struct side *to)
 			 0);
 }
 
-/* Of all Writes: success, then the one that is blamed (if any is), then flushed ones. */
+/*
+ * Checks the completions of all Writes: success, then the one with the error (if any), then flushed
+ * ones.
+ */
 static void expect_writes(struct side *s, enum ibv_wc_status blamed, bool must_end)
 {
 	bool over = false;
@@ -51,8 +57,8 @@ static void expect_end(struct side *s, enum ibv_wc_status blamed)
 }
 
 /*
- * The rule comes while the program runs, as it has the port of b in it: also b sends DATA, of which a rule without a port
- * would take hold at a.
+ * Adds a rule at run time, with the port of b in it. b also sends DATA, and a rule without a port
+ * would also match that at a.
  */
 static void add_rule(const struct pair *p, const char *text)
 {
@@ -62,7 +68,7 @@ static void add_rule(const struct pair *p, const char *text)
 	ask_faults(rule, NULL);
 }
 
-/* text: a rule with the port of b to be written in it. */
+/* text: a rule with a place for the port of b. */
 static void open_for(struct pair *p, const char *text)
 {
 	CHECK_EQ(setenv("SCTPIW_FAULT_SEED", "1", 1), 0);
@@ -86,7 +92,7 @@ static void expect_flushed(struct side *s)
 	}
 }
 
-/* The sender's QP fails: all is flushed, and the events of both sides say that the QPs are gone. */
+/* The sender's QP fails: all is flushed, and the events of both sides report the end of the QPs. */
 static void test_fail(void)
 {
 	struct pair p;
@@ -99,13 +105,13 @@ static void test_fail(void)
 	pair_close(&p);
 }
 
-/* The same at a completion, which the program gets as it is. */
+/* The same at a completion, which the program gets unchanged. */
 static void test_fail_at_completion(void)
 {
 	struct pair p;
 
 	open_for(&p, "after 3 writes: fail qp, once");
-	expect_writes(&p.a, IBV_WC_WR_FLUSH_ERR, false); /* they may be through already */
+	expect_writes(&p.a, IBV_WC_WR_FLUSH_ERR, false); /* they may have completed already */
 	expect_flushed(&p.a);
 	EXPECT_ASYNC(p.a.id->verbs, { IBV_EVENT_QP_FATAL, p.a.qp }, { IBV_EVENT_QP_FATAL, p.b.qp });
 	expect_qp_state(p.b.qp, IBV_QPS_ERR);
@@ -117,13 +123,13 @@ static void test_lost_at_completion(void)
 	struct pair p;
 
 	open_for(&p, "after 3 writes: lose session, once");
-	expect_writes(&p.a, IBV_WC_RETRY_EXC_ERR, false); /* they may be through already */
+	expect_writes(&p.a, IBV_WC_RETRY_EXC_ERR, false); /* they may have completed already */
 	expect_flushed(&p.a);
 	expect_cm_event(p.a.cm_channel, RDMA_CM_EVENT_DISCONNECTED);
 	pair_close(&p);
 }
 
-/* An event at a packet is raised on the queue pair of its association, and on no other. */
+/* A packet raises an event on the queue pair of its association, and on no other. */
 static void test_raised_at_packet(void)
 {
 	struct pair p, other;
@@ -139,7 +145,7 @@ static void test_raised_at_packet(void)
 	pair_close(&other);
 }
 
-/* The receiver terminates: the sender's oldest Write has the status that the error stands for. */
+/* The receiver terminates: the sender's oldest Write has the status of this error. */
 static void terminate(const char *text, enum ibv_wc_status status, enum ibv_event_type type)
 {
 	struct pair p;
@@ -172,7 +178,10 @@ static void test_rnr(void)
 		  IBV_WC_RNR_RETRY_EXC_ERR, IBV_EVENT_QP_REQ_ERR);
 }
 
-/* The sender's session is lost without a word: it learns so at once, the peer when it is answered again. */
+/*
+ * The sender's session is lost silently. The sender gets the error at once, the peer only after an
+ * answer.
+ */
 static void test_lost_session(void)
 {
 	struct pair p;
@@ -184,7 +193,7 @@ static void test_lost_session(void)
 	pair_close(&p);
 }
 
-/* The sender is told that the peer's process is gone; that one is told by an ABORT. */
+/* The sender gets the end of the peer's process, and the peer gets an ABORT. */
 static void test_killed_peer(void)
 {
 	struct pair p;
@@ -198,7 +207,7 @@ static void test_killed_peer(void)
 	pair_close(&p);
 }
 
-/* All is done, though nothing moves for a while. */
+/* All completes, though nothing moves for a while. */
 static void late(const char *text)
 {
 	double begin = now_seconds();
@@ -224,8 +233,8 @@ static void test_frozen_peer(void)
 }
 
 /*
- * A thread that polls memory sees the last byte of a message, and the first word is not there yet; when the Write is
- * complete, all of it is.
+ * A thread that polls memory sees the last byte of a message before the first word. At the Write's
+ * completion, all is in memory.
  */
 static void placed(const char *text, size_t early, size_t late_at)
 {
@@ -244,7 +253,7 @@ static void placed(const char *text, size_t early, size_t late_at)
 	CHECK_EQ(post_rdma(&p.a, IBV_WR_RDMA_WRITE, 1, &sge, 1, address(p.b.buf), p.b.mr->rkey,
 			   IBV_SEND_SIGNALED),
 		 0);
-	/* Nobody polls a CQ: the progress thread places it, and waits in between. */
+	/* No thread polls a CQ: the progress thread places the data, and waits in between. */
 	while (!*last)
 		;
 	CHECK_EQ(*first, 0);
@@ -264,7 +273,7 @@ static void test_torn(void)
 	placed("placements: tear for 500 ms", 3, 4);
 }
 
-/* The order is not seen from here, but all that comes is right. */
+/* The order is invisible here, but all data is right. */
 static void test_reverse(void)
 {
 	struct ibv_wc wc;

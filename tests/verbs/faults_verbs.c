@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Faults of verbs, of the device's limits, of completions and of their notifications (docs/faults.md). Every test is a
- * process of its own, whose rules are those that it sets before it uses RDMA.
+ * Faults of verbs, of the device's limits, of completions and of their notifications
+ * (docs/faults.md). Every test runs in a separate process, which sets its rules before it uses
+ * RDMA.
  */
 #include "child.h"
 #include "cm.h"
@@ -25,7 +26,7 @@ static void write_n(struct pair *p, uint64_t n)
 
 /* ---- calls ---- */
 
-/* Calls of each kind fail with the errno of their rules, and work when they are made again. */
+/* Calls of each kind fail with the errno of their rules. Repeated calls work. */
 static void test_calls(void)
 {
 	struct ibv_cq_init_attr_ex cq_attr = { .cqe = 1 };
@@ -82,7 +83,7 @@ static void test_calls(void)
 	CHECK_EQ(ibv_close_device(ctx), 0);
 }
 
-/* modify_qp fails at the transition that the rule names, and the state stays. */
+/* modify_qp fails at the transition in the rule. The state stays. */
 static void test_modify(void)
 {
 	struct ibv_qp_init_attr init = {
@@ -116,7 +117,9 @@ static void test_modify(void)
 	CHECK_EQ(ibv_close_device(ctx), 0);
 }
 
-/* Of a chain what is in front of the one that fails is posted, and *bad_wr names that one. */
+/*
+ * In a chain, the work requests before the failing one are posted, and *bad_wr is the failing one.
+ */
 static void test_chain(void)
 {
 	struct ibv_send_wr wr[4] = { 0 }, *bad = NULL;
@@ -251,7 +254,7 @@ static void test_limits(void)
 
 /* ---- completions ---- */
 
-/* With an extended CQ, too: the status, and what is behind it is flushed. */
+/* An extended CQ also has the status, and later work requests are flushed. */
 static void test_extended_error(void)
 {
 	const enum ibv_wc_status expected[] = { IBV_WC_SUCCESS, IBV_WC_RETRY_EXC_ERR,
@@ -275,7 +278,7 @@ static void test_extended_error(void)
 	pair_close(&p);
 }
 
-/* A completion comes late, and an event tells of it once more. */
+/* A completion comes late, with another event. */
 static void test_late(void)
 {
 	struct ibv_comp_channel *channel;
@@ -307,7 +310,7 @@ static void test_late(void)
 	pair_close(&p);
 }
 
-/* Completions are held until four wait, and come together; or until the time is over. */
+/* Completions are held until four wait, and then come together. Or they come after the time. */
 static void test_gather(void)
 {
 	struct ibv_wc wc[8];
@@ -330,7 +333,7 @@ static void test_gather(void)
 	pair_close(&p);
 }
 
-/* Reads the events of a channel that come within ms. */
+/* Returns the number of events on a side's channel within ms milliseconds. */
 static int count_events(struct side *s, int ms)
 {
 	struct pollfd fd = { .fd = s->channel->fd, .events = POLLIN };
@@ -346,7 +349,7 @@ static int count_events(struct side *s, int ms)
 	return n;
 }
 
-/* Each completion comes alone, though more are asked for. */
+/* Each completion comes alone, though the poll requests more. */
 static void test_single(void)
 {
 	struct pair_options o = { .extended_cqs = true };
@@ -364,7 +367,7 @@ static void test_single(void)
 		CHECK_EQ(n, 1);
 		CHECK_EQ(wc[0].wr_id, id);
 	}
-	/* One that is left behind has an event. */
+	/* A remaining completion has an event. */
 	for (uint64_t id = 1; id <= 2; id++) {
 		struct ibv_sge sge = sge_of(p.b.mr, p.b.buf, 64);
 
@@ -391,7 +394,7 @@ static void test_single(void)
 	pair_close(&p);
 }
 
-/* The CQ is overrun: an event says so, and no completion comes out of it any more. */
+/* The CQ is overrun: there is an event, and no further completion. */
 static void test_overrun(void)
 {
 	struct ibv_wc wc;
@@ -441,7 +444,7 @@ static void test_notifications(void)
 
 /* ---- asynchronous events ---- */
 
-/* The next event, of the port or of the device, is this one. */
+/* Waits for the next event of the port or of the device, which must have this type. */
 static void expect_event(struct ibv_context *ctx, enum ibv_event_type type)
 {
 	struct pollfd fd = { .fd = ctx->async_fd, .events = POLLIN };
@@ -485,7 +488,7 @@ static void test_events(void)
 	CHECK_EQ(ibv_close_device(ctx), 0);
 }
 
-/* Events of a QP: those that say that it has failed come of one that has. */
+/* Events of a QP: an event about a failure comes from a failed QP. */
 static void test_qp_events(void)
 {
 	struct ibv_wc wc;

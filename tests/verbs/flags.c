@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Access flags: those that the drivers of other devices take are taken wherever a program may set
- * them, for MRs, windows and QPs, and change no right. Those that nobody knows are refused.
+ * Access flags. Flags that the drivers of other devices accept are accepted everywhere, for MRs,
+ * windows and QPs, and change no access right. Unknown flags are refused.
  */
 #include "out_of_band.h"
 #include "window.h"
 
-/* These have names only in newer headers than Debian 12's. */
+/* Only newer headers than Debian 12's have these names. */
 #define FLUSH_GLOBAL (1 << 8)
 #define FLUSH_PERSISTENT (1 << 9)
 #define ATOMIC IBV_ACCESS_REMOTE_ATOMIC
 #define ZERO_BASED IBV_ACCESS_ZERO_BASED
 
-/* Flags that are no rights, for all three. */
+/* Flags that are no access rights, for all three objects. */
 static const int wishes[] = {
 	ODP,
 	IBV_ACCESS_HUGETLB,
@@ -25,11 +25,13 @@ static const int wishes[] = {
 };
 #define WISHES (sizeof(wishes) / sizeof(wishes[0]))
 
-/* Bits that have no meaning. */
+/* Bits without a meaning. */
 static const unsigned int unknown[] = { 1u << 10, 1u << 15, 1u << 19, 1u << 30, 1u << 31 };
 #define UNKNOWN (sizeof(unknown) / sizeof(unknown[0]))
 
-/* What is no right changes nothing, also when it is set later, and makes nothing right. */
+/*
+ * A flag that is no right has no effect, also if it is set later. It makes no refused access valid.
+ */
 static void test_regions(void)
 {
 	struct ibv_mr *mr;
@@ -55,7 +57,7 @@ static void test_regions(void)
 	pair_close(&p);
 }
 
-/* A peer's right to flush is no right to read or write. */
+/* The right to flush does not permit a peer to read or write. */
 static void test_no_right(void)
 {
 	for (int write = 0; write < 2; write++) {
@@ -92,7 +94,10 @@ static void expect_rights(struct ibv_qp *qp, unsigned int rights)
 	CHECK_EQ(attr.qp_access_flags, rights);
 }
 
-/* A QP takes them in each state, tells them when it is asked, and its rights are as they were. */
+/*
+ * A QP accepts these flags in each state, and returns them in queries. Its access rights are
+ * unchanged.
+ */
 static void test_qps(void)
 {
 	const unsigned int others = LOCAL | IBV_ACCESS_MW_BIND | ZERO_BASED;
@@ -131,8 +136,8 @@ static void test_qps(void)
 }
 
 /*
- * A window is bound with whatever its region may have. LOCAL_WRITE says nothing of peers, so it is
- * no right of a window, and needs none of its region.
+ * A window can have any right of its region. LOCAL_WRITE does not concern peers: it is no right of
+ * a window, and the region does not need it.
  */
 static void test_windows(void)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* ibv_fork_init(), which is for the whole process and has to come first. */
+/* ibv_fork_init(), which must be the first call, and affects the whole process. */
 #include "fixture.h"
 #include "pages.h"
 
@@ -25,7 +25,7 @@ static void register_huge_page(struct ibv_pd *pd)
 }
 
 /*
- * A child has its parent's memory, including registered memory, and ibv_fork_init() reports that.
+ * A child has its parent's memory, including registered memory, and ibv_fork_init() reports this.
  */
 static void test_fork_init(void)
 {
@@ -55,7 +55,7 @@ static void test_fork_init(void)
 			      0),
 		 0);
 	CHECK_EQ(ibv_rereg_mr(mr, IBV_REREG_MR_CHANGE_TRANSLATION, NULL, (void *)page, page, 0),
-		 IBV_REREG_MR_ERR_CMD); /* there is no memory */
+		 IBV_REREG_MR_ERR_CMD); /* no memory at that address */
 	register_huge_page(pd);
 	for (int round = 0; round < 2; round++) {
 		pid = fork();

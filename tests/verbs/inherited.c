@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The child of a fork() and the device that its parent has opened: queries, domains, regions,
- * windows and device memory go on working in it, and all that has to do with connections says why
- * it does not. What the child does changes nothing for its parent.
+ * The child of a fork() and the device that its parent has opened. Queries, domains, regions,
+ * windows and device memory still work in the child. All calls for connections fail, with the
+ * reason in a log line. The child's calls do not affect its parent.
  */
 #define _GNU_SOURCE
 #include "child.h"
@@ -20,7 +20,7 @@ static struct family {
 	struct ibv_srq *srq;
 	struct ibv_td *td;
 	struct ibv_pd *domain;
-	struct ibv_mr *mr; /* on domain */
+	struct ibv_mr *mr; /* on the domain */
 	struct ibv_mr *null_mr, *dm_mr;
 	struct ibv_mw *mw;
 	struct ibv_dm *dm;
@@ -49,7 +49,7 @@ static void family_open(struct family *f)
 	CHECK(f->mr && f->null_mr && f->dm_mr && f->mw);
 }
 
-/* Frees all objects, in the order that is asked for, and closes the device. */
+/* Frees all objects, in the required order, and closes the device. */
 static void family_close(struct family *f)
 {
 	CHECK_EQ(ibv_free_dm(f->dm), EBUSY);
@@ -69,7 +69,7 @@ static void family_close(struct family *f)
 	CHECK_EQ(ibv_close_device(ctx), 0);
 }
 
-/* Runs run() in a child, which must find all well. */
+/* Runs run() in a child, which must succeed. */
 static void in_child(void (*run)(void))
 {
 	int status;
@@ -86,7 +86,7 @@ static void in_child(void (*run)(void))
 	CHECK_EQ(status, 0);
 }
 
-/* What the device said before the fork. */
+/* The device's attributes before the fork. */
 static struct {
 	struct ibv_device_attr_ex attr;
 	struct ibv_port_attr port;
@@ -212,7 +212,7 @@ static void test_memory(void)
 	queries();
 	memory();
 	family_close(&family);
-	/* Nothing of the parent's is spent. */
+	/* No resource of the parent is used up. */
 	oob_open();
 	all.length = said.attr.max_dm_size;
 	dm = ibv_alloc_dm(ctx, &all);
@@ -221,7 +221,7 @@ static void test_memory(void)
 	CHECK_EQ(ibv_close_device(ctx), 0);
 }
 
-/* Closing the device frees what the child has made on it. */
+/* Closing the device frees the child's objects on it. */
 static void leave_all(void)
 {
 	struct ibv_alloc_dm_attr half = { .length = said.attr.max_dm_size / 2 };
@@ -232,7 +232,7 @@ static void leave_all(void)
 	CHECK(ibv_reg_dm_mr(pd, dm, 0, 8, IBV_ACCESS_ZERO_BASED) && ibv_alloc_null_mr(pd));
 	CHECK(ibv_alloc_mw(family.s.pd, IBV_MW_TYPE_1));
 	CHECK_EQ(ibv_close_device(ctx), 0);
-	oob_open(); /* of its own */
+	oob_open(); /* the child's own device */
 	half.length = said.attr.max_dm_size;
 	dm = ibv_alloc_dm(ctx, &half);
 	CHECK(dm);
@@ -249,7 +249,7 @@ static void test_leftovers(void)
 	family_close(&family);
 }
 
-/* Children allocate device memory at once, each its share of it. */
+/* Children allocate device memory at the same time, each its share. */
 static void test_many_children(void)
 {
 	enum { CHILDREN = 5 };
@@ -274,9 +274,7 @@ static void test_many_children(void)
 	CHECK_EQ(ibv_close_device(ctx), 0);
 }
 
-/*
- * Queues
- */
+/* Queues */
 
 static void refuse_queues(void)
 {
@@ -311,10 +309,7 @@ static void refuse_queues(void)
 	CHECK_EQ(ibv_post_srq_recv(family.srq, &recv, &bad_recv), EIO);
 }
 
-/*
- * Makes the calls, and checks that standard error has got one line, which names the cause and the
- * remedy.
- */
+/* Makes the calls, and checks that standard error has one line, with the cause and the remedy. */
 static void refuse_and_say_why(void)
 {
 	int fd = memfd_create("stderr", 0), was = dup(STDERR_FILENO);
@@ -324,7 +319,7 @@ static void refuse_and_say_why(void)
 	CHECK(fd >= 0 && was >= 0 && dup2(fd, STDERR_FILENO) == STDERR_FILENO);
 	queries();
 	memory();
-	CHECK_EQ(lseek(fd, 0, SEEK_CUR), 0); /* what works needs no line */
+	CHECK_EQ(lseek(fd, 0, SEEK_CUR), 0); /* calls that work print no line */
 	refuse_queues();
 	refuse_queues();
 	CHECK_EQ(dup2(was, STDERR_FILENO), STDERR_FILENO);
@@ -352,13 +347,11 @@ static void test_queues(void)
 	family_close(&family);
 }
 
-/*
- * Memory that is in use
- */
+/* Memory that is in use */
 
 static struct shop shop;
 
-/* A window that the parent has bound does not hold the child up, in whatever order it frees. */
+/* A window that the parent has bound does not block the child, in any order of calls. */
 static void free_bound(void)
 {
 	CHECK_EQ(ibv_dereg_mr(shop.mr), 0);
@@ -383,7 +376,7 @@ static void test_bound_windows(void)
 	}
 }
 
-#define BIG (1 << 20) /* bytes of a Write, which is sent from where it is */
+#define BIG (1 << 20) /* bytes of a Write, which is sent from its place in memory */
 #define WRITES 48
 
 static struct {
@@ -392,7 +385,7 @@ static struct {
 	uint8_t *map;
 } flow;
 
-/* A peer in a process of its own: says where it is, hears where we are, and waits for the end. */
+/* A peer in a child process: exchanges addresses, and waits for the end. */
 static void peer(int in, int out)
 {
 	struct where me, to;
@@ -411,8 +404,8 @@ static void peer(int in, int out)
 }
 
 /*
- * The child takes its copy of the memory away, and handles faults as it likes. What its parent has
- * to send is not touched from here.
+ * The child unmaps its copy of the memory, and sets its own handlers of faults. This does not
+ * affect the data that its parent must send.
  */
 static void take_memory_away(void)
 {
@@ -440,7 +433,7 @@ static void write_all(const struct where *to)
 	CHECK_EQ(ibv_post_send(flow.s.qp, wr, &bad), 0);
 }
 
-/* Children come while the parent's Writes wait for a peer that is stopped, and these go on. */
+/* Children come while the parent's Writes wait for a stopped peer. The Writes continue. */
 static void test_writes_under_way(void)
 {
 	struct child c = child_start(peer);
@@ -481,9 +474,7 @@ static void test_writes_under_way(void)
 	munmap(flow.map, BIG);
 }
 
-/*
- * A child forks while another thread of it is busy with the memory of the device.
- */
+/* A child forks while another of its threads uses the device's memory. */
 
 static _Atomic bool enough;
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Which attributes ibv_modify_qp() takes of RC and XRC queue pairs at each transition: the tables have what InfiniBand
- * has (IBTA 11.2.5.2), and every other attribute is refused by itself. Those that only the other end of XRC has are
- * ignored, as the kernel ignores them.
+ * The attributes that ibv_modify_qp() accepts for RC and XRC queue pairs at each transition. The
+ * tables have those of InfiniBand (IBTA 11.2.5.2), and every other attribute alone is refused.
+ * Attributes that only the other end of XRC has are ignored, as by the kernel.
  */
 #include "out_of_band.h"
 #include "xrc_steps.h"
@@ -20,7 +20,7 @@ struct transition {
 	int required, optional;
 };
 
-/* What all three types have in common; and beside it what responders have, and requesters. */
+/* Common attributes of all three types; then those of responders, and of requesters. */
 static const struct transition common[] = {
 	{ IBV_QPS_RESET, IBV_QPS_INIT, INIT, 0 },
 	{ IBV_QPS_INIT, IBV_QPS_INIT, 0, INIT },
@@ -47,12 +47,12 @@ static const struct transition requests[TRANSITIONS] = {
 	[7] = { .optional = IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY | IBV_QP_MAX_QP_RD_ATOMIC },
 };
 
-/* A side whose QP is replaced again and again, and where its peer is. */
+/* A side whose QP is replaced repeatedly, and the addresses of its peer. */
 struct subject {
 	struct side s;
 	struct ibv_xrcd *xrcd;
 	enum ibv_qp_type type;
-	int ignored; /* attributes that it may be given, and does not take */
+	int ignored; /* attributes that are permitted, but ignored */
 	struct where peer;
 };
 
@@ -63,7 +63,7 @@ static struct ibv_qp *make_qp(struct subject *x)
 	return x->type == IBV_QPT_XRC_SEND ? new_send_qp(&x->s) : new_qp(&x->s);
 }
 
-/* A new QP in this state. */
+/* Replaces the QP by a new QP in this state. */
 static void renew(struct subject *x, enum ibv_qp_state state)
 {
 	CHECK_EQ(ibv_destroy_qp(x->s.qp), 0);
@@ -119,7 +119,7 @@ static void expect_ignored(struct subject *x)
 		CHECK(!attr.retry_cnt && !attr.rnr_retry && !attr.max_rd_atomic);
 }
 
-/* A queue pair keeps its path, and on an iWARP device has no second one. */
+/* A queue pair keeps its path. On an iWARP device, it has no second path. */
 static bool is_of_another_path(const struct transition *t, int bit)
 {
 	return (bit == IBV_QP_ALT_PATH && ctx->device->node_type == IBV_NODE_RNIC) ||

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Registration of memory in its forms: changed, null, device memory; and what is refused. On-demand
- * paging is in odp.c.
+ * Registration of memory: changes, null MRs, device memory, and refused calls. odp.c has on-demand
+ * paging.
  */
 #include "fixture.h"
 #include "pages.h"
@@ -10,15 +10,13 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/*
- * Rereg_mr
- */
+/* Rereg_mr */
 
 #define TRANS IBV_REREG_MR_CHANGE_TRANSLATION
 #define PD IBV_REREG_MR_CHANGE_PD
 #define ACCESS IBV_REREG_MR_CHANGE_ACCESS
 
-/* Another range gets another key, so that the old key leads nowhere. */
+/* Another range gets another key, so that the old key is invalid. */
 static void test_rereg_translation(void)
 {
 	ROWS("5041-8.3-02 5041-8.3.1-05");
@@ -47,7 +45,7 @@ static void test_rereg_translation(void)
 	}
 }
 
-/* The key stays the same, and gives other rights. */
+/* The key stays the same, with other access rights. */
 static void test_rereg_access(void)
 {
 	ROWS("5041-8.3.1-06");
@@ -114,7 +112,10 @@ static void test_rereg_pd(void)
 	pair_close(&p);
 }
 
-/* Each way to fail leaves the old registration as it was, with the code of the manual page. */
+/*
+ * After each failure, the old registration is unchanged. The error codes are those of the manual
+ * page.
+ */
 static void test_rereg_refused(void)
 {
 	struct ibv_context *other = open_device();
@@ -174,7 +175,7 @@ static void test_rereg_refused(void)
 #undef REFUSED
 	CHECK_EQ(ibv_rereg_mr(null_mr, ACCESS, NULL, NULL, 0, 0), INPUT);
 	CHECK_EQ(ibv_rereg_mr(dm_mr, ACCESS, NULL, NULL, 0, 0), INPUT);
-	/* A read-only mapping is enough for reading. */
+	/* A read-only mapping suffices for reading. */
 	CHECK_EQ(ibv_rereg_mr(mr, TRANS | ACCESS, NULL, read_only, 100, READ), 0);
 	read_works(&p, read_only, address(read_only), mr->rkey, 100);
 	CHECK_EQ(ibv_dereg_mr(mr), 0);
@@ -186,7 +187,7 @@ static void test_rereg_refused(void)
 	CHECK_EQ(ibv_close_device(other), 0);
 }
 
-/* Once ibv_rereg_mr() has returned, nothing is written to the old range any more. */
+/* Once ibv_rereg_mr() has returned, nothing is written to the old range. */
 static void test_rereg_under_traffic(void)
 {
 	ROWS("5041-8.3.1-07 5042-6.2.2-01");
@@ -217,14 +218,12 @@ static void test_rereg_under_traffic(void)
 	}
 }
 
-/*
- * Where TOs begin
- */
+/* First TO of a region */
 
 static void test_iova(void)
 {
 	ROWS("5040-5.1-04 5041-4.2-13");
-	const uint64_t last = page_size() - 100; /* of a page's bytes that 100 begin at */
+	const uint64_t last = page_size() - 100; /* offset in a page that leaves 100 bytes */
 	const uint64_t iovas[] = { last, 0x7700000000 + last, UINT64_MAX - 99 };
 	struct pair p;
 
@@ -263,9 +262,7 @@ static void test_iova(void)
 	pair_close(&p);
 }
 
-/*
- * What a process may register
- */
+/* Memory that a process may register */
 
 static int temporary_file(size_t len)
 {
@@ -312,7 +309,7 @@ static void test_files(void)
 	CHECK_EQ(pread(fd, &byte, 1, 5), 1);
 	CHECK_EQ(byte, shared[5]);
 	read_works(&p, shared, address(read_only), mr[2]->rkey, len);
-	/* the application would get SIGBUS; here the request that wanted the page fails */
+	/* the application would get SIGBUS; here, a request for the page fails */
 	CHECK_EQ(ftruncate(fd, page_size()), 0);
 	read_works(&p, shared, address(shared), mr[0]->rkey, page_size());
 	read_fails(&p, address(shared) + page_size() - 1, mr[0]->rkey, 2);
@@ -326,9 +323,7 @@ static void test_files(void)
 	close(fd);
 }
 
-/*
- * The null MR
- */
+/* The null MR */
 
 static void test_null_mr(void)
 {
@@ -341,7 +336,7 @@ static void test_null_mr(void)
 	null_mr = ibv_alloc_null_mr(p.a.pd);
 	CHECK(null_mr && null_mr->lkey && !null_mr->addr && null_mr->length == SIZE_MAX);
 	CHECK(null_mr->pd == p.a.pd && null_mr->context == p.a.pd->context);
-	/* What is sent from a null MR is zeros, whatever the address and the length. */
+	/* A null MR sends zeros, whatever the address and the length. */
 	memset(p.b.buf, 0x5a, SIDE_BUF);
 	memset(p.a.buf, 0x11, SIDE_BUF);
 	sge[0] = sge_of(p.a.mr, p.a.buf, 100);
@@ -349,7 +344,7 @@ static void test_null_mr(void)
 	sge[2] = sge_of(p.a.mr, p.a.buf, 100);
 	CHECK_EQ(post_rdma(&p.a, IBV_WR_RDMA_WRITE, 1, sge, 3, address(p.b.buf), p.b.mr->rkey, 0),
 		 0);
-	/* What is received into a null MR is dropped. */
+	/* Data received into a null MR is dropped. */
 	sge[1].length = 5000;
 	CHECK_EQ(post_recv(&p.a, 2, sge, 3), 0);
 	sge[0] = (struct ibv_sge){ 0, 150000, null_mr->lkey };
@@ -366,7 +361,7 @@ static void test_null_mr(void)
 	expect_wc(p.a.recv_cq, IBV_WC_SUCCESS, &wc);
 	CHECK_EQ(wc.byte_len, 5200);
 	CHECK(!memcmp(p.a.buf, p.b.buf + 5100, 100));
-	/* What was dropped in it does not come out of it again. */
+	/* A null MR does not return data that it has dropped. */
 	sge[0] = (struct ibv_sge){ 7, 60000, null_mr->lkey };
 	CHECK_EQ(post_rdma(&p.a, IBV_WR_RDMA_WRITE, 5, sge, 1, address(p.b.buf), p.b.mr->rkey, 0),
 		 0);
@@ -381,7 +376,7 @@ static void test_null_mr(void)
 	CHECK_EQ(ibv_dereg_mr(null_mr), 0);
 	pair_close(&p);
 
-	/* QPs of another PD cannot use it, either. */
+	/* QPs of another PD cannot use the null MR. */
 	pair_open(&p, NULL);
 	null_mr = ibv_alloc_null_mr(p.b.pd);
 	CHECK(null_mr);
@@ -394,8 +389,8 @@ static void test_null_mr(void)
 }
 
 /*
- * Programs give the key of a null MR to their peers (perftest --use-null-mr): these write into
- * nothing, and read zeros, at any address.
+ * Programs give the key of a null MR to their peers (perftest --use-null-mr). The peers' Writes
+ * have no effect, and their Reads return zeros, at any address.
  */
 static void test_null_mr_of_peer(void)
 {
@@ -420,7 +415,7 @@ static void test_null_mr_of_peer(void)
 			CHECK(!p.a.buf[k]);
 	}
 	CHECK(filled(p.b.buf, SIDE_BUF, 9));
-	/* There is nothing that an atomic could change. */
+	/* An atomic has no memory to change. */
 	sge = sge_of(p.a.mr, p.a.buf, 8);
 	atomic.sg_list = &sge;
 	atomic.wr.atomic.rkey = null_mr->lkey;
@@ -430,7 +425,10 @@ static void test_null_mr_of_peer(void)
 	CHECK_EQ(ibv_dereg_mr(null_mr), 0);
 	pair_close(&p);
 
-	/* Peers of another PD's QPs cannot use it, nor can those of a QP without the right. */
+	/*
+	 * Peers of another PD's QPs cannot use the null MR, nor can peers of a QP without the
+	 * access right.
+	 */
 	pair_open(&p, NULL);
 	null_mr = ibv_alloc_null_mr(p.a.pd);
 	CHECK(null_mr);
@@ -439,9 +437,7 @@ static void test_null_mr_of_peer(void)
 	pair_close(&p);
 }
 
-/*
- * Device memory
- */
+/* Device memory */
 
 static void test_dm(void)
 {
@@ -504,7 +500,10 @@ static void test_dm(void)
 	CHECK_FAILS(ibv_alloc_dm(p.b.pd->context, &attr), EINVAL);
 	attr = (struct ibv_alloc_dm_attr){ .length = 8, .log_align_req = 200 };
 	CHECK_FAILS(ibv_alloc_dm(p.b.pd->context, &attr), EINVAL);
-	/* All of it can be allocated, and not a byte more; what is freed can be allocated again. */
+	/*
+	 * All device memory can be allocated, and not a byte more. Freed memory can be allocated
+	 * again.
+	 */
 	attr = (struct ibv_alloc_dm_attr){ .length = dev.max_dm_size };
 	for (int i = 0; i < 3; i++) {
 		struct ibv_alloc_dm_attr one = { .length = 1 };
@@ -519,7 +518,7 @@ static void test_dm(void)
 
 static _Atomic bool enough;
 
-/* Asks again and again for more device memory than is left. */
+/* Repeatedly requests more device memory than is available. */
 static void *ask_for_too_much(void *ctx)
 {
 	struct ibv_alloc_dm_attr attr = { .length = 16 << 20 };
@@ -529,7 +528,7 @@ static void *ask_for_too_much(void *ctx)
 	return NULL;
 }
 
-/* A request for too much device memory takes nothing from others, not even for a moment. */
+/* A request for too much device memory never takes any from others, not even for a moment. */
 static void test_device_memory_by_threads(void)
 {
 	struct ibv_alloc_dm_attr attr = { .length = 64 };
@@ -551,8 +550,7 @@ static void test_device_memory_by_threads(void)
 }
 
 /*
- * Closing the device frees DMs, with the MRs and windows on them, and their memory can be allocated
- * again.
+ * Closing the device frees DMs, with their MRs and windows. The memory can then be allocated again.
  */
 static void test_leftovers(void)
 {
@@ -573,9 +571,7 @@ static void test_leftovers(void)
 	}
 }
 
-/*
- * What there is not, and says so
- */
+/* Unsupported calls, which return this error */
 
 static void test_not_supported(void)
 {
@@ -590,7 +586,7 @@ static void test_not_supported(void)
 	mr = ibv_reg_mr(pd, buf, sizeof(buf), LOCAL);
 	CHECK(mr);
 	CHECK_FAILS(ibv_reg_dmabuf_mr(pd, 0, 4096, 0, 0, LOCAL), EOPNOTSUPP);
-	/* So NCCL, and so UCX ask; any other errno would say that there is dma-buf. */
+	/* NCCL and UCX check for dma-buf in these ways. Any other errno would indicate support. */
 	CHECK_FAILS(ibv_reg_dmabuf_mr(pd, 0, 0, 0, -1, 0), EOPNOTSUPP);
 	CHECK_FAILS(ibv_reg_dmabuf_mr(pd, 0, 4096, 0, -1, LOCAL | READ | WRITE), EOPNOTSUPP);
 	CHECK_FAILS(ibv_import_device(ctx->cmd_fd), EOPNOTSUPP);

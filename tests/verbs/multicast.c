@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* ALSO: multicast_iwarp --personality iwarp -- */
 /* ALSO: ib.multicast --personality ib -- */
-/* UD queue pairs in multicast groups: attaching, the copies that each gets, and the errors of the calls. */
+/*
+ * UD queue pairs in multicast groups: attaching, the copies for each QP, and the errors of the
+ * calls.
+ */
 #include <arpa/inet.h>
 
 #include "cm.h"
@@ -66,7 +69,7 @@ static void post(struct end *e)
 	CHECK_EQ(ibv_post_recv(e->qp, &wr, &bad), 0);
 }
 
-/* Sends LEN bytes of this value to the group, from the address that leads to all of this host. */
+/* Sends LEN bytes of this value to the group, from the host's first IPv4 GID. */
 static void send_group(struct end *e, uint8_t value, uint32_t qkey)
 {
 	struct ibv_ah_attr attr = { .is_global = 1, .port_num = 1, .grh.dgid = group };
@@ -115,7 +118,7 @@ static void test_copies(void)
 	end_open(&b, 0);
 	end_open(&outside, 0);
 	CHECK_EQ(ibv_attach_mcast(a.qp, &group, 0), 0);
-	CHECK_EQ(ibv_attach_mcast(a.qp, &group, 0), 0); /* it stays attached once */
+	CHECK_EQ(ibv_attach_mcast(a.qp, &group, 0), 0); /* attached only once */
 	CHECK_EQ(ibv_attach_mcast(b.qp, &group, 0), 0);
 	post(&a);
 	post(&b);
@@ -143,7 +146,7 @@ static void test_copies(void)
 	end_close(&outside);
 }
 
-/* A QP hears itself, as with InfiniBand, unless it was made otherwise. */
+/* A QP receives its own messages, as with InfiniBand, unless it was created otherwise. */
 static void test_own(void)
 {
 	struct end hears, blocks;
@@ -186,7 +189,7 @@ static void test_errors(void)
 	end_close(&e);
 }
 
-/* By rdma_cm, whose event has what an address handle needs. */
+/* Joins by rdma_cm. Its event has the data for an address handle. */
 static void test_join(void)
 {
 	struct rdma_event_channel *channel = cm_channel();
@@ -213,7 +216,7 @@ static void test_join(void)
 	post(&a);
 	send_group(&sender, 6, QKEY);
 	expect_copy(&a, &sender, 6);
-	/* The QP, which is none of the id's, is in the group until it is detached. */
+	/* The QP does not belong to the id, and stays in the group until it is detached. */
 	CHECK_EQ(rdma_leave_multicast(id, (struct sockaddr *)&to), 0);
 	post(&a);
 	send_group(&sender, 7, QKEY);
@@ -230,7 +233,7 @@ static void test_join(void)
 
 int main(void)
 {
-	/* What is sent to a group leaves by the first interface, which has nobody behind it here. */
+	/* Packets to a group leave by the first interface, which leads to no other host here. */
 	if (!enter_namespace()) {
 		printf("skipped: this user may not make network namespaces\n");
 		return SKIPPED;

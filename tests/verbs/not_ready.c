@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Sends that find no receive, of which the peer keeps a window for each QP: shorter than that, and
- * longer, so that the peer cannot have all of them. Both wait as long as rnr_retry_count says.
+ * Sends without a receive. The peer keeps a window of them for each QP. Sends are shorter than the
+ * window, or longer, so that the peer cannot keep all data. Both wait as long as rnr_retry_count
+ * permits.
  */
 #include "fixture.h"
 
 #include <stdlib.h>
 
-#define LONG (3u << 20) /* bytes: more than the window, whatever of it is for bookkeeping */
-#define AT_ONCE 0	/* rnr_retry_count: the grace alone, 100 ms */
+#define LONG (3u << 20) /* bytes: more than the window, whatever its bookkeeping takes */
+#define AT_ONCE 0	/* rnr_retry_count: only the grace time, 100 ms */
 #define FOR_EVER 7
 
 /* Memory for a message of up to LONG bytes on one side. */
@@ -82,7 +83,7 @@ static void close_all(struct messages *t)
 static const uint32_t lengths[] = { 0, 100, 1u << 20, LONG };
 #define LENGTHS (sizeof(lengths) / sizeof(lengths[0]))
 
-/* The Send has the status, the one before it succeeds, and the one behind it is flushed. */
+/* The Send has the status, the Send before it succeeds, and the Send after it is flushed. */
 static void test_fails(void)
 {
 	struct messages t;
@@ -105,7 +106,7 @@ static void test_fails(void)
 	}
 }
 
-/* A receive that is posted within the time, or at any time if there is no limit, takes all of it. */
+/* A receive within the time, or at any time without a limit, takes the whole message. */
 static void waits(uint8_t rnr_retry)
 {
 	struct messages t;
@@ -131,7 +132,7 @@ static void test_for_ever(void)
 	waits(FOR_EVER);
 }
 
-/* A QP that fails takes none with it that shares the association. */
+/* A QP that fails does not affect others on the same association. */
 static void test_beside_others(void)
 {
 	struct messages late, others[2];

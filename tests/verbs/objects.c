@@ -35,8 +35,8 @@ pthread_create(pthread_t *thread, const pthread_attr_t *attr, void *(*start)(voi
 }
 
 /*
- * If the process cannot have another thread for now, the device does not open; later it does. It is
- * the first test.
+ * If the process cannot have another thread for now, the device does not open. Later it opens. This
+ * test must be first.
  */
 static void test_no_thread(void)
 {
@@ -237,7 +237,7 @@ static void test_cq_ex(void)
 		CHECK_FAILS(ibv_create_cq_ex(ctx, &attr), EOPNOTSUPP);
 	}
 	attr.wc_flags = 0;
-	attr.flags = 1 << 2; /* is not looked at, as its bit in the mask is not set */
+	attr.flags = 1 << 2; /* ignored, as its bit in the mask is not set */
 	cq = ibv_create_cq_ex(ctx, &attr);
 	CHECK(cq);
 	CHECK_EQ(ibv_destroy_cq(ibv_cq_ex_to_cq(cq)), 0);
@@ -321,7 +321,7 @@ static void test_not_supported(void)
 	struct kit k;
 
 	kit_open(&k);
-	CHECK_EQ(ibv_attach_mcast(k.qp, &gid, 0), EINVAL); /* it is connected */
+	CHECK_EQ(ibv_attach_mcast(k.qp, &gid, 0), EINVAL); /* the QP has a connected type */
 	kit_close(&k);
 }
 
@@ -345,7 +345,7 @@ static void test_modify_qp(void)
 	kit_open(&k);
 	CHECK_EQ(modify(k.qp, IBV_QPS_RTS, IBV_QP_STATE), EINVAL);
 	CHECK_EQ(modify(k.qp, IBV_QPS_RTR, IBV_QP_STATE), EINVAL);
-	/* An RNIC's QP needs no attributes to be where it is. */
+	/* An RNIC's QP is in INIT already, and needs no attributes. */
 	CHECK_EQ(modify(k.qp, IBV_QPS_INIT, IBV_QP_STATE), is_iwarp(k.ctx) ? 0 : EINVAL);
 	CHECK_EQ(modify(k.qp, IBV_QPS_INIT, INIT_MASK & ~IBV_QP_PORT),
 		 is_iwarp(k.ctx) ? 0 : EINVAL);
@@ -361,7 +361,7 @@ static void test_modify_qp(void)
 	CHECK_EQ(init.qp_type, IBV_QPT_RC);
 	CHECK_EQ(init.sq_sig_all, 0);
 
-	/* A QP cannot be connected out of band without a GID; the refusal changes nothing. */
+	/* A QP cannot be connected out of band without a GID. The refusal changes nothing. */
 	attr = (struct ibv_qp_attr){ .qp_state = IBV_QPS_RTR,
 				     .path_mtu = IBV_MTU_1024,
 				     .dest_qp_num = 1,
@@ -443,9 +443,7 @@ static void test_post_recv(void)
 	CHECK(bad == wr);
 	CHECK_EQ(modify(k.qp, IBV_QPS_INIT, INIT_MASK), 0);
 
-	/*
-	 * The second one of three is bad: the first one stays, and the third one is not looked at.
-	 */
+	/* The second of three work requests is bad: the first stays, and the third is ignored. */
 	CHECK_EQ(ibv_query_qp(k.qp, &attr, IBV_QP_CAP, &init), 0);
 	limit = attr.cap.max_recv_wr;
 	wr[0].next = &wr[1];
@@ -477,7 +475,7 @@ static void test_post_recv(void)
 	kit_close(&k);
 }
 
-/* Completions of a QP that is destroyed vanish, those of another one on the same CQ stay. */
+/* Completions of a destroyed QP vanish. Those of another QP on the same CQ stay. */
 static void test_destroy_qp_purges_its_completions(void)
 {
 	struct ibv_recv_wr wr = { .wr_id = 1 }, *bad;
@@ -497,7 +495,7 @@ static void test_destroy_qp_purges_its_completions(void)
 	CHECK_EQ(ibv_post_recv(other, &wr, &bad), 0);
 	CHECK_EQ(modify(k.qp, IBV_QPS_ERR, IBV_QP_STATE), 0);
 	CHECK_EQ(modify(other, IBV_QPS_ERR, IBV_QP_STATE), 0);
-	CHECK_EQ(ibv_resize_cq(k.cq, 1), EINVAL); /* two completions wait in it */
+	CHECK_EQ(ibv_resize_cq(k.cq, 1), EINVAL); /* the CQ has two completions */
 	CHECK_EQ(ibv_resize_cq(k.cq, 2), 0);
 	CHECK_EQ(ibv_destroy_qp(other), 0);
 	expect_wc(k.cq, IBV_WC_WR_FLUSH_ERR, &wc);
@@ -531,8 +529,8 @@ static void test_async_fd(void)
 }
 
 /*
- * The child's copies of the parent's queues are dead, and say so; a context of its own works.
- * inherited.c has what goes on working.
+ * The child's copies of the parent's queues do not work, and return errors. The child's own context
+ * works. inherited.c has the objects that still work.
  */
 static void test_fork(void)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * On-demand paging: memory that comes and goes under its MR, explicit and implicit; and advice
- * about it.
+ * On-demand paging: pages that come and go under their MR, explicit and implicit; and advice about
+ * pages.
  */
 #include "fixture.h"
 #include "pages.h"
@@ -52,11 +52,11 @@ static void test_explicit(void)
 	CHECK(mmap(map + 4 * page, 4 * page, PROT_READ | PROT_WRITE,
 		   MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) == map + 4 * page);
 	write_works(&p, map + 10, address(map + 10), mr->rkey, 8 * page - 10);
-	/* Other pages are mapped in place of those, and the MR shows them. */
+	/* Other pages replace these, and the MR uses the new pages. */
 	CHECK(mmap(map, page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1,
 		   0) == map);
 	read_works(&p, map, address(map), mr->rkey, page);
-	/* It is the source and the sink of requests of this side. */
+	/* The MR is source and sink of local requests. */
 	sge = sge_of(mr, map, 2 * page);
 	CHECK_EQ(post_recv(&p.b, 1, &sge, 1), 0);
 	fill(p.a.buf, 2 * page, 21);
@@ -75,7 +75,7 @@ static void test_explicit(void)
 	expect_wc(p.b.send_cq, IBV_WC_SUCCESS, &wc);
 	expect_wc(p.b.send_cq, IBV_WC_SUCCESS, &wc);
 	CHECK(filled(map, 2 * page, 21) && filled(p.a.buf + 500000, 2 * page, 21));
-	/* It is unmapped again, and the peer's request fails. */
+	/* A page is unmapped again, and the peer's request fails. */
 	CHECK_EQ(mprotect(map + 7 * page, page, PROT_NONE), 0);
 	read_fails(&p, address(map + 7 * page) - 1, mr->rkey, 2);
 	CHECK_EQ(ibv_dereg_mr(mr), 0);
@@ -83,7 +83,7 @@ static void test_explicit(void)
 	munmap(map, 8 * page);
 }
 
-/* Receives of an SRQ are in memory that was not there when it was registered. */
+/* Receives of an SRQ are in memory that was unmapped at registration. */
 static void test_srq(void)
 {
 	struct ibv_srq_init_attr srq_attr = { .attr = { 4, 1, 0 } };
@@ -117,7 +117,7 @@ static void test_srq(void)
 	expect_wc(o.recv_cq, IBV_WC_SUCCESS, &wc);
 	CHECK_EQ(wc.wr_id, 7);
 	CHECK(filled(map, 2 * page, 33));
-	/* It is unmapped again. */
+	/* The second page is unmapped again. */
 	CHECK_EQ(mprotect(map + page, page, PROT_NONE), 0);
 	CHECK_EQ(post_send(&p.a, 2, &sge, 1, 0), 0);
 	expect_wc(o.recv_cq, IBV_WC_LOC_PROT_ERR, &wc);
@@ -130,10 +130,7 @@ static void test_srq(void)
 	munmap(map, 2 * page);
 }
 
-/*
- * A request of this side to a page that is not there fails with its completion, and there is no
- * signal.
- */
+/* A local request to an unmapped page fails with its completion, without a signal. */
 static void test_local_fault(void)
 {
 	uint8_t *map = map_pages(1, PROT_NONE);
@@ -167,8 +164,8 @@ static void test_local_fault(void)
 }
 
 /*
- * One key shows the whole address space. What is mapped can be accessed, and what is not ends the
- * connection.
+ * One key covers the whole address space. Mapped memory can be accessed. Access to unmapped memory
+ * ends the connection.
  */
 static void test_implicit(void)
 {
@@ -236,7 +233,7 @@ static void test_advise(void)
 	mw = ibv_alloc_mw(pd, IBV_MW_TYPE_2);
 	CHECK(mr && read_only && implicit && mw);
 #define ADVISE(pd, advice, flags, n) ibv_advise_mr(pd, advice, flags, sge, n)
-	/* The device sees which pages are there, and populates those that it is told to. */
+	/* The device detects resident pages, and populates pages on advice. */
 	sge[0] = sge_of(mr, map + 1, 10);
 	sge[1] = sge_of(mr, map + 2 * page - 1, 2);
 	CHECK_EQ(ADVISE(pd, no_fault, flush, 2), 0);
@@ -253,7 +250,7 @@ static void test_advise(void)
 	CHECK_EQ(ADVISE(pd, (enum ibv_advise_mr_advice)77, 0, 1), EOPNOTSUPP);
 	CHECK_EQ(ADVISE(pd, prefetch, 2, 1), EINVAL);
 	CHECK_EQ(ADVISE(pd, prefetch, 0, 0), EINVAL);
-	CHECK_EQ(ADVISE(pd, to_write, 0, 1), EPERM); /* its MR does not permit writing */
+	CHECK_EQ(ADVISE(pd, to_write, 0, 1), EPERM); /* the MR does not permit writing */
 	CHECK_EQ(ADVISE(other, prefetch, 0, 1), EPERM);
 	sge[0].lkey++;
 	CHECK_EQ(ADVISE(pd, prefetch, 0, 1), ENOENT);
@@ -261,13 +258,13 @@ static void test_advise(void)
 	CHECK_EQ(ADVISE(pd, prefetch, 0, 1), EFAULT);
 	sge[0] = sge_of(mr, map, 8 * page + 1);
 	CHECK_EQ(ADVISE(pd, prefetch, 0, 1), EFAULT);
-	sge[0] = sge_of(mr, map + 5 * page, 2 * page); /* it is in bounds, but not mapped */
+	sge[0] = sge_of(mr, map + 5 * page, 2 * page); /* in bounds, but not mapped */
 	CHECK_EQ(ADVISE(pd, prefetch, 0, 1), EFAULT);
 	CHECK_EQ(mprotect(map, page, PROT_READ), 0);
 	sge[0] = sge_of(mr, map, page);
 	CHECK_EQ(ADVISE(pd, to_write, 0, 1), EFAULT);
 	CHECK_EQ(ADVISE(pd, prefetch, 0, 1), 0);
-	/* If an element behind a good one is bad, nothing is done about the good one, either. */
+	/* If an element after a good one is bad, the good one has no effect either. */
 	CHECK_EQ(madvise(map + 3 * page, page, MADV_DONTNEED), 0);
 	sge[0] = sge_of(mr, map + 3 * page, page);
 	sge[1] = sge_of(mr, map - 1, 1);
@@ -280,7 +277,7 @@ static void test_advise(void)
 	munmap(map, 6 * page);
 }
 
-/* Registering pins nothing, so there are pages to populate without on-demand paging as well. */
+/* Registration pins nothing, so regions without on-demand paging also have pages to populate. */
 static void test_advise_any_region(void)
 {
 	const enum ibv_advise_mr_advice to_write = IBV_ADVISE_MR_ADVICE_PREFETCH_WRITE;
@@ -311,9 +308,9 @@ static void test_advise_any_region(void)
 	CHECK_EQ(ibv_advise_mr(pd, to_write, 0, sge, 1), EPERM);
 	sge[0] = sge_of(mr, map + page, 3 * page + 1);
 	CHECK_EQ(ibv_advise_mr(pd, to_write, 0, sge, 1), EFAULT);
-	sge[0] = (struct ibv_sge){ 0, 1, null_mr->lkey }; /* it has no memory */
+	sge[0] = (struct ibv_sge){ 0, 1, null_mr->lkey }; /* a null MR has no memory */
 	CHECK_EQ(ibv_advise_mr(pd, to_write, 0, sge, 1), EFAULT);
-	/* Memory that has gone cannot be populated. */
+	/* Unmapped memory cannot be populated. */
 	take_away(map + 3 * page, page);
 	sge[0] = sge_of(mr, map + 2 * page, 2 * page);
 	CHECK_EQ(ibv_advise_mr(pd, to_write, 0, sge, 1), EFAULT);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * QPs connected out of band: states and attributes, who begins, who is refused, and how connections
- * end.
+ * QPs connected out of band: states and attributes, either side first, refused peers, and ends of
+ * connections.
  */
 #include "out_of_band.h"
 
@@ -75,13 +75,13 @@ static void test_bad_addresses(void)
 	memcpy(&to.gid, broadcast, 16);
 	CHECK_EQ(to_rtr(&a, &to), EINVAL);
 	to = where_is(&b);
-	to.qp_num = 2; /* no port, so it is nobody's number */
+	to.qp_num = 2; /* no port has this number, so no QP has it */
 	CHECK_EQ(to_rtr(&a, &to), EINVAL);
 	to.qp_num = 1 << 24;
 	CHECK_EQ(to_rtr(&a, &to), EINVAL);
 	to = where_is(&b);
 	attr = rtr_attr(&to);
-	attr.ah_attr.grh.sgid_index = 126; /* it is empty: the last one is not */
+	attr.ah_attr.grh.sgid_index = 126; /* the index is empty; the last index is not */
 	CHECK_EQ(ibv_modify_qp(a.qp, &attr, RTR_MASK), EINVAL);
 	attr = rtr_attr(&to);
 	attr.ah_attr.is_global = 0;
@@ -95,7 +95,7 @@ static void test_bad_addresses(void)
 	close_pair(&a, &b);
 }
 
-/* One side is in RTS, and has sent, before the other one knows anything. */
+/* One side is in RTS, and has sent, before the other side starts. */
 static void either_first(bool larger)
 {
 	struct where at_first, at_second;
@@ -135,7 +135,7 @@ static void test_smaller_first(void)
 	either_first(false);
 }
 
-/* Nobody answers: the oldest WR fails, the others are flushed, and there is no event. */
+/* The peer does not answer: the oldest WR fails, the others are flushed, and there is no event. */
 static void expect_given_up(struct side *s)
 {
 	struct ibv_wc wc;
@@ -170,7 +170,7 @@ static void test_no_such_qp(void)
 	struct where to;
 	struct side a, b;
 
-	oob_connect_pair(&a, &b); /* their block of QP numbers has an open socket now */
+	oob_connect_pair(&a, &b); /* their block of QP numbers now has an open socket */
 	CHECK_EQ(to_state(&a, IBV_QPS_RESET), 0);
 	to = where_is(&b);
 	to.qp_num = (to.qp_num & 0xffff00) | ((to.qp_num + 100) & 0xff);
@@ -179,7 +179,7 @@ static void test_no_such_qp(void)
 	close_pair(&a, &b);
 }
 
-/* A QP that is connected to somebody else refuses others, but its own peer can come later. */
+/* A QP that is connected to another peer refuses others, but its own peer can come later. */
 static void test_stranger(void)
 {
 	struct where at_a, at_b;
@@ -198,7 +198,7 @@ static void test_stranger(void)
 	close_pair(&a, &b);
 }
 
-/* When the peer goes there is no event, and receives do not complete; a Send fails. */
+/* When the peer ends, there is no event, and receives do not complete. A Send fails. */
 static void peer_ends(int how)
 {
 	struct side a, b;
@@ -233,8 +233,8 @@ static void test_peer_ends(void)
 }
 
 /*
- * The same two QPs are connected many times, in either order, whether the other one has noticed the
- * end of the old session or not.
+ * The same two QPs are connected many times, in either order, whether the peer has noticed the end
+ * of the old session or not.
  */
 static void test_again(void)
 {
@@ -263,7 +263,7 @@ static void test_again(void)
 	close_pair(&a, &b);
 }
 
-/* QPs of rdma_cm that are reset are like new ones: their connection has let go of them. */
+/* QPs of rdma_cm are like new QPs after a reset: they no longer belong to a connection. */
 static void test_after_connection(void)
 {
 	struct where at_a, at_b;
@@ -290,7 +290,7 @@ static void test_drained(void)
 	recv_at(&b, 60);
 	CHECK_EQ(send_from(&a, 61), 0);
 	expect_no_wc(b.recv_cq, 100);
-	/* Data in the other direction goes on. */
+	/* Data in the other direction continues. */
 	recv_at(&a, 62);
 	CHECK_EQ(send_from(&b, 63), 0);
 	expect_sent(&b, 63);
@@ -300,7 +300,7 @@ static void test_drained(void)
 	close_pair(&a, &b);
 }
 
-/* QP numbers are unique on the host, and are not given out again soon. */
+/* QP numbers are unique on the host, and are not used again soon. */
 static void test_numbers(void)
 {
 	uint32_t seen[60];
@@ -319,8 +319,7 @@ static void test_numbers(void)
 }
 
 /*
- * The other process answers what it gets until the pipe is closed, and then dies without cleaning
- * up.
+ * The other process answers messages until the pipe is closed, and then dies without cleaning up.
  */
 static void child(int in, int out)
 {
@@ -333,7 +332,7 @@ static void child(int in, int out)
 	me = where_is(&s);
 	put(out, &me, sizeof(me));
 	get(in, &to, sizeof(to));
-	CHECK((to.qp_num ^ me.qp_num) >> 8); /* each process has ports of its own */
+	CHECK((to.qp_num ^ me.qp_num) >> 8); /* each process has its own ports */
 	oob_connect(&s, &to);
 	recv_at(&s, 1);
 	put(out, "r", 1);
@@ -379,7 +378,7 @@ static void test_two_processes(void)
 	expect_sent(&s, 2);
 	expect_received(&s, 5, 3);
 	put(down[1], "x", 1);
-	/* The other process is killed: a Send learns of it. */
+	/* The other process is killed: a Send fails. */
 	recv_at(&s, 6);
 	close(down[1]);
 	CHECK_EQ(waitpid(pid, &status, 0), pid);
@@ -398,7 +397,7 @@ static void test_two_processes(void)
 	close_side(&s);
 }
 
-/* With addresses of IPv6, and of both families. */
+/* With IPv6 addresses, and with addresses of both families. */
 static void test_families(void)
 {
 	int v4 = gid_index;
@@ -418,8 +417,8 @@ static void test_families(void)
 }
 
 /*
- * A QP with an SRQ: a Send that comes early waits for a receive. When the peer goes, receives that
- * are posted are for other QPs; in the error state the QP says that it takes no more.
+ * A QP with an SRQ: an early Send waits for a receive. After the peer's end, posted receives are
+ * for other QPs. In the error state, the QP reports that it takes no more receives.
  */
 static void test_shared_receives(void)
 {
@@ -462,9 +461,7 @@ static void test_shared_receives(void)
 	close_pair(&a, &b);
 }
 
-/*
- * What is refused changes nothing
- */
+/* Refused calls change nothing */
 
 struct refusal {
 	enum ibv_qp_state from;
@@ -475,7 +472,7 @@ struct refusal {
 
 static void no_sgid(struct ibv_qp_attr *attr)
 {
-	attr->ah_attr.grh.sgid_index = 126; /* it is empty: the last one is not */
+	attr->ah_attr.grh.sgid_index = 126; /* the index is empty; the last index is not */
 }
 
 static void multicast_dgid(struct ibv_qp_attr *attr)
@@ -543,9 +540,10 @@ static void as_it_is(struct ibv_qp_attr *attr)
 }
 
 /*
- * Each wrong attribute stands beside right ones, above all access rights, which must not be set.
+ * Each wrong attribute comes with right ones, above all with all access rights, which must not be
+ * set.
  */
-#define NO_SECOND_PATH (-1) /* EINVAL; of an iWARP device, which has none in any case, EOPNOTSUPP */
+#define NO_SECOND_PATH (-1) /* EINVAL; EOPNOTSUPP on an iWARP device, which never has such a path */
 static const struct refusal refusals[] = {
 	{ IBV_QPS_INIT, RTR_MASK, EINVAL, no_sgid },
 	{ IBV_QPS_INIT, RTR_MASK, EINVAL, multicast_dgid },
@@ -650,14 +648,14 @@ static void test_refused(void)
 	oob_connect(&b, &at_a);
 	exchange(&a, &b, 10);
 	refuse_all(&a, IBV_QPS_RTS, &at_b);
-	/* The only path is the present one. */
+	/* The current path is the only path. */
 	CHECK_EQ(ibv_modify_qp(a.qp, &attr, IBV_QP_PATH_MIG_STATE), 0);
 	exchange(&a, &b, 20);
 	CHECK_EQ(to_state(&a, IBV_QPS_SQD), 0);
 	refuse_all(&a, IBV_QPS_SQD, &at_b);
 	CHECK_EQ(to_state(&a, IBV_QPS_RTS), 0);
 	exchange(&a, &b, 30);
-	/* The QP has all the rights that it had. */
+	/* The QP still has all access rights. */
 	read_from(&b, &at_a);
 	read_from(&a, &at_b);
 	close_pair(&a, &b);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * QPs connected out of band between two processes that have several addresses each. In the network
+ * QPs connected out of band between two processes with several addresses each. In the network
  * namespace all addresses are on lo, so each process has all of them.
  */
 #define _GNU_SOURCE
@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #define ADDRESSES 3
-#define PATIENCE 24   /* 69 s, enough for many handshakes at once on a slow machine */
+#define PATIENCE 24   /* 69 s, enough for many simultaneous handshakes on a slow machine */
 #define IMPATIENCE 10 /* less than the device allows */
 #define PAIRS (ADDRESSES * ADDRESSES) /* each address of one process with each of the other */
 
@@ -33,7 +33,7 @@ static void use_address(const char *text)
 	CHECK(!"a GID of the address");
 }
 
-/* Runs in either process; one connects the pairs in this order, the other one in reverse. */
+/* Runs in either process. One process connects the pairs in this order, the other in reverse. */
 static void all_pairs(int in, int out, bool child, const char *const *addresses)
 {
 	struct where mine[PAIRS], theirs[PAIRS];
@@ -65,7 +65,7 @@ static void all_pairs(int in, int out, bool child, const char *const *addresses)
 		}
 	}
 	meet(in, out);
-	/* One of the QPs ends, and is connected anew: the others do not notice. */
+	/* One of the QPs ends, and is connected again: the others are not affected. */
 	CHECK_EQ(to_state(&s[4], IBV_QPS_RESET), 0);
 	meet(in, out);
 	use_address(ours[4]);
@@ -82,8 +82,8 @@ static void all_pairs(int in, int out, bool child, const char *const *addresses)
 }
 
 /*
- * A session comes from the address of its QP's GID; a QP that expects its peer at another address
- * refuses it.
+ * A session comes from the address of its QP's GID. A QP that expects its peer at another address
+ * refuses the session.
  */
 static void wrong_address(int in, int out, bool child)
 {
@@ -96,7 +96,7 @@ static void wrong_address(int in, int out, bool child)
 	me = where_is(&s);
 	put(out, &me, sizeof(me));
 	get(in, &to, sizeof(to));
-	use_address(v4[1]); /* both processes have it, and neither connects from it */
+	use_address(v4[1]); /* both processes have this address, and neither connects from it */
 	CHECK_EQ(ibv_query_gid(ctx, 1, gid_index, &to.gid), 0);
 	use_address(v4[child ? 2 : 0]);
 	oob_connect(&s, &to);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* ALSO: iwarp.oob_self --personality iwarp -- */
 /*
- * QPs connected out of band to themselves, which programs use to flush what came before; and
+ * QPs connected out of band to themselves, which programs use to flush earlier work; and
  * IBV_EVENT_COMM_EST.
  */
 #include "out_of_band.h"
@@ -36,7 +36,7 @@ static void test_write_and_read(void)
 	self_open(&s);
 	fill(s.buf, LONG, 1);
 	rdma(&s, IBV_WR_RDMA_WRITE, 1, 0, HALF, LONG, s.mr->rkey);
-	/* A read that is complete shows that the Write before it is, too. */
+	/* The completion of a Read shows that the Write before it is complete, too. */
 	rdma(&s, IBV_WR_RDMA_READ, 2, 0, SIDE_BUF - 1, 1, s.mr->rkey);
 	expect_sent(&s, 1);
 	expect_sent(&s, 2);
@@ -63,7 +63,7 @@ static void test_sends(void)
 
 	self_open(&s);
 	for (unsigned int i = 0; i < 100; i++) {
-		/* The Send is posted before the receive, and behind it. */
+		/* The Send is posted before the receive, or after it. */
 		if (i % 2)
 			recv_at(&s, i);
 		CHECK_EQ(send_from(&s, 1000 + i), 0);
@@ -110,8 +110,8 @@ static void test_atomics(void)
 }
 
 /*
- * As in a program that writes by another QP, and flushes by this one: thousands of times, with a
- * full queue.
+ * As in a program that writes by another QP and flushes by this QP: thousands of times, with a full
+ * queue.
  */
 static void test_many_reads(void)
 {
@@ -137,10 +137,7 @@ static void test_many_reads(void)
 	close_side(&s);
 }
 
-/*
- * More reads at once than the responder, which is the same QP, has room for: they wait for each
- * other.
- */
+/* More Reads than the responder, which is the same QP, has room for: they wait for each other. */
 static void test_fewer_at_once(void)
 {
 	struct ibv_send_wr wr[32], *bad;
@@ -179,8 +176,8 @@ static void test_fewer_at_once(void)
 }
 
 /*
- * The QP is requester and responder: the WR says what was wrong with it, and the event tells that
- * of the memory.
+ * The QP is requester and responder. The WR has its own error, and the event has that of the
+ * memory.
  */
 static void refused(enum ibv_wr_opcode opcode)
 {
@@ -211,7 +208,10 @@ static void test_refused(void)
 
 enum receive { SHORT, WRONG_KEY };
 
-/* By one call, so that Sends that wait find all of them at once: 1, 2 that refuses its Send, and 3. */
+/*
+ * Posts receives by one call, so that waiting Sends find them at once: 1, 2, which refuses its
+ * Send, and 3.
+ */
 static void post_receives(struct side *s, enum receive how)
 {
 	struct ibv_sge sge[3];
@@ -240,9 +240,9 @@ static void post_requests(struct side *s)
 }
 
 /*
- * The QP is both ends: its receive has the status of the receiver's, the Send that of the sender's.
- * What stands before it has arrived, whether it was taken at once or waited for its receive, and what
- * stands behind it is flushed.
+ * The QP is both ends. Its receive has the receiver's status, the Send the sender's status. Earlier
+ * messages have arrived, at once or after a wait for their receives. Later work requests are
+ * flushed.
  */
 static void refused_send(enum receive how, bool waits)
 {
@@ -286,8 +286,8 @@ static void test_refused_send(void)
 }
 
 /*
- * Many such QPs beside QPs that have a peer; each can be reset, connected to another one, and to
- * itself again.
+ * Many such QPs beside QPs with a peer. Each can be reset, connected to another QP, and to itself
+ * again.
  */
 static void test_beside_others(void)
 {
@@ -329,7 +329,7 @@ static void test_beside_others(void)
 	close_pair(&a, &b);
 }
 
-/* Ending while requests are under way does no harm. */
+/* An end during requests does no harm. */
 static void test_ends_under_way(void)
 {
 	struct side s;
@@ -347,11 +347,12 @@ static void test_ends_under_way(void)
 	}
 }
 
-/*
- * IBV_EVENT_COMM_EST
- */
+/* IBV_EVENT_COMM_EST */
 
-/* The event comes once, with the first message in RTR, and not if that comes in RTS. */
+/*
+ * The event comes once, with the first message in RTR. It does not come if the first message comes
+ * in RTS.
+ */
 static void test_established(void)
 {
 	struct where at_a, at_b;

@@ -44,7 +44,7 @@ static void open_full(struct pair *p, struct pair_options o)
 		CHECK_EQ(post_recv(&p->b, i, &sge, 1), 0);
 }
 
-/* So many more are taken. */
+/* Checks that exactly n more work requests are accepted. */
 static void expect_taken(struct pair *p, uint64_t *id, unsigned int n)
 {
 	for (unsigned int i = 0; i < n; i++)

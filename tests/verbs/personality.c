@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* ALSO: personality_iwarp --personality iwarp -- */
 /* ALSO: personality_ib --personality ib -- */
-/* Which device programs see with each value of the setting personality. */
+/* The device for programs with each value of the setting personality. */
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -39,7 +39,7 @@ static void test_device(void)
 	CHECK_EQ(ibv_close_device(ctx), 0);
 }
 
-/* Programs choose by the first GID, by the last one, by its type, or by the LID. */
+/* Programs choose by the first GID, by the last GID, by its type, or by the LID. */
 static void test_port(void)
 {
 	struct ibv_context *ctx = open_device();
@@ -57,7 +57,9 @@ static void test_port(void)
 	CHECK_EQ(ibv_query_gid_ex(ctx, 1, (uint32_t)port.gid_tbl_len - 1, &last, 0), 0);
 	CHECK(!memcmp(first.gid.raw, last.gid.raw, sizeof(first.gid.raw)));
 	CHECK(first.ndev_ifindex && first.ndev_ifindex == last.ndev_ifindex);
-	/* Of a port of InfiniBand, ibv_query_gid_ex() of libibverbs 44 says RoCE v2 nonetheless. */
+	/*
+	 * For an InfiniBand port, ibv_query_gid_ex() of libibverbs 44 nevertheless returns RoCE v2.
+	 */
 	CHECK(ibv_query_gid_table(ctx, table, 128, 0) > 1);
 	CHECK_EQ(table[0].gid_type, personality == IB ? IBV_GID_TYPE_IB : IBV_GID_TYPE_ROCE_V2);
 	if (personality != IB)
@@ -69,7 +71,7 @@ static void test_port(void)
 	CHECK_EQ(ibv_close_device(ctx), 0);
 }
 
-/* UCX looks at the device's file before it opens it. */
+/* UCX checks the device's file before it opens the device. */
 static void test_device_file(void)
 {
 	struct ibv_context *ctx = open_device();
@@ -82,7 +84,7 @@ static void test_device_file(void)
 	CHECK_EQ(ibv_close_device(ctx), 0);
 }
 
-/* A QP begins in RESET. It leaves it with the mask of InfiniBand, or with the one of an iWARP CM. */
+/* A QP begins in RESET. It leaves RESET with InfiniBand's mask, or with that of an iWARP CM. */
 static void test_masks(void)
 {
 	struct ibv_context *ctx = open_device();
@@ -115,7 +117,10 @@ static void test_masks(void)
 	CHECK_EQ(ibv_close_device(ctx), 0);
 }
 
-/* The connection manager moves a QP by what rdma_init_qp_attr() says, in each personality. */
+/*
+ * The connection manager moves a QP by the attributes from rdma_init_qp_attr(), in each
+ * personality.
+ */
 static void test_rdma_cm(void)
 {
 	struct pair p;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The port as programs see it: GIDs, P_Keys, state, counters, and what becomes of them as addresses
- * come and go. It is a network namespace of its own, in which lo is down at first.
+ * The port as programs see it: GIDs, P_Keys, state, counters, and their changes as addresses come
+ * and go. The test runs in its own network namespace, where lo is down at first.
  */
 #define _GNU_SOURCE
 #include "cm.h"
@@ -40,7 +40,7 @@ static void expect_event(struct ibv_context *ctx, enum ibv_event_type wanted)
 	} while (type != wanted);
 }
 
-/* No later change is to be mistaken for the one that is waited for next. */
+/* Reads earlier events, so that none is mistaken for the next expected event. */
 static void drain_events(struct ibv_context *ctx)
 {
 	enum ibv_event_type type;
@@ -83,7 +83,7 @@ static void read_text(const char *file, char *buf, size_t len)
 	buf[strcspn(buf, "\n")] = '\0';
 }
 
-/* Waits, as the kernel takes its time to say that a link has a carrier. */
+/* Waits, since the kernel reports the carrier of a link late. */
 static void expect_text(const char *file, const char *text)
 {
 	double end = now_seconds() + WAIT_SECONDS;
@@ -112,7 +112,7 @@ static uint64_t counter(const char *file)
 	return value;
 }
 
-/* It comes first, while there is no address yet. */
+/* This test is first, while there is no address yet. */
 static void test_port_state(void)
 {
 	struct ibv_context *ctx = open_device();
@@ -136,7 +136,7 @@ static void test_port_state(void)
 	CHECK_EQ(port.phys_state, 5);
 	CHECK_EQ(port.active_mtu, IBV_MTU_4096);
 	expect_text("state", "4: ACTIVE");
-	expect_text("rate", "40 Gb/sec (4X FDR10)"); /* lo does not say how fast it is */
+	expect_text("rate", "40 Gb/sec (4X FDR10)"); /* lo has no speed */
 
 	ip("link set lo down");
 	expect_event(ctx, IBV_EVENT_PORT_ERR);
@@ -153,7 +153,7 @@ static void test_link(void)
 	struct ibv_context *ctx = open_device();
 	struct ibv_port_attr port;
 
-	/* An address of IPv4, since the kernel would first look for duplicates of one of IPv6. */
+	/* An IPv4 address, since the kernel would first check an IPv6 address for duplicates. */
 	ip("link add veth0 type veth peer name veth1");
 	ip("addr add 10.9.0.1/24 dev veth0");
 	ip("link set veth1 up");
@@ -163,7 +163,7 @@ static void test_link(void)
 	expect_text("rate", "10 Gb/sec (1X FDR10)");
 	CHECK_EQ(ibv_query_port(ctx, 1, &port), 0);
 	CHECK(port.active_width == 1 && port.active_speed == 8);
-	/* Without lo, 1500 is the MTU of what is there. */
+	/* Without lo, the MTU is 1500, as on the other interface. */
 	ip("link set lo down");
 	CHECK_EQ(ibv_query_port(ctx, 1, &port), 0);
 	CHECK_EQ(port.state, IBV_PORT_ACTIVE);
@@ -226,7 +226,7 @@ static void test_pkeys(void)
 	CHECK_EQ(ibv_close_device(ctx), 0);
 }
 
-/* Indexes stay, as programs keep them. */
+/* Indexes do not change, as programs store them. */
 static void test_gids_come_and_go(void)
 {
 	struct ibv_context *ctx = open_device(), *other = open_device();
@@ -245,7 +245,7 @@ static void test_gids_come_and_go(void)
 	expect_event(ctx, IBV_EVENT_GID_CHANGE);
 	CHECK_EQ(gid_index(ctx, "10.1.1.1"), -1);
 	CHECK_EQ(gid_index(ctx, "10.1.1.2"), two);
-	/* A change that nobody waits for is seen at once, too. */
+	/* A change is also visible at once without waiting for its event. */
 	ip("addr add 10.1.1.3/32 dev lo");
 	CHECK_EQ(gid_index(ctx, "10.1.1.3"), one);
 	CHECK_EQ(gid_index(other, "10.1.1.3"), one);
@@ -254,11 +254,11 @@ static void test_gids_come_and_go(void)
 	for (int i = 1; i <= 3; i++)
 		ip("addr del 10.1.1.%d/32 dev lo", i);
 	drain_events(ctx);
-	CHECK_EQ(ibv_close_device(other), 0); /* events of it are unread */
+	CHECK_EQ(ibv_close_device(other), 0); /* with unread events */
 	CHECK_EQ(ibv_close_device(ctx), 0);
 }
 
-/* For a program that never reads them, events do not pile up. */
+/* For a program that never reads events, they do not accumulate. */
 static void test_unread_events(void)
 {
 	struct ibv_context *ctx = open_device();
@@ -294,7 +294,7 @@ static void test_events_while_polling(void)
 	pair_open(&p, NULL);
 	drain_events(p.a.id->verbs);
 	pfd.fd = p.a.id->verbs->async_fd;
-	/* The application polls already when the address comes. */
+	/* The application polls before the address comes. */
 	CHECK_EQ(system("(sleep 0.3; ip addr add 10.1.1.1/32 dev lo) &"), 0);
 	end = now_seconds() + WAIT_SECONDS;
 	while (!poll(&pfd, 1, 0)) {
@@ -335,7 +335,7 @@ enum {
 
 /*
  * Two Writes, of which one is refused, a Read, and two Sends, of which one waits for its receive.
- * held: the counter of the latter before.
+ * held: the counter of such Sends before.
  */
 static void count_traffic(uint64_t held)
 {
@@ -354,7 +354,7 @@ static void count_traffic(uint64_t held)
 			   IBV_SEND_SIGNALED),
 		 0);
 	expect_wc(p.a.send_cq, IBV_WC_SUCCESS, &wc);
-	/* Of two Sends the first one has to wait for its receive. */
+	/* The first of two Sends must wait for its receive. */
 	sge.length = 64;
 	CHECK_EQ(post_send(&p.a, 3, &sge, 1, IBV_SEND_SIGNALED), 0);
 	for (double end = now_seconds() + WAIT_SECONDS; counter(counter_names[HELD]) == held;)
@@ -368,7 +368,7 @@ static void count_traffic(uint64_t held)
 	CHECK_EQ(post_send(&p.a, 6, &sge, 1, IBV_SEND_SIGNALED), 0);
 	expect_wc(p.b.recv_cq, IBV_WC_SUCCESS, &wc);
 	expect_wc(p.a.send_cq, IBV_WC_SUCCESS, &wc);
-	/* With a wrong key the session ends by a Terminate from b. */
+	/* After a wrong key, the session ends by a Terminate from b. */
 	CHECK_EQ(post_rdma(&p.a, IBV_WR_RDMA_WRITE, 7, &sge, 1, (uintptr_t)p.b.buf,
 			   p.b.mr->rkey ^ 1, IBV_SEND_SIGNALED),
 		 0);
@@ -405,7 +405,7 @@ static void test_counters(void)
 	CHECK_EQ(counter("counters/symbol_error"), 0);
 }
 
-/* Address handles of completions, and no multicast. */
+/* Address handles from completions, and no multicast. */
 static void test_addresses(void)
 {
 	struct ibv_wc wc = { .slid = 1, .src_qp = 7 };
@@ -417,11 +417,11 @@ static void test_addresses(void)
 	pair_open(&p, NULL);
 	CHECK_EQ(ibv_query_device(p.a.id->verbs, &dev), 0);
 	CHECK_EQ(ibv_query_gid(p.a.id->verbs, 1, 0, &attr.grh.dgid), 0);
-	/* One without a GID, as a completion without a GRH gives it, leads nowhere. */
+	/* An address handle without a GID, as from a completion without a GRH, is invalid. */
 	CHECK_FAILS(ibv_create_ah_from_wc(p.a.pd, &wc, &grh, 1), EINVAL);
 	CHECK_EQ(ibv_init_ah_from_wc(p.a.id->verbs, 1, &wc, &grh, &attr), 0);
 	CHECK_EQ(attr.dlid, 1);
-	wc.wc_flags = IBV_WC_GRH; /* of an address that is not ours */
+	wc.wc_flags = IBV_WC_GRH; /* an address of another host */
 	CHECK(ibv_init_ah_from_wc(p.a.id->verbs, 1, &wc, &grh, &attr));
 	CHECK(!ibv_create_ah_from_wc(p.a.pd, &wc, &grh, 1));
 	CHECK_EQ(ibv_attach_mcast(p.a.qp, &attr.grh.dgid, 0), EINVAL);
@@ -430,8 +430,8 @@ static void test_addresses(void)
 }
 
 /*
- * As in the kernel, an address of the host says at once which device an id is on, but loopback does
- * not, nor the wildcard, before there is a peer. Programs that bind to localhost look at id->verbs.
+ * As in the kernel, an address of the host selects the device of an id at once. Loopback and the
+ * wildcard do not, before there is a peer. Programs that bind to localhost check id->verbs.
  */
 static void test_bound(void)
 {
@@ -462,7 +462,7 @@ static void test_bound(void)
 	CHECK_ERRNO(rdma_disconnect(id), EINVAL);
 	CHECK_ERRNO(rdma_resolve_route(id, 100), EINVAL);
 	CHECK_EQ(rdma_destroy_id(id), 0);
-	/* Once there is a peer, be it on loopback, the id has the device. */
+	/* Once there is a peer, even on loopback, the id has the device. */
 	id = cm_id(channel);
 	CHECK_EQ(rdma_bind_addr(id, (struct sockaddr *)&addr[2]), 0);
 	addr[2] = cm_loopback(AF_INET, htons(9));
@@ -474,13 +474,13 @@ static void test_bound(void)
 	ip("addr del 10.1.1.1/32 dev lo");
 }
 
-/* An id has the slot of its address, also of one that the host has only just been given. */
+/* An id has the slot of its address, even of an address that the host has just been given. */
 static void test_slot_of_an_id(void)
 {
 	struct rdma_event_channel *channel = cm_channel();
 
 	if (is_iwarp(cm_device()))
-		return; /* its QPs are not told who the peer is */
+		return; /* no peer address in its QPs' attributes */
 	ip("link set lo up");
 	for (int i = 1; i <= 3; i++) {
 		struct ibv_qp_attr attr = { .qp_state = IBV_QPS_RTR };

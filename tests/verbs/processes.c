@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * A process with QPs and MRs, whose traffic goes on, starts other processes: by fork(), and another
- * program by vfork(), posix_spawn() and system(). Those that use RDMA talk to their parent; the
- * others come to no harm.
+ * A process with QPs, MRs and traffic starts other processes: by fork(), and another program by
+ * vfork(), posix_spawn() and system(). Processes that use RDMA exchange data with their parent. The
+ * others work normally.
  */
 #define _GNU_SOURCE
 #include "out_of_band.h"
@@ -18,12 +18,10 @@
 #include <unistd.h>
 
 #define ROUNDS 50
-#define WRITTEN (2 * LEN) /* where the peer writes to */
-#define READ_AT (3 * LEN) /* what the peer reads */
+#define WRITTEN (2 * LEN) /* target of the peer's Writes */
+#define READ_AT (3 * LEN) /* source of the peer's Reads */
 
-/*
- * The traffic of the process itself
- */
+/* The traffic of the process */
 
 static struct traffic {
 	struct side a, b;
@@ -41,7 +39,7 @@ static void *run_traffic(void *arg)
 	return NULL;
 }
 
-/* Checks that traffic is under way, and goes on. */
+/* Checks that traffic continues. */
 static void traffic_goes_on(void)
 {
 	unsigned int before = traffic.rounds;
@@ -71,9 +69,7 @@ static void traffic_end(void)
 	CHECK_EQ(ibv_close_device(ctx), 0);
 }
 
-/*
- * Two processes talk
- */
+/* Data between two processes */
 
 static void rdma(struct side *s, enum ibv_wr_opcode opcode, size_t at, const struct where *to,
 		 size_t remote)
@@ -107,20 +103,18 @@ static void talk(int in, int out)
 	fill(s.buf + READ_AT, LEN, 78);
 	meet(in, out);
 	rdma(&s, IBV_WR_RDMA_WRITE, 0, &to, WRITTEN);
-	rdma(&s, IBV_WR_RDMA_READ, LEN, &to, READ_AT); /* the Write is done, too, then */
+	rdma(&s, IBV_WR_RDMA_READ, LEN, &to, READ_AT); /* the Write is then complete, too */
 	CHECK(filled(s.buf + LEN, LEN, 78));
 	meet(in, out);
 	CHECK(filled(s.buf + WRITTEN, LEN, 77));
 	close_side(&s);
 }
 
-/*
- * The other program
- */
+/* The other program */
 
 /*
- * A program must not inherit sockets and the like, which would hold its parent's ports and
- * connections.
+ * A program must not inherit sockets or similar descriptors, which would keep its parent's ports
+ * and connections.
  */
 static void nothing_is_left_open(void)
 {
@@ -155,10 +149,10 @@ static int other_program(char **argv)
 }
 
 struct start {
-	int to[2], from[2]; /* pipes: its input, and its output */
+	int to[2], from[2]; /* pipes for its input and output */
 	char program[PATH_MAX], in[16], out[16];
 	char *argv[5];
-	int status; /* what system() returned */
+	int status; /* result of system() */
 };
 
 static void prepare(struct start *s)
@@ -287,9 +281,7 @@ static void test_system(void)
 	traffic_end();
 }
 
-/*
- * The child opens the device anew, without another program, and its parent is a peer like others.
- */
+/* The child opens the device again, without another program. Its parent is a peer like others. */
 static void test_fork_alone(void)
 {
 	traffic_start();
@@ -316,13 +308,11 @@ static void test_fork_alone(void)
 	traffic_end();
 }
 
-/*
- * Children that leave RDMA alone
- */
+/* Children without RDMA */
 
 /*
- * The child's memory is that of the moment of the fork, whatever the parent's peers write, and the
- * child can do with it what it likes.
+ * The child's memory is a copy from the moment of the fork, whatever the parent's peers write. The
+ * child can use it freely.
  */
 static void use_memory(int in, int out)
 {
@@ -330,7 +320,7 @@ static void use_memory(int in, int out)
 	char c;
 
 	put(out, "f", 1);
-	get(in, &c, 1); /* meanwhile the parent's peer has written */
+	get(in, &c, 1); /* the parent's peer writes in between */
 	CHECK(filled(a->buf + WRITTEN, LEN, 5));
 	memset(a->buf, 0xee, SIDE_BUF);
 	CHECK_EQ(munmap(mmap(NULL, LEN, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0),
@@ -363,12 +353,12 @@ static void test_child_without_rdma(void)
 			prctl(PR_SET_PDEATHSIG, SIGKILL);
 			use_memory(s.to[0], s.from[1]);
 			if (i == 0)
-				exit(0); /* with all that is to be done at exit */
+				exit(0); /* with all exit handlers */
 			if (i == 1)
 				_exit(0);
 			if (i == 2)
 				execl("/bin/true", "true", NULL);
-			abort(); /* the last child ends in this way */
+			abort(); /* the end of the last child */
 		}
 		get(s.from[0], &c, 1);
 		fill(b->buf, LEN, 6);
@@ -393,7 +383,7 @@ static void test_child_without_rdma(void)
 	CHECK_EQ(ibv_close_device(ctx), 0);
 }
 
-/* Many such children, while traffic goes on. */
+/* Many such children, during traffic. */
 static void test_many_children(void)
 {
 	traffic_start();
@@ -427,7 +417,7 @@ int main(int argc, char **argv)
 {
 	if (argc > 3 && !strcmp(argv[1], "--peer"))
 		return other_program(argv);
-	/* Descriptors that this process has from its own parent do not count. */
+	/* Descriptors from this process's own parent do not count. */
 	CHECK_EQ(close_range(STDERR_FILENO + 1, ~0u, CLOSE_RANGE_CLOEXEC), 0);
 	return RUN_TESTS(argc, argv, tests);
 }

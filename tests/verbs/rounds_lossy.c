@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Two processes over a link that loses, reorders and duplicates packets. One writes or sends, waits
- * for the completion, and tells the other one by a pipe; that one compares at once, byte for byte,
- * without a look at the device. Several QPs do so side by side, each in rounds of its own.
- *
- * Arguments: --rounds N is how many rounds there are in all.
+ * Two processes over a link that loses, reorders and duplicates packets. One process writes or
+ * sends, waits for the completion, and notifies the other process by a pipe. The other process
+ * compares every byte at once, before it uses the device. Several QPs do this in parallel, each in
+ * its own rounds. Arguments: --rounds N sets the total number of rounds.
  */
 #include "bad_link.h"
 #include "child.h"
@@ -17,34 +16,32 @@
 #include <poll.h>
 #include <unistd.h>
 
-#define PATIENCE 20 /* of connecting: 4 s for each try */
+#define PATIENCE 20 /* for connecting: 4 s for each try */
 #define LANES 16    /* QPs */
 #define LANE_BUF 65536
-#define EMPTY_POLLS 200 /* behind so many the writer sleeps */
-#define STUCK 120	/* seconds without a completion after which something hangs */
+#define EMPTY_POLLS 200 /* the writer sleeps after this number */
+#define STUCK 120	/* maximum seconds without a completion */
 
 static unsigned int rounds = 20000;
 
-/* What is said on the pipes: the memory of this round is there; or the writer may begin it. */
+/* A note on a pipe: the memory of this round is complete; or the writer may begin this round. */
 struct note {
 	uint32_t lane;
 	uint32_t round;
 };
 
-/*
- * Rounds, whose work both processes know beforehand
- */
+/* Rounds, whose work both processes know in advance */
 
 struct work {
 	enum ibv_wr_opcode opcode;
 	uint32_t len;
 	uint32_t pieces;  /* work requests; only the last one is signaled */
-	bool has_receive; /* of the peer's */
-	bool late;	  /* that is posted long behind the Send */
-	uint64_t id;	  /* of the message, and of the work requests */
+	bool has_receive; /* of the peer */
+	bool late;	  /* the receive is posted long after the Send */
+	uint64_t id;	  /* of the message and of the work requests */
 };
 
-/* From a segment of 8,192 bytes on payload is not copied but referenced (ZCOPY_MIN). */
+/* From a segment of 8,192 bytes on, payload is referenced, not copied (ZCOPY_MIN). */
 static const uint32_t lengths[] = { 8,	  64,	1000, 4096,  8184,  8192,
 				    8200, 8880, 9600, 16384, 24000, 40000 };
 static const enum ibv_wr_opcode opcodes[] = { IBV_WR_RDMA_WRITE, IBV_WR_RDMA_WRITE, IBV_WR_SEND,
@@ -74,9 +71,7 @@ static uint32_t rounds_of(uint32_t lane)
 	return rounds / LANES + (lane < rounds % LANES);
 }
 
-/*
- * QPs
- */
+/* QPs */
 
 struct lanes {
 	struct ibv_comp_channel *channel;
@@ -124,9 +119,7 @@ static void close_lanes(struct lanes *l)
 	CHECK_EQ(ibv_close_device(ctx), 0);
 }
 
-/*
- * The process that compares
- */
+/* The process that compares */
 
 static void post_receive(struct lanes *l, const struct note *n)
 {
@@ -149,7 +142,7 @@ static void prepare(struct lanes *l, const struct note *n)
 	put(l->out, n, sizeof(*n));
 }
 
-/* Waits for the next note. If none comes for a while, the late receives are posted. */
+/* Waits for the next note. Posts the late receives if none comes for a while. */
 static void next_note(struct lanes *l, struct note *n)
 {
 	struct pollfd fd = { .fd = l->in, .events = POLLIN };
@@ -160,7 +153,7 @@ static void next_note(struct lanes *l, struct note *n)
 	get(l->in, n, sizeof(*n));
 }
 
-/* Takes the completion of the round's receive; those of other lanes that are before it wait in `early`. */
+/* Polls the completion of the round's receive. Earlier completions of other lanes go to `early`. */
 static void take_receive(struct lanes *l, const struct note *n, struct ibv_wc *early)
 {
 	struct work w = work_of(n);
@@ -169,7 +162,7 @@ static void take_receive(struct lanes *l, const struct note *n, struct ibv_wc *e
 	while (!early[n->lane].wr_id) {
 		expect_wc(l->side->recv_cq, IBV_WC_SUCCESS, &wc);
 		CHECK(wc.wr_id >> 32 < LANES && !early[wc.wr_id >> 32].wr_id);
-		wc.wr_id++; /* which is not 0 then */
+		wc.wr_id++; /* not 0 */
 		early[(wc.wr_id - 1) >> 32] = wc;
 	}
 	wc = early[n->lane];
@@ -210,9 +203,7 @@ static void compare(int in, int out)
 	close_lanes(&l);
 }
 
-/*
- * The process that writes
- */
+/* The process that writes */
 
 static void begin(struct lanes *l, const struct note *n)
 {
@@ -237,7 +228,7 @@ static void begin(struct lanes *l, const struct note *n)
 	}
 }
 
-/* The work request is complete, so that its memory may be used again. */
+/* Notifies the peer of a complete work request. Its memory may be used again. */
 static void tell(struct lanes *l, const struct ibv_wc *wc)
 {
 	struct note n = { (uint32_t)(wc->wr_id >> 32), (uint32_t)wc->wr_id };
@@ -251,7 +242,7 @@ static void tell(struct lanes *l, const struct ibv_wc *wc)
 		alarm(STUCK);
 }
 
-/* Begins the rounds that the other process is ready for. Returns whether there was one. */
+/* Begins the rounds for which the other process is ready. Returns true if there was one. */
 static bool begin_ready(struct lanes *l, int timeout)
 {
 	struct pollfd fds[2] = { { .fd = l->begun < rounds ? l->in : -1, .events = POLLIN },

@@ -4,7 +4,7 @@
 
 static const struct pair_options many_sges = { .cap = { 64, 64, 32, 32, 64 } };
 
-/* Pieces of all lengths, also of none, with gaps between them that nobody writes to. */
+/* Pieces of all lengths, including 0. The gaps between them must not change. */
 static void test_pieces(void)
 {
 	static const uint32_t lengths[] = { 1, 0, 7, 4096, 63, 100001, 3, 0, 60000, 1500 };
@@ -16,7 +16,7 @@ static void test_pieces(void)
 
 	pair_open(&p, &many_sges);
 	memset(p.a.buf, 0xee, SIDE_BUF);
-	for (int i = N; i-- > 0; at += lengths[i] + GAP) /* the last piece lies first */
+	for (int i = N; i-- > 0; at += lengths[i] + GAP) /* the last piece comes first in memory */
 		list[i] = sge_of(p.a.mr, p.a.buf + GAP + at, lengths[i]);
 	for (int i = 0; i < N; i++)
 		total += lengths[i];
@@ -39,7 +39,7 @@ static void test_pieces(void)
 	pair_close(&p);
 }
 
-/* As many reads at a time as may be outstanding, each into as many pieces as there may be. */
+/* The maximum of outstanding Reads, each with the maximum of pieces. */
 static void test_many(void)
 {
 	enum { READS = 60, PIECES = 32, LEN = 150 };
@@ -69,7 +69,7 @@ static void test_many(void)
 	pair_close(&p);
 }
 
-/* One piece does not permit writing: the read fails, and the peer is not asked. */
+/* One piece is not writable: the Read fails, and is not sent to the peer. */
 static void test_wrong_piece(void)
 {
 	enum { BAD_KEY, NO_RIGHT, OUTSIDE, OTHER_PD, KINDS };
@@ -120,7 +120,7 @@ static void test_too_many_pieces(void)
 	pair_close(&p);
 }
 
-/* Other WRs stand around such reads, with fences: everything comes in order. */
+/* Other WRs before and after such Reads, with fences: everything comes in order. */
 static void test_fenced(void)
 {
 	struct ibv_sge list[2], sge;

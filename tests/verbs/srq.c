@@ -38,7 +38,7 @@ static void test_create(void)
 	CHECK_EQ(ibv_query_srq(srq, &attr), 0);
 	CHECK_EQ(attr.max_wr, init.attr.max_wr);
 	CHECK_EQ(attr.max_sge, init.attr.max_sge);
-	CHECK_EQ(attr.srq_limit, 0); /* has no meaning when an SRQ is made */
+	CHECK_EQ(attr.srq_limit, 0); /* ignored when an SRQ is created */
 	CHECK_EQ(ibv_dealloc_pd(pd), EBUSY);
 	CHECK_EQ(ibv_destroy_srq(srq), 0);
 
@@ -46,7 +46,7 @@ static void test_create(void)
 	srq = ibv_create_srq_ex(ctx, &ex);
 	CHECK(srq);
 	CHECK_EQ(ibv_destroy_srq(srq), 0);
-	ex.srq_type = IBV_SRQT_XRC; /* without a domain; xrc.c has those with one */
+	ex.srq_type = IBV_SRQT_XRC; /* without a domain; xrc.c has domains */
 	CHECK_FAILS(ibv_create_srq_ex(ctx, &ex), EINVAL);
 	ex.srq_type = IBV_SRQT_TM;
 	CHECK_FAILS(ibv_create_srq_ex(ctx, &ex), EOPNOTSUPP);
@@ -68,7 +68,7 @@ static void test_modify(void)
 
 	CHECK_EQ(ibv_modify_srq(srq, &attr, 0), 0);
 	CHECK_EQ(ibv_modify_srq(srq, &attr, 1 << 2), EINVAL);
-	CHECK_EQ(ibv_modify_srq(srq, &attr, IBV_SRQ_LIMIT), EINVAL); /* ten receives at most */
+	CHECK_EQ(ibv_modify_srq(srq, &attr, IBV_SRQ_LIMIT), EINVAL); /* of ten receives at most */
 	CHECK_EQ(ibv_modify_srq(srq, &attr, IBV_SRQ_LIMIT | IBV_SRQ_MAX_WR), 0);
 	CHECK_EQ(ibv_query_srq(srq, &now), 0);
 	CHECK(now.max_wr == 20 && now.srq_limit == 15);
@@ -79,7 +79,7 @@ static void test_modify(void)
 	attr = (struct ibv_srq_attr){ .max_wr = UINT32_MAX, .srq_limit = 1 };
 	CHECK_EQ(ibv_modify_srq(srq, &attr, IBV_SRQ_LIMIT | IBV_SRQ_MAX_WR), EINVAL);
 	CHECK_EQ(ibv_query_srq(srq, &now), 0);
-	CHECK(now.max_wr == 20 && now.srq_limit == 15); /* nothing of it was done */
+	CHECK(now.max_wr == 20 && now.srq_limit == 15); /* no attribute has changed */
 	attr = (struct ibv_srq_attr){ .max_wr = 3, .srq_limit = 0 };
 	CHECK_EQ(ibv_modify_srq(srq, &attr, IBV_SRQ_LIMIT | IBV_SRQ_MAX_WR), 0);
 	for (int i = 0; i < 3; i++)
@@ -110,7 +110,7 @@ static void test_post(void)
 	CHECK_EQ(srq_post(srq, 1, sge, 3), EINVAL);
 	CHECK_EQ(srq_post(srq, 1, sge, -1), EINVAL);
 	CHECK_EQ(srq_post(srq, 1, sge, 2), EINVAL); /* 4 GiB */
-	/* Those before the bad one in a chain are posted. */
+	/* Work requests before the bad one in a chain are posted. */
 	for (int i = 0; i < 5; i++)
 		wr[i].next = &wr[i + 1];
 	wr[2].num_sge = 3;
@@ -184,7 +184,7 @@ static void test_qp(void)
 	CHECK_EQ(ibv_close_device(ctx), 0);
 }
 
-/* The same by librdmacm: the SRQ of an id, endpoints with it, and data. */
+/* An SRQ by librdmacm: the SRQ of an id, endpoints with it, and data. */
 static void test_cm(void)
 {
 	struct ibv_srq_init_attr srq_init = { .attr = { .max_wr = 8, .max_sge = 1 } };
@@ -207,7 +207,7 @@ static void test_cm(void)
 	CHECK_EQ(rdma_getaddrinfo("127.0.0.1", port, &hints, &info), 0);
 	CHECK_EQ(rdma_create_ep(&client, info, NULL, &init), 0);
 	rdma_freeaddrinfo(info);
-	/* it would block until the other side accepts, so the id is asynchronous */
+	/* rdma_connect() would block until the peer accepts, so the id is asynchronous */
 	CHECK_EQ(rdma_migrate_id(client, rdma_create_event_channel()), 0);
 	CHECK_EQ(rdma_connect(client, &param), 0);
 	CHECK_EQ(rdma_get_request(listener, &server), 0);
@@ -245,7 +245,7 @@ static void test_cm(void)
 	rdma_destroy_ep(listener);
 }
 
-/* Closing the device frees what is left on it. */
+/* Closing the device frees the remaining objects. */
 static void test_close_with_leftovers(void)
 {
 	struct ibv_context *ctx = open_device();

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* ALSO: peer_to_peer.srq_shared --peer-to-peer send -- */
-/* Several connections on one shared receive queue: whose receives they take, events, errors. */
+/* Several connections on one shared receive queue: shares of the receives, events, errors. */
 #include "srq.h"
 
 #include <arpa/inet.h>
@@ -84,8 +84,8 @@ static unsigned int end_of(const struct shared *t, uint32_t qp_num)
 }
 
 /*
- * The messages of each connection arrive whole, in order, and all of them. Several threads post
- * receives at once, and there are far fewer of those than messages.
+ * The messages of each connection arrive whole, in order, and completely. Several threads post
+ * receives at once, far fewer than messages.
  */
 enum { POSTERS = 3, MESSAGES = 2000 };
 
@@ -210,7 +210,7 @@ static bool async_waits(struct shared *t)
 	return poll(&pfd, 1, 0) == 1;
 }
 
-/* The event comes beside the completion, and not before it. */
+/* The event comes together with the completion, not before. */
 static bool async_comes(struct shared *t)
 {
 	struct pollfd pfd = { .fd = t->ctx->async_fd, .events = POLLIN };
@@ -297,8 +297,8 @@ static void test_destroy_waits_for_ack(void)
 }
 
 /*
- * A QP in error says that it takes no more receives, and those that are there are for the other
- * one.
+ * A QP in the error state reports that it takes no more receives. The remaining receives are for
+ * the other QP.
  */
 static void test_last_wqe(void)
 {
@@ -325,7 +325,7 @@ static void test_last_wqe(void)
 	shared_close(&t);
 }
 
-/* If a receive of the SRQ cannot take a message, it fails with the QP that took it. */
+/* If a receive of the SRQ cannot take a message, the receive fails, and so does its QP. */
 static void test_receive_in_error(void)
 {
 	struct ibv_sge bad;
@@ -374,7 +374,7 @@ static void expect_imm(struct shared *t, const struct ibv_wc *wc, enum ibv_wc_op
 	CHECK_EQ(ntohl(wc->imm_data), imm);
 }
 
-/* Waits for the next one of four messages of each connection, which come in their order. */
+/* Waits for the next of four messages of each connection, which come in order. */
 static void expect_mixed(struct shared *t, const struct ibv_wc *wc, unsigned int end,
 			 unsigned int n)
 {
@@ -397,10 +397,7 @@ static void expect_mixed(struct shared *t, const struct ibv_wc *wc, unsigned int
 	}
 }
 
-/*
- * Immediate data takes a receive as a Send does, from those that are there, and from those that
- * come late.
- */
+/* Immediate data takes a receive as a Send does, whether the receive is posted before or later. */
 static void test_immediate(void)
 {
 	ROWS("7306-6-01 7306-6.3-02 7306-6.3-03");
@@ -437,7 +434,7 @@ static void test_immediate(void)
 		expect_mixed(&t, &wc, i, got[i]++);
 	}
 	expect_no_wc(t.cq, 10);
-	/* It counts towards the limit. */
+	/* Immediate data counts towards the limit. */
 	post_slot(&t, 0);
 	post_slot(&t, 1);
 	arm(&t, 2);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* ALSO: iwarp.states --personality iwarp -- */
 /*
- * What ibv_query_qp() says in each state; and the state SQD, in which what is begun ends, and the
- * rest waits.
+ * The result of ibv_query_qp() in each state. The state SQD, in which started work requests
+ * complete, and the others wait.
  */
 #include "fixture.h"
 
@@ -36,7 +36,7 @@ static void expect_state(struct ibv_qp *qp, enum ibv_qp_state state, bool draini
 	CHECK_EQ(qp->state, state);
 }
 
-/* A new QP of an RNIC is in INIT, and takes receives; struct ibv_qp says RESET until it is queried. */
+/* A new QP of an RNIC is in INIT, and accepts receives. struct ibv_qp has RESET until a query. */
 static void test_new(void)
 {
 	struct ibv_qp_init_attr init = { .qp_type = IBV_QPT_RC, .cap = { 1, 1, 1, 1, 0 } };
@@ -74,7 +74,7 @@ static void test_query_in_each_state(void)
 	pair_close(&p);
 }
 
-/* In RESET a QP has no completions any more, whatever their status was; its peer's stay. */
+/* In RESET, a QP has no more completions, of any status. The peer's completions stay. */
 static void test_completions_in_reset(void)
 {
 	struct ibv_sge sge;
@@ -104,8 +104,8 @@ static void test_completions_in_reset(void)
 }
 
 /*
- * Posts a read that cannot be answered yet, because a Send stands before it that b has no receive
- * for. The write behind it shows that the read has been begun.
+ * Posts a Read that cannot be answered yet, because b has no receive for the Send before it. A
+ * later Write shows that the Read has started.
  */
 static void begin_read(struct pair *p)
 {
@@ -152,7 +152,7 @@ static void test_drained(void)
 	ctx = p.a.qp->context;
 	begin_read(&p);
 	CHECK_EQ(drain(p.a.qp, true), 0);
-	sge = sge_of(p.a.mr, p.a.buf, 50); /* this one waits */
+	sge = sge_of(p.a.mr, p.a.buf, 50); /* waits */
 	CHECK_EQ(post_send(&p.a, 4, &sge, 1, IBV_SEND_SIGNALED), 0);
 	expect_no_async(ctx, 50);
 	expect_state(p.a.qp, IBV_QPS_SQD, true);
@@ -170,8 +170,8 @@ static void test_drained(void)
 }
 
 /*
- * With nothing under way the queue is drained at once. Who has not asked gets no event; it has to
- * be asked for each time.
+ * With no work requests outstanding, the queue is drained at once. The event comes only on request,
+ * once for each request.
  */
 static void test_drained_at_once(void)
 {
@@ -193,7 +193,7 @@ static void test_drained_at_once(void)
 	pair_close(&p);
 }
 
-/* The QP leaves SQD before all has ended: there is no event, now or later. */
+/* The QP leaves SQD before all work requests have completed: there is no event, now or later. */
 static void test_drain_given_up(void)
 {
 	struct ibv_context *ctx;
@@ -211,7 +211,7 @@ static void test_drain_given_up(void)
 	pair_close(&p);
 }
 
-/* The event belongs to the transition into SQD alone. */
+/* Only the transition into SQD has the event. */
 static void test_notify_elsewhere(void)
 {
 	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_RTS, .en_sqd_async_notify = 1 };

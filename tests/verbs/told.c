@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * What the user is told, at the default log level, of what a program got wrong: one line with the
- * cause and the remedy; and the errno for programs that print it themselves.
+ * Messages at the default log level about a program's errors: one line with the cause and the
+ * remedy. Also the errno, for programs that print it themselves.
  */
 #define _GNU_SOURCE
 #include "out_of_band.h"
@@ -16,7 +16,7 @@
 
 static int told_fd, stderr_fd;
 
-/* From now on, what is written to standard error is kept. */
+/* From now on, collects the output to standard error. */
 static void listen_to_it(void)
 {
 	told_fd = memfd_create("stderr", MFD_CLOEXEC);
@@ -25,7 +25,10 @@ static void listen_to_it(void)
 	CHECK_EQ(dup2(told_fd, STDERR_FILENO), STDERR_FILENO);
 }
 
-/* Ends that, and checks that it was one line that has both words in it; NULL: that it was nothing. */
+/*
+ * Ends this, and checks that the output was one line with both words. NULL: checks that it was
+ * empty.
+ */
 static void expect_told(const char *cause, const char *remedy)
 {
 	char text[2048] = "", *end;
@@ -44,7 +47,7 @@ static void expect_told(const char *cause, const char *remedy)
 }
 
 /*
- * The peer's GID is of another family of IP than ours, as with ibv_rc_pingpong -g 0 against -g 1,
+ * The peer's GID has another IP family than the local GID, as with ibv_rc_pingpong -g 0 and -g 1,
  * or is missing.
  */
 static void expect_no_way(struct side *s, const struct where *to, const char *v6, const char *v4)
@@ -63,16 +66,14 @@ static void expect_no_way(struct side *s, const struct where *to, const char *v6
 	listen_to_it();
 	CHECK_EQ(ibv_modify_qp(s->qp, &attr, RTR_MASK), EINVAL);
 	expect_told(is_v4 ? "the peer is of IPv6" : "the peer is of IPv4", "one family of IP");
-	CHECK(!ibv_create_ah(s->qp->pd, &attr.ah_attr)); /* with the same line, once in a while */
+	CHECK(!ibv_create_ah(s->qp->pd, &attr.ah_attr)); /* with the same line, at a limited rate */
 	memset(gid, 0, 16);
 	listen_to_it();
 	CHECK_EQ(ibv_modify_qp(s->qp, &attr, RTR_MASK), EINVAL);
 	expect_told("is ::, which no host has", "GID index");
 }
 
-/*
- * A QP is connected with the index of a GID that does not exist, or without any.
- */
+/* A QP is connected with the index of a missing GID, or without an index. */
 static void test_gid_index(void)
 {
 	struct side a, b;
@@ -102,7 +103,7 @@ static void test_gid_index(void)
 	CHECK_EQ(ibv_modify_qp(a.qp, &attr, RTR_MASK), EINVAL);
 	expect_told("without a GID", "GID index");
 
-	/* An address handle without GRH leads nowhere, too. */
+	/* An address handle without a GRH is invalid, too. */
 	listen_to_it();
 	errno = 0;
 	CHECK(!ibv_create_ah(a.qp->pd, &attr.ah_attr));
@@ -118,7 +119,7 @@ static void test_gid_index(void)
 	close_pair(&a, &b);
 }
 
-/* Another program has the UDP port of a listener. Trying it again and again gets no second line. */
+/* Another program has the UDP port of a listener. Repeated attempts get no second line. */
 static void test_port_taken(void)
 {
 	struct sockaddr_in addr = { .sin_family = AF_INET,
@@ -153,8 +154,9 @@ static void *wait_for_ever(void *unused)
 }
 
 /*
- * Not under ThreadSanitizer, which ignores what the preload library does: it takes a thread that is
- * cancelled in there for one that has forgotten to end that, and needs descriptors to say so.
+ * Not under ThreadSanitizer, which ignores calls in the preload library. A thread that is cancelled
+ * there does not end this state. ThreadSanitizer reports this, and needs descriptors for its
+ * report.
  */
 static void cancel(pthread_t thread)
 {
@@ -169,7 +171,7 @@ static void cancel(pthread_t thread)
 #endif
 }
 
-/* A process that has no descriptor left: a line, and threads can be cancelled nevertheless. */
+/* A process without free descriptors: there is a line, and threads can still be cancelled. */
 static void test_no_descriptors(void)
 {
 	struct rlimit limit, less;
@@ -192,7 +194,9 @@ static void test_no_descriptors(void)
 	expect_told("Too many open files", "ulimit -n");
 }
 
-/* A verb that fails sets errno as a system call does, and one that succeeds leaves it alone. */
+/*
+ * A verb that fails sets errno, as a system call does. A verb that succeeds does not change errno.
+ */
 static void test_errno(void)
 {
 	struct ibv_device_attr device;

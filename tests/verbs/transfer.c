@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* A connected pair: every operation, and that it does what it says. */
+/* A connected pair: every operation and its effect. */
 #include "fixture.h"
 
 #include <pthread.h>
@@ -36,7 +36,7 @@ static void test_send_recv(void)
 	pair_close(&p);
 }
 
-/* Many messages are under way in both directions at once; they come in order. */
+/* Many messages are outstanding in both directions at once. They arrive in order. */
 static void test_stream_of_sends(void)
 {
 	enum { N = 2000, LEN = 512, DEPTH = 32 };
@@ -60,8 +60,8 @@ static void test_stream_of_sends(void)
 		CHECK(now_seconds() < end);
 		for (int k = 0; k < 2; k++) {
 			/*
-			 * A side sends at most DEPTH messages more than the other one has posted
-			 * receives for.
+			 * A side sends at most DEPTH messages more than the peer has posted
+			 * receives.
 			 */
 			while (sent[k] < N && sent[k] - received[!k] < DEPTH &&
 			       sent[k] - done[k] < DEPTH) {
@@ -108,7 +108,7 @@ static void test_write_and_read(void)
 		CHECK_EQ(post_rdma(&p.a, IBV_WR_RDMA_WRITE, 1, &sge, 1, address(p.b.buf + at),
 				   p.b.mr->rkey, IBV_SEND_SIGNALED),
 			 0);
-		/* A read of the same bytes is behind the write, and so returns what was written. */
+		/* A Read of the same bytes follows the Write, and so returns the written data. */
 		sge = sge_of(p.a.mr, p.a.buf + SIDE_BUF / 2, len);
 		CHECK_EQ(post_rdma(&p.a, IBV_WR_RDMA_READ, 2, &sge, 1, address(p.b.buf + at),
 				   p.b.mr->rkey, IBV_SEND_SIGNALED),
@@ -124,7 +124,7 @@ static void test_write_and_read(void)
 		CHECK(p.b.buf[at - 1] == 0xee && p.b.buf[at + len] == 0xee);
 		CHECK(filled(p.a.buf + SIDE_BUF / 2, len, i));
 	}
-	/* If the length is 0, the remote side looks at neither key nor address (RFC 5041 5.2). */
+	/* If the length is 0, the remote side checks neither key nor address (RFC 5041 5.2). */
 	CHECK_EQ(post_rdma(&p.a, IBV_WR_RDMA_WRITE, 3, NULL, 0, 0, 0, IBV_SEND_SIGNALED), 0);
 	expect_wc(p.a.send_cq, IBV_WC_SUCCESS, &wc);
 	CHECK_EQ(post_rdma(&p.a, IBV_WR_RDMA_READ, 4, NULL, 0, 0, 0, IBV_SEND_SIGNALED), 0);
@@ -134,7 +134,7 @@ static void test_write_and_read(void)
 	pair_close(&p);
 }
 
-/* More reads than the peer answers at a time (16): they wait, and none is lost. */
+/* More Reads than the peer answers at a time (16): they wait, and none is lost. */
 static void test_many_reads(void)
 {
 	enum { N = 64, LEN = 3000 };
@@ -167,8 +167,8 @@ static void test_inline(void)
 
 	pair_open(&p, NULL);
 	/*
-	 * Inline data comes in two pieces, from memory that is not registered, and is changed right
-	 * afterwards.
+	 * Inline data comes in two pieces from unregistered memory, which changes right after the
+	 * call.
 	 */
 	fill(stack, sizeof(stack), 9);
 	sge[0] = (struct ibv_sge){ address(stack), 100, 0 };
@@ -212,7 +212,7 @@ static void test_gather_and_scatter(void)
 	struct pair p;
 
 	pair_open(&p, NULL);
-	/* 16 pieces of different lengths, one of them empty; the receiver's pieces are others. */
+	/* 16 pieces of different lengths, one of them empty. The receiver's pieces differ. */
 	for (uint32_t i = 0; i < 16; i++) {
 		uint32_t len = i == 3 ? 0 : 700 + i * 13;
 
@@ -315,7 +315,7 @@ static void test_invalidate(void)
 	pair_close(&p);
 }
 
-/* A fenced Send takes the data that the read before it brings. */
+/* A fenced Send sends the data from the Read before it. */
 static void test_fence(void)
 {
 	ROWS("5040-5.5-11");
@@ -349,8 +349,8 @@ static void test_unsignaled(void)
 
 	pair_open(&p, NULL);
 	/*
-	 * Ten times as many requests as the queue holds: unsignaled ones give their slots back,
-	 * too.
+	 * Ten times as many requests as the queue has room for: unsignaled requests also free their
+	 * slots.
 	 */
 	for (int i = 0; i < 640; i++) {
 		unsigned int flags = i % 64 == 63 ? IBV_SEND_SIGNALED : 0;
@@ -388,7 +388,7 @@ static void test_sq_sig_all(void)
 	pair_close(&p);
 }
 
-/* All that ibv_post_send() refuses; those before a bad one in a chain are sent. */
+/* All refusals of ibv_post_send(). In a chain, work requests before the bad one are sent. */
 static void test_post_send_refusals(void)
 {
 	ROWS("7306-1.1-01 5041-1.2-01 5041-5.2-03");
@@ -430,11 +430,11 @@ static void test_post_send_refusals(void)
 	REFUSED(EINVAL, 1, .opcode = -1);
 	REFUSED(EINVAL, 1, .opcode = IBV_WR_SEND, .send_flags = 1 << 20);
 	REFUSED(EINVAL, 0, .opcode = IBV_WR_ATOMIC_FETCH_AND_ADD);
-	REFUSED(EINVAL, 0, .opcode = IBV_WR_BIND_MW); /* there is no window */
+	REFUSED(EINVAL, 0, .opcode = IBV_WR_BIND_MW); /* without a window */
 	sge[0].length = attr.cap.max_inline_data + 1;
 	REFUSED(EINVAL, 1, .opcode = IBV_WR_SEND, .send_flags = IBV_SEND_INLINE);
 	/*
-	 * Two elements of more than 2^31 bytes together; the first request of the chain must stay
+	 * Two elements of more than 2^31 bytes together. The first request of the chain must stay
 	 * small.
 	 */
 	sge[0].length = 8;
@@ -447,8 +447,8 @@ static void test_post_send_refusals(void)
 }
 
 /*
- * In SQD nothing new is begun: the queue fills up, and then it is ENOMEM. Back in RTS all of it is
- * sent.
+ * In SQD, no new request starts. The queue fills up, and then returns ENOMEM. Back in RTS, all
+ * requests are sent.
  */
 static void test_queue_full(void)
 {
@@ -486,7 +486,7 @@ static void test_queue_full(void)
 	pair_close(&p);
 }
 
-/* With rnr_retry_count 7 Sends wait for receives for ever, and go into the right ones. */
+/* With rnr_retry_count 7, Sends wait for receives for ever, and go into the right receives. */
 static void test_sends_before_receives(void)
 {
 	struct ibv_sge sge;
@@ -514,7 +514,9 @@ static void test_sends_before_receives(void)
 	pair_close(&p);
 }
 
-/* ibv_query_qp() says what ibv_modify_qp() has set; rights that were taken away are gone. */
+/*
+ * ibv_query_qp() returns the attributes from ibv_modify_qp(). Removed access rights have no effect.
+ */
 static void test_attributes_of_a_connected_qp(void)
 {
 	ROWS("5040-8.1.1-02");

@@ -3,14 +3,14 @@
 /* ALSO: ib.uc --personality ib -- */
 /* ALSO: shared.uc -- shared */
 /*
- * Unreliable connections (IBV_QPT_UC): what they carry, what the receiving side drops without a word,
- * and what becomes of a QP whose peer is gone. With "shared" as the first argument the QPs have SRQs.
+ * Unreliable connections (IBV_QPT_UC): their messages, the silent drops of the receiver, and QPs
+ * whose peer has gone. With "shared" as the first argument, the QPs have SRQs.
  */
 #include <arpa/inet.h>
 
 #include "out_of_band.h"
 
-#define REMOTE (4 * LEN) /* where Writes go, in the peer's buffer */
+#define REMOTE (4 * LEN) /* target of Writes in the peer's buffer */
 
 static void uc_pair(struct side *a, struct side *b)
 {
@@ -18,7 +18,7 @@ static void uc_pair(struct side *a, struct side *b)
 	oob_connect_pair(a, b);
 }
 
-/* The next message is whole, and is the first to arrive: all before it was dropped. */
+/* Checks that the next message is whole, and the first to arrive: all earlier ones were dropped. */
 static void expect_next(struct side *a, struct side *b, uint64_t recv_id, uint64_t send_id)
 {
 	CHECK_EQ(send_from(a, send_id), 0);
@@ -59,7 +59,7 @@ static void expect_imm(struct side *s, uint64_t recv_id, enum ibv_wc_opcode opco
 	CHECK_EQ(ntohl(wc.imm_data), id);
 }
 
-/* A counter of the device, whose name is given. */
+/* Returns a counter of the device. */
 static uint64_t counter(const char *name)
 {
 	char path[256];
@@ -99,7 +99,7 @@ static void test_messages(void)
 	close_pair(&a, &b);
 }
 
-/* More than the window of unexpected Sends would hold, and messages of several packets. */
+/* More Sends than the window for unexpected Sends would hold, and messages of several packets. */
 static void test_no_receive(void)
 {
 	struct side a, b;
@@ -113,7 +113,7 @@ static void test_no_receive(void)
 		CHECK_EQ(send_from(&a, i), 0);
 		expect_sent(&a, i);
 	}
-	/* The immediate data finds no receive; the Write before it stays. */
+	/* The immediate data finds no receive. The Write before it has its effect. */
 	CHECK_EQ(post_imm(&a, IBV_WR_RDMA_WRITE_WITH_IMM, 2000, LEN, &to, to.rkey), 0);
 	expect_sent(&a, 2000);
 	CHECK_EQ(counter("uc_dropped_no_receive"), before + 1001);
@@ -124,7 +124,10 @@ static void test_no_receive(void)
 	close_pair(&a, &b);
 }
 
-/* The receive that a message does not fit into is the next message's, also if it is in part filled. */
+/*
+ * A receive that is too short for a message is used for the next message, even if it is partly
+ * filled.
+ */
 static void test_too_long(void)
 {
 	static const uint32_t lengths[] = { LEN + 1, 2 * LEN, 50 * LEN };
@@ -145,7 +148,7 @@ static void test_too_long(void)
 	close_pair(&a, &b);
 }
 
-/* A Write that is not allowed; with one that has immediate data that is dropped, too. */
+/* A Write without permission. Its immediate data is dropped, too. */
 static void test_access(void)
 {
 	struct side a, b;
@@ -175,7 +178,7 @@ static void test_access(void)
 	close_pair(&a, &b);
 }
 
-/* The peer goes: what is sent is lost, and the next QP with which the peer comes back is none of ours. */
+/* The peer ends: messages to it are lost, but complete with success. */
 static void test_peer_goes(void)
 {
 	struct side a, b;
@@ -191,7 +194,7 @@ static void test_peer_goes(void)
 		expect_sent(&a, i);
 	}
 	expect_qp_state(a.qp, IBV_QPS_RTS);
-	/* The same QP is there again, and gets what is sent from then on. */
+	/* The same QP returns, and gets all messages from then on. */
 	oob_connect(&b, &at_a);
 	exchange(&b, &a, 20);
 	exchange(&a, &b, 30);
@@ -216,14 +219,14 @@ static void test_types(void)
 	recv_at(&b, 1);
 	recv_at(&a, 1);
 	CHECK_EQ(send_from(&a, 2), 0);
-	expect_sent(&a, 2); /* once it has waited long enough */
+	expect_sent(&a, 2); /* after a long enough wait */
 	expect_no_wc(b.recv_cq, 0);
 	expect_no_wc(a.recv_cq, 0);
 	expect_qp_state(a.qp, IBV_QPS_RTS);
 	close_pair(&a, &b);
 }
 
-/* Sends until one has arrived: those that meet the end of a session are lost. */
+/* Sends until a message has arrived. Messages at the end of a session are lost. */
 static void send_until_received(struct side *from, struct side *to, uint64_t id)
 {
 	struct ibv_wc wc;
@@ -244,7 +247,9 @@ static int leave_sqe(struct side *s, int mask)
 	return ibv_modify_qp(s->qp, &attr, mask);
 }
 
-/* What is behind the work request at fault is flushed; nothing else happens to the QP, nor to its peer. */
+/*
+ * Work requests after the failing one are flushed. Nothing else happens to the QP, nor to its peer.
+ */
 static void test_local_error(void)
 {
 	struct side a, b;
@@ -280,7 +285,7 @@ static void test_local_error(void)
 	close_pair(&a, &b);
 }
 
-/* It may go back at once, and the next session begins with what it sends. */
+/* The QP may return to RTS at once. The next session begins with its next message. */
 static void test_local_error_again(void)
 {
 	struct ibv_sge sge;

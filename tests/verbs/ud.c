@@ -2,8 +2,8 @@
 /* ALSO: ud_ca --node-type ca -- */
 /* ALSO: ib.ud --personality ib -- */
 /*
- * UD queue pairs and address handles: what a datagram brings with it, what becomes of one that cannot be taken,
- * and the errors of each call.
+ * UD queue pairs and address handles: the headers of a datagram, datagrams that are dropped, and
+ * the errors of each call.
  */
 #include <arpa/inet.h>
 #include <poll.h>
@@ -24,7 +24,7 @@ static uint16_t ipv4_sum(const uint8_t *p)
 	return (uint16_t)(sum + (sum >> 16));
 }
 
-/* The route header of a datagram of len bytes between two sides that have the same GID. */
+/* Checks the route header of a datagram of len bytes between two sides with the same GID. */
 static void check_grh(const struct side *b, uint32_t len, const struct ibv_wc *wc)
 {
 	const uint8_t *p = b->buf + SIDE_BUF / 2;
@@ -85,7 +85,7 @@ static void test_messages(void)
 		send_and_check(&a, &b, len);
 	send_and_check(&a, &b, mtu);
 	send_and_check(&b, &a, 100);
-	/* To itself, as to any other. */
+	/* To the QP itself, as to any other. */
 	send_and_check(&a, &a, 100);
 	close_pair(&a, &b);
 }
@@ -110,7 +110,7 @@ static void test_ipv6(void)
 	gid_index = before;
 }
 
-/* The answer goes to whom the completion names, by each of the two calls of libibverbs. */
+/* The answer goes to the source in the completion, by each of the two calls of libibverbs. */
 static void test_answer(void)
 {
 	struct ibv_ah_attr attr;
@@ -144,7 +144,7 @@ static void test_answer(void)
 	close_pair(&a, &b);
 }
 
-/* rdma_cm resolves a loopback address: who is reached by it sees the GID of the handle. */
+/* rdma_cm resolves a loopback address: a receiver at this address sees the GID of the handle. */
 static void test_loopback(void)
 {
 	static const uint8_t addresses[2][16] = { { [15] = 1 },
@@ -168,7 +168,7 @@ static void test_loopback(void)
 	close_pair(&a, &b);
 }
 
-/* Header and payload go over the elements of a receive as they come. */
+/* Header and payload fill the elements of a receive in order. */
 static void test_scatter(void)
 {
 	struct ibv_sge from[3], to[3];
@@ -193,13 +193,16 @@ static void test_scatter(void)
 	CHECK_EQ(b.buf[20], 0x45);
 	CHECK(!memcmp(b.buf + 1010, a.buf, 190));
 	CHECK(!memcmp(b.buf + 2000, a.buf + 190, 110));
-	/* Nothing was asked to be signaled. */
+	/* No send is signaled. */
 	expect_no_wc(a.send_cq, 0);
 	CHECK_EQ(ibv_destroy_ah(wr.wr.ud.ah), 0);
 	close_pair(&a, &b);
 }
 
-/* Many at once, of all lengths, in batches and not: each is whole, and they come in order. */
+/*
+ * Many datagrams at once, of all lengths, in batches and not: each is whole, and they arrive in
+ * order.
+ */
 static void test_many(void)
 {
 	enum { ROUNDS = 200, N = 16 };
@@ -222,7 +225,7 @@ static void test_many(void)
 
 			fill(a.buf, len, r + i);
 			CHECK_EQ(ud_send(&a, ah, b.qp->qp_num, QKEY, len, IBV_WR_SEND, 0), 0);
-			/* The memory may be written again once the send is complete. */
+			/* The memory may change once the send is complete. */
 			expect_sent(&a, 5);
 		}
 		for (uint32_t i = 0; i < N; i++) {
@@ -266,7 +269,7 @@ static void test_srq(void)
 	ud_ready(&a);
 	sge = sge_of(b.mr, b.buf, 500);
 	wr.sg_list = &sge;
-	/* One that is too long leaves the receive to the next. */
+	/* A datagram that is too long leaves the receive to the next one. */
 	for (uint64_t id = 1; id <= 2; id++) {
 		wr.wr_id = id;
 		CHECK_EQ(ibv_post_srq_recv(srq, &wr, &bad), 0);
@@ -286,7 +289,7 @@ static void test_srq(void)
 	close_pair(&a, &b);
 }
 
-/* A CQ that is armed for solicited events alone tells of those alone. */
+/* A CQ that is armed only for solicited events has only those. */
 static void test_solicited(void)
 {
 	struct ibv_comp_channel *channel = ibv_create_comp_channel(ctx);
@@ -330,7 +333,7 @@ static void test_solicited(void)
 	CHECK_EQ(ibv_destroy_comp_channel(channel), 0);
 }
 
-/* ---- what is not taken ---- */
+/* ---- dropped datagrams ---- */
 
 static void test_qkey(void)
 {
@@ -345,7 +348,7 @@ static void test_qkey(void)
 	tell(&a, &b, QKEY + 1, 8);
 	expect_counted("ud_bad_qkey", before);
 	expect_no_wc(b.recv_cq, 0);
-	/* The highest bit says that the sender's own counts, whatever the others are. */
+	/* The highest bit selects the sender's own Q_Key, whatever the other bits are. */
 	tell(&a, &b, OWN_QKEY | 1, 8);
 	expect_wc(b.recv_cq, IBV_WC_SUCCESS, &wc);
 	CHECK_EQ(ibv_modify_qp(a.qp, &attr, IBV_QP_QKEY), 0);
@@ -374,7 +377,7 @@ static void test_drops(void)
 	before = counter("ud_no_receive");
 	tell(&a, &b, QKEY, 8);
 	expect_counted("ud_no_receive", before);
-	/* The receive of one that is too long is there for the next. */
+	/* The receive for too long a datagram is used for the next one. */
 	before = counter("ud_too_long");
 	ud_recv(&b, 1, GRH + 8);
 	tell(&a, &b, QKEY, 9);
@@ -382,7 +385,7 @@ static void test_drops(void)
 	tell(&a, &b, QKEY, 8);
 	expect_wc(b.recv_cq, IBV_WC_SUCCESS, &wc);
 	CHECK_EQ(wc.wr_id, 1);
-	/* No such QP, one of another type, and one that is not ready. */
+	/* A missing QP, a QP of another type, and a QP that is not ready. */
 	before = counter("ud_no_qp");
 	ah = ah_to(&a, &b);
 	CHECK_EQ(ud_send(&a, ah, b.qp->qp_num ^ 0x80, QKEY, 8, IBV_WR_SEND, 0), 0);
@@ -394,7 +397,7 @@ static void test_drops(void)
 	ud_recv(&b, 2, GRH + 8);
 	tell(&a, &b, QKEY, 8);
 	expect_counted("ud_no_qp", before + 1);
-	/* Neither end has seen an error. */
+	/* Neither end has an error. */
 	CHECK_EQ(to_state(&b, IBV_QPS_RTR), 0);
 	tell(&a, &b, QKEY, 8);
 	expect_wc(b.recv_cq, IBV_WC_SUCCESS, &wc);
@@ -407,7 +410,7 @@ static void test_drops(void)
 	close_pair(&a, &b);
 }
 
-/* Out of SQE, in which attributes cannot be changed otherwise. */
+/* Moves a QP out of SQE, the only change of attributes in that state. */
 static void recover(struct side *s)
 {
 	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_RTS,
@@ -438,7 +441,7 @@ static void test_bad_sends(void)
 	CHECK_EQ(ud_send(&a, ah, b.qp->qp_num, QKEY, 8, IBV_WR_SEND_WITH_INV, 0), EINVAL);
 	CHECK_EQ(ud_send(&a, ah, b.qp->qp_num, QKEY, mtu, IBV_WR_SEND, IBV_SEND_INLINE), EINVAL);
 	expect_no_wc(a.send_cq, 0);
-	/* Memory that is none ends the sending of this QP, and nothing else: it goes on receiving. */
+	/* An invalid lkey ends only the sending of this QP: it still receives. */
 	sge = sge_of(a.mr, a.buf, 8);
 	sge.lkey = GONE;
 	{
@@ -470,7 +473,7 @@ static void test_bad_sends(void)
 	close_pair(&a, &b);
 }
 
-/* A receive without memory behind it ends its QP, and not the sender's. */
+/* A receive without memory ends its QP, and not the sender's. */
 static void test_bad_receive(void)
 {
 	struct side a, b;
@@ -514,7 +517,7 @@ static void test_states(void)
 	CHECK_EQ(ud_send(&a, ah, 1, QKEY, 8, IBV_WR_SEND, 0), EINVAL);
 	CHECK_EQ(to_state(&a, IBV_QPS_RTS), EINVAL);
 	CHECK_EQ(ud_rts(a.qp), 0);
-	/* What is posted in SQD waits. */
+	/* Sends that are posted in SQD wait. */
 	CHECK_EQ(to_state(&a, IBV_QPS_SQD), 0);
 	ud_recv(&a, 1, GRH + 8);
 	CHECK_EQ(ud_send(&a, ah, a.qp->qp_num, QKEY, 8, IBV_WR_SEND, 0), 0);
@@ -530,7 +533,7 @@ static void test_states(void)
 		expect_wc(a.recv_cq, IBV_WC_WR_FLUSH_ERR, &wc);
 		CHECK_EQ(wc.wr_id, 3);
 	}
-	/* What waits in SQD is gone by RESET, and is not sent in the QP's next life. */
+	/* RESET discards Sends that wait in SQD. The QP does not send them later. */
 	CHECK_EQ(to_state(&a, IBV_QPS_RESET), 0);
 	ud_ready(&a);
 	CHECK_EQ(to_state(&a, IBV_QPS_SQD), 0);

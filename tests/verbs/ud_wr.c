@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* ALSO: ud_wr_ca --node-type ca -- */
 /* ALSO: ib.ud_wr --personality ib -- */
-/* ibv_wr_* of UD queue pairs: each work request has an address of its own. */
+/* ibv_wr_* of UD queue pairs: each work request has its own address. */
 #include <arpa/inet.h>
 
 #include "ud_steps.h"
@@ -29,7 +29,7 @@ static void set_data(struct ibv_qp_ex *ex, struct side *s, unsigned int way, uin
 	}
 }
 
-/* Data and address may be set in any order, and the address of a work request is its own. */
+/* Data and address may be set in any order. Each work request keeps its own address. */
 static void test_any_order(void)
 {
 	struct ibv_ah *ah[2];
@@ -76,7 +76,7 @@ static void test_any_order(void)
 	close_pair(&a, &b[0]);
 }
 
-/* A work request without an address of its own is refused, with the whole list. */
+/* A work request without its own address is refused, with the whole list. */
 static void test_without_address(void)
 {
 	struct ibv_qp_ex *ex;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Registered memory that the program unmaps, by every possible call: the region loses the memory
- * for good, even if other memory is mapped there next. With on-demand paging the memory comes back
- * (odp.c).
+ * Registered memory that the program unmaps, by every possible call. The region loses the memory
+ * permanently, even if other memory is mapped there next. With on-demand paging the memory comes
+ * back (odp.c).
  */
 #define _GNU_SOURCE
 #include "fixture.h"
@@ -169,7 +169,7 @@ static uint8_t *get_block(void)
 	return malloc(LEN);
 }
 
-/* The volatile ones keep the compiler from seeing that the block is gone. */
+/* volatile hides from the compiler that the block is freed. */
 static uint8_t *lose_block(uint8_t *block)
 {
 	uint8_t *volatile old = block;
@@ -241,7 +241,7 @@ static const struct way ways[] = {
 #endif
 };
 
-/* The peer has one try each, since an error ends the connection. */
+/* The peer has one attempt each, since an error ends the connection. */
 static void check_way(const struct way *way, enum ibv_wr_opcode opcode)
 {
 	uint8_t *map, *lost;
@@ -286,7 +286,7 @@ static void test_ways(void)
 	}
 }
 
-/* The program's own requests fail, too, and its receives. */
+/* The program's own requests and receives fail, too. */
 static void test_local(void)
 {
 	for (int way = 0; way < 3; way++) {
@@ -322,7 +322,7 @@ static void test_local(void)
 }
 
 /*
- * A window shows the parts that its region still has. Registering the memory anew restores lost
+ * A window covers the parts that its region still has. Registering the memory again restores lost
  * parts.
  */
 static void test_window_and_rereg(void)
@@ -404,7 +404,7 @@ static void test_referenced(void)
 	}
 }
 
-/* Unmapping other memory, even next to a region, takes nothing from the region. */
+/* Unmapping other memory, even next to a region, does not affect the region. */
 static void test_neighbours(void)
 {
 	uint8_t *map = map_pages(3, PROT_READ | PROT_WRITE);
@@ -417,7 +417,7 @@ static void test_neighbours(void)
 	CHECK(mr);
 	CHECK_EQ(munmap(map, page), 0);
 	CHECK_EQ(munmap(map + 2 * page, page), 0);
-	/* A call that fails takes nothing. */
+	/* A call that fails has no effect. */
 	CHECK_EQ(munmap(map + page + 1, page), -1);
 	CHECK(mremap(map + page, page, 1ul << 46, 0) == MAP_FAILED);
 	CHECK(mmap(map + page, page, PROT_READ, MAP_FIXED | MAP_PRIVATE, -1, 0) == MAP_FAILED);
@@ -430,7 +430,7 @@ static void test_neighbours(void)
 	CHECK_EQ(munmap(map + page, page), 0);
 }
 
-#ifndef SCTPIW_SANITIZED /* the device's memory is the sanitizer's there */
+#ifndef SCTPIW_SANITIZED /* there, the device's memory comes from the sanitizer */
 /* Programs cannot register the device's allocations, such as the objects that it returns. */
 static void test_own_memory(void)
 {

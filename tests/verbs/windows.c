@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Memory windows of both types: what they permit, to whom, for how long; and who must not use them.
- * Binds that fail, and their order, are in windows_bind.c.
+ * Memory windows of both types: their permissions, their peers and their lifetime. windows_bind.c
+ * has binds that fail, and the order of binds.
  */
 #include "window.h"
 
@@ -35,7 +35,7 @@ static void test_attributes(void)
 	CHECK_EQ(ibv_close_device(ctx), 0); /* frees the rest */
 }
 
-/* Both types permit reading and writing of each byte of theirs; the MR itself stays closed. */
+/* Both types permit reading and writing of each of their bytes. The MR itself permits nothing. */
 static void test_access(void)
 {
 	ROWS("5041-8.2-06 5041-8.3-02 5041-8.3-04 5041-8.3.1-05");
@@ -96,7 +96,8 @@ static void test_zero_based(void)
 }
 
 /*
- * What a window does not permit: bytes beyond its ends, other accesses, another key of its index.
+ * Accesses that a window does not permit: bytes beyond its ends, other operations, another key of
+ * its index.
  */
 static void test_misuse(void)
 {
@@ -135,7 +136,7 @@ static void test_misuse(void)
 }
 
 /*
- * A window is closed before a bind, after an unbind, a rebind and an invalidation, and when it is
+ * A window is closed before a bind, after an unbind, a rebind and an invalidation, and after it is
  * freed.
  */
 static void test_revoked(void)
@@ -175,7 +176,7 @@ static void test_revoked(void)
 			break;
 		}
 		access_fails(&s.p, IBV_WR_RDMA_READ, (uintptr_t)s.p.b.buf, rkey, 1);
-		if (way != BOUND_ELSEWHERE) { /* nothing is bound any more */
+		if (way != BOUND_ELSEWHERE) { /* no window is bound to the MR */
 			CHECK_EQ(ibv_dereg_mr(s.mr), 0);
 			s.mr = ibv_reg_mr(s.p.b.pd, s.p.b.buf, 100, LOCAL);
 			CHECK(s.mr);
@@ -187,7 +188,10 @@ static void test_revoked(void)
 	}
 }
 
-/* The peer gives back a window of its stream by Send with Invalidate, and it can be bound anew. */
+/*
+ * The peer invalidates a window of its stream by Send with Invalidate. The window can be bound
+ * again.
+ */
 static void test_remote_invalidate(void)
 {
 	struct ibv_wc wc;
@@ -195,7 +199,7 @@ static void test_remote_invalidate(void)
 	uint32_t rkey;
 
 	shop_open(&s, IBV_MW_TYPE_2);
-	for (int round = 0; round < 300; round++) { /* all keys come once, and again */
+	for (int round = 0; round < 300; round++) { /* every key occurs, and then again */
 		bind_window(&s, 64 * round, 64, READ);
 		rkey = s.mw->rkey;
 		memset(s.p.b.buf + 64 * round, round + 1, 64);
@@ -207,7 +211,7 @@ static void test_remote_invalidate(void)
 		CHECK(wc.wc_flags & IBV_WC_WITH_INV);
 		CHECK_EQ(wc.invalidated_rkey, rkey);
 		expect_wc(s.p.a.send_cq, IBV_WC_SUCCESS, &wc);
-		/* The owner need not know: its own invalidation has the same effect. */
+		/* The owner need not notice this: its own invalidation has the same effect. */
 		CHECK_EQ(post_inv(&s.p.b, IBV_WR_LOCAL_INV, 6, NULL, 0, rkey), 0);
 		expect_wc(s.p.b.send_cq, IBV_WC_SUCCESS, &wc);
 	}
@@ -216,7 +220,8 @@ static void test_remote_invalidate(void)
 }
 
 /*
- * What a peer cannot give back: a window of type 1, one of another stream, one that is not bound.
+ * Windows that a peer cannot invalidate: a window of type 1, of another stream, or an unbound
+ * window.
  */
 static void test_remote_invalidate_refused(void)
 {
@@ -238,7 +243,7 @@ static void test_remote_invalidate_refused(void)
 		expect_wc(p->a.send_cq, IBV_WC_REM_INV_REQ_ERR, &wc);
 		expect_wc(p->b.recv_cq, IBV_WC_WR_FLUSH_ERR, &wc);
 		expect_broken(p);
-		if (way != NOT_BOUND) /* the peer of the owner has lost nothing */
+		if (way != NOT_BOUND) /* the owner's peer still has access */
 			read_works(&s.p, s.p.b.buf, (uintptr_t)s.p.b.buf, s.mw->rkey, 4096);
 		shop_close(&other);
 		shop_close(&s);
@@ -246,8 +251,8 @@ static void test_remote_invalidate_refused(void)
 }
 
 /*
- * Two connections in one PD: a window of type 1 serves the peers of both, one of type 2 the peer of
- * the QP that it was bound on.
+ * Two connections in one PD. A window of type 1 is for the peers of both. A window of type 2 is for
+ * the peer of the QP on which it was bound.
  */
 static void test_streams_of_one_domain(void)
 {
@@ -276,7 +281,7 @@ static void test_streams_of_one_domain(void)
 	}
 }
 
-/* A window of type 2 ends with the session of its QP; then another QP can have it. */
+/* A window of type 2 ends with the session of its QP. Then another QP can bind it. */
 static void test_end_of_the_stream(void)
 {
 	struct shop s, other;

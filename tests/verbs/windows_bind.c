@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/*
- * Binds of memory windows: those that fail, their order among other work requests, and their end.
- */
+/* Binds of memory windows: failures, the order among other work requests, and the end. */
 #include "window.h"
 
 /* Binds that fail with their completion: the connection ends, and nothing is bound. */
@@ -28,8 +26,8 @@ enum bad_bind {
 };
 
 /*
- * Makes what is wrong with the bind: changes *info, *mw, or both. Returns an MR that it was made
- * with, to be deregistered, or NULL. pd: another one than the window's.
+ * Makes the bind invalid: changes *info, *mw, or both. Returns an MR to deregister, or NULL. pd:
+ * another PD than the window's.
  */
 static struct ibv_mr *break_bind(enum bad_bind way, struct shop *s, struct ibv_pd *pd,
 				 struct ibv_mw_bind_info *info, struct ibv_mw **mw)
@@ -131,7 +129,7 @@ static void bad_bind(enum bad_bind way)
 	if (mw != s.mw)
 		CHECK_EQ(ibv_dealloc_mw(mw), 0);
 	CHECK_EQ(ibv_dealloc_pd(pd), 0);
-	CHECK_EQ(ibv_dereg_mr(s.mr), 0); /* no window is bound to it any more */
+	CHECK_EQ(ibv_dereg_mr(s.mr), 0); /* no window is bound to the MR */
 	s.mr = ibv_reg_mr(s.p.b.pd, s.p.b.buf, 100, LOCAL);
 	CHECK(s.mr);
 	shop_close(&s);
@@ -257,8 +255,9 @@ static void test_local_misuse(void)
 }
 
 /*
- * One chain of work requests: bind, tell the peer by a Send, read, invalidate behind the read, bind
- * elsewhere, tell again. Each takes effect in its turn, and the completions come in that order.
+ * One chain of work requests: bind, notify the peer by a Send, Read, invalidate after the Read,
+ * bind elsewhere, notify again. Each takes effect in its turn, and the completions come in that
+ * order.
  */
 static void test_order(void)
 {
@@ -329,9 +328,7 @@ static void test_order(void)
 	shop_close(&s);
 }
 
-/*
- * The window is closed while traffic goes on: once that is complete, nothing is written any more.
- */
+/* The window is closed during traffic: after the completion, nothing is written. */
 static void test_revoked_under_traffic(void)
 {
 	ROWS("5041-8.3.1-07 5042-6.2.2-01");

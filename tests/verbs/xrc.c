@@ -3,8 +3,8 @@
 /* ALSO: ib.xrc --personality ib -- */
 /* ALSO: several.xrc --engines 3 -- */
 /*
- * XRC: SRQs and both types of QP, what each message does, and what happens to a message for an SRQ that there is
- * not. Domains and further handles of a QP are in xrc_handles.c.
+ * XRC: SRQs and both types of QP, the effect of each message, and messages for a missing SRQ.
+ * xrc_handles.c has domains and further handles of a QP.
  */
 #include "out_of_band.h"
 #include "xrc_steps.h"
@@ -13,7 +13,7 @@
 
 #define ROOM 8192 /* bytes of a receive */
 
-/* A receiver: a domain with an XRC_RECV and two SRQs, each with a CQ of its own. */
+/* A receiver: a domain with an XRC_RECV and two SRQs, each with its own CQ. */
 struct receiver {
 	struct ibv_xrcd *xrcd;
 	struct side s; /* the XRC_RECV; its send_cq and recv_cq are those of the SRQs */
@@ -118,7 +118,7 @@ static void expect_at(struct receiver *r, int i, uint64_t receive, uint64_t mess
 	CHECK(filled(r->s.buf + receive * ROOM, LEN, (unsigned int)message));
 }
 
-/* ---- what cannot be made ---- */
+/* ---- invalid attributes ---- */
 
 static void test_bad_srqs(void)
 {
@@ -185,7 +185,7 @@ static void test_bad_qps(void)
 
 /* ---- messages ---- */
 
-/* Receives of both SRQs are taken in turn, in the order of the messages. */
+/* Messages take receives of both SRQs alternately, in the order of the messages. */
 static void test_sends(void)
 {
 	struct receiver r;
@@ -204,7 +204,7 @@ static void test_sends(void)
 	close_both(&s, &r);
 }
 
-/* A message without a receive keeps those behind it waiting, whichever SRQ they name. */
+/* A message without a receive delays later messages, whatever their SRQs are. */
 static void test_late_receives(void)
 {
 	struct receiver r;
@@ -310,7 +310,7 @@ static void test_other_pd(void)
 	close_both(&s, &r);
 }
 
-/* A receive names memory of its SRQ's PD, and not of another one that has an SRQ in the domain. */
+/* A receive can use memory of its SRQ's PD, but not of another PD with an SRQ in the domain. */
 static void test_receive_of_other_pd(void)
 {
 	struct ibv_recv_wr *bad, wr = { .wr_id = 1, .num_sge = 1 };
@@ -340,7 +340,7 @@ static void test_receive_of_other_pd(void)
 	close_both(&s, &r);
 }
 
-/* By ibv_wr_*, with the SRQ named before the data and after it. */
+/* By ibv_wr_*, with the SRQ's number set before or after the data. */
 static void test_wr(void)
 {
 	struct ibv_qp_ex *ex;
@@ -357,7 +357,7 @@ static void test_wr(void)
 	ibv_wr_start(ex);
 	ibv_wr_send(ex);
 	ibv_wr_set_xrc_srqn(ex, r.num[1]);
-	ibv_wr_set_xrc_srqn(ex, r.num[0]); /* the last one counts */
+	ibv_wr_set_xrc_srqn(ex, r.num[0]); /* the last number counts */
 	ibv_wr_set_sge(ex, s.mr->lkey, address(s.buf), LEN);
 	ibv_wr_send(ex);
 	ibv_wr_set_sge(ex, s.mr->lkey, address(s.buf), LEN);
@@ -365,7 +365,7 @@ static void test_wr(void)
 	CHECK_EQ(ibv_wr_complete(ex), 0);
 	expect_at(&r, 0, 1, 7);
 	expect_at(&r, 1, 2, 7);
-	/* Without a number of its own a work request goes to no SRQ. */
+	/* A work request without its own number goes to no SRQ. */
 	post_to(&r, 0, 3);
 	ibv_wr_start(ex);
 	ex->wr_id = 6;
@@ -436,7 +436,7 @@ static void test_other_domain(void)
 	receiver_close(&other);
 }
 
-/* An SRQ that goes while a message waits for its receive: the sender learns it. */
+/* An SRQ is destroyed while a message waits for its receive: the sender gets an error. */
 static void test_srq_goes(void)
 {
 	struct receiver r;
@@ -458,7 +458,7 @@ static void test_srq_goes(void)
 	close_both(&s, &r);
 }
 
-/* The sender learns which of its messages that was, if another one waits before it. */
+/* The sender's error is on the right message, even if another message waits before it. */
 static void test_later_srq_goes(void)
 {
 	struct receiver r;
@@ -478,7 +478,10 @@ static void test_later_srq_goes(void)
 	close_both(&s, &r);
 }
 
-/* Only an XRC_RECV has queues for SRQs: a QP of type RC has none, and an XRC_RECV has no other. */
+/*
+ * Only an XRC_RECV has queues for SRQs. A QP of type RC has none, and an XRC_RECV has no other
+ * queue.
+ */
 static void test_other_type(void)
 {
 	struct where at_recv, at_send;

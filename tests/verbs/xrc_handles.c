@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* ALSO: iwarp.xrc_handles --personality iwarp -- */
 /* ALSO: ib.xrc_handles --personality ib -- */
-/* XRC domains, and handles of XRC_RECV queue pairs: who shares them, how long they live, and who gets the events. */
+/* XRC domains and handles of XRC_RECV queue pairs: sharing, lifetime and events. */
 #include "out_of_band.h"
 #include "xrc_steps.h"
 
@@ -30,7 +30,7 @@ static void test_domains(void)
 	CHECK_FAILS(open_domain(ctx, other, 0), EAGAIN);
 	b = open_domain(second, again, 0);
 	CHECK(b && b->context == second);
-	/* The file's name and descriptors may go: the domain is that of the inode. */
+	/* The file's name and descriptors may go: the inode identifies the domain. */
 	CHECK_EQ(unlink(path), 0);
 	close(fd);
 	CHECK_EQ(ibv_close_xrcd(a), 0);
@@ -83,7 +83,7 @@ static void test_open_qp(void)
 	CHECK_EQ(ibv_modify_qp(handle, &attr, INIT_MASK), 0);
 	CHECK_EQ(ibv_query_qp(qp, &attr, IBV_QP_STATE, &init), 0);
 	CHECK_EQ(attr.qp_state, IBV_QPS_INIT);
-	/* It lives as long as one handle does. */
+	/* The QP lives as long as one handle does. */
 	CHECK_EQ(ibv_destroy_qp(qp), 0);
 	CHECK_EQ(ibv_close_xrcd(a), 0);
 	CHECK_EQ(ibv_query_qp(handle, &attr, IBV_QP_STATE, &init), 0);
@@ -111,7 +111,10 @@ static void *destroy(void *arg)
 	return NULL;
 }
 
-/* Each handle gets the QP's events, and the first one is not destroyed before its own are acknowledged. */
+/*
+ * Each handle gets the QP's events. The first handle is not destroyed before its own events are
+ * acknowledged.
+ */
 static void test_events(void)
 {
 	struct ibv_context *second = open_device();
@@ -158,7 +161,7 @@ static void test_events(void)
 	CHECK_EQ(ibv_close_device(second), 0);
 }
 
-/* Closing the device ends all of it, also what another context still has a handle of. */
+/* Closing the device ends all its objects, including those with a handle of another context. */
 static void test_close_device(void)
 {
 	struct ibv_context *second = open_device();

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* ALSO: zcopy_lossy -- --lossy */
 /*
- * A completion gives a buffer back: whatever the application does with it right then, the peer gets
- * the bytes that were posted. Deep queues of long messages are sent between two processes; with
- * --lossy packets are lost meanwhile.
+ * After a completion, the buffer belongs to the application. Whatever bytes it then writes, the
+ * peer gets those that were posted. Two processes send deep queues of long messages. With --lossy,
+ * packets are lost.
  */
 #include "out_of_band.h"
 #include "child.h"
@@ -16,7 +16,7 @@
 
 #include "netns.h"
 
-#define PATIENCE 20 /* of connecting: 4 s for each try */
+#define PATIENCE 20 /* for connecting: 4 s for each try */
 #define QUEUE 1024
 #define PIECES 3
 #define KIB 1024u
@@ -27,18 +27,16 @@ static struct plan {
 	enum ibv_wr_opcode opcode;
 	uint32_t size;
 	unsigned int depth; /* messages posted at once, each from its own buffer */
-	unsigned int slots; /* messages in a round; the receiver has memory for each */
+	unsigned int slots; /* messages in a round, with memory for each at the receiver */
 	unsigned int rounds;
-	unsigned int every; /* one of so many is signaled */
+	unsigned int every; /* one of this number is signaled */
 	bool events;
-	bool pieces; /* gathered from PIECES elements, of which the last one is long */
-	bool helped; /* another thread polls, while packets are made */
+	bool pieces; /* gathered from PIECES elements, with a long last one */
+	bool helped; /* another thread polls during transmission */
 	bool forks;  /* forks children that write to their copies of the buffers */
 } plan;
 
-/*
- * A QP with long queues
- */
+/* A QP with long queues */
 
 static void deep_open(struct side *s, size_t len)
 {
@@ -83,9 +81,7 @@ static struct where meet_peer(struct side *s, int in, int out)
 	return to;
 }
 
-/*
- * The receiver
- */
+/* The receiver */
 
 static void post_slots(struct side *s)
 {
@@ -113,7 +109,7 @@ static void receive_sends(struct side *s, uint64_t first)
 	}
 }
 
-/* The message behind them tells that they have arrived. */
+/* The message after the Writes shows that they have arrived. */
 static void receive_writes(struct side *s, uint64_t first)
 {
 	struct ibv_wc wc;
@@ -150,14 +146,12 @@ static void receiver(int in, int out)
 	CHECK_EQ(ibv_close_device(ctx), 0);
 }
 
-/*
- * The sender
- */
+/* The sender */
 
 struct sender {
 	struct side s;
 	struct where to;
-	uint64_t posted, completed, end; /* numbers of messages; end: where this round ends */
+	uint64_t posted, completed, end; /* numbers of messages; end: of this round */
 };
 
 static uint8_t *buffer_of(const struct sender *t, uint64_t message)
@@ -192,7 +186,7 @@ static struct ibv_send_wr make_message(struct sender *t, struct ibv_sge *sge)
 	};
 }
 
-/* Posts messages by one call: all but the last ones have others behind them. */
+/* Posts messages by one call: all but the last ones have later ones. */
 static void fill_queue(struct sender *t)
 {
 	static struct ibv_send_wr wr[QUEUE];
@@ -209,7 +203,7 @@ static void fill_queue(struct sender *t)
 		CHECK_EQ(ibv_post_send(t->s.qp, wr, &bad), 0);
 }
 
-/* Notes a completion: that message, and all before it, are complete. */
+/* Records a completion: this message and all earlier ones are complete. */
 static void give_back(struct sender *t, const struct ibv_wc *wc)
 {
 	if (wc->status)
@@ -235,7 +229,7 @@ static void wait_event(struct side *s)
 	ibv_ack_cq_events(cq, 1);
 }
 
-/* They are taken one at a time: a thread that takes many gets to the first of them late. */
+/* Polls one completion at a time: a thread that polls many would handle the first one late. */
 static void next_completion(struct sender *t, struct ibv_wc *wc)
 {
 	while (plan.events) {
@@ -249,7 +243,7 @@ static void next_completion(struct sender *t, struct ibv_wc *wc)
 	wait_wc(t->s.send_cq, wc);
 }
 
-/* The child has memory of its own, and its end is not the parent's. */
+/* The child writes to its own memory. Its end does not affect the parent. */
 static void fork_one(struct sender *t)
 {
 	int status;
@@ -260,7 +254,7 @@ static void fork_one(struct sender *t)
 		memset(t->s.buf, POISON, (size_t)plan.depth * plan.size);
 		_exit(0);
 	}
-	/* While it writes the parent does, too. */
+	/* The parent writes at the same time. */
 	for (unsigned int i = 0; i < plan.depth / 4 && t->completed < t->end; i++) {
 		struct ibv_wc wc;
 
@@ -272,7 +266,7 @@ static void fork_one(struct sender *t)
 	CHECK_EQ(status, 0);
 }
 
-/* Nothing is complete while nothing arrives. Then some of the packets are lost. */
+/* No work request completes while no packet arrives. Later, some of the packets are lost. */
 static void begin_without_peer(struct sender *t)
 {
 	double until = now_seconds() + 0.03;
@@ -350,7 +344,7 @@ static void run_once(void)
 	CHECK_EQ(ibv_close_device(ctx), 0);
 }
 
-/* Runs it in new processes each time. */
+/* Runs the function in new processes each time. */
 static void run_times(unsigned int times, void (*once)(void), struct plan p)
 {
 	plan = p;
@@ -369,7 +363,7 @@ static void run_times(unsigned int times, void (*once)(void), struct plan p)
 	}
 }
 
-/* For a while after a loss payload is copied, so each round has connections of its own. */
+/* After a loss, payload is copied for a while, so each round has new connections. */
 static void run(struct plan p)
 {
 	unsigned int times = lossy ? p.rounds : 1;
@@ -457,9 +451,7 @@ static void test_forks(void)
 			   .rounds = 2 });
 }
 
-/*
- * Memory that goes without a word
- */
+/* Memory that is unmapped silently */
 
 #define UNMAPPED_LEN ((size_t)plan.slots * plan.size)
 
@@ -476,7 +468,7 @@ static void receive_two(int in, int out)
 	CHECK_EQ(post_recv(&good, 0, NULL, 0), 0);
 	meet(in, out);
 	receive_writes(&good, 0);
-	meet(in, out); /* the other QP is at its end, too */
+	meet(in, out); /* the other QP has ended, too */
 	for (unsigned int i = 0; i < plan.slots; i++)
 		CHECK(painted_or_zero(bad.buf + (size_t)i * plan.size, plan.size, i));
 	deep_close(&bad, UNMAPPED_LEN);
@@ -484,10 +476,7 @@ static void receive_two(int in, int out)
 	CHECK_EQ(ibv_close_device(ctx), 0);
 }
 
-/*
- * The QP whose memory it was may end in any way; the other one between the same two processes goes
- * on.
- */
+/* The QP of this memory may end in any way. The other QP between the two processes continues. */
 static void unmap_once(void)
 {
 	struct child c = child_start(receive_two);
@@ -540,14 +529,12 @@ static void test_unmapped(void)
 				 .rounds = 1 });
 }
 
-/*
- * RDMA Reads of memory that changes all the time
- */
+/* RDMA Reads of memory that changes constantly */
 
 #define CHANGING (64 * KIB)
 #define READS 2048
 
-/* A word is eight times the same byte, one of four that depend on the word's place. */
+/* A word is eight times the same byte, one of four bytes that depend on the word's place. */
 static uint64_t mixed(unsigned int generation, size_t i)
 {
 	return generation % 4 * 0x5555555555555555u ^ (i + 1) * 0xff51afd7ed558ccdu;
@@ -589,8 +576,8 @@ static void be_read(int in, int out)
 }
 
 /*
- * Each byte is one that was written there. Words may be torn, as a copy may take the halves of one
- * by themselves.
+ * Checks that each byte was written there at some time. Words may be torn, as a copy may read the
+ * halves of a word separately.
  */
 static void check_read(const uint8_t *at)
 {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* ALSO: zcopy_ends_lossy -- --lossy */
 /*
- * A deep queue of long messages is ended while it is under way, or the right to read what peers are
- * reading. From then on the memory is the application's, which puts other bytes there at once: no
- * peer ever gets those. With --lossy nothing has arrived until then, and all of it has to be sent
- * again.
+ * The end of a deep queue of long messages during transmission, or of the right to Reads that are
+ * under way. From then on, the memory belongs to the application, which overwrites it at once: no
+ * peer ever gets the new bytes. With --lossy, nothing has arrived until then, and all data must be
+ * retransmitted.
  */
 #include "child.h"
 #include "deep.h"
@@ -15,7 +15,7 @@
 #define DEPTH 128
 #define SIZE 65536u
 #define ALL ((size_t)DEPTH * SIZE)
-#define FEW 2 /* reads that are asked for at once, and whose answers leave room in a window */
+#define FEW 2	       /* outstanding Reads whose responses leave room in a window */
 #define SMALL_DELAYS 6 /* so that the end comes at different moments */
 
 #define RIGHTS (IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ)
@@ -26,7 +26,7 @@ struct ends {
 	uint8_t *here, *there;
 	struct ibv_mr *here_mr, *there_mr;
 	enum ibv_wr_opcode opcode;
-	unsigned int n, completed, succeeded; /* n: how many are posted */
+	unsigned int n, completed, succeeded; /* n: the number of posted work requests */
 };
 
 static void open_ends(struct ends *e, enum ibv_wr_opcode opcode)
@@ -62,7 +62,7 @@ static void unmap(uint8_t **map)
 	*map = NULL;
 }
 
-/* Posts messages by one call: all but the last ones have others behind them. */
+/* Posts messages by one call: all but the last ones have later ones. */
 static void post_all(struct ends *e, uint32_t rkey)
 {
 	static struct ibv_send_wr wr[DEPTH];
@@ -92,7 +92,7 @@ static void paint_all(uint8_t *at)
 		paint(at + (size_t)i * SIZE, SIZE, i);
 }
 
-/* Completions come in the order of posting, each once; after one that failed none succeeds. */
+/* Completions come in the order of posting, each once. After a failure, none succeeds. */
 static void take(struct ends *e, const struct ibv_wc *wc)
 {
 	CHECK_EQ(wc->wr_id, e->completed++);
@@ -122,7 +122,7 @@ static void poll_rest(struct ends *e)
 	CHECK_EQ(ibv_poll_cq(e->p.a.send_cq, 1, &wc), 0);
 }
 
-/* Waits until something of it is on its way. */
+/* Waits until some of the data is on its way. */
 static void begin(struct ends *e, unsigned int moment)
 {
 	if (e->opcode == IBV_WR_SEND) {
@@ -140,11 +140,9 @@ static void begin(struct ends *e, unsigned int moment)
 		CHECK_EQ(e->completed, 0);
 }
 
-/*
- * The QP ends
- */
+/* The end of the QP */
 
-/* A program that cannot wait for completions any more takes those that are there. */
+/* A program that no longer waits for completions polls those that are available. */
 static void poll_now(struct ends *e)
 {
 	struct ibv_wc wc;
@@ -157,7 +155,7 @@ static void destroy(struct ends *e)
 {
 	rdma_destroy_qp(e->p.a.id);
 	e->p.a.qp = NULL;
-	/* Takes the completions that are there; none comes any more. */
+	/* Polls the available completions. No more will come. */
 	poll_now(e);
 	CHECK_EQ(e->succeeded, e->completed);
 }
@@ -189,8 +187,8 @@ static void disconnect(struct ends *e)
 }
 
 /*
- * The peer has as many bytes as the sender had completed, and none that came into the memory after
- * the end.
+ * The peer has as many bytes as the sender had completed, and no bytes that were written to the
+ * memory after the end.
  */
 static void ends_by(void (*how)(struct ends *e))
 {
@@ -233,7 +231,10 @@ static void test_disconnect(void)
 	ends_by(disconnect);
 }
 
-/* The peer has what was complete by then, and nothing that came into the memory after its end. */
+/*
+ * The peer has the data that was complete before its end, and no bytes that were written to the
+ * memory afterwards.
+ */
 static void peer_ends(bool destroys)
 {
 	for (unsigned int moment = 0; moment < SMALL_DELAYS; moment++) {
@@ -272,9 +273,7 @@ static void test_peer_destroys(void)
 	peer_ends(true);
 }
 
-/*
- * What is read ends
- */
+/* The end of the right to read */
 
 static struct ibv_mw *window;
 
@@ -306,8 +305,8 @@ static void qp_access(struct ends *e)
 }
 
 /*
- * The right ends by a work request, behind what is answered already: the peer may find the window
- * closed before that.
+ * A work request ends the right, after responses that were sent before. The Reads may fail before
+ * its completion.
  */
 static void expect_unbound(struct ends *e)
 {
@@ -346,8 +345,8 @@ static void unbind_window(struct ends *e)
 }
 
 /*
- * The reader's own request ends it: it is posted behind the reads, and so comes behind their
- * answers.
+ * The reader's own request ends the right. It is posted after the Reads, and so executes after
+ * their responses.
  */
 static void invalidate_remotely(struct ends *e, uint32_t rkey)
 {
@@ -398,7 +397,7 @@ static void bind_all(struct ends *e, enum ibv_mw_type type)
 	expect_wc(e->p.b.send_cq, IBV_WC_SUCCESS, &wc);
 }
 
-/* The reader gets what was there before, or an error. type 0: without a window. */
+/* The reader gets the old bytes, or an error. type 0: without a window. */
 static void reading_of_ends_by(unsigned int n, void (*how)(struct ends *e), enum ibv_mw_type type)
 {
 	for (unsigned int moment = 0; moment < SMALL_DELAYS; moment++) {
@@ -419,7 +418,7 @@ static void reading_of_ends_by(unsigned int n, void (*how)(struct ends *e), enum
 		deep_replace(e.there, ALL);
 		deep_mend();
 		poll_rest(&e);
-		/* Until then the peer has read, so some of the data has arrived. */
+		/* By then the peer has read, so some of the data has arrived. */
 		for (unsigned int i = 0; i < DEPTH; i++) {
 			const uint8_t *at = e.here + (size_t)i * SIZE;
 
@@ -479,13 +478,11 @@ static void test_read_from_destroyed(void)
 	reading_ends_by(destroy_reader, 0);
 }
 
-/*
- * Memory that goes without a word
- */
+/* Memory that is unmapped silently */
 
 /*
- * The memory goes before its turn comes: then it is known whose fault it is, and what is before it
- * has arrived.
+ * The memory is unmapped before its transmission: the right work request gets the error, and
+ * earlier data has arrived.
  */
 static void test_absent(void)
 {
@@ -513,7 +510,7 @@ static void test_absent(void)
 	}
 }
 
-/* Another pair between the same two processes goes on, whatever becomes of this one. */
+/* Another pair between the same two processes continues, whatever happens to this pair. */
 static void test_unmapped(void)
 {
 	for (unsigned int moment = 0; moment < 2 * SMALL_DELAYS; moment++) {
@@ -541,7 +538,7 @@ static void test_unmapped(void)
 	}
 }
 
-/* The same with memory that is being read. */
+/* The same with memory that peers read. */
 static void test_unmapped_source(void)
 {
 	for (unsigned int moment = 0; moment < SMALL_DELAYS; moment++) {
