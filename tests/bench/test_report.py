@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""Checks what utils/bench makes of recorded figures, and of measurements that fail. Nothing is measured here."""
+"""Checks the reports of utils/bench for recorded figures, and for failed measurements, without measuring."""
 import contextlib
 import io
 import json
@@ -40,7 +40,7 @@ def run_bench(*options):
 
 
 def everything():
-    """Returns figures as if all measurements had worked, in every unit, each larger than the one before."""
+    """Returns figures of successful measurements in every unit, each larger than the previous figure."""
     spoken = {}
     for m in measures.measures():
         for unit in vars(names).values():
@@ -105,12 +105,12 @@ class Report(unittest.TestCase):
 
 
 def at(*pairs):
-    """Rounds of figures of a unit x, each measured at a distance."""
+    """Returns rounds of figures of a unit x, each measured at a distance."""
     return [{"x": x, DISTANCE: d} for x, d in pairs]
 
 
 class Distances(unittest.TestCase):
-    """Checks that only figures are compared which were measured with the processors as far apart."""
+    """Checks that figures are compared only if the distance of the processors was the same."""
 
     def ratios(self, figure, base):
         figures = report.Figures({("a", "lo"): figure, ("b", "lo"): base})
@@ -205,7 +205,7 @@ class Plots(unittest.TestCase):
 
 
 class Clock(unittest.TestCase):
-    """Checks that a run of perftest whose clock could not be measured is not taken for a result."""
+    """Checks that a run of perftest does not count if perftest could not measure its clock."""
 
     LINK = mock.Mock(family=4, lossy=False, address="127.0.0.1")
     MEASURED = " 64      10          5.64           8.83         5.81     \t       6.00        \t0.38   \t\t8.83    \t\t8.83   \n"
@@ -234,7 +234,7 @@ class Clock(unittest.TestCase):
 
 
 class Rounds(unittest.TestCase):
-    """Checks that a measurement which fails does not keep the others from being made."""
+    """Checks that the other measurements run after a failed measurement."""
 
     def run_rounds(self, functions, rounds=2, limit=None):
         chosen = [measures.Measure(name, names.SIMULATED, run) for name, run in functions.items()]
@@ -315,10 +315,10 @@ class Rounds(unittest.TestCase):
 
 
 class Turns(unittest.TestCase):
-    """Checks how builds are compared, with a device whose figure is a number in a file of its build."""
+    """Checks the comparison of builds. The figure of each build is a given number."""
 
     def compare(self, builds, rounds, distances=None):
-        """builds: the figures of each build. Returns the lines of the table, and the builds in the order of measuring."""
+        """builds: the figure of each build. Returns the table's lines, and the builds in order of measurement."""
         order = []
 
         def run(at):
@@ -338,7 +338,7 @@ class Turns(unittest.TestCase):
         self.assertIsNone(turns.median_interval([1, 2, 3, 4, 5]))
         self.assertEqual(turns.median_interval([6, 5, 4, 3, 2, 1]), (1, 6))  # beyond either end: 1 of 64
         self.assertEqual(turns.median_interval(range(1, 12)), (2, 10))  # 12 of 2,048; with one more 67
-        self.assertEqual(turns.median_interval(range(1, 101)), (40, 61))  # as tables have it
+        self.assertEqual(turns.median_interval(range(1, 101)), (40, 61))  # as in published tables
 
     def test_ratios_are_those_of_a_round(self):
         lines, order = self.compare([10, 11, 5], 6)

@@ -2,12 +2,13 @@
 /* LINK: verbs */
 /* WRAP: port_gid port_first_gid */
 /*
- * Address handles that stock libibverbs makes from a completion (ibv_init_ah_from_wc(), ibv_create_ah_from_wc()): of
- * any 40 bytes in the place of the Global Route Header and any completion, and of what a UD queue pair writes there for
- * a datagram of a stranger. Each handle must lead to the one address that its attributes name, from one of our own, and
- * that of a datagram back to where it came from.
+ * Address handles that stock libibverbs makes from a completion (ibv_init_ah_from_wc(),
+ * ibv_create_ah_from_wc()). The input has any 40 bytes instead of the Global Route Header and any
+ * completion, or a stranger's datagram, whose header a UD queue pair writes. Each handle must lead
+ * from a local address to the one address that its attributes name. The handle of a datagram must
+ * lead back to its source.
  *
- * The GIDs are those of this program: it answers libibverbs's ioctl(), and replaces net/port.c.
+ * The GIDs are those of this program, which answers libibverbs's ioctl(), and replaces net/port.c.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -95,7 +96,7 @@ static int query_gid(const struct ib_uverbs_ioctl_hdr *hdr)
 	return 0;
 }
 
-/* In the place of libc's, for libibverbs. */
+/* Replaces libc's ioctl(), for libibverbs. */
 __attribute__((visibility("default"))) int ioctl(int fd, unsigned long request, ...)
 {
 	const struct ib_uverbs_ioctl_hdr *hdr;
@@ -128,13 +129,13 @@ static void open_device(void)
 	ctx = pabi_alloc_context(&device.device, open("/dev/null", O_RDWR | O_CLOEXEC),
 				 sizeof(*ctx));
 	must(ctx);
-	pabi_set_ops(&ctx->vctx, &ops); /* it misses those that are not given here */
+	pabi_set_ops(&ctx->vctx, &ops); /* returns false, as other ops are missing */
 	ctx->shard = &rnic.shard;
 	rnic.shard.rnic = &rnic;
 	pd.context = &pabi_full_context(&ctx->vctx)->context;
 }
 
-/* ---- what must hold ---- */
+/* ---- checks ---- */
 
 static struct ip_addr own_address(unsigned int index)
 {
@@ -144,14 +145,14 @@ static struct ip_addr own_address(unsigned int index)
 	return sockaddr_ip((const struct sockaddr *)&gid.addr);
 }
 
-/* What is for a group of the interface goes to the link. */
+/* Changes a group of interface scope to link scope. */
 static void widen(struct ip_addr *to)
 {
 	if (to->b[0] == 0xff && (to->b[1] & 0xf) == 1)
 		to->b[1]++;
 }
 
-/* The address that the attributes name: as the handle should have it. */
+/* Returns the address that the attributes name, as expected in the handle. */
 static struct ip_addr named(const struct ibv_ah_attr *attr, const struct ip_addr *local,
 			    unsigned int index)
 {
@@ -186,8 +187,9 @@ static void check(const struct sctpiw_ah *ah, const struct ibv_ah_attr *attr)
 }
 
 /*
- * Both calls over the same completion and header. Returns the handle, which the caller destroys; NULL: there is none.
- * The header is in a block of the heap that is just as long, so that a sanitizer sees who reads behind it.
+ * Makes a handle by both calls, from the same completion and header. Returns the handle, which the
+ * caller destroys, or NULL. The header is in a heap block of the same length, so that a sanitizer
+ * detects reads beyond its end.
  */
 static struct ibv_ah *make(struct ibv_wc *wc, const uint8_t *bytes, uint8_t port)
 {
@@ -209,7 +211,7 @@ static struct ibv_ah *make(struct ibv_wc *wc, const uint8_t *bytes, uint8_t port
 	return ah;
 }
 
-/* ---- a datagram that came ---- */
+/* ---- a received datagram ---- */
 
 static struct iw_shard *iw;
 static struct iw_cq *cq;
@@ -275,7 +277,7 @@ static void receive(const struct path_addr *way, uint32_t class_flow, uint8_t ho
 	iw_mr_free(mr);
 }
 
-/* Whether libibverbs takes an IPv6 header for an IPv4 one, by what stands in the addresses. */
+/* True if libibverbs considers an IPv6 header an IPv4 header, because of its addresses. */
 static bool looks_like_v4(const uint8_t *grh)
 {
 	uint32_t sum = 0;
@@ -301,7 +303,7 @@ static void answer(struct input *in, struct ibv_wc *wc, uint8_t *grh)
 	bytes = in_bytes(in, ip_addr_is_v4(&way.local) ? 4 : 16, &len);
 	memcpy(way.remote.b + (ip_addr_is_v4(&way.local) ? 12 : 0), bytes, len);
 	if (ip_addr_is_v4(&way.remote) != ip_addr_is_v4(&way.local))
-		return; /* IP has no such packet */
+		return; /* not possible in IP */
 	receive(&way, class_flow, hop_limit, grh);
 	wc->wc_flags = IBV_WC_GRH;
 	ah = (struct sctpiw_ah *)(void *)make(wc, grh, 1);
@@ -337,7 +339,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		open_qp();
 	}
 	rnic.config.personality = how & 1 ? CONFIG_IB : CONFIG_ROCE;
-	bytes = in_bytes(&in, GRH, &len); /* or what the receive's memory had before */
+	bytes = in_bytes(&in, GRH, &len); /* or earlier contents of the receive's memory */
 	memcpy(grh, bytes, len);
 	if (how & 2) {
 		answer(&in, &wc, grh);

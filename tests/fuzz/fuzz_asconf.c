@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* LINK: sctp */
 /*
- * A peer that has the key sends any ASCONF and ASCONF-ACK, from anywhere, while our own addresses change. Whatever that
- * is, an address that has not answered a HEARTBEAT gets nothing but HEARTBEATs, answers to ASCONF, and what a packet out
- * of the blue gets; what leaves authenticated is authentic, and the association can end.
+ * A peer with the key sends any ASCONF and ASCONF-ACK, from anywhere, while local addresses change.
+ * An address that has not answered a HEARTBEAT may only get HEARTBEATs, answers to ASCONF, and
+ * answers out of the blue. Authenticated packets must be authentic, and the association can always
+ * end.
  */
 #include "fixture/input.h"
 #include "fixture/sctp_asconf.h"
@@ -12,7 +13,7 @@
 
 static bool answers; /* the peer answers HEARTBEATs to addresses below 10.0.0.6 */
 
-/* Whether a chunk may go where the peer is not known to be. */
+/* True if a chunk may go to an unconfirmed address. */
 static bool is_harmless(uint8_t type)
 {
 	return type == WIRE_SCTP_HEARTBEAT || type == WIRE_SCTP_HEARTBEAT_ACK ||
@@ -97,7 +98,7 @@ static void add_answer(struct input *in)
 	put_be16(f.buf + at + 2, (uint16_t)(f.len - at));
 }
 
-/* A packet with one or two chunks, which may be mangled before it is signed, or behind. */
+/* Sends a packet with one or two chunks, which may be corrupted before or after it is signed. */
 static void packet_step(struct input *in)
 {
 	struct path_addr from = f.path;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* LINK: conn */
 /*
- * The message of a peer's connection manager (conn/cm_message.h) in any private data: what is taken away is the
- * message and no more, and says the same when it is put back.
+ * The message of a peer's connection manager (conn/cm_message.h) in any private data. Exactly the
+ * message is removed, and re-inserting it restores its contents.
  */
 #include "conn/cm_message.h"
 

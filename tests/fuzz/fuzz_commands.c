@@ -2,8 +2,8 @@
 /* LINK: util */
 /*
  * An application writes command buffers of any content and length to /dev/infiniband/rdma_cm and
- * uverbs0, over an RNIC without a network. The answers must go to the response address or, if that
- * is none, nowhere, and all ids and channels must be gone when the descriptors are closed.
+ * uverbs0, over an RNIC without a network. The answers must go to the response address or, if this
+ * is invalid, nowhere. All ids and channels must be gone after the descriptors are closed.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -27,11 +27,11 @@
 #define RESPONSE_MAX 4096
 
 static struct fake_control *ctl;
-static uint8_t *response; /* the page behind it is not there */
+static uint8_t *response; /* the next page is not mapped */
 static int cm[CHANNELS], verbs;
 static uint32_t last_id;
 
-/* Stands for the libc that kernel-abi finds behind its hooks. */
+/* The libc functions that kernel-abi calls. */
 int libc_open(const char *path, int flags)
 {
 	return open(path, flags);
@@ -62,7 +62,7 @@ int libc_sigaction(int sig, const struct sigaction *act, struct sigaction *old)
 	return sigaction(sig, act, old);
 }
 
-/* No sctpiw run waits for this process to open the device. */
+/* No `sctpiw run` waits until this process opens the device. */
 void unused_over(void)
 {
 }
@@ -84,7 +84,7 @@ static void prepare(void)
 
 static ssize_t command(int fd, const void *buf, size_t len)
 {
-	/* In a block of its own, so that a sanitizer sees who reads behind its end. */
+	/* In its own heap block, so that a sanitizer detects reads beyond its end. */
 	uint8_t *copy = malloc(len ? len : 1);
 	struct kfile *kf = fdtable_get(fd);
 	ssize_t n;
@@ -98,10 +98,7 @@ static ssize_t command(int fd, const void *buf, size_t len)
 	return n;
 }
 
-/*
- * Returns where an answer shall go: to the page, to a place that is too short for it, or to none at
- * all.
- */
+/* Returns the address for an answer: the page, a place that is too short, or an invalid one. */
 static uint64_t place(uint8_t which)
 {
 	if (which < 0xc0)
@@ -139,7 +136,7 @@ static void rdma_cm_command(struct input *in)
 		if (where & 32)
 			memcpy(rq.in + 8, &last_id, sizeof(last_id));
 	}
-	/* A pointer that the input makes up could be memory of this very program. */
+	/* A pointer from the input could point to memory of this program. */
 	if (rq.hdr.cmd == RDMA_USER_CM_CMD_CREATE_ID)
 		memcpy(rq.in + offsetof(struct rdma_ucm_create_id, response), &addr, sizeof(addr));
 	if (rq.hdr.cmd == RDMA_USER_CM_CMD_SET_OPTION)

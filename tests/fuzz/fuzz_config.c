@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* LINK: runtime */
 /*
- * A configuration file of any bytes is either taken, with settings within their limits, or refused
- * with a reason.
+ * A configuration file of any bytes is either accepted, with settings within their limits, or
+ * refused with a reason.
  */
 #include "config/config.h"
 #include "fixture/input.h"

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* LINK: sctp */
 /*
- * A peer answers with state cookies that it has tampered with (RFC 9260 5.1.5). An association
- * comes up only from the very cookie that was given out, in time, with its tag, from the address
- * that it was given to. Both sides know receipts then (docs/wire.md) if both have said so, and what
- * the peer said is what the cookie has kept.
+ * A peer changes state cookies before it returns them (RFC 9260 5.1.5). An association comes up
+ * only by the original cookie, in time, with its tag, and from its address. Both sides then know
+ * receipts (docs/wire.md) if both have announced them. The cookie keeps the peer's announcement.
  */
 #include "fixture/input.h"
 #include "fixture/sctp_peer.h"
@@ -15,7 +14,7 @@
 static uint8_t genuine[COOKIE_MAX], forged[COOKIE_MAX + 256];
 static size_t genuine_len, forged_len;
 static uint64_t born;
-static struct wire_sctp_receipts ours; /* what the instance says of receipts */
+static struct wire_sctp_receipts ours; /* the instance's announcement of receipts */
 
 static void ask(void)
 {
@@ -29,7 +28,7 @@ static void ask(void)
 	p = take();
 	must(p);
 	read_init_ack(p, &ack);
-	/* Who does not ask is not told. */
+	/* Only a peer that announces receipts gets an announcement. */
 	must(ack.receipts.version == (f.receipts.version ? ours.version : 0));
 	must(!ack.receipts.version || ack.receipts.window == ours.window);
 	genuine_len = ack.cookie_len;
@@ -88,7 +87,7 @@ static void check_agreement(void)
 	must(!sctp_assoc_placed(f.a));
 }
 
-/* 0, as somebody says who knows none, or any version. */
+/* Returns an announcement of version 0 (no receipts), or of any version. */
 static struct wire_sctp_receipts choose_receipts(struct input *in)
 {
 	struct wire_sctp_receipts r = { .version = in_u8(in) };

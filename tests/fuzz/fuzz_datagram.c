@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* LINK: conn */
 /*
- * Strangers send any datagrams (wire/datagram.h) to ports of UD queue pairs and to a multicast group, while an
- * application posts receives and moves its QPs. Each datagram is to arrive as docs/wire.md says, or be counted
- * for the reason that it is dropped for: this program decides that by itself. No byte but those of a posted
- * receive may change. Nothing is ever sent but one reply to a Room Request, which is shorter.
+ * Strangers send any datagrams (wire/datagram.h) to ports of UD queue pairs and to a multicast
+ * group. Meanwhile, an application posts receives and moves its QPs. Each datagram must arrive
+ * according to docs/wire.md, or be counted with the reason of its loss. This program determines the
+ * expected result independently. Only bytes of posted receives may change. Nothing is sent but one
+ * reply to a Room Request, which is shorter.
  */
 #include "fixture/datagram_host.h"
 #include "fixture/input.h"
@@ -14,11 +15,11 @@
 #include "wire/room.h"
 
 #define STEPS 120
-#define UDS 3	  /* QPs of type UD: 0 and 1 have receives of their own, 2 has an SRQ */
-#define QPS 4	  /* the last one is no UD QP */
+#define UDS 3	  /* QPs of type UD: 0 and 1 have their own receives, 2 has an SRQ */
+#define QPS 4	  /* the last QP is not UD */
 #define SLOTS 8	  /* receives of a queue */
-#define SLOT 1280 /* bytes of memory for each, with what must not be touched */
-#define EDGE 32	  /* bytes in front of a receive, and behind it */
+#define SLOT 1280 /* bytes of memory for each, with guards */
+#define EDGE 32	  /* bytes of the guards before and after a receive */
 #define GAP 16	  /* bytes between the two elements of a receive */
 #define GRH 40
 #define PATTERN 0x5a
@@ -27,17 +28,17 @@
 
 struct receive {
 	unsigned int slot;
-	uint32_t len, split; /* bytes in all, and in the first element */
-	bool bad;	     /* the second element names no MR */
+	uint32_t len, split; /* bytes in total, and in the first element */
+	bool bad;	     /* the second element has a wrong key */
 };
 
 static struct queue {
 	struct iw_qp *qp;
 	struct iw_srq *srq;
 	struct iw_mr *mr;
-	uint8_t *mem, *shadow; /* what is there, and what should be */
+	uint8_t *mem, *shadow; /* actual and expected contents */
 	struct receive posted[SLOTS];
-	unsigned int n;	   /* of posted, the oldest first */
+	unsigned int n;	   /* number of posted, the oldest first */
 	unsigned int next; /* the slot of the next receive */
 	uint32_t qkey;
 } queue[QPS];
@@ -63,7 +64,7 @@ static void post(struct input *in)
 	struct iw_recv_wqe *wqe = q->srq ? iw_srq_slot(q->srq) : iw_rq_slot(q->qp);
 	uint8_t how = in_u8(in);
 
-	/* In ERR it would take a doorbell to flush it. */
+	/* In ERR, a flush would need a doorbell. */
 	if (q->n == SLOTS || !wqe || (!q->srq && iw_qp_state(q->qp) == IW_QPS_ERR))
 		return;
 	r.len = in_u16(in) % (SLOT - 2 * EDGE - GAP + 1);
@@ -104,7 +105,7 @@ static void expect_flushed(struct queue *q)
 	}
 }
 
-/* From whatever state it is in, to RTR. */
+/* Moves a QP from any state to RTR. */
 static void make_ready(struct queue *q)
 {
 	must(!iw_qp_modify(q->qp, IW_QPS_RESET));
@@ -142,7 +143,7 @@ static void move(struct input *in)
 	}
 }
 
-/* ---- what a datagram should do ---- */
+/* ---- the expected result of a datagram ---- */
 
 static void write_shadow(struct queue *q, const struct receive *r, uint32_t at, const uint8_t *from,
 			 uint32_t len)
@@ -162,7 +163,7 @@ static uint16_t sum16(const uint8_t *p, unsigned int len)
 	return (uint16_t)sum;
 }
 
-/* The header must be right, as the device writes it; then it is what the receive should have. */
+/* Checks the header that the device has written, and copies it to the expected contents. */
 static void check_grh(struct queue *q, const struct receive *r, const struct wire_ud *u,
 		      const struct path_addr *from)
 {
@@ -193,7 +194,7 @@ static void check_receive(struct queue *q, const struct receive *r, const struct
 
 	must(iw_cq_poll(cq, 1, &cqe) == 1 && cqe.wr_id == r->slot && cqe.qp_num == q->qp->num);
 	if (r->bad && GRH + u->len > r->split) {
-		/* Some of it may have been placed, in this receive. */
+		/* A part may have been placed in this receive. */
 		must(cqe.status && iw_qp_state(q->qp) == IW_QPS_ERR);
 		for (uint32_t i = 0; i < r->split; i++)
 			q->shadow[offset(r, i)] = q->mem[offset(r, i)];
@@ -229,7 +230,7 @@ static void expect_at(struct queue *q, const struct wire_ud *u, const struct pat
 	}
 }
 
-/* Whether the packet is a message for the port, by docs/wire.md; taken apart. */
+/* True if the packet is a message for the port, according to docs/wire.md. Fills *u. */
 static bool is_message(const struct endpoint *ep, const uint8_t *packet, size_t len,
 		       struct wire_ud *u)
 {
@@ -254,7 +255,7 @@ static bool is_message(const struct endpoint *ep, const uint8_t *packet, size_t 
 	       get_be16(packet + 2) == ep->bound.port;
 }
 
-/* A Room Request, which is answered, or a Room Reply, which nobody waits for. */
+/* True for a Room Request, which is answered, or an unexpected Room Reply. */
 static bool is_room(const struct endpoint *ep, const uint8_t *packet, size_t len)
 {
 	const uint8_t *c = packet + 12;
@@ -278,7 +279,10 @@ static void expect_reply(const struct path_addr *from, const uint8_t *packet, si
 	h->sent_bytes = 0;
 }
 
-/* Requests and replies have their own program; here nobody listens and nobody has asked. */
+/*
+ * True for a request or reply of rdma_cm, which another program tests. Here no id listens or has
+ * sent a request.
+ */
 static bool is_idle_request(const struct endpoint *ep, const uint8_t *packet, size_t len)
 {
 	const uint8_t *c = packet + 12;
@@ -306,7 +310,7 @@ static void expect(const struct endpoint *ep, const struct path_addr *from, cons
 		return;
 	}
 	if (ep == group_ep) {
-		/* 0 and 2 are attached; 0 does not want what it sends itself. The last one comes first or last. */
+		/* QPs 0 and 2 are attached. QP 0 declines its own messages. */
 		if (!(own && u.src_qp == queue[0].qp->num))
 			expect_at(&queue[0], &u, from);
 		expect_at(&queue[2], &u, from);
@@ -351,7 +355,7 @@ static uint32_t choose_qkey(struct input *in)
 	return which < 0xe0 ? queue[which % UDS].qkey : in_u32(in);
 }
 
-/* The same for what is said of room. */
+/* Makes a Room Request or Reply. Returns its length. */
 static size_t room(struct input *in, uint8_t *chunk)
 {
 	uint8_t how = in_u8(in);
@@ -363,7 +367,7 @@ static size_t room(struct input *in, uint8_t *chunk)
 	return len;
 }
 
-/* A message with some of it wrong. Returns the length of its chunk. */
+/* Makes a message with some errors. Returns the length of its chunk. */
 static size_t message(struct input *in, uint8_t *chunk, bool to_group)
 {
 	uint8_t how = in_u8(in);
@@ -382,7 +386,7 @@ static size_t message(struct input *in, uint8_t *chunk, bool to_group)
 	for (size_t i = 0; i < u.len; i++)
 		chunk[WIRE_UD_LEN + i] = some ? bytes[i % some] : (uint8_t)i;
 	wire_ud_put(chunk, &u);
-	if (how & 0x10) /* of the chunk's header, or what follows it */
+	if (how & 0x10) /* in the chunk's header */
 		chunk[in_u8(in) % WIRE_UD_LEN] ^= in_u8(in);
 	return (WIRE_UD_LEN + u.len + 3) & ~(size_t)3;
 }
@@ -418,7 +422,7 @@ static void packet(struct input *in)
 	common.vtag = how & 4 ? in_u8(in) : 0;
 	wire_sctp_common_put(buf, &common);
 	len = 12 + n;
-	if (how & 8) /* truncated, or with something behind it */
+	if (how & 8) /* truncated, or with trailing bytes */
 		len = in_u16(in) % (PACKET_MAX + 1);
 	if (len >= 12)
 		wire_sctp_checksum_put(buf, len);

@@ -2,8 +2,9 @@
 /* LINK: iwarp */
 /*
  * A peer sends any DDP segments and RDMAP messages to an established QP, between the work requests
- * of the QP's user. It must write nowhere but where it may, which is nowhere at all if the QP is an XRC_SEND, and
- * every work request must complete exactly once, with success only when the peer has it (iw_promise.h).
+ * of the QP's user. The peer must write only to permitted memory, and to none if the QP is an
+ * XRC_SEND. Every work request must complete exactly once, and with success only once the peer has
+ * it (iw_promise.h).
  */
 #include "fixture/input.h"
 #include "fixture/iw_promise.h"
@@ -13,15 +14,14 @@
 
 #define STEPS 160
 #define BLOCK 4096
-#define OPEN_AT 1000 /* the peer may write OPEN_LEN bytes of a block, from here on */
+#define OPEN_AT 1000 /* the peer may write OPEN_LEN bytes of a block from here on */
 #define OPEN_LEN 2000
 #define PATTERN 0x5a
 #define WRS 65536
 #define UC 32	/* in the first byte of the input */
 #define XRC 64	/* without UC: an XRC_RECV; with it: an XRC_SEND */
-#define SRQ 128 /* of UC: the receives are those of the first SRQ */
-#define SRQS                                                                                       \
-	3 /* of XRC: the QP's messages may go to the first two, and the last one is of another domain */
+#define SRQ 128 /* of UC: uses the receives of the first SRQ */
+#define SRQS 3	/* of XRC: messages may use the first two; the last is of another domain */
 
 enum { BY_PEER, READ_ONLY, PRIVATE, BLOCKS };
 
@@ -33,11 +33,11 @@ static uint32_t stag[BLOCKS];
 static uint64_t base[BLOCKS];
 static uint8_t outstanding[WRS];
 static uint32_t wrs, completions;
-static struct iw_xrcd *xrcd, *other_xrcd; /* NULL: the QP is not of XRC */
+static struct iw_xrcd *xrcd, *other_xrcd; /* NULL: the QP is not XRC */
 static struct iw_srq *srq[SRQS];
-static uint8_t srq_of[WRS]; /* whose receive it is */
+static uint8_t srq_of[WRS]; /* the SRQ of each receive */
 
-/* The QP is one of another type that has a queue for what it sends. */
+/* Makes x.qp a QP of another type that has a send queue. */
 static void be(enum iw_qp_type type)
 {
 	struct iw_qp_attr attr = { .type = type,
@@ -56,7 +56,7 @@ static void be(enum iw_qp_type type)
 	must(!iw_qp_modify(x.qp, IW_QPS_INIT));
 }
 
-/* The QP is an XRC_RECV, whose receives are those of SRQs. */
+/* Makes x.qp an XRC_RECV, which uses the receives of SRQs. */
 static void be_shared(void)
 {
 	struct iw_qp_attr attr = { .type = IW_QPT_XRC_RECV };
@@ -73,7 +73,7 @@ static void be_shared(void)
 	must(!iw_qp_modify(x.qp, IW_QPS_INIT));
 }
 
-/* An SRQ goes away, with the receives that are left in it. */
+/* Frees an SRQ, with its remaining receives. */
 static void free_srq(int i)
 {
 	if (!srq[i])
@@ -84,7 +84,7 @@ static void free_srq(int i)
 
 static void add_block(int i, uint32_t access)
 {
-	/* In blocks of the heap, so that a sanitizer sees who writes beside them. */
+	/* In heap blocks, so that a sanitizer detects writes outside of them. */
 	block[i] = malloc(BLOCK);
 	must(block[i]);
 	memset(block[i], PATTERN, BLOCK);
@@ -115,7 +115,7 @@ static void take_completions(void)
 
 	while (promise_take(&promise, &cqe)) {
 		must(cqe.wr_id < wrs && outstanding[cqe.wr_id]);
-		/* Nothing of the peer's goes to the other domain. */
+		/* The peer's messages never use the other domain. */
 		must(!xrcd || srq_of[cqe.wr_id] < SRQS - 1);
 		outstanding[cqe.wr_id] = 0;
 		completions++;
@@ -189,7 +189,7 @@ static size_t atomic_request(struct input *in, uint8_t *m)
 	return RDMAP_ATOMIC_REQ_LEN;
 }
 
-/* A receipt, about what was sent lately. */
+/* Makes a receipt about recent messages. */
 static size_t receipt(struct input *in, uint8_t *m)
 {
 	const struct iw_session *s = iw_assoc_session(x.assoc, FX_SID);
@@ -202,7 +202,7 @@ static size_t receipt(struct input *in, uint8_t *m)
 	return RDMAP_RECEIPT_LEN;
 }
 
-/* The MSN that the queue of receipts expects. */
+/* Returns the MSN that the queue of receipts expects. */
 static uint32_t receipt_msn(void)
 {
 	const struct iw_session *s = iw_assoc_session(x.assoc, FX_SID);
@@ -210,7 +210,7 @@ static uint32_t receipt_msn(void)
 	return s ? s->rx.receipt_msn + 1 : 1;
 }
 
-/* The queue on which a message with this control octet travels. */
+/* Returns the queue for messages with this control octet. */
 static uint32_t queue_of(uint8_t op)
 {
 	switch (op) {
@@ -228,7 +228,7 @@ static uint32_t queue_of(uint8_t op)
 	}
 }
 
-/* The number of an SRQ as the peer's messages have it, or nearly. */
+/* Returns the number of an SRQ as in the peer's messages, perhaps slightly changed. */
 static uint32_t choose_srq(struct input *in)
 {
 	uint8_t which = in_u8(in);
@@ -239,7 +239,7 @@ static uint32_t choose_srq(struct input *in)
 	return which < 0xf8 ? 0 : RDMAP_QN_SRQ ^ in_u32(in);
 }
 
-/* The peer sends a message that looks like one of the protocol, with some of it wrong. */
+/* The peer sends a message that resembles a protocol message, with some errors. */
 static void segment(struct input *in)
 {
 	static const uint8_t tagged[] = { 0x40, 0x42, 0x40, 0x42, 0x40, 0x48 };
@@ -251,12 +251,12 @@ static void segment(struct input *in)
 	uint16_t ssn = x.ssn;
 	uint32_t queue, msn;
 
-	if (shape & 0x40) { /* it comes early, or leaves a gap */
+	if (shape & 0x40) { /* too early, or with a gap */
 		ssn = (uint16_t)(x.ssn + in_u8(in) % 16);
 	} else {
 		x.ssn++;
 	}
-	if ((shape & 0xb8) == 0xb8) { /* the whole message is made up */
+	if ((shape & 0xb8) == 0xb8) { /* the whole message is random */
 		bytes = in_bytes(in, in_u8(in), &len);
 		if (shape & 1)
 			must(!promise_feed(&promise, ssn, bytes, len));
@@ -341,7 +341,7 @@ static void post(struct input *in)
 	opcode = opcodes[in_u8(in) % sizeof(opcodes)];
 	if (!(x.qp->wr_opcodes >> opcode & 1))
 		return;
-	if (x.qp->type != IW_QPT_UC) /* what is lost completes with success there */
+	if (x.qp->type != IW_QPT_UC) /* with UC, lost messages complete with success */
 		promise_post(&promise, 0, wrs, opcode);
 	fx_post(&x, new_wr(), opcode, at, len, choose_stag(in), choose_to(in),
 		what & 8 ? IW_SEND_FENCE : 0);
@@ -380,7 +380,7 @@ static void user(struct input *in)
 	}
 }
 
-/* Whatever was going on, the end flushes all that is left. Receives that no message has taken stay in SRQs. */
+/* In any state, the end flushes all remaining work requests. Unused receives stay in SRQs. */
 static void finish(void)
 {
 	iw_qp_modify(x.qp, IW_QPS_ERR);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* LINK: sctp */
 /*
- * "sctpiw doctor --listen": records of an address (1 octet), a length (2) and a datagram. No answer is longer than
- * what it answers, and none but to a hello comes without a cookie. The fuzzer's guest puts in the one that it was given
- * where the octet behind the length says so, and else zeros: the fuzzer would find out by itself what cookies are
- * compared with.
+ * "sctpiw doctor --listen": records of an address (1 octet), a length (2) and a datagram. No answer
+ * is longer than its request. Without a cookie, only a hello is answered. An octet after the length
+ * selects the cookie that the fuzzer's guest inserts: the one it was given, or zeros. Otherwise,
+ * the fuzzer would discover the right cookie by its comparisons.
  */
 #include <string.h>
 

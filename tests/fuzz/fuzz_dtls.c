@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* LINK: net */
 /*
- * Two hosts with the same key, and strangers who send any datagrams to them, change, hold, repeat and drop those of the
- * hosts, and quote them in ICMP errors, before, in and beside handshakes. The input chooses how the hosts stand to each other,
- * and scripts the rest. Whatever that is, only what one of them has sent reaches the other one, once; a stranger without
- * a cookie gets hardly more than he sends; and when the strangers are gone, the hosts can talk.
+ * Two hosts with the same key, and strangers. Strangers send any datagrams to the hosts. They
+ * change, hold, repeat and drop the hosts' datagrams, and quote them in ICMP errors, before, during
+ * and besides handshakes. The input chooses the initial state of the hosts, and scripts the rest.
+ * Only messages of a host reach the other host, and only once. A stranger without a cookie gets
+ * little more than it sends. Once the strangers are gone, the hosts can communicate.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -20,25 +21,25 @@
 
 #define STEPS 64
 #define STRANGER 3000
-#define MESSAGES 256 /* numbers of what is sent */
-#define CROWD 200    /* datagrams under way before some get lost */
-#define PATIENCE 400 /* s: when the strangers are gone, the hosts can talk within that time */
+#define MESSAGES 256 /* numbers of messages */
+#define CROWD 200    /* datagrams in transit before some are lost */
+#define PATIENCE 400 /* s: maximum time until the hosts can communicate again */
 
 enum { SEALED_ALREADY = 1, OPTIONAL = 2, REKEYS = 4 };
 
 static struct dtls_host *const a = &dtls_hosts[0], *const b = &dtls_hosts[1];
-static void *gnutls_base; /* where that library is */
+static void *gnutls_base; /* address of that library */
 static bool running;
 static bool has_cookie;		     /* the stranger has answered a HelloVerifyRequest */
-static uint8_t hello[DTLS_DATAGRAM]; /* a ClientHello of a's, without a cookie */
+static uint8_t hello[DTLS_DATAGRAM]; /* a ClientHello of a, without a cookie */
 static size_t hello_len;
 static struct dtls_datagram kept;
 static bool seen[MESSAGES];
 static unsigned int next_message, how;
 
 /*
- * GnuTLS gets the time of the hosts; the fuzzer, which looks by a signal how long an input takes, that of this machine.
- * Visible, so that libraries find it.
+ * Returns the hosts' time to GnuTLS, and the real time to the fuzzer, whose signal handler measures
+ * the time of an input. Visible, so that libraries find this function.
  */
 __attribute__((visibility("default"))) int clock_gettime(clockid_t id, struct timespec *ts)
 {
@@ -71,7 +72,7 @@ static void give(struct dtls_host *h, uint16_t from, const uint8_t *data, size_t
 
 	dtls_pair_inject(h, from, data, len);
 	check_messages(h, before, from == STRANGER);
-	/* An answer to what has no cookie is not much longer. */
+	/* An answer to a datagram without a cookie is at most slightly longer. */
 	must(has_cookie || net.other_bytes - bytes <= len + 128);
 }
 
@@ -92,7 +93,7 @@ static void start(struct dtls_host *h)
 	dtls_pair_start_with(h, number, DTLS_LAB, how & OPTIONAL, how & REKEYS ? 6 : DTLS_REKEY);
 }
 
-/* Gives both the keys of a session, as a handshake does. */
+/* Gives both hosts the keys of a session, as a handshake would. */
 static void plant(void)
 {
 	static const uint8_t key[2][16] = { { 1 }, { 2 } }, iv[2][4] = { { 3 }, { 4 } };
@@ -107,7 +108,7 @@ static void plant(void)
 	of_a->now.rx = dtls_cipher_new(DTLS_AES_128_GCM, 1, key[1], 16, iv[1], 4);
 }
 
-/* ---- what is under way ---- */
+/* ---- datagrams in transit ---- */
 
 static void deliver_step(struct input *in)
 {
@@ -121,7 +122,7 @@ static void deliver_step(struct input *in)
 	net.count--;
 	if (what & 1)
 		kept = d;
-	if (what & 2) /* it gets lost, or comes later */
+	if (what & 2) /* lost, or kept for later */
 		return;
 	if (what & 4)
 		d.data[in_u16(in) % d.len] ^= (uint8_t)(1 << in_u8(in) % 8);
@@ -143,7 +144,7 @@ static void deliver_all(void)
 	}
 }
 
-/* What was kept comes (again), as it was or with another number. */
+/* Delivers the kept datagram (again), unchanged or with another number. */
 static void replay_step(struct input *in)
 {
 	uint8_t what = in_u8(in);
@@ -158,7 +159,7 @@ static void replay_step(struct input *in)
 	give(what & 4 ? b : a, what & 8 ? STRANGER : what & 4 ? 1000 : 2000, d.data, d.len);
 }
 
-/* ---- what strangers make up ---- */
+/* ---- datagrams of strangers ---- */
 
 static size_t put_record(struct input *in, uint8_t *p, size_t room)
 {
@@ -180,7 +181,7 @@ static size_t put_record(struct input *in, uint8_t *p, size_t room)
 	return DTLS_HEADER + len;
 }
 
-/* A fragment of a message of a handshake (RFC 6347 4.2.2), which may have any lengths. */
+/* Makes a fragment of a handshake message (RFC 6347 4.2.2), with any lengths. */
 static size_t put_fragment(struct input *in, uint8_t *p)
 {
 	static const uint8_t types[] = { 0, 1, 2, 3, 12, 14, 16, 20 };
@@ -205,8 +206,8 @@ static size_t put_fragment(struct input *in, uint8_t *p)
 }
 
 /*
- * A ClientHello with another random, and perhaps with the cookie that the stranger has got (a HelloVerifyRequest has its
- * length behind the headers and a version), and perhaps changed somewhere.
+ * Makes a ClientHello with another random, perhaps with the stranger's cookie, and perhaps with a
+ * changed octet. In a HelloVerifyRequest, the cookie's length follows the headers and a version.
  */
 static size_t put_hello(struct input *in, uint8_t *p)
 {
@@ -273,7 +274,7 @@ static void bytes_step(struct input *in)
 		give(to, what & 2 ? STRANGER : to == a ? 2000 : 1000, data, len);
 }
 
-/* An ICMP error quotes what was kept, or what a stranger makes up. */
+/* An ICMP error quotes the kept datagram, or a stranger's invention. */
 static void error_step(struct input *in)
 {
 	uint8_t quoted[64], what = in_u8(in);
@@ -353,7 +354,7 @@ static void step(struct input *in)
 		net.count = 0;
 }
 
-/* The strangers are gone, and the network is good. */
+/* Without strangers, and with a good network, the hosts can communicate. */
 static void talk(struct dtls_host *from, const struct dtls_host *to)
 {
 	unsigned int before = to->received + to->clear;
@@ -371,7 +372,7 @@ static void talk(struct dtls_host *from, const struct dtls_host *to)
 	must(!"the hosts can talk");
 }
 
-/* A ClientHello is as good as another one: it is made once. */
+/* Makes one ClientHello, which serves all inputs. */
 static void take_hello(void)
 {
 	struct config_error why;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* LINK: faults */
 /*
- * A text of any bytes is either rules, which may then be asked about events, or refused with a place and a reason.
+ * A text of any bytes is either rules, which are then tried on events, or refused with a place and
+ * a reason.
  */
 #include "faults/fault_set.h"
 #include "fixture/input.h"
@@ -18,7 +19,7 @@ static void check_rule(const struct fault_rule *r)
 	must(r->when.probability <= 1ull << 32 && r->when.burst_loss <= 1ull << 32);
 }
 
-/* A rule that was read is read again from its text, and is the same one. */
+/* Checks that the text of a rule yields the same rule again. */
 static void read_again(const struct fault_rule *r)
 {
 	struct fault_rule again;

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* LINK: sctp */
 /*
- * Compares what the sender thinks is outstanding with a model. Whatever SACKs come, each TSN is
- * sent for the first time in order, again only until the cumulative TSN has passed it, and always
- * with the same bytes; what is acknowledged is what the model says. In the end an honest peer gets
- * all of it.
+ * Compares the sender's outstanding DATA with a model, for any SACKs. Each TSN is sent for the
+ * first time in order, again only until the cumulative TSN has passed it, and always with the same
+ * bytes. The acknowledged TSNs are the model's. At the end an honest peer gets all messages.
  */
 #include "fixture/input.h"
 #include "fixture/sctp_peer.h"
@@ -15,10 +14,10 @@
 static struct {
 	uint8_t fill[MOST];
 	uint16_t len[MOST];
-	uint32_t sent;	/* TSNs that were sent, all in all */
-	uint32_t acked; /* of which so many are acknowledged without a gap */
+	uint32_t sent;	/* total of TSNs sent */
+	uint32_t acked; /* of these, acknowledged without a gap */
 	uint32_t posted;
-	uint32_t highest; /* the highest TSN that the peer's last SACK named */
+	uint32_t highest; /* the highest TSN in the peer's last SACK */
 } model;
 
 static void see_data(const struct wire_sctp_chunk *c)
@@ -57,7 +56,7 @@ static void look(void)
 
 static void post(unsigned int n)
 {
-	/* One SACK may let all that waits leave, and the fixture holds PACKETS packets. */
+	/* One SACK may release all waiting messages, and the fixture holds PACKETS packets. */
 	if (model.posted + n > MOST || model.posted + n - model.acked > PACKETS - 32)
 		return;
 	model.posted += n;
@@ -73,12 +72,12 @@ static void sack(uint32_t cum, uint32_t rwnd, const struct wire_sctp_gap *gaps, 
 
 	begin();
 	add_sack(f.their_tsn - 1 + cum, rwnd, gaps, n);
-	/* The model goes first, since sendp() lets the instance answer at once. */
+	/* Update the model before sendp(), which also sends the instance's answer. */
 	if (cum > model.acked && cum <= model.sent)
 		model.acked = cum;
 	sendp();
 	if (cum > model.sent && cum - old < 0x80000000u)
-		must(!f.a); /* a peer that acknowledges what was not sent is given up */
+		must(!f.a); /* an acknowledgement of an unsent TSN ends the association */
 	look();
 }
 
@@ -94,7 +93,7 @@ static void fuzzed_sack(struct input *in)
 	if (how == 0xff)
 		cum = model.acked + (uint32_t)(int8_t)far;
 	for (unsigned int i = 0; i < n; i++) {
-		if (how & 1) { /* gaps as they should be: ascending, and apart */
+		if (how & 1) { /* correct gaps: ascending, and separate */
 			at += 2 + in_u8(in) % 8;
 			gaps[i].start = (uint16_t)at;
 			at += in_u8(in) % 8;

@@ -2,48 +2,48 @@
 /* LINK: sctp */
 /*
  * A peer sends any SCTP packets in every state of an association. The input chooses the state, and
- * then scripts what the peer sends, what the user does and how time passes. Whatever that is, the
- * association must end or be able to end, the answers must be well-formed, and nothing may be left
- * behind. If both sides know receipts (sctp/receipts.h), no SACK of the instance may say more than
- * its user wants to say, and the peer's may be taken for neither more nor less than they have said.
+ * scripts the peer's packets, the user's actions and the time. The association must end or be able
+ * to end, the answers must be well-formed, and no state may remain. If both sides know receipts
+ * (sctp/receipts.h), no SACK of the instance may report more than its user permits. The peer's
+ * SACKs must count exactly for their contents.
  */
 #include "fixture/input.h"
 #include "fixture/sctp_receipts_user.h"
 #include "util/serial.h"
 
 #define STEPS 96
-#define MANY_ASSOCS 8 /* one peer must not be able to make more */
-#define LONE_SACKS 2  /* packets without DATA, but with a SACK, that one packet may bring about */
+#define MANY_ASSOCS 8 /* limit for one peer */
+#define LONE_SACKS 2  /* maximum packets with a SACK and without DATA, caused by one packet */
 
 static struct wire_sctp_init their_ack; /* the last INIT ACK, with its cookie */
 static uint8_t cookie[2048];
 static size_t cookie_len;
-static uint8_t echo[4096]; /* the last packet that the instance sent */
+static uint8_t echo[4096]; /* the last packet of the instance */
 static size_t echo_len;
 
-/* What the instance has sent on the association that came up last. */
+/* Chunks that the instance has sent on its latest association. */
 static struct {
-	bool receipt;	    /* a receipt, */
-	uint32_t tsn;	    /* the last one with this TSN */
-	bool bare;	    /* a SACK without a HOLD chunk; since look() was called */
-	unsigned int sacks; /* packets with a SACK; since the peer's last packet */
-	unsigned int lone;  /* those of them without DATA */
+	bool receipt;	    /* a receipt */
+	uint32_t tsn;	    /* the TSN of the last receipt */
+	bool bare;	    /* a SACK without a HOLD chunk, since look() was called */
+	unsigned int sacks; /* packets with a SACK, since the peer's last packet */
+	unsigned int lone;  /* those without DATA */
 } seen;
 
-/* What the peer's SACKs have said since then. */
+/* Contents of the peer's SACKs since then. */
 static struct {
 	struct {
 		uint32_t cum;
-		bool held; /* until all DATA up to tsn has come */
+		bool held; /* until all DATA up to tsn has arrived */
 		uint32_t tsn;
 	} sack[4 * STEPS];
 	unsigned int n;
-	bool unknown; /* chunks were sent of which nobody here knows what they said */
+	bool unknown; /* chunks of unknown contents were sent */
 } told;
 
 static struct {
-	const struct sctp_assoc *a; /* NULL: none is known */
-	uint32_t tsn;		    /* all messages up to this one were placed */
+	const struct sctp_assoc *a; /* NULL: unknown */
+	uint32_t tsn;		    /* all messages up to this TSN were placed */
 } placed;
 
 static void tell(uint32_t cum, bool held, uint32_t tsn)
@@ -55,7 +55,7 @@ static void tell(uint32_t cum, bool held, uint32_t tsn)
 	told.n++;
 }
 
-/* Whether the peer has said that the messages up to this one are placed. */
+/* True if the peer has reported that all messages up to this TSN are placed. */
 static bool is_told(uint32_t tsn)
 {
 	if (told.unknown || tsn == f.a->setup.init_tsn - 1)
@@ -74,7 +74,7 @@ static bool is_agreed(void)
 	return f.a && sctp_assoc_has_receipts(f.a, &window);
 }
 
-/* Another association, or another life of the same one. */
+/* Resets the state for another association, or a restart of the same one. */
 static void forget(void)
 {
 	memset(&seen, 0, sizeof(seen));
@@ -83,8 +83,9 @@ static void forget(void)
 }
 
 /*
- * The user has the DATA of the peer's packet. What is placed is not above what is acknowledged, does
- * not go back, and is what the peer has said; and if that is less, the peer will be asked.
+ * Checks the placed messages after the user has got the DATA of the peer's packet. They are not
+ * above the acknowledged ones, do not decrease, and agree with the peer's SACKs. If some
+ * acknowledged messages are not placed, a timer must run to request more.
  */
 static void check_placed(void)
 {
@@ -103,15 +104,15 @@ static void check_placed(void)
 	must(is_told(now));
 	if (now != acked && sctp_in_states(f.a, SCTP_STATES_SEND))
 		must(sctp_timer_runs(f.a, SCTP_TIMER_RECEIPTS));
-	/* What has arrived is forgotten, since TSNs wrap. */
+	/* An acknowledged receipt must be cleared, since TSNs wrap. */
 	must(!f.a->receipts.sent || serial32_lt(f.a->out.cum, f.a->receipts.last_tsn));
 	placed.a = f.a;
 	placed.tsn = now;
 }
 
 /*
- * A SACK has left, with or without a HOLD chunk: either the peer has acknowledged all receipts, or
- * it is told that there are some.
+ * Checks a SACK that has left, with or without a HOLD chunk. Either the peer has acknowledged all
+ * receipts, or the SACK announces receipts.
  */
 static void see_sack(const struct wire_sctp_chunk *hold)
 {
@@ -131,12 +132,12 @@ static void see_sack(const struct wire_sctp_chunk *hold)
 		seen.bare = true;
 	} else if (!unsent) {
 		tsn = get_be32(wire_sctp_value(hold));
-		must(serial32_lt(tsn, f.a->out.next)); /* else the peer would wait for ever */
+		must(serial32_lt(tsn, f.a->out.next)); /* otherwise, the peer would wait for ever */
 		must(arrived || tsn == seen.tsn);
 	}
 }
 
-/* Sees whether it is a receipt. None was due when SACKs left that did not say so. */
+/* Records a receipt. No receipt may follow SACKs that announced none. */
 static void see_data(const struct wire_sctp_data *d)
 {
 	if (d->len != 100 || d->data[0] != 'r' || (seen.receipt && serial32_le(d->tsn, seen.tsn)))
@@ -146,7 +147,7 @@ static void see_data(const struct wire_sctp_data *d)
 	seen.tsn = d->tsn;
 }
 
-/* Looks at the chunks of a packet of the instance, from c on. The other ones are at q. */
+/* Checks the chunks of a packet of the instance: c, and the rest from q on. */
 static void see_chunks(struct wire_sctp_chunk c, const uint8_t *q, const uint8_t *end)
 {
 	struct wire_sctp_chunk sack = { 0 }, hold = { 0 };
@@ -175,11 +176,11 @@ static void see_chunks(struct wire_sctp_chunk c, const uint8_t *q, const uint8_t
 		return;
 	seen.sacks++;
 	seen.lone += !data;
-	/* Receipts in this very packet are known by now. */
+	/* This SACK may refer to receipts of the same packet. */
 	see_sack(hold.raw ? &hold : NULL);
 }
 
-/* Checks all that the instance has sent, and learns from it as a peer does. */
+/* Checks all packets of the instance, and takes over values as a peer does. */
 static void look(void)
 {
 	struct wire_sctp_chunk c;
@@ -359,7 +360,7 @@ static void add_mangled_cookie(struct input *in)
 {
 	uint8_t at = in_u8(in), how = in_u8(in);
 
-	told.unknown = true; /* the peer's TSNs may be others from now on */
+	told.unknown = true; /* the peer's TSNs may differ from now on */
 	if (cookie_len)
 		cookie[at % cookie_len] ^= how;
 	add_cookie();
@@ -405,15 +406,15 @@ static void packet_step(struct input *in)
 			break;
 		}
 	}
-	/* The last chunk may lie about its length. */
+	/* The length of the last chunk may be wrong. */
 	if (in_u8(in) == 0xff && f.len > 20)
 		f.len -= in_u8(in) % (f.len - 16);
 	input_and_look();
 }
 
 /*
- * The peer acknowledges, and says perhaps that this is not all that is to be said; or asks; and
- * perhaps sends DATA.
+ * The peer sends a SACK, perhaps with the announcement of more, or a request. It may also send
+ * DATA.
  */
 static void hold_step(struct input *in)
 {
@@ -461,7 +462,7 @@ static void raw_packet_step(struct input *in)
 	input_and_look();
 }
 
-/* Sends back to the instance what it has sent. */
+/* Sends the last packet of the instance back to the instance. */
 static void reflect_step(void)
 {
 	uint16_t source = get_be16(echo);
@@ -508,7 +509,7 @@ static void user_step(struct input *in)
 	look();
 }
 
-/* The user has receipts to send, or one that it cannot send, or none any more. */
+/* The user has receipts to send, or a receipt that it cannot send, or none. */
 static void receipt_step(struct input *in)
 {
 	uint8_t how = in_u8(in);
@@ -544,7 +545,7 @@ static void run(struct input *in)
 	}
 }
 
-/* how: which versions both sides know; 200 is one of times to come. */
+/* how: the versions of receipts that both sides know; 200 is a future version. */
 static void start(unsigned int how)
 {
 	static const uint8_t versions[] = { 0, 1, 200 };
@@ -563,8 +564,8 @@ static void start(unsigned int how)
 }
 
 /*
- * A peer that falls silent must be given up, so that no state stays for ever, and is not told again
- * and again what has come.
+ * The association with a silent peer must end, so that no state remains. The peer must not get
+ * repeated SACKs.
  */
 static void be_silent(void)
 {

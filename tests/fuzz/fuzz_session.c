@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* LINK: iwarp */
 /*
- * A peer sends any session control messages (RFC 5043 6, RFC 6581) on many streams of one
- * association, while an application accepts, rejects, initiates and closes, and posts work requests in
- * between; some of the peer's messages are segments and receipts. Each session that the application
- * holds must end with one event, the peer must not get more sessions than there are streams, and
- * completions must keep their promise (iw_promise.h).
+ * A peer sends any session control messages (RFC 5043 6, RFC 6581), segments and receipts on many
+ * streams of one association. Meanwhile, an application accepts, rejects, initiates and closes
+ * sessions, and posts work requests. Each session of the application must end with one event. The
+ * peer must not get more sessions than streams. Completions must keep their guarantee
+ * (iw_promise.h).
  */
 #include "fixture/input.h"
 #include "fixture/iw_promise.h"
@@ -17,15 +17,15 @@
 #define QPS PROMISE_QPS
 #define HELD 64
 #define STREAMS PROMISE_STREAMS
-#define WRS 8 /* of a QP, each way */
+#define WRS 8 /* of a QP, in each direction */
 
 static struct fx x;
 static struct promise promise;
 static struct iw_qp *qp[QPS];
-static struct iw_session *unexpected[HELD]; /* those that the application holds until they end */
+static struct iw_session *unexpected[HELD]; /* sessions that the application holds until they end */
 static uint16_t ssn[STREAMS];
 static unsigned int n_unexpected;
-static uint64_t wrs; /* that were posted */
+static uint64_t wrs; /* number of posted ones */
 
 static void hold(struct iw_session *s)
 {
@@ -137,7 +137,7 @@ static void post(struct input *in)
 	uint8_t what = in_u8(in), opcode = opcodes[(what >> 3) % sizeof(opcodes)];
 	unsigned int i = what % QPS;
 	struct iw_qp *own = x.qp;
-	/* Never 0: an empty one might be an RTR indication. */
+	/* Never 0: an empty message might be an RTR indication. */
 	uint32_t len = 1 + in_u8(in) * (what & 0x40 ? 16u : 1u);
 
 	x.qp = qp[i];
@@ -152,7 +152,7 @@ static void post(struct input *in)
 	x.qp = own;
 }
 
-/* The DDP-SSN of the peer's next message, or one near it. */
+/* Returns the DDP-SSN of the peer's next message, or a similar one. */
 static uint16_t choose_ssn(struct input *in, uint8_t how)
 {
 	if (how & 0x40)
@@ -173,10 +173,10 @@ static void message(struct input *in)
 	len = len < 596 ? len : 596;
 	put_be16(m, how & 0x10 ? in_u16(in) : 1 + how % 7);
 	memcpy(m + 2, bytes, len);
-	/* The peer begins anew on a stream whose session it thinks is over. */
+	/* The peer begins a new session on a stream, as if the old one were over. */
 	if (how & 8)
 		at = ssn[x.sid] = 0;
-	/* The stream does exist. */
+	/* The stream exists. */
 	must(!(how % 5 ? fx_feed(&x, 17, at, m, len + 2) : promise_feed(&promise, at, m, len + 2)));
 	if (how & 8)
 		ssn[x.sid] = 1;
@@ -195,7 +195,7 @@ static size_t receipt(struct input *in, uint8_t *m, const struct iw_session *s)
 				0, octets, sizeof(octets));
 }
 
-/* The peer sends something behind its Initiate or Accept. */
+/* The peer sends a segment after its Initiate or Accept. */
 static void segment(struct input *in)
 {
 	static const uint8_t sends[] = { 0x43, 0x44, 0x45, 0x46, 0x48, 0x49, 0x4c, 0x4d };
@@ -218,7 +218,7 @@ static void segment(struct input *in)
 	case 2:
 		n = receipt(in, m, s);
 		break;
-	case 3: /* it is empty, as an RTR indication */
+	case 3: /* empty, like an RTR indication */
 		n = fx_make_tagged(m, 0xc1, 0x40, x.stag, x.base, NULL, 0);
 		break;
 	case 4:

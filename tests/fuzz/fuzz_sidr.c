@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* LINK: conn */
 /*
- * Strangers send any requests and replies of rdma_cm for datagrams (conn/sidr.h) to a server and a client, and
- * make up what ICMP quotes, while the application reads, accepts, rejects and destroys. A packet gets at most
- * one answer, to its source and not longer than it is; a request reaches the application only with a cookie
- * that its source was sent; the client hears of an end only from the address that it has asked, and once.
+ * Strangers send any requests and replies of rdma_cm for datagrams (conn/sidr.h) to a server and a
+ * client, and forge ICMP quotations. Meanwhile, the application reads, accepts, rejects and
+ * destroys. A packet gets at most one answer, to its source and not longer than the packet. A
+ * request reaches the application only with a cookie that was sent to its source. The client gets
+ * one event, for a reply from the address of its request.
  */
 #include <errno.h>
 
@@ -17,7 +18,7 @@
 #define STEPS 200
 #define BACKLOG 3
 #define LIMIT 8 /* of the fixture's request-limit */
-#define PEER 9	/* the last byte of the address that the client asks */
+#define PEER 9	/* the last byte of the address that the client sends to */
 #define PEER_PORT 6000
 #define CHILDREN 32
 #define CHALLENGES 512
@@ -25,7 +26,7 @@
 
 struct source {
 	struct path_addr from;
-	uint16_t port; /* SCTP's */
+	uint16_t port; /* SCTP port */
 };
 
 struct challenge {
@@ -35,15 +36,15 @@ struct challenge {
 
 static struct datagram_host *const h = &datagram_host;
 static struct cm_id *listener, *client;
-static struct cm_id *child[CHILDREN]; /* those that the application holds */
+static struct cm_id *child[CHILDREN]; /* held by the application */
 static bool child_read[CHILDREN];
 static unsigned int children;
-static struct challenge challenge[CHALLENGES]; /* all that were sent */
+static struct challenge challenge[CHALLENGES]; /* all challenges sent */
 static unsigned int challenges;
 static bool client_asks, client_proven;
-static const struct wire_sidr *hearing; /* the reply that comes in now; NULL: none */
+static const struct wire_sidr *hearing; /* the reply being processed, or NULL */
 static struct source hearing_from;
-static uint64_t request_cookie; /* of the request that comes in now */
+static uint64_t request_cookie; /* of the request being processed */
 static uint64_t request_id;
 static struct source request_from;
 static bool request_comes;
@@ -82,7 +83,7 @@ static void take_request(const struct rnic_cm_event *ev)
 		child_read[children] = false, child[children++] = id;
 }
 
-/* The client's only event. refused: by ICMP, or because it has waited too long. */
+/* Checks the client's only event. refused: by ICMP, or after its limit of time. */
 static void take_end(const struct rnic_cm_event *ev, bool refused)
 {
 	must(client_asks && ev->uid == client->uid);
@@ -148,7 +149,10 @@ static uint64_t choose_id(struct input *in)
 	return which < 0xe0 ? client->sidr.id ^ in_u8(in) : (uint64_t)in_u32(in) << 32 | in_u32(in);
 }
 
-/* One that was sent to the same source for the same request, or to somebody else, or none. */
+/*
+ * Returns a cookie sent to the same source for the same request, or to another source, or an
+ * invalid one.
+ */
 static uint64_t choose_cookie(struct input *in, const struct source *from, uint64_t id)
 {
 	uint8_t which = in_u8(in);
@@ -161,7 +165,7 @@ static uint64_t choose_cookie(struct input *in, const struct source *from, uint6
 	return which < 0xf0 ? challenge[which % challenges].cookie : in_u32(in);
 }
 
-/* Sets the header, breaks what the input says, and delivers the packet. Returns its length. */
+/* Sets the header, applies the input's errors, and delivers the packet. Returns its length. */
 static size_t deliver(struct input *in, const struct source *s, struct endpoint *ep, uint8_t *buf,
 		      size_t len)
 {
@@ -222,7 +226,7 @@ static void request(struct input *in)
 	s.private_data_len = (uint8_t)n;
 	n = wire_sidr_put(buf + 12, WIRE_DATAGRAM_SIDR_REQUEST, &s);
 	len = deliver(in, &request_from, listener->ep, buf, 12 + n);
-	/* It may have been changed on its way. */
+	/* The packet may have been changed. */
 	request_id = get_be64(buf + 20);
 	request_cookie = get_be64(buf + 28);
 	request_comes = len > 0;
@@ -252,7 +256,9 @@ static void reply(struct input *in)
 	len = deliver(in, &hearing_from, client->ep, buf, 12 + n);
 	if (len && wire_sidr_get(&got, WIRE_DATAGRAM_SIDR_REPLY, buf + 12))
 		hearing = &got;
-	/* To a challenge the client sends its request once more, to where it has asked, and only the first time. */
+	/*
+	 * After a challenge the client repeats its request to the original address, but only once.
+	 */
 	must(h->sent <= 1);
 	if (h->sent) {
 		must(client_asks && hearing && !proven);
@@ -264,7 +270,7 @@ static void reply(struct input *in)
 	hearing = NULL;
 }
 
-/* Somebody makes up an ICMP message, which quotes so much of a packet. */
+/* Forges an ICMP message that quotes a part of a packet. */
 static void refuse(struct input *in)
 {
 	uint8_t buf[PACKET_MAX] = { 0 }, how = in_u8(in), *quoted;
@@ -342,7 +348,7 @@ static void hear(void)
 
 	if (listener)
 		cm_id_free(listener);
-	/* Requests that the application has not read have gone with it. */
+	/* Requests that the application had not read are gone, too. */
 	for (unsigned int i = children; i--;)
 		if (!child_read[i])
 			forget_child(i);

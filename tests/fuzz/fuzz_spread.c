@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* LINK: sctp */
 /*
- * DATA over three paths at once, to a peer that acknowledges whatever it likes by any of them, answers on some, says
- * that addresses of its own are out of reach, and adds and deletes them, while ours come and go. Whatever that is, the
- * accounts of the paths hold, nothing but HEARTBEATs goes to an address that has never answered one, and a peer that
- * falls silent is given up.
+ * DATA over three paths at once. The peer sends any acknowledgements over any path, answers on some
+ * paths, reports its own addresses as unreachable, and adds and deletes them. Meanwhile, local
+ * addresses come and go. The accounts of the paths must stay correct. Only HEARTBEATs go to an
+ * address that has never answered one. The association with a silent peer ends.
  */
 #include "fixture/input.h"
 #include "fixture/sctp_asconf.h"
@@ -16,11 +16,11 @@
 #define LINKS 3u
 
 static const uint8_t own[LINKS + 1] = { 1, 50, 100 };
-static unsigned int gone;    /* bits: links over which the instance has no way */
+static unsigned int gone;    /* bits: links that the instance cannot use */
 static unsigned int answers; /* bits: links on which the peer answers HEARTBEATs */
 static unsigned int serial;  /* of the peer's next ASCONF */
 
-/* The path over a link: from an address of ours of its own to one of the peer's. */
+/* Returns the path over a link: each link has its own local and peer address. */
 static struct path_addr path_over(unsigned int link)
 {
 	struct path_addr path = f.path;
@@ -38,7 +38,7 @@ static bool source(void *ctx, const struct ip_addr *remote, struct ip_addr *loca
 	return !(gone >> link & 1);
 }
 
-/* Whether a packet may go where the peer is not known to be: the type of its first chunk. */
+/* True if a packet with this first chunk may go to an unconfirmed address. */
 static bool is_harmless(uint8_t type)
 {
 	return type == WIRE_SCTP_HEARTBEAT || type == WIRE_SCTP_HEARTBEAT_ACK ||
@@ -71,7 +71,7 @@ static void check(void)
 		joined += f.a->paths.other[i]->joined;
 	must(joined == f.a->paths.joined);
 	must(!f.a->path->joined);
-	/* Somebody waits for what is in flight, or it would stay so for ever. */
+	/* Without a timer, DATA in flight would stay in flight for ever. */
 	for (i = 0; i <= f.a->paths.others; i++) {
 		const struct sctp_path *path = sctp_path_at(f.a, i);
 
@@ -87,7 +87,10 @@ static void send(unsigned int messages)
 	collect();
 }
 
-/* The peer has up to 31 chunks beyond the cumulative TSN that is known, and others in up to three gap blocks. */
+/*
+ * The peer acknowledges up to 31 chunks beyond the cumulative TSN, and others in up to three gap
+ * blocks.
+ */
 static void sack_step(struct input *in)
 {
 	struct path_addr from = path_over(in_u8(in) % LINKS);
@@ -97,7 +100,7 @@ static void sack_step(struct input *in)
 	unsigned int n = in_u8(in) % 4, i = 0;
 	struct wire_sctp_gap gaps[3];
 
-	if (in_u8(in) % 8 == 0) /* it is late */
+	if (in_u8(in) % 8 == 0) /* a late SACK */
 		cum -= in_u8(in) % 4;
 	for (; i < n; i++) {
 		gaps[i].start = (uint16_t)(at + 1 + in_u8(in) % 8);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* LINK: wire */
 /*
- * The decoders of wire/ get any bytes. None may read outside of its input, and what one accepts
- * must be the same after it was encoded and decoded again.
+ * The decoders of wire/ get any bytes. They must not read outside of their input. An accepted value
+ * must be the same after encoding and decoding again.
  */
 #include "fixture/input.h"
 #include "wire/datagram.h"
@@ -95,7 +95,7 @@ static void receipt(const uint8_t *data, size_t size)
 	must(!buf[1] && !memcmp(buf + 2, data + 2, RDMAP_RECEIPT_LEN - 2));
 }
 
-/* What an INIT or INIT ACK says of receipts; a side that says version 0 says nothing. */
+/* Checks the announcement of receipts in an INIT or INIT ACK. Version 0 is not announced. */
 static void receipts_param(const uint8_t *data, size_t size)
 {
 	struct wire_sctp_init init = {
@@ -134,7 +134,7 @@ static void hold(const struct wire_sctp_chunk *c)
 	must(!memcmp(wire_sctp_value(&again), wire_sctp_value(c), 4));
 }
 
-/* A datagram's chunk: what it says, and its payload, are within the input. */
+/* Checks that the values and the payload of a datagram's chunk are within the input. */
 static uint32_t datagram(const uint8_t *data, size_t size)
 {
 	struct wire_ud u, again;
@@ -168,7 +168,7 @@ static uint32_t read_init(const struct wire_sctp_chunk *c)
 	return sum;
 }
 
-/* All that is in an ASCONF or ASCONF-ACK is within the chunk. */
+/* Reads everything in an ASCONF or ASCONF-ACK, which must be within the chunk. */
 static uint32_t read_asconf(const struct wire_sctp_chunk *c)
 {
 	struct wire_sctp_asconf_param param;
@@ -218,7 +218,7 @@ static uint32_t read_causes(const struct wire_sctp_chunk *c)
 	return sum;
 }
 
-/* The sum reads every byte that a decoder points to, for a sanitizer to see. */
+/* Returns a sum of every byte that a decoder points to, so that a sanitizer detects wrong reads. */
 static uint32_t chunks_of(const uint8_t *data, size_t size)
 {
 	const uint8_t *p = data, *end = data + size;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Runs a fuzz target without a fuzzer, on the inputs in the files and directories that it is given:
- * so what was once found stays a test in every build.
+ * Runs a fuzz target without a fuzzer, on the inputs in the given files and directories. Earlier
+ * findings thus stay tests in every build.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -15,7 +15,7 @@ static unsigned int runs;
 static void replay_file(const char *path, size_t size)
 {
 	FILE *f = fopen(path, "rb");
-	/* In a block of its own, so that a sanitizer sees who reads behind its end. */
+	/* In its own heap block, so that a sanitizer detects reads beyond its end. */
 	uint8_t *data = malloc(size ? size : 1);
 
 	if (!f || !data || fread(data, 1, size, f) != size) {

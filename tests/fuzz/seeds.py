@@ -4,7 +4,7 @@
 
 usage: seeds.py CAPTURE.pcap[ng] DIRECTORY
 
-What went over the wire becomes scripts for the targets (see how each reads its input), in
+Converts the captured packets to scripts for the targets, in their formats of input, in
 DIRECTORY/{sctp,cookie,ddp,session,wire}/. Needs tshark.
 """
 import pathlib
@@ -59,12 +59,12 @@ def is_receipt(data):
 
 
 def number(tsn, first):
-    """A TSN as fuzz_sctp's steps have it."""
+    """Returns a TSN as in the steps of fuzz_sctp."""
     return (tsn - first) & 0xff
 
 
 def peer_steps(found, sender_first, receiver_first):
-    """What the instance's peer sends in a packet: a SACK, perhaps with a HOLD chunk, and DATA."""
+    """Returns the steps for a packet of the instance's peer: a SACK, perhaps with a HOLD chunk, and DATA."""
     sack = next((b for k, _, b in found if k == SACK), None)
     hold = next(((f, b) for k, f, b in found if k == HOLD), None)
     data = [b for k, _, b in found if k == DATA]
@@ -82,7 +82,7 @@ def peer_steps(found, sender_first, receiver_first):
 
 
 def user_steps(found):
-    """What the instance's user sends."""
+    """Returns the steps for messages of the instance's user."""
     data = [b for k, _, b in found if k == DATA]
     receipts = sum(map(is_receipt, data))
     if receipts:
@@ -91,7 +91,7 @@ def user_steps(found):
 
 
 def conversation(all_packets):
-    """A script for fuzz_sctp: the association as it was, the instance being the side that got the INIT."""
+    """Returns a script for fuzz_sctp: the same association. The instance is the side that got the INIT."""
     steps, first, port = [], {}, None
     for packet in all_packets:
         found, source = list(chunks(packet)), packet[:2]
@@ -109,7 +109,7 @@ def conversation(all_packets):
 
 
 def cookies(all_packets):
-    """Scripts for fuzz_cookie: both sides say what they said, and the cookie comes back as it is."""
+    """Yields scripts for fuzz_cookie: both sides send the same parameters, and the cookie is unchanged."""
     for packet in all_packets:
         for kind, _, body in chunks(packet):
             if kind in (INIT, INIT_ACK):
@@ -125,7 +125,7 @@ def raw_message(shape, message):
 
 
 def one_of_each(messages):
-    """Yields the first DDP segment of each RDMAP opcode, in the order in which they came."""
+    """Yields the first DDP segment of each RDMAP opcode, in the order of arrival."""
     seen = {}
     for message in messages:
         seen.setdefault(message[3] & 0xf, message)
@@ -135,7 +135,7 @@ def one_of_each(messages):
 def session_message(message):
     function, body = struct.unpack_from("!H", message, 2)[0], message[4:]
     n = min(len(body), 255)
-    # how: the function as it stands (0x10), ppid 17; stream 0
+    # how: the given function (0x10), ppid 17; stream 0
     return bytes([0x00, 0x11, 0, n]) + body[:n] + struct.pack("!H", function)
 
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * An iWARP end on an SCTP that others wrote: iwarp.c over usrsctp.c or lksctp.c. usage() says what
- * it does. The other end is rnic-side or rping, on sctpiw.
+ * An iWARP end on a foreign SCTP: iwarp.c over usrsctp.c or lksctp.c. usage() lists its functions.
+ * The other end is rnic-side or rping, on sctpiw.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -16,7 +16,7 @@
 #include "report.h"
 #include "talk.h"
 
-#define DEPTH 4 /* our IRD and ORD */
+#define DEPTH 4 /* the local IRD and ORD */
 
 bool listening, plain;
 unsigned int rounds = 3;
@@ -49,7 +49,7 @@ static struct session *accept_session(void)
 	return s;
 }
 
-/* Sends the RTR indication; until then the peer has to wait for it, and nothing may come. */
+/* Sends the RTR indication. Before it, the peer must wait, and nothing may arrive. */
 static void send_rtr(struct session *s)
 {
 	if (!iwarp.rtr)
@@ -141,7 +141,7 @@ static void prepare(struct peer *p, unsigned int number)
 	memcpy(p->memory, background, MEMORY);
 	p->stag = 0xfe000000u + (serial++ << 8);
 	p->to = 0xfffffff000000000ull + ((uint64_t)number << 24) +
-		3; /* an arbitrary address that is not aligned */
+		3; /* an arbitrary unaligned address */
 	offer(p->s, p->memory, p->stag, p->to, MEMORY);
 	hello(p);
 }
@@ -156,7 +156,7 @@ void open_sessions(void)
 		prepare(&peers[i], i);
 }
 
-/* Ends all sessions from this side, or has the peer end them. */
+/* Ends all sessions from this side, or makes the peer end them. */
 static void close_session(struct peer *p, bool by_them)
 {
 	if (by_them)
@@ -208,8 +208,8 @@ static void check_send(struct peer *p, uint32_t len, enum opcode op, uint32_t st
 }
 
 /*
- * Runs each operation in both directions: it begins on all sessions before it is finished on the
- * first.
+ * Runs each operation in both directions. The operation begins on all sessions before it finishes
+ * on the first.
  */
 
 static void send_begin(struct peer *p, uint32_t len)
@@ -320,7 +320,7 @@ static void invalidations(struct peer *p)
 	a = hear(p, TALK_EXPECT);
 	if (a.rkey != rkey)
 		fail("a Send with Invalidate of %08x was seen as one of %08x", rkey, a.rkey);
-	hello(p); /* it registers its memory anew */
+	hello(p); /* registers its memory again */
 	if (p->rkey == rkey)
 		fail("an invalidated STag is there again at once");
 	tell(p, TALK_SEND_INV, 200, 0);
@@ -348,7 +348,7 @@ static void transfer(void)
 
 /* ------------------------------------------------------------------ beginnings and ends */
 
-/* Has one session after the other; where this side chooses the stream, on that of the first. */
+/* Uses sessions in succession. If this side chooses the stream, all use the first one's. */
 static void reuse(void)
 {
 	await_association();
@@ -364,7 +364,7 @@ static void reuse(void)
 	say("reused");
 }
 
-/* Is idle for long enough that heartbeats are sent, which nobody may notice. */
+/* Is idle until heartbeats are sent, which must have no effect. */
 static void idle(void)
 {
 	await_association();
@@ -400,7 +400,7 @@ static void reject(void)
 	say("rejected");
 }
 
-/* The peer asks for one kind of RTR indication, and this side takes only another one. */
+/* The peer requests one kind of RTR indication, and this side accepts only another kind. */
 static void mismatch(void)
 {
 	const struct end *e;
@@ -417,9 +417,7 @@ static void mismatch(void)
 	say("no matching RTR option");
 }
 
-/*
- * Plays an end that is older than RFC 6581, for which an enhanced Initiate is no legal beginning.
- */
+/* Acts as an end older than RFC 6581, for which an enhanced Initiate is illegal. */
 static void old(void)
 {
 	struct session *s;
@@ -451,7 +449,7 @@ static void refused(void)
 	say("refused");
 }
 
-/* ------------------------------------------------------------------ amid of work */
+/* ------------------------------------------------------------------ during work */
 
 static void flood(void)
 {
@@ -553,7 +551,7 @@ static void resolve(struct stack_options *o, const char *address, const char *po
 	freeaddrinfo(info);
 }
 
-/* An option of usrsctp alone. n: its argument, if that is a number. */
+/* Parses an option of usrsctp. n: its argument, if that is a number. */
 static void parse_usrsctp(struct stack_options *o, int c, unsigned long n)
 {
 	if (c == 'u')
@@ -653,7 +651,7 @@ static const struct scenario *parse(int argc, char **argv, struct stack_options 
 	usage();
 }
 
-/* All processes wait for an association on one listening socket. */
+/* Forks processes that wait for an association on one listening socket. */
 static void split(void)
 {
 	int status = 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The foreign end makes each mistake that DDP and RDMAP know, and gets the Terminate that answers
- * it.
+ * The foreign end makes each error that DDP and RDMAP define, and checks the Terminate that
+ * follows.
  */
 #include <string.h>
 
@@ -56,7 +56,7 @@ static void invalidated_stag(struct peer *p)
 	write_to(p->s, p->rkey, p->addr, background, 64);
 }
 
-/* Each error with the RDMAP Terminate that must answer it (RFC 5040 4.8, 7; RFC 5041 7). */
+/* Each error with the required RDMAP Terminate (RFC 5040 4.8, 7; RFC 5041 7). */
 static const struct mistake {
 	const char *name;
 	void (*make)(struct peer *p);

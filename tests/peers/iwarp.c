@@ -20,7 +20,7 @@ static size_t segment_limit(void)
 
 	if (iwarp.segment)
 		return iwarp.segment;
-	if (!whole) /* asked once, since these tests are not about paths that change */
+	if (!whole) /* read once, since no test changes the path */
 		whole = stack_whole();
 	if (whole > sizeof(packet))
 		return sizeof(packet);
@@ -30,7 +30,7 @@ static size_t segment_limit(void)
 static void transmit(struct session *s, uint32_t ppid, size_t len)
 {
 	put16(packet, s->tx_ssn++);
-	/* SCTP takes no message when the association is ending; its end is an event of its own. */
+	/* At the end of the association, SCTP takes no message; another event reports the end. */
 	stack_send(s->stream, ppid, iwarp.ordered, packet, len);
 }
 
@@ -155,7 +155,7 @@ uint64_t bytes_received(void)
 void await_association(void)
 {
 	await(association == STACK_UP, "an association");
-	/* The adaptation indication is the event behind COMM_UP. */
+	/* The adaptation indication follows COMM_UP. */
 	await(stack_peer_adaptation(), "an adaptation indication");
 	if (stack_peer_adaptation() != ADAPTATION_DDP)
 		fail("adaptation indication %u", stack_peer_adaptation());
@@ -266,7 +266,7 @@ void await_end(struct session *s)
 	await(s->got_end || s->state == TURNED_DOWN, "the session's Terminate");
 	dry = false;
 	stack_ask_dry();
-	/* If a SACK was lost, the SHUTDOWN of a peer that leaves acknowledges as well. */
+	/* If a SACK was lost, the SHUTDOWN of a leaving peer also acknowledges. */
 	await(dry || is_shut() || stack_awaits_shutdown_complete(), "acknowledgements of all");
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Judges all that the peer sends, and answers Read Requests and session Terminates. */
+/* Checks all messages of the peer, and answers Read Requests and session Terminates. */
 #include <arpa/inet.h>
 #include <string.h>
 
@@ -106,7 +106,7 @@ static void on_tagged(struct session *s, const uint8_t *p, size_t len)
 	} else if (op != WRITE) {
 		wrong(s, "opcode %u in a tagged segment", op);
 	}
-	if (len) /* nobody looks at the STag of an empty one (RFC 5041 5.1) */
+	if (len) /* an empty segment's STag is ignored (RFC 5041 5.1) */
 		memcpy(own_memory(s, stag, to, len), p, len);
 }
 
@@ -124,7 +124,7 @@ static void on_send(struct session *s, enum opcode op, uint32_t inv, uint32_t mo
 		      m ? m->len : 0);
 	if (len > LARGEST_SEND - mo)
 		wrong(s, "a Send of more than %u bytes", LARGEST_SEND);
-	if (!m) { /* with room for the largest: pages that nobody touches cost nothing */
+	if (!m) { /* room for the largest: untouched pages cost nothing */
 		m = malloc(sizeof(*m) + LARGEST_SEND);
 		if (!m)
 			fail("no memory");
@@ -143,7 +143,7 @@ static void on_send(struct session *s, enum opcode op, uint32_t inv, uint32_t mo
 static void on_read_request(struct session *s, const uint8_t *p, size_t len)
 {
 	uint32_t size = len >= 16 ? get32(p + 12) : 0;
-	const uint8_t *source = (const uint8_t *)""; /* a Read of no bytes reads none of it */
+	const uint8_t *source = (const uint8_t *)""; /* for a Read of no bytes */
 
 	if (len != READ_REQUEST_LEN)
 		wrong(s, "a Read Request of %zu bytes", len);
@@ -247,7 +247,7 @@ static void on_segment(struct session *s, const uint8_t *p, size_t len)
 		wrong(s, "RDMAP control %02x", p[1]);
 	if (s->end.came) {
 		/*
-		 * A message that was flushed is this Terminate when it is sent again. What is behind it had left
+		 * A flushed message is sent again as this Terminate. Later messages had left
 		 * before, and the stream is over.
 		 */
 		if (s->end.layer || s->end.type)

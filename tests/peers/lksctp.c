@@ -61,7 +61,7 @@ void stack_connect(const struct stack_options *o)
 {
 	open_socket(o, &sock);
 	if (connect(sock, (const struct sockaddr *)&o->address, o->address_len))
-		say("connect: %s", strerror(errno)); /* the event comes as well */
+		say("connect: %s", strerror(errno)); /* an event follows */
 }
 
 void stack_listen(const struct stack_options *o)

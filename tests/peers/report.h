@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 #ifndef PEERS_REPORT_H
 #define PEERS_REPORT_H
-/* What the programs of this folder print, and how they end when something is wrong. */
+/* Output of the programs of this folder, and their end after an error. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
 #include <unistd.h>
 
-/* How long anything may take, s. */
+/* Maximum time of any step, s. */
 #define PATIENCE 30
 
-/* Prints what was wrong, as printf() would, and ends the program. */
+/* Prints an error, like printf(), and ends the program. */
 #define fail(...)                                                                                  \
 	do {                                                                                       \
 		fflush(stdout);                                                                    \
@@ -20,7 +20,7 @@
 		_exit(1);                                                                          \
 	} while (0)
 
-/* Prints a line, which whoever waits for it sees at once. */
+/* Prints a line immediately, for a waiting reader. */
 #define say(...)                                                                                   \
 	do {                                                                                       \
 		printf(__VA_ARGS__);                                                               \

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The other end of foreign.c: a program over librdmacm and libibverbs that runs on sctpiw. It does
- * what the foreign end tells it (talk.h), on any number of connections, each with a thread and a
- * protection domain of its own.
+ * The other end of foreign.c: a program over librdmacm and libibverbs that runs on sctpiw. It
+ * executes the commands of the foreign end (talk.h), on any number of connections. Each connection
+ * has its own thread and protection domain.
  *
- * A connection is over when RDMA_CM_EVENT_DISCONNECTED has come, and every work request has
- * completed; both must happen. What came to pass is printed, one line for each connection. At last
- * it waits for SIGTERM: an RNIC that goes aborts its associations.
+ * A connection is over when RDMA_CM_EVENT_DISCONNECTED has arrived, and every work request has
+ * completed; both must happen. The result of each connection is printed on one line. At the end the
+ * program waits for SIGTERM, because the end of an RNIC aborts its associations.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -27,7 +27,7 @@
 #define RECEIVE_SIZE (LARGEST + 4096)
 #define SENDS 64
 #define FLOOD_SIZE 65536
-#define DEPTH 4 /* our IRD and ORD */
+#define DEPTH 4 /* the local IRD and ORD */
 #define CONNECTIONS 64
 
 struct conn {
@@ -41,15 +41,15 @@ struct conn {
 	struct ibv_mr *mr, *receive_mr, *answer_mr;
 	uint8_t *memory, *receives;
 	struct answer *answer;
-	unsigned int posted_sends, posted_receives; /* those that have not completed */
-	unsigned int completed;			    /* work requests, all in all */
-	enum ibv_wc_status error;		    /* the first one */
+	unsigned int posted_sends, posted_receives; /* not completed yet */
+	unsigned int completed;			    /* total of work requests */
+	enum ibv_wc_status error;		    /* the first error */
 	bool over;
-	struct ibv_wc kept[RECEIVES]; /* completions of receives that came while sends were awaited */
+	struct ibv_wc kept[RECEIVES]; /* receive completions that arrived before awaited sends */
 	unsigned int first_kept, n_kept;
 };
 
-/* The wr_id of a receive is its slot; that of a send has this bit. */
+/* The wr_id of a receive is its slot. The wr_id of a send has this bit. */
 #define A_SEND (1ull << 32)
 
 static bool listening, rejecting;
@@ -92,7 +92,7 @@ static void print_event(const struct rdma_cm_event *event)
 	    text ? (int)strnlen(text, param->private_data_len) : 0, text ? text : "");
 }
 
-/* Waits for this event. False: another one came. */
+/* Waits for this event. Returns false if another event arrives. */
 static bool await_event(struct rdma_event_channel *events, enum rdma_cm_event_type type)
 {
 	struct rdma_cm_event *event = next_event(events, rdma_event_str(type));
@@ -173,8 +173,9 @@ static struct ibv_wc next_completion(struct conn *c)
 }
 
 /*
- * Waits until all sends are done. False: the connection is over. A peer may have our Send, and its next
- * command may come, before we learn that it has: the packet that says so may be lost.
+ * Waits until all sends are done. Returns false if the connection is over. The peer's next command
+ * may arrive before the completion of the local Send: the packet with the acknowledgement may be
+ * lost.
  */
 static bool await_sends(struct conn *c)
 {
@@ -187,7 +188,7 @@ static bool await_sends(struct conn *c)
 	return !c->over;
 }
 
-/* Waits for the next Send. False: the connection is over. */
+/* Waits for the next Send. Returns false if the connection is over. */
 static bool await_receive(struct conn *c, struct ibv_wc *wc)
 {
 	if (c->n_kept && !c->over) {
@@ -201,7 +202,7 @@ static bool await_receive(struct conn *c, struct ibv_wc *wc)
 	return !c->over;
 }
 
-/* ------------------------------------------------------------------ what may be asked for */
+/* ------------------------------------------------------------------ commands */
 
 static bool send_answer(struct conn *c, uint32_t what, int status, uint32_t rkey)
 {
@@ -223,7 +224,7 @@ static bool send_answer(struct conn *c, uint32_t what, int status, uint32_t rkey
 
 static bool hello(struct conn *c, const struct command *cmd)
 {
-	if (c->mr) /* it was invalidated, and is registered anew */
+	if (c->mr) /* was invalidated; registers the memory again */
 		ibv_dereg_mr(c->mr);
 	c->mr = ibv_reg_mr(c->pd, c->memory, MEMORY,
 			   IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_READ |
@@ -266,7 +267,7 @@ static bool send_data(struct conn *c, const struct command *cmd)
 	}
 	fill(c->memory + cmd->offset, cmd->seed, cmd->length);
 	post(c, &wr);
-	if (!await_sends(c)) /* once they are done the memory may be used again */
+	if (!await_sends(c)) /* afterwards the memory may be used again */
 		return false;
 	wipe(c->memory, background, cmd->offset, cmd->length);
 	return send_answer(c, cmd->what, 0, 0);
@@ -357,7 +358,7 @@ static bool flood(struct conn *c, const struct command *cmd)
 	}
 }
 
-/* Does one command. False: the connection is over. */
+/* Executes one command. Returns false if the connection is over. */
 static bool obey(struct conn *c, const struct command *cmd)
 {
 	switch (cmd->what) {
@@ -380,7 +381,7 @@ static bool obey(struct conn *c, const struct command *cmd)
 		return flood(c, cmd);
 	case TALK_DISCONNECT:
 		check_zero(rdma_disconnect(c->id), "rdma_disconnect");
-		return true; /* next come the receives that are flushed */
+		return true; /* the flushed receives follow */
 	default:
 		fail("connection %u: command %u", c->number, cmd->what);
 	}
@@ -503,7 +504,7 @@ static void *connect_thread(void *arg)
 	check_zero(rdma_connect(c->id, &p), "rdma_connect");
 	if (await_event(c->events, RDMA_CM_EVENT_ESTABLISHED))
 		serve(c);
-	destroy(c); /* the event that came instead is in the log already */
+	destroy(c); /* another event arrived, which is already in the log */
 	return NULL;
 }
 
@@ -513,7 +514,7 @@ static void start(unsigned int i, void *(*thread)(void *))
 	check_zero(pthread_create(&conns[i].thread, NULL, thread, &conns[i]), "pthread_create");
 }
 
-/* Opens connections, of which at_once are open at any time. */
+/* Opens connections, at most at_once at a time. */
 static void connect_all(void)
 {
 	for (unsigned int i = 0; i < connections; i++) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The protocol of rping by hand: the client tells where its data is, and the server reads it; then
- * the client tells where it wants the data back, and the server writes it there.
+ * The protocol of rping: the client sends the place of its data, and the server reads the data.
+ * Then the client sends the place for the data, and the server writes it back.
  */
 #define _GNU_SOURCE
 #include <endian.h>

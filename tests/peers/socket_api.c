@@ -11,7 +11,7 @@
 #define BUFFER (1 << 20)
 
 static uint8_t buffer[BUFFER];
-static size_t filled; /* bytes of a message whose last part has not come */
+static size_t filled; /* bytes of a message whose last part is missing */
 static uint32_t adaptation;
 
 void api_set(int option, const void *value, socklen_t len, const char *what)
@@ -47,7 +47,7 @@ void api_configure(const struct stack_options *o)
 	want_event(SCTP_ADAPTATION_INDICATION, true);
 }
 
-/* The notification may lie at any address, behind the first part of a message. */
+/* Handles a notification. It may be at any address, after the first part of a message. */
 static enum stack_event notification(const uint8_t *p, size_t len)
 {
 	union sctp_notification n = { 0 };
@@ -123,7 +123,7 @@ struct sctp_sndinfo api_sndinfo(uint16_t stream, uint32_t ppid, bool ordered)
 	};
 }
 
-/* The event comes at once if nothing is outstanding when it is asked for, and only then. */
+/* The event follows immediately if nothing is outstanding at the request, but only then. */
 void stack_ask_dry(void)
 {
 	want_event(SCTP_SENDER_DRY_EVENT, false);
@@ -150,7 +150,7 @@ bool stack_awaits_shutdown_complete(void)
 	struct sctp_status st = { 0 };
 	socklen_t len = sizeof(st);
 
-	/* It fails once the association is no more. */
+	/* Fails once the association has ended. */
 	return !socket_get(SCTP_STATUS, &st, &len) && st.sstat_state == SCTP_SHUTDOWN_ACK_SENT;
 }
 

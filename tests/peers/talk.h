@@ -2,11 +2,11 @@
 #ifndef PEERS_TALK_H
 #define PEERS_TALK_H
 /*
- * The language in which the two ends talk in Sends: the foreign end tells what shall be done, and
- * rnic-side does it and answers. Both ends are on machines of the same byte order.
+ * The commands between the two ends, in Sends. The foreign end sends commands; rnic-side executes
+ * and answers them. Both ends are on machines of the same byte order.
  *
  * Each end has a memory of MEMORY bytes. All of it is background, pattern(0, i), except the range
- * in use, so that a byte which lands beside that range is found.
+ * in use. A byte written outside of the range is thus detected.
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -20,20 +20,20 @@
 #define RNIC_TEXT "sctpiw"
 
 enum talk {
-	TALK_HELLO = 1, /* the answer tells addr and rkey of rnic-side's memory */
+	TALK_HELLO = 1, /* the answer has addr and rkey of rnic-side's memory */
 	/*
-	 * Expect a Send of this length and pattern; the answer tells rkey if the Send invalidated
-	 * it.
+	 * Expects a Send of this length and pattern. The answer has the rkey if the Send
+	 * invalidated it.
 	 */
 	TALK_EXPECT,
-	TALK_SEND,	 /* Send length bytes of the pattern, then answer */
-	TALK_SEND_INV,	 /* the same with Invalidate of rkey, solicited */
-	TALK_FILL,	 /* write the pattern at offset */
-	TALK_CHECK,	 /* check that it is at offset and nothing beside it, then wipe it */
-	TALK_WRITE,	 /* RDMA Write the pattern to addr and rkey, then answer */
-	TALK_READ,	 /* RDMA Read from there in count pieces, check, then answer */
-	TALK_FLOOD,	 /* answer, then Write and Read there without end */
-	TALK_DISCONNECT, /* do not answer, but rdma_disconnect() */
+	TALK_SEND,     /* sends length bytes of the pattern, then answers */
+	TALK_SEND_INV, /* the same with Invalidate of rkey, solicited */
+	TALK_FILL,     /* writes the pattern at offset */
+	TALK_CHECK, /* checks the pattern at offset and the background elsewhere, then wipes it */
+	TALK_WRITE, /* RDMA Writes the pattern to addr and rkey, then answers */
+	TALK_READ,  /* RDMA Reads from there in count pieces, checks, then answers */
+	TALK_FLOOD, /* answers, then Writes and Reads there without end */
+	TALK_DISCONNECT, /* does not answer, but calls rdma_disconnect() */
 };
 
 /* A Send of the foreign end. */
@@ -50,13 +50,13 @@ struct command {
 /* A Send of rnic-side. */
 struct answer {
 	uint32_t what;	/* enum talk of the command */
-	int32_t status; /* 0: all was as it should be */
+	int32_t status; /* 0: success */
 	uint64_t addr;	/* TALK_HELLO: of its memory */
 	uint32_t rkey;
-	uint32_t size; /* bytes of that */
+	uint32_t size; /* bytes of that memory */
 };
 
-/* Returns byte i of the pattern that the seed tells. */
+/* Returns byte i of the pattern of a seed. */
 static inline uint8_t pattern(uint32_t seed, uint32_t i)
 {
 	uint32_t x = (i + 1) * 2654435761u ^ seed * 2246822519u;
@@ -64,7 +64,7 @@ static inline uint8_t pattern(uint32_t seed, uint32_t i)
 	return (uint8_t)(x >> 24 ^ x >> 11);
 }
 
-/* Write len bytes of a pattern to p; return whether they are there. */
+/* Write len bytes of a pattern to p; return true if p has these bytes. */
 static inline void fill(uint8_t *p, uint32_t seed, uint32_t len)
 {
 	for (uint32_t i = 0; i < len; i++)
@@ -85,7 +85,7 @@ static inline void wipe(uint8_t *memory, const uint8_t *background, uint32_t off
 	memcpy(memory + offset, background + offset, len);
 }
 
-/* Returns whether the pattern is at offset, and the background everywhere else. */
+/* True if the pattern is at offset, and the background everywhere else. */
 static inline bool intact(const uint8_t *memory, const uint8_t *background, uint32_t seed,
 			  uint32_t offset, uint32_t len)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* usrsctp: the SCTP of FreeBSD as a library, over what usrsctp_lower.h says. */
+/* usrsctp: the SCTP of FreeBSD as a library, over usrsctp_lower.h. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <netinet/in.h>
@@ -16,7 +16,7 @@
 const char stack_name[] = "usrsctp";
 
 static struct socket *listener, *sock;
-static int woken = -1; /* an eventfd that tells that something has happened to a socket */
+static int woken = -1; /* an eventfd that signals an event of a socket */
 
 static void wake(struct socket *so, void *arg, int flags)
 {
@@ -27,7 +27,7 @@ static void wake(struct socket *so, void *arg, int flags)
 		fail("eventfd: %s", strerror(errno));
 }
 
-/* Waits up to ms milliseconds; false: they are over. */
+/* Waits up to ms milliseconds. Returns false after a timeout. */
 static bool sleep_until_woken(int ms)
 {
 	struct pollfd p = { .fd = woken, .events = POLLIN };
@@ -73,8 +73,8 @@ static const struct sockaddr *open_socket(const struct stack_options *o, struct 
 	usrsctp_sysctl_set_sctp_sendspace(1 << 20);
 	usrsctp_sysctl_set_sctp_recvspace(1 << 20);
 	/*
-	 * As sctpiw does (RFC 7829). It then sends a HEARTBEAT at the first timeout, also when that was of a COOKIE ECHO
-	 * (see stack_connect()). So a program asks for it only where no packets are lost meanwhile.
+	 * Like sctpiw (RFC 7829). usrsctp then sends a HEARTBEAT at the first timeout, even of a
+	 * COOKIE ECHO (see stack_connect()). So use this option only while no packets are lost.
 	 */
 	if (o->leaves_paths)
 		usrsctp_sysctl_set_sctp_path_pf_threshold(0);
@@ -96,8 +96,8 @@ static void set_heartbeats(uint32_t flag)
 }
 
 /*
- * With an RTO as small as ours usrsctp may send a HEARTBEAT while its COOKIE ECHO is lost. To the peer that is out of
- * the blue, and it answers with an ABORT (RFC 9260 8.4), which usrsctp believes.
+ * With a small RTO, usrsctp may send a HEARTBEAT while its COOKIE ECHO is lost. For the peer this
+ * HEARTBEAT is out of the blue. The peer sends an ABORT (RFC 9260 8.4), which usrsctp accepts.
  */
 void stack_connect(const struct stack_options *o)
 {
@@ -107,7 +107,7 @@ void stack_connect(const struct stack_options *o)
 	set_heartbeats(SPP_HB_DISABLE);
 	if (usrsctp_connect(sock, (struct sockaddr *)(uintptr_t)address, len) &&
 	    errno != EINPROGRESS)
-		say("usrsctp_connect: %s", strerror(errno)); /* the event comes as well */
+		say("usrsctp_connect: %s", strerror(errno)); /* an event follows */
 }
 
 void stack_listen(const struct stack_options *o)
@@ -163,7 +163,7 @@ bool stack_send(uint16_t stream, uint32_t ppid, bool ordered, const void *data, 
 			return false;
 		if (now() > end)
 			fail("nothing of what is sent was acknowledged for %d s", PATIENCE);
-		usleep(1000); /* what arrives stays unread here, so that the eventfd would not sleep */
+		usleep(1000); /* unread data would end a wait for the eventfd immediately */
 	}
 	return true;
 }

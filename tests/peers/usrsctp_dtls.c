@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * usrsctp in DTLS 1.2 by OpenSSL (RFC 8261), with a key that both sides know (PSK). The side that connects is the client
- * of the handshake. OpenSSL is given datagrams one by one, by a thread that reads the UDP socket; packets of usrsctp leave by
- * whatever thread sends them.
+ * usrsctp in DTLS 1.2 by OpenSSL (RFC 8261), with a key shared by both sides (PSK). The side that
+ * connects is the client of the handshake. A thread reads the UDP socket and passes datagrams to
+ * OpenSSL one by one. Packets of usrsctp leave from their sending thread.
  */
 #define _GNU_SOURCE
 #include <arpa/inet.h>
@@ -21,10 +21,10 @@
 #include "socket_api.h"
 #include "usrsctp_lower.h"
 
-#define STEP 50 /* ms: how often timers of DTLS are looked at */
+#define STEP 50 /* ms: interval of the checks of DTLS's timers */
 #define HANDSHAKE_MTU 1200
 #define KEY_MAX 64
-/* Those that RFC 8261 leaves to choose from, which sctpiw has with shared keys. */
+/* The cipher suites that RFC 8261 permits and sctpiw has for shared keys. */
 #define CIPHERS "DHE-PSK-AES128-GCM-SHA256:DHE-PSK-AES256-GCM-SHA384:ECDHE-PSK-CHACHA20-POLY1305"
 
 static struct {
@@ -33,7 +33,7 @@ static struct {
 	bool connected; /* the socket knows the peer's address */
 	SSL *ssl;
 	pthread_mutex_t lock;	 /* of ssl, which one thread may use at a time */
-	const uint8_t *datagram; /* that OpenSSL has not taken yet; or NULL */
+	const uint8_t *datagram; /* not yet taken by OpenSSL; or NULL */
 	size_t datagram_len;
 	uint8_t cookie[16];
 	char identity[128];
@@ -45,7 +45,7 @@ static struct {
 
 /* ------------------------------------------------------------------ keys and cookies */
 
-/* Reads the first line of a key file of sctpiw's. */
+/* Reads the first line of a key file of sctpiw. */
 static void read_key(const char *path)
 {
 	char hex[2 * KEY_MAX + 1];
@@ -113,7 +113,7 @@ static int bio_read(BIO *bio, char *buf, int size)
 	return (int)len;
 }
 
-/* A datagram that cannot be sent is one that was lost. */
+/* A datagram that cannot be sent is lost. */
 static int bio_write(BIO *bio, const char *data, int len)
 {
 	(void)bio;
@@ -178,7 +178,7 @@ static void make_session(bool listens)
 		SSL_set_connect_state(dtls.ssl);
 }
 
-/* Looks at what a call of OpenSSL, which has not succeeded, has met. */
+/* Handles the error of an OpenSSL call. */
 static void look_at(int ret)
 {
 	switch (SSL_get_error(dtls.ssl, ret)) {
@@ -193,8 +193,8 @@ static void look_at(int ret)
 }
 
 /*
- * Goes on with the handshake, or reads a packet: returns its length, or 0 if there is none. What the thread has left
- * in the queue of errors does not belong to the next call.
+ * Continues the handshake, or reads a packet. Returns the packet's length, or 0 without a packet.
+ * Clears the thread's queue of errors for the next call.
  */
 static size_t go_on(uint8_t *packet, size_t size)
 {
@@ -219,7 +219,7 @@ static size_t go_on(uint8_t *packet, size_t size)
 	return 0;
 }
 
-/* Waits for a datagram, and takes it; or lets DTLS send its flight again, if it is time. */
+/* Waits for a datagram, and takes it, or lets DTLS repeat its flight when due. */
 static void serve(void)
 {
 	static uint8_t datagram[65536], packet[65536];
@@ -259,7 +259,7 @@ static void *serve_for_ever(void *arg)
 	return arg;
 }
 
-/* Takes a packet of usrsctp. What cannot be sent yet is lost, as in a network. */
+/* Takes a packet of usrsctp. A packet that cannot be sent yet is lost, as in a network. */
 static int output(void *arg, void *packet, size_t len, uint8_t tos, uint8_t df)
 {
 	(void)arg, (void)tos, (void)df;
@@ -271,9 +271,11 @@ static int output(void *arg, void *packet, size_t len, uint8_t tos, uint8_t df)
 	return 0;
 }
 
-/* ------------------------------------------------------------------ what usrsctp.c calls */
+/* ------------------------------------------------------------------ functions for usrsctp.c */
 
-/* The UDP socket: its own port is an option, and the peer's address is known to who connects. */
+/*
+ * Opens the UDP socket. Its own port is an option. The side that connects knows the peer's address.
+ */
 static void open_udp(bool listens)
 {
 	const struct stack_options *o = dtls.options;

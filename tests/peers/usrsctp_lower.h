@@ -2,21 +2,29 @@
 #ifndef PEERS_USRSCTP_LOWER_H
 #define PEERS_USRSCTP_LOWER_H
 /*
- * What carries the packets of usrsctp: its own UDP (usrsctp_udp.c), or DTLS in UDP (usrsctp_dtls.c). A call that fails
- * inside ends the program with a line that says what failed.
+ * The layer below usrsctp: its own UDP (usrsctp_udp.c), or DTLS in UDP (usrsctp_dtls.c). If an
+ * internal call fails, the program ends with a line that names the call.
  */
 #include <stdbool.h>
 #include <sys/socket.h>
 
 #include "stack.h"
 
-/* Starts usrsctp over it. `listens`: this side waits for the peer. The program calls it once, before the others. */
+/*
+ * Starts usrsctp over this layer. `listens`: this side waits for the peer. The program calls it
+ * once, before the other functions.
+ */
 void lower_start(const struct stack_options *o, bool listens);
-/* What usrsctp has to connect to or to bind to, valid for ever; its family is that of the socket. */
+/*
+ * Returns the address that usrsctp must connect or bind to, of the socket's family. It stays valid.
+ */
 const struct sockaddr *lower_address(socklen_t *len);
-/* Sets the options that a socket needs for it; socket_set() reaches that socket. */
+/* Sets the required options of a socket, by socket_set(). */
 void lower_configure(void);
-/* The associations are over. Ends what lower_start() has begun with the peer, as the options say. */
+/*
+ * Call this after the associations. Ends lower_start()'s session with the peer, as the options
+ * specify.
+ */
 void lower_end(void);
 
 #endif
