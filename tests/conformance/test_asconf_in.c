@@ -29,10 +29,7 @@ static void test_offer(void **state)
 	}
 }
 
-/*
- * An ABORT answers an offer of ASCONF without authentication, or with a Random Number of another
- * length.
- */
+/* An ABORT answers ASCONF without authentication, or with a wrong length of the Random Number. */
 static void test_broken_offers(void **state)
 {
 	static const uint8_t short_random[8] = { 0x80, 2, 0, 8 };
@@ -224,10 +221,7 @@ static struct path_addr at(uint8_t n)
 	return path;
 }
 
-/*
- * A new address gets only HEARTBEATs until it answers one. They go to the UDP port of the ASCONF
- * packet.
- */
+/* A new address gets only HEARTBEATs, to the UDP port of the ASCONF, until it answers one. */
 static void test_add(void **state)
 {
 	struct path_addr third = at(3), from = f.path;
@@ -331,10 +325,7 @@ static void test_replaced(void **state)
 	nothing();
 	answer_heartbeat(p, &third, 0);
 	assert_true(take_data() != 0); /* immediately, with the outstanding DATA */
-	/*
-	 * Late packets from the old address are dropped, without an ABORT, which would end the
-	 * association.
-	 */
+	/* Late packets from the old address are dropped. An ABORT would end the association. */
 	begin();
 	add_data(f.tsn);
 	send_from(&f.path);
@@ -347,10 +338,7 @@ static void test_replaced(void **state)
 	chunk_of(take(), 0, WIRE_SCTP_ABORT);
 }
 
-/*
- * A peer makes another host's address its primary address. This does not prevent an association
- * with that host.
- */
+/* A peer's primary address is another host's: an association with that host is possible. */
 static void test_not_that_host(void **state)
 {
 	struct path_addr third = at(3);
@@ -386,10 +374,7 @@ static void test_not_that_host(void **state)
 	assert_ptr_equal(sctp_assoc_find(f.ep, &third, sctp_assoc_remote_port(a), a->local_tag), a);
 }
 
-/*
- * The path in use is in doubt: HEARTBEATs from there are answered. Another path takes over once it
- * is confirmed.
- */
+/* While a path is in doubt, HEARTBEATs on it are answered. A confirmed path takes over. */
 static void test_doubt(void **state)
 {
 	struct path_addr third = at(3), fourth = at(4);
@@ -429,10 +414,7 @@ static void test_doubt(void **state)
 	assert_true(take_data() != 0);
 }
 
-/*
- * Establishes an association, whose peer replaces its only address by an ASCONF from the new
- * address.
- */
+/* Establishes an association. The peer replaces its only address, from the new address. */
 static void replace_only(const struct path_addr *third)
 {
 	asconf_establish();
@@ -444,10 +426,7 @@ static void replace_only(const struct path_addr *third)
 	send_from(third);
 }
 
-/*
- * The HEARTBEAT to the new address is lost. Another HEARTBEAT follows, however much the peer sends
- * from there.
- */
+/* The HEARTBEAT to the new address is lost. Another follows, whatever the peer sends. */
 static void test_replaced_with_loss(void **state)
 {
 	struct path_addr third = at(3);
@@ -577,10 +556,7 @@ static void test_too_many(void **state)
 	asconf_error_in(take(), i, 1, WIRE_SCTP_CAUSE_ADDRESS);
 }
 
-/*
- * A repeated ASCONF gets the same answer again, and is not applied again. An ASCONF out of order is
- * dropped.
- */
+/* A repeated ASCONF is answered again, but not applied. One out of order is dropped. */
 static void test_serials(void **state)
 {
 	struct packet first, *p;
@@ -644,10 +620,7 @@ static void test_no_amplifier(void **state)
 	nothing();
 }
 
-/*
- * Unknown requests are reported as their type demands. An unknown address cannot become the primary
- * address.
- */
+/* Unknown requests are reported as their type demands. Unknown addresses cannot be primary. */
 static void test_odd_requests(void **state)
 {
 	ROWS("5061-5.2-04 5061-5.4-01");
