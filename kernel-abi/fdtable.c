@@ -38,7 +38,7 @@ static void *map_zeroed(size_t len)
  */
 static _Atomic(_Atomic uint32_t *) mark_page;
 static _Atomic uint32_t marks; /* marks given to this process and its ancestors */
-static _Atomic bool wiped;     /* by the kernel; otherwise only by libc's fork() */
+static _Atomic bool wiped;     /* by the kernel; if false, only by libc's fork() */
 
 static void after_fork_in_child(void)
 {
@@ -46,8 +46,8 @@ static void after_fork_in_child(void)
 }
 
 /*
- * Returns true if the kernel wipes the page (Linux 4.14). qemu-user accepts any advice and ignores
- * most: then returns false.
+ * Requests that the kernel wipes the page in children (Linux 4.14). Returns false if this fails.
+ * qemu-user accepts any advice and ignores most; then also returns false.
  */
 static bool wipe_in_children(void *page, size_t len)
 {

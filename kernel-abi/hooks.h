@@ -6,8 +6,8 @@
  * this library may serve. In all other cases, the hook calls the next definition of its name.
  *
  * The hook must use exactly its own name, even where libc has two names for one function. Other
- * libraries that replace functions (fakeroot, the sanitizers) call one of the two from the other. A
- * hook that did the reverse would start an endless recursion.
+ * libraries that replace functions (fakeroot, the sanitizers) implement one of the two names by the
+ * other. A hook that did the reverse would start an endless recursion.
  *
  * The other files of this library serve these calls. They reach the real functions through libc.h.
  * Hooks may run before this library's constructor, in signal handlers and in the child of a

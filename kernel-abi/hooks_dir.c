@@ -45,8 +45,8 @@ static int own_fd_named(const char *name)
 }
 
 /*
- * True if an entry of the open directory is a descriptor of the RNIC. The program must take such a
- * number for unused (hooks_fd.c): programs count descriptors to find leaks.
+ * True if an entry of the open directory is a descriptor of the RNIC. Such a number must appear
+ * unused (hooks_fd.c): programs count descriptors to find leaks.
  */
 static inline bool is_hidden(int dirfd, const char *name)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Hooks on functions that start a program. They only print a warning. A program that sets
- * LD_PRELOAD for another program, and drops the previous value, takes the device away from the
- * latter. The warning names this cause. No warning is printed if LD_PRELOAD is unset or empty,
- * since this is deliberate.
+ * Hooks on functions that start a program. They only print a warning. If a program sets LD_PRELOAD
+ * for another program, and drops the previous value, that program loses the device. The warning
+ * names this cause. No warning is printed if LD_PRELOAD is unset or empty, since this is
+ * deliberate.
  */
 #define _GNU_SOURCE
 #include "hooks.h"

@@ -152,7 +152,7 @@ static __attribute__((noinline)) int close_ours(int fd)
 }
 
 /*
- * True if fd is a descriptor of the RNIC. The application must take such numbers for unused. A
+ * True if fd is a descriptor of the RNIC. To the application, such numbers must appear unused. A
  * program that closes all unknown descriptors must not close the RNIC's, nor reuse their numbers. A
  * program that counts its open descriptors looks for leaks (hooks_dir.c).
  */

@@ -35,7 +35,7 @@ static int take_segment(struct dl_phdr_info *info, size_t size, void *arg)
 	return 0;
 }
 
-/* Two threads at once find the same segment. */
+/* Two threads that call this at once find the same segment. */
 void librdmacm_find(void)
 {
 	uintptr_t function;

@@ -78,8 +78,8 @@ int rnic_own_fd(unsigned int first, unsigned int last)
 }
 
 /*
- * Two threads at once load the same file and find the same table. So no lock is needed, and a
- * fork() in another thread cannot leave a lock held.
+ * Two threads that call this at once load the same file and find the same table. So no lock is
+ * needed, and a fork() in another thread cannot leave a lock held.
  */
 const struct sctpiw_rnic_api *rnic_load(void)
 {

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # The files of a device in /sys and /dev, like those of the kernel's siw. Contents that depend on
-# the host (GUIDs, GIDs) or change (the port's state, most counters) are made by open(); here they
-# are placeholders. A counter that is not counted stays 0.
+# the host (GUIDs, GIDs) or change (the port's state, most counters) are placeholders: open()
+# generates them. A counter that is not counted stays 0.
 set(SCTPIW_SYSROOT ${CMAKE_LIBRARY_OUTPUT_DIRECTORY}/sysroot)
 
 # Writes only changed files: the time of a directory is a device's identity to libibverbs.

@@ -167,7 +167,8 @@ static int query_info(const struct ucma_request *rq, uint32_t id, struct rnic_ad
 }
 
 /*
- * Makes a path with a hop limit beyond the link, so that address handles made from it have the GID.
+ * Fills in a path record with a hop limit for routed packets, so that address handles made from it
+ * have the GID.
  */
 static void copy_path(struct ib_user_path_rec *rec, const struct rnic_path *path)
 {

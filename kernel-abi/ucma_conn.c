@@ -22,7 +22,7 @@
 #define REJ_VENDOR_OPTION 35
 /*
  * Times of ucma_let_taker_return(), in ns: the maximum wait for the taker after an event, and the
- * pauses between looks at its state. A taker that is found asleep TIMES_ASLEEP times running will
+ * pauses between looks at its state. A taker that is found asleep TIMES_ASLEEP times in a row will
  * not return: waiting for a lock or a page takes less time.
  */
 #define TAKER_TIME 100000000
@@ -318,8 +318,8 @@ int ucma_get_event(const struct ucma_request *rq, const void *in)
 			break;
 		idmap_unreserve(node);
 		/*
-		 * is_meant() may have skipped the check of the descriptor, and another file must
-		 * not be waited for.
+		 * is_meant() may have skipped the check of the descriptor: do not wait for another
+		 * file.
 		 */
 		if (ret == -EAGAIN)
 			ret = fdtable_is_stale(rq->fd, rq->kf) ? -EBADF :

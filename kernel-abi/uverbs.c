@@ -178,7 +178,10 @@ int uverbs_open(int flags)
 	fd = memfd_create("uverbs0", MFD_CLOEXEC | MFD_ALLOW_SEALING);
 	if (fd < 0) {
 		ret = -errno;
-		/* A limit of open files is reported to the program; a sandbox needs the line. */
+		/*
+		 * The program itself reports EMFILE. Other errors come from a sandbox, and need a
+		 * line.
+		 */
 		if (ret != -EMFILE)
 			rnic_complain("memfd_create()", strerror(-ret));
 		return ret;

@@ -10,7 +10,7 @@ LOG_END=40 # lines of a log that are shown when a stage fails
 # True if a changing line may be drawn: not in a file or in the log of a CI job.
 on_terminal() { [ -t 2 ] && [ "${TERM:-dumb}" != dumb ] && [ -z "${NO_COLOR:-}" ] && [ -z "${CI:-}" ]; }
 
-# Prints seconds in words, in the accuracy of an estimate.
+# Prints a duration in words, as precise as an estimate.
 in_words() { # SECONDS
 	if [ "$1" -lt 100 ]; then echo "$1 s"
 	elif [ "$1" -lt 6000 ]; then echo "$((($1 + 30) / 60)) min"

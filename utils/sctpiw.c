@@ -37,7 +37,7 @@
 #include "launcher/unused.h"
 #include "util/printable.h"
 
-#define MISTYPED 2 /* wrong letters of a command for which another is suggested */
+#define MISTYPED 2 /* maximum wrong letters of a command for a suggestion */
 
 #define COMPLAINT_LEN 4096
 
@@ -287,7 +287,7 @@ static const struct {
 };
 enum { N_COMMANDS = sizeof(commands) / sizeof(commands[0]) };
 
-/* Returns the index of the command. On error, prints a line on standard error and returns -1. */
+/* Returns the index of the command. On error, calls complain() and returns -1. */
 static int find_command(const char *word)
 {
 	const char *names[N_COMMANDS], *nearest;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* The RNIC's own descriptors: the program must take their numbers for unused. */
+/* The RNIC's own descriptors: to the program, their numbers must appear unused. */
 #define _GNU_SOURCE
 #include <dirent.h>
 #include <errno.h>

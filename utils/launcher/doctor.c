@@ -115,8 +115,8 @@ static bool take_host(struct doctor *d, char *word)
 }
 
 /*
- * Parses [HOST[:PORT]] [-- CMD ARG...], or PORT with --listen. On error, prints a line on standard
- * error and returns false.
+ * Parses [HOST[:PORT]] [-- CMD ARG...], or PORT with --listen. On error, calls complain() and
+ * returns false.
  */
 static bool take_words(struct doctor *d, int argc, char **argv)
 {

@@ -52,7 +52,7 @@ static int send_message(struct doctor_probe *p, enum doctor_type type, size_t le
 		memcpy(CMSG_DATA(c), &segment, sizeof(segment));
 	}
 	ret = sys_sendmsg(p->fd, &msg, MSG_NOSIGNAL);
-	/* A call reports ICMP errors of earlier datagrams. This datagram is then not sent yet. */
+	/* A call may report an ICMP error of an earlier datagram instead of sending this one. */
 	if (ret < 0 && ret != -EAGAIN)
 		ret = sys_sendmsg(p->fd, &msg, MSG_NOSIGNAL);
 	return ret < 0 && ret != -EAGAIN ? (int)ret : 0;

@@ -10,8 +10,8 @@
 /*
  * Sets the variables that lead to the parts. Appends to LD_PRELOAD and RDMAV_DRIVERS, only once.
  * ASAN_OPTIONS and TSAN_OPTIONS get the options that programs with sanitizers need to start. A path
- * that its variable cannot contain gets a link (link.h). If the link cannot be made, or without
- * memory, prints a line on standard error and returns false.
+ * that its variable cannot contain gets a link (link.h). Returns false when out of memory, or after
+ * complain() if a path cannot be used.
  */
 bool environment_set(const struct parts *parts);
 

@@ -122,8 +122,8 @@ static bool is_number(const char *word, unsigned long max, unsigned long *number
 }
 
 /*
- * Writes the request for the rules in a text, after a check. On error, prints a line on standard
- * error and returns false.
+ * Writes the request for the rules in a text, after a check. On error, calls complain() and returns
+ * false.
  */
 static bool request_rules(const char *text, char request[ROOM])
 {
@@ -153,10 +153,7 @@ static bool request_rules(const char *text, char request[ROOM])
 	return !ret && *separator == ';';
 }
 
-/*
- * Writes the request for the words after PID. On error, prints a line on standard error and returns
- * false.
- */
+/* Writes the request for the words after PID. On error, calls complain() and returns false. */
 static bool make_request(char **words, char request[ROOM])
 {
 	bool removes = words[0] && !strcmp(words[0], "remove");

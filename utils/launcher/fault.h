@@ -5,7 +5,7 @@
 
 /*
  * words: those after the options, up to NULL: PID, then rules, `list`, `remove N` or `remove all`.
- * Returns the exit status. On failure, prints a line on standard error.
+ * Returns the exit status. On failure, calls complain().
  */
 int fault_run(char **words);
 /* Prints the syntax of rules. */

@@ -53,7 +53,7 @@ static bool is_json(const char *p)
 	return ok && !strcmp(p, "}}");
 }
 
-/* True if the line "process" has this number alone, and for all other lines. */
+/* Returns false only for a line "process" without exactly this number. */
 static bool is_of(const char *line, bool json, pid_t pid)
 {
 	const char *kind = json ? "{\"process\":" : "process\t";

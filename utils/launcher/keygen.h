@@ -5,7 +5,7 @@
 
 /*
  * words: those after the options, up to NULL: the file, or none for standard output. Returns the
- * exit status. On failure, prints a line on standard error.
+ * exit status. On failure, calls complain().
  */
 int keygen_run(char **words);
 

@@ -12,7 +12,7 @@
 /*
  * Writes another path of the file to out, without any of the separators. Makes the necessary link,
  * in a directory that only this user can change. The link stays, as running programs may need it.
- * On error, prints a line on standard error and returns false.
+ * On error, calls complain() and returns false.
  */
 bool link_path(const char *path, const char *separators, char out[PATH_MAX]);
 

@@ -151,7 +151,7 @@ static const struct option own_options[] = {
 	{ "error", required_argument, NULL, OPT_ERROR },
 };
 enum { OWN_OPTIONS = sizeof(own_options) / sizeof(own_options[0]) };
-#define MISTYPED 2 /* wrong letters of an option's name for which another name is suggested */
+#define MISTYPED 2 /* maximum wrong letters of an option's name for a suggestion */
 enum { ALL_OPTIONS = OWN_OPTIONS + CONFIG_SETTINGS };
 
 #define MAX_MOST 1000000u /* runs */
@@ -269,8 +269,8 @@ static int refuse_forgotten(const char *option)
 }
 
 /*
- * If the word after a flag could be its value, prints a line on standard error and returns false.
- * getopt_long() treats such a word as CMD.
+ * If the word after a flag could be its value, calls complain() and returns false. getopt_long()
+ * treats such a word as CMD.
  */
 static bool flag_is_clear(int setting, int argc, char **argv)
 {

@@ -44,8 +44,8 @@ extern const struct options_of options_of_run, options_of_env, options_of_list, 
 
 /*
  * Parses the options of a command; argv[0] is its name. The words after the options begin at
- * optind. Checks the settings and puts them into the environment. Returns 0. On error, prints a
- * line on standard error and returns the exit status.
+ * optind. Checks the settings and puts them into the environment. Returns 0. On error, calls
+ * complain() and returns the exit status.
  */
 int options_take(const struct options_of *of, int argc, char **argv, struct options *out);
 

@@ -26,8 +26,8 @@ static bool find_at(char *out, const char *dir, const char *relative)
 }
 
 /*
- * Finds a library relative to dir, the launcher's directory. On error, prints a line on standard
- * error and returns false.
+ * Finds a library relative to dir, the launcher's directory. On error, calls complain() and returns
+ * false.
  */
 static bool find_library(char *out, const char *dir, const char *name)
 {

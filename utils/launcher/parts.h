@@ -19,14 +19,13 @@ struct parts {
 
 /*
  * Finds the parts. provider: the path of another provider to use, or NULL. If a part is missing,
- * prints a line on standard error and returns false.
+ * calls complain() and returns false.
  */
 bool parts_find(struct parts *parts, const char *provider);
 
 /*
  * Writes the path of this program, without links: the target of /proc/self/exe, or without /proc
- * the path by which the program was executed. On error, prints a line on standard error and returns
- * false.
+ * the path by which the program was executed. On error, calls complain() and returns false.
  */
 bool parts_self(char self[PATH_MAX]);
 

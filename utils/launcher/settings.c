@@ -89,7 +89,7 @@ void settings_warn(void)
 	}
 }
 
-/* A misspelt name or address leaves the host without a further path. */
+/* Warns of a misspelt name or address, which adds no path. */
 static void warn_paths(const struct config_paths *paths)
 {
 	for (unsigned int i = 0; i < paths->n; i++) {

@@ -20,11 +20,11 @@ void settings_options(struct option out[CONFIG_SETTINGS + 1], int first);
 
 /*
  * Sets the i-th setting of the table. For a flag, value may be NULL, which means yes. If the value
- * is invalid, prints a line on standard error and returns false.
+ * is invalid, calls complain() and returns false.
  */
 bool settings_take(int i, const char *value);
 
-/* Sets --config FILE. On error, prints a line on standard error and returns false. */
+/* Sets --config FILE. On error, calls complain() and returns false. */
 bool settings_take_file(const char *path);
 
 /* Prints a warning for each environment variable with a misspelt name of sctpiw's. */
@@ -32,7 +32,7 @@ void settings_warn(void);
 
 /*
  * Checks all settings together, if the command line has any, so that errors are printed before CMD
- * opens the device. On error, prints a line on standard error and returns false.
+ * opens the device. On error, calls complain() and returns false.
  */
 bool settings_check(void);
 
@@ -47,8 +47,7 @@ bool settings_choose_seed(void);
 
 /*
  * Truncates the files of --capture and --trace, since processes append to them, and removes the
- * older files of a capture with --capture-size. On error, prints a line on standard error and
- * returns false.
+ * older files of a capture with --capture-size. On error, calls complain() and returns false.
  */
 bool settings_make_files(void);
 

@@ -2,8 +2,7 @@
 /*
  * "sctpiw stat" and "sctpiw counters": print the data of processes with the device. pid: the only
  * process to query; 0: all of this user. The functions that print return the exit status. They
- * return EXIT_FAILURE if no process has answered, or one has not, and print a line on standard
- * error.
+ * return EXIT_FAILURE if no process has answered, or one has not, and call complain().
  */
 #ifndef UTILS_LAUNCHER_STAT_H
 #define UTILS_LAUNCHER_STAT_H
@@ -25,8 +24,8 @@ int counters_run(pid_t pid, bool json);
 /* ---- common functions ---- */
 
 /*
- * Gets the answers, which the caller frees by ask_free(). Without any answer, prints a line on
- * standard error and returns false.
+ * Gets the answers, which the caller frees by ask_free(). Without any answer, calls complain() and
+ * returns false.
  */
 bool stat_ask(pid_t pid, const char *request, struct answers *out);
 /* Returns the exit status after the answers were printed. */

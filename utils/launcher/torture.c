@@ -46,7 +46,9 @@ static double now(void)
 
 static volatile sig_atomic_t running; /* the process group of the program; 0: none */
 
-/* The terminal's signals do not reach the program, which has a process group of its own. */
+/*
+ * Kills the program, which the terminal's signals do not reach: it has a process group of its own.
+ */
 static void end_with_program(int sig)
 {
 	if (running > 0)
@@ -144,8 +146,7 @@ static void attend(pid_t pid, int fd, double timeout, struct outcome *o)
 }
 
 /*
- * Runs the program with this rule, which may be "". On error, prints a line on standard error and
- * returns false.
+ * Runs the program with this rule, which may be "". On error, calls complain() and returns false.
  */
 static bool run_once(const char *rule, char **argv, double timeout, struct outcome *o)
 {
@@ -271,8 +272,8 @@ static int torture_calls(const struct options *options, char **argv, struct coun
 }
 
 /*
- * Checks that the program succeeds without faults. Returns 0. On failure, prints a line on standard
- * error and returns the exit status.
+ * Checks that the program succeeds without faults. Returns 0. On failure, calls complain() and
+ * returns the exit status.
  */
 static int try_out(const struct options *options, char **argv)
 {
