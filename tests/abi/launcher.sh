@@ -85,7 +85,7 @@ expect 2 "--capture $tmp/link: a symbolic link" set_run --capture "$tmp/link" tr
 [ "$(cat "$tmp/mine")" = mine ] || { echo "--capture follows a symbolic link"; failed=1; }
 printf 'log = info\nllp = tcp\n' >"$tmp/conf"
 expect 2 "$tmp/conf:2: llp = tcp is not understood" set_run --config "$tmp/conf" true
-# Wrong settings outside the command line do not prevent CMD, which may not need them.
+# Wrong settings outside the command line do not prevent the start of CMD, which may not need them.
 expect 0 "" env SCTPIW_CONFIG="$tmp/conf" "$sctpiw" run --provider "$fake" true
 expect 0 "" env SCTPIW_LLP=tcp "$sctpiw" run --provider "$fake" true
 # The file is truncated each time.

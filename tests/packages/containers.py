@@ -146,7 +146,7 @@ def try_debian(podman):
     count = look_at_image(podman, "Containerfile.debian")
     if count - len(layers(podman, DEBIAN)) != 2:
         raise Failure(f"Containerfile.debian: {count} layers, which are not two more than the base")
-    # Without the entry point, as by podman exec, the device exists only in "sctpiw run".
+    # Without the entry point, as in podman exec, only "sctpiw run" provides the device.
     expect(podman.run("-c", "! ibv_devinfo && sctpiw run -- ibv_devinfo", options=["--entrypoint=sh"]), "PORT_ACTIVE", "exec")
 
 
@@ -220,8 +220,8 @@ def try_devcontainer(podman, place):
 
 
 def try_fedora(podman, place):
-    """Builds Containerfile.fedora on a Debian that has dnf's packages. Tests the order of its commands, and all
-    paths."""
+    """Builds Containerfile.fedora on a Debian with the packages that dnf would install. Tests the order of its
+    commands, and all their paths."""
     (place / "dnf").write_text(DNF)
     (place / "rpmbuild").write_text(RPMBUILD)
     output(["cp", ROOT / "redhat/macros", place])

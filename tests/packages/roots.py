@@ -5,7 +5,7 @@
 mmdebstrap makes a root for each suite. In a copy of the first root, `./build.sh deb` installs missing packages, and
 builds the packages from the tarball of build/dist; lintian checks them. Each root gets an older version of the
 packages, and an upgrade. The tests of debian/tests run there as an ordinary user, in their own network namespace with
-only lo. Then the packages are removed. No file may remain, neither of the older version nor for a purge. With
+only lo. Then the packages are removed. No file of either version may remain, and no package may need a purge. With
 --thorough, the packages are built once more and compared (reproduce.py). Another copy of the first root then builds
 and tests the packages for Fedora with `./build.sh rpm`. Needs root, and Debian's package servers."""
 
