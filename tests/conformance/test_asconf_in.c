@@ -338,7 +338,7 @@ static void test_replaced(void **state)
 	chunk_of(take(), 0, WIRE_SCTP_ABORT);
 }
 
-/* A peer's primary address is another host's: an association with that host is possible. */
+/* An association is possible with a host whose address another peer claimed as its primary one. */
 static void test_not_that_host(void **state)
 {
 	struct path_addr third = at(3);
@@ -426,7 +426,7 @@ static void replace_only(const struct path_addr *third)
 	send_from(third);
 }
 
-/* The HEARTBEAT to the new address is lost. Another follows, whatever the peer sends. */
+/* The HEARTBEAT to the new address is lost. Another HEARTBEAT follows, whatever the peer sends. */
 static void test_replaced_with_loss(void **state)
 {
 	struct path_addr third = at(3);
@@ -556,7 +556,7 @@ static void test_too_many(void **state)
 	asconf_error_in(take(), i, 1, WIRE_SCTP_CAUSE_ADDRESS);
 }
 
-/* A repeated ASCONF is answered again, but not applied. One out of order is dropped. */
+/* A repeated ASCONF is answered again, but not applied. An ASCONF out of order is dropped. */
 static void test_serials(void **state)
 {
 	struct packet first, *p;

@@ -156,7 +156,7 @@ void open_sessions(void)
 		prepare(&peers[i], i);
 }
 
-/* Ends all sessions from this side, or makes the peer end them. */
+/* Ends a session from this side, or makes the peer end it. */
 static void close_session(struct peer *p, bool by_them)
 {
 	if (by_them)

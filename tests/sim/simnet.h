@@ -91,7 +91,7 @@ struct simnet_ops {
 	void (*unreachable)(void *ctx, const struct path_addr *to, int error, const uint8_t *quoted,
 			    size_t len, uint64_t now);
 	/*
-	 * ICMP reports that a packet with DF was too long for a link, and quotes its begin. May be
+	 * ICMP reports that a packet with DF was too long for a link, and quotes its start. May be
 	 * NULL.
 	 */
 	void (*too_big)(void *ctx, const struct path_addr *to, uint32_t mtu, const uint8_t *quoted,

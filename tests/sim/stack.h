@@ -197,7 +197,7 @@ struct stack_layer {
 	void (*input)(struct stack_node *n, const struct path_addr *path, const uint8_t *data,
 		      size_t len);
 	/*
-	 * Handles a packet quoted by ICMP. Returns true if begin and *len now contain the begin of
+	 * Handles a packet quoted by ICMP. Returns true if begin and *len now contain the start of
 	 * the packet inside. size: of the room at begin. unreachable: -errno, or 0.
 	 */
 	bool (*quoted)(struct stack_node *n, const struct path_addr *to, int unreachable,
