@@ -66,7 +66,8 @@ def slices(trace, other):
 
 
 def third_quarter(pieces, worker):
-    """The pieces of the third quarter of a worker's accesses: the worker has all resources, and does not end yet."""
+    """The pieces of the third quarter of a worker's accesses, when the worker has all its resources and does not end
+    yet."""
     total, done = sum(count[worker] for count, _ in pieces), 0
     if not total:
         raise Failure(f"thread {worker} has left no trace")
@@ -115,7 +116,7 @@ def wait_for_trace(program, trace):
 
 
 def traced(link, number, operation):
-    """Runs two threads on number engines. Returns their trace as slices()."""
+    """Runs two threads on `number` engines. Returns their trace as slices()."""
     other = MAIN + number + 1
     with tempfile.TemporaryDirectory(prefix="sctpiw-e2e-") as directory:
         path = pathlib.Path(directory, "trace")

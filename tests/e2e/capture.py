@@ -198,7 +198,7 @@ def fill_disk(link, size, options, last):
 
 
 def disk_full(link):
-    """On a full disk the capture ends alike, and the file has no partial block."""
+    """On a full disk, the capture also ends with a log line, and the file has no partial block."""
     fill_disk(link, "300k", "", "")
 
 

@@ -130,7 +130,7 @@ def rping_server(link, port, *options):
 
 
 def serves(link):
-    """A program listens, also afterwards. A stopped program looks like a firewall."""
+    """A program listens, and still does after the doctor's run. A stopped program looks like a firewall."""
     port = free_port()
     server = rping_server(link, port)
     for _ in range(2):

@@ -37,7 +37,7 @@ class Pair:
         return int(re.search(rf"^\s*{name}: (\d+)", self.ask(program, "counters"), re.M)[1])
 
     def fired(self, rule=1):
-        """The number of events with this fault, and of events that matched a rule of the client."""
+        """Two counts for a rule of the client: events with the fault, and all events that matched."""
         fired, seen = re.search(rf"^{rule}: fired (\d+) of (\d+) times", self.ask(self.client, "fault", "list"), re.M).groups()
         return int(fired), int(seen)
 
@@ -95,7 +95,7 @@ def corrupted(link):
 
 
 def sealed(link):
-    """Data that is damaged before the checksum arrives, and the program notices. Outgoing and incoming."""
+    """Data is damaged before its checksum is computed, and the program notices. Outgoing and incoming."""
     for way in "out", "in":
         rule = f"packets {way} chunk data, after 500 kB: corrupt before checksum bytes 8, at most 3 times"
         with pinging(link, rule, asked=False) as pair:

@@ -71,7 +71,6 @@ def garbage(link):
 
 
 def bound_ports(pid):
-    """The UDP ports that a process has bound."""
     inodes = set()
     for fd in harness.pathlib.Path(f"/proc/{pid}/fd").iterdir():
         with harness.contextlib.suppress(OSError):
@@ -257,7 +256,6 @@ class Peer:
                     return value
 
     def call(self, address, port, streams=64):
-        """Opens an association."""
         self.to, self.peer_port = (address, port), port
         self.send(sctp.init(self.tag, self.rwnd, streams, streams, self.tsn, sctp.ADAPTATION), 0)
         answer = self.await_chunk(sctp.INIT_ACK)
@@ -414,7 +412,7 @@ class Asker(Peer):
     PACKET = 50  # Initiates in a packet
 
     def __init__(self, link, port, tells, undecided):
-        """`tells`: the peer acknowledges DATA. undecided: requests without an answer, if it does."""
+        """If `tells`, the peer acknowledges DATA, and `undecided` requests get no answer."""
         super().__init__(link)
         self.tells = tells
         self.aborted = False

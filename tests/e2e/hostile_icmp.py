@@ -30,7 +30,7 @@ WORDS = 0, 1, 40, 68, 552, 576, 1279, 1280, 0xFFFFFFFF
 
 
 def wrap(source, destination, packet):
-    """The contents of the IP packet."""
+    """The payload of the IP packet."""
     return struct.pack("!HHHH", source, destination, 8 + len(packet), 0) + packet if UDP else packet
 
 
@@ -61,7 +61,8 @@ class Wire:
                 found.append((len(frame) - 14, frame[at:]))
 
     def quote(self, peer, tag, first=sctp.DATA, before=b"", protocol=PROTOCOL):
-        """A packet of the victim to the peer, as a router quotes it. before: bytes before the packet."""
+        """A packet of the victim to the peer, as a router quotes it. before: bytes between the IP header and the
+        packet."""
         body = before + wrap(self.port, peer.port, struct.pack("!HHII", self.port, peer.port, tag, 0) +
                              sctp.chunk(first, 3, bytes(1000)))
         if self.link.family == 6:

@@ -146,7 +146,7 @@ def chunks_of(packet):
 
 
 class Peer:
-    """A peer by hand. Its attributes control pump(): acknowledge, answer HEARTBEATs, close."""
+    """A peer that a test controls. Its attributes select the work of pump(): acknowledge, answer HEARTBEATs, close."""
 
     def __init__(self, link, address=None, port=0):
         self.link = link
@@ -248,7 +248,6 @@ class Peer:
         return sctp.init(self.tag, self.rwnd, streams, inbound or streams, self.tsn, parameters)
 
     def call(self, port, parameters=sctp.ADAPTATION, streams=64, address=None):
-        """Opens an association."""
         self.to = (address or self.link.address, port)
         for _ in range(10):  # answers to one address are limited
             self.send(self.init(parameters, streams), 0)

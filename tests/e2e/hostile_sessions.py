@@ -20,7 +20,7 @@ MIB = 1 << 20
 
 
 def half_sends(link):
-    """Incomplete Sends take receives of an SRQ. All receives return, however the sessions end.
+    """Incomplete Sends take receives of an SRQ. The server gets all receives back, however the sessions end.
 
     One QP leaves some receives to other QPs (RFC 5042 6.4.3 leaves the rest to the program).
     """

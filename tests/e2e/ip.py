@@ -186,8 +186,8 @@ def out_of_the_blue(link):
 
 
 def first_answer(link, s, packets, port, seconds=10):
-    """The first packet for that port. The socket also gets packets of busy programs, and may lose packets: sends
-    repeatedly."""
+    """The first packet for that port. Sends repeatedly, as the socket also gets packets of busy programs, and may lose
+    some."""
     end = time.monotonic() + seconds * harness.SLOW
     while time.monotonic() < end:
         for packet in packets:

@@ -98,7 +98,8 @@ def audible(link, device):
     link.deliver(device)
 
 
-# Functions to take a link away and back: hosts see the change of the interface if TOLD, and see nothing if UNTOLD.
+# Functions that take a link down, and back up. Hosts see the change of the interface if TOLD, and see nothing if
+# UNTOLD.
 TOLD, UNTOLD = (down, up), (silent, audible)
 
 

@@ -27,8 +27,8 @@ def migrates(how):
         how[1](link, "veth0")
         client.expect(30)
         told = [line for line in client.output().splitlines() if line in ("armed", "migrated", "done")]
-        # If the address was away with its link, the peer requests it after its return, whether the QP is armed by then
-        # or not.
+        # A link that goes may take its address along. After its return, the peer requests this path, whether the QP is
+        # armed or not.
         if told not in (["armed", "migrated", "armed", "migrated", "done"],
                         *([["armed", "migrated", "migrated", "done"]] if how is paths.TOLD else [])):
             raise Failure(f"the client said {told}")

@@ -139,8 +139,8 @@ static void completions(struct connection *c)
 }
 
 /*
- * Uses the server's private data: length of the memory's descriptor, this descriptor, the
- * configuration's descriptor.
+ * Writes and flushes the block. The server's private data is the length of its memory's descriptor,
+ * this descriptor, and its configuration's descriptor.
  */
 static void write_block(struct connection *c)
 {

@@ -90,7 +90,7 @@ class Relay(threading.Thread):
     def __init__(self, family):
         super().__init__(daemon=True)
         self.outside = socket.socket(family, socket.SOCK_DGRAM)
-        # On lo, datagrams have source and destination addresses with a GID.
+        # On lo, datagrams go from and to the host's address that has a GID.
         self.outside.bind(("", 0))
         self.port = self.outside.getsockname()[1]
         self.inside = socket.socket(family, socket.SOCK_DGRAM)

@@ -193,7 +193,7 @@ static void drain(void)
 		die("ibv_poll_cq");
 }
 
-/* Frees the connections that are over and have no receives out of use. */
+/* Frees the connections that are over, once all their receives are posted again. */
 static void forget(void)
 {
 	for (struct connection **at = &connections; *at;) {

@@ -392,8 +392,8 @@ HOSTILE_ANSWERS = [  # options of sctpiw stat, the answer, the pause before a re
 
 
 def hostile_answers(link, directory):
-    """Answers of another user's process to root harm neither the terminal, nor readers of JSON, nor memory. They take
-    no long time."""
+    """Answers of another user's process to root are quick, and harm neither the terminal, nor readers of JSON, nor
+    memory."""
     if os.geteuid():
         raise Skip("needs root to be two users")
     need("setpriv")

@@ -187,7 +187,7 @@ static void exchange_addresses(void)
 	free(peer);
 }
 
-/* Returns when both sides are here. Until then, the peer may need this worker's progress. */
+/* Returns once both sides have called it. Until then, the peer may need this worker's progress. */
 static void meet(void)
 {
 	char here = 1;

@@ -625,7 +625,6 @@ static void test_destroy_while_connecting(void)
 		cm_destroy(b);
 	}
 	cm_transfer(l.a, l.b);
-	/* It is the first request of its association, and gets no answer. */
 	cm_link_close(&l);
 }
 

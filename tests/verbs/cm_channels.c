@@ -296,7 +296,7 @@ static void *use_bad_addresses(void *arg)
 		0x10,
 		(uintptr_t)memory,
 		(uintptr_t)memory + (size_t)page - 2,
-#ifndef SCTPIW_SANITIZED /* AddressSanitizer's memcpy() reads its shadow first, which lacks these */
+#ifndef SCTPIW_SANITIZED /* AddressSanitizer has no shadow for these addresses */
 #ifdef __x86_64__
 		UINT64_C(0x0000800000000000),
 		UINT64_C(0x8000000000000000),
@@ -334,8 +334,8 @@ static void on_fault(int sig)
 }
 
 /*
- * Returns EFAULT, as the kernel's device does, however the program handles fault signals. A child
- * sets other handlers.
+ * The error is EFAULT, as with the kernel's device, whatever handlers of fault signals the program
+ * has. A child sets its own handlers.
  */
 static void test_bad_addresses(void)
 {

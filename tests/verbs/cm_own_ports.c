@@ -11,7 +11,6 @@
 #define ADDR(ss) ((struct sockaddr *)&(ss))
 #define SHARING 5
 
-/* Connects ids to the listener at this port. */
 static void connect_all(struct rdma_event_channel *channel, uint16_t port, struct rdma_cm_id **ids)
 {
 	struct sockaddr_storage to = cm_loopback(AF_INET, port);
@@ -23,7 +22,6 @@ static void connect_all(struct rdma_event_channel *channel, uint16_t port, struc
 	}
 }
 
-/* Accepts n connections. */
 static void accept_all(struct rdma_event_channel *channel, struct rdma_cm_id **ids)
 {
 	for (int i = 0; i < SHARING; i++) {

@@ -340,7 +340,10 @@ static void test_fork(void)
 	cm_link_close(&l);
 }
 
-/* In a child process: a connection with all objects, which still exist when the process ends. */
+/*
+ * Makes a connection with all objects. Then a child does the same, for depth generations, while
+ * they exist.
+ */
 static void connect_anew(struct ibv_context *before, int depth)
 {
 	struct cm_link l;

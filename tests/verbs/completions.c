@@ -391,7 +391,7 @@ static void send_long(struct side *from, struct side *to, uint64_t id, unsigned 
 }
 
 /*
- * Transfers data in both directions of a connection. sends: also a Send, which needs that b has no
+ * Transfers data in both directions of a connection. sends: also a Send from a; b must have no
  * waiting Sends of a.
  */
 static void goes_on(struct pair *p, bool sends, unsigned int seed)

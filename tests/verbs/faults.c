@@ -93,7 +93,6 @@ static void expect_port_event(struct ibv_context *ctx, enum ibv_event_type type)
 	ibv_ack_async_event(&event);
 }
 
-/* The port goes down, and comes back. */
 static void test_port_down(void)
 {
 	struct ibv_port_attr attr;

@@ -10,7 +10,9 @@
 
 /* ---- asynchronous events ---- */
 
-/* Informational events leave the QP unchanged. The event of a fatal error does not. */
+/*
+ * Informational events leave the QP in RTS. The event of a fatal error moves it to the error state.
+ */
 static void test_qp(void)
 {
 	const enum ibv_event_type types[] = { IBV_EVENT_COMM_EST, IBV_EVENT_SQ_DRAINED,

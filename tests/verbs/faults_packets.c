@@ -80,7 +80,7 @@ static void test_corrupt(void)
 	CHECK_EQ(counter("sctp_bad_packets"), 4);
 }
 
-/* Only the program detects the damage, or a parser of a header that is invalid. */
+/* Only the program detects the damage, unless a header is invalid. */
 static void test_corrupt_before_checksum(void)
 {
 	struct ibv_wc wc;

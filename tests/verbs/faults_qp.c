@@ -57,8 +57,8 @@ static void expect_end(struct side *s, enum ibv_wc_status blamed)
 }
 
 /*
- * Adds a rule at run time, with the port of b in it. b also sends DATA, and a rule without a port
- * would also match that at a.
+ * Adds a rule at run time, with the port of b in it. b also sends DATA, which a rule without a port
+ * would match at a.
  */
 static void add_rule(const struct pair *p, const char *text)
 {

@@ -310,7 +310,7 @@ static void test_late(void)
 	pair_close(&p);
 }
 
-/* Completions are held until four wait, and then come together. Or they come after the time. */
+/* Completions are held until four wait, or until the time is over. Then they come together. */
 static void test_gather(void)
 {
 	struct ibv_wc wc[8];

@@ -154,9 +154,8 @@ static void *wait_for_ever(void *unused)
 }
 
 /*
- * Not under ThreadSanitizer, which ignores calls in the preload library. A thread that is cancelled
- * there does not end this state. ThreadSanitizer reports this, and needs descriptors for its
- * report.
+ * Not under ThreadSanitizer, which ignores calls in the preload library, and reports a thread that
+ * is cancelled there. The report needs descriptors.
  */
 static void cancel(pthread_t thread)
 {

@@ -186,7 +186,7 @@ static struct ibv_send_wr make_message(struct sender *t, struct ibv_sge *sge)
 	};
 }
 
-/* Posts messages by one call: all but the last ones have later ones. */
+/* Posts messages by one call, so that most messages have later ones in the queue. */
 static void fill_queue(struct sender *t)
 {
 	static struct ibv_send_wr wr[QUEUE];

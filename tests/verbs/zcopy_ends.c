@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* ALSO: zcopy_ends_lossy -- --lossy */
 /*
- * The end of a deep queue of long messages during transmission, or of the right to Reads that are
+ * A deep queue of long messages ends during transmission, or peers lose the right to Reads that are
  * under way. From then on, the memory belongs to the application, which overwrites it at once: no
  * peer ever gets the new bytes. With --lossy, nothing has arrived until then, and all data must be
  * retransmitted.
@@ -62,7 +62,7 @@ static void unmap(uint8_t **map)
 	*map = NULL;
 }
 
-/* Posts messages by one call: all but the last ones have later ones. */
+/* Posts messages by one call, so that most messages have later ones in the queue. */
 static void post_all(struct ends *e, uint32_t rkey)
 {
 	static struct ibv_send_wr wr[DEPTH];
