@@ -68,7 +68,7 @@ CLEAN = (
     "tests/bench/test_report.py",
     "tests/build_progress.py",
     "tests/conformance/",
-    "tests/e2e/CMakeLists.txt",
+    "tests/e2e/",
     "tests/fixture/",
     "tests/fuzz/",
     "tests/packages/",
@@ -78,7 +78,7 @@ CLEAN = (
     "tests/style/",
     "tests/uml/",
     "tests/unit/",
-    "tests/verbs/CMakeLists.txt",
+    "tests/verbs/",
     "utils/",
 )
 PRODUCT = ("providers/", "kernel-abi/", "utils/")
