@@ -24,8 +24,8 @@ struct disposition {
 
 struct claim {
 	_Atomic(bool (*)(int, siginfo_t *, void *)) handler; /* the RNIC's; NULL: not claimed */
-	_Atomic(const struct disposition *) app;	     /* the application's */
-	_Atomic pid_t pid;				     /* the process that claimed it */
+	_Atomic(const struct disposition *) app;
+	_Atomic pid_t pid; /* the process that claimed it */
 };
 
 #define RECORDS 64

@@ -45,7 +45,6 @@ struct ends {
 	struct ibv_sge source[WINDOW_MAX], sink[WINDOW_MAX];
 };
 
-/* The work of each thread. */
 static struct {
 	enum ibv_wr_opcode opcode;
 	bool bounces;
@@ -212,7 +211,6 @@ static void make_qp_of(struct ends *e, struct rdma_cm_id *id, struct ibv_qp **ma
 	*made = id->qp;
 }
 
-/* Makes and connects both queue pairs. */
 static void connect_by_cm(struct ends *e)
 {
 	struct rdma_conn_param param = { .responder_resources = 16,

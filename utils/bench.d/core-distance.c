@@ -54,7 +54,6 @@ static void choose(int processor[2])
 	}
 }
 
-/* Makes this thread run on one processor. */
 static void pin(int processor)
 {
 	cpu_set_t one;

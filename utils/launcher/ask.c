@@ -32,7 +32,6 @@ enum outcome {
 	ASK_NONSENSE, /* invalid answer, or answer without an end */
 };
 
-/* An answer that is being received. */
 struct incoming {
 	int fd;
 	pid_t pid;

@@ -7,7 +7,6 @@
 #include <stddef.h>
 #include <sys/types.h>
 
-/* The answer of a process. */
 struct answer {
 	pid_t pid;
 	char *text; /* whole lines without the line that ends the answer, and a final zero */

@@ -51,7 +51,6 @@ static bool has_socket(const char *pid, const char *socket)
 	return found;
 }
 
-/* Writes the name of a process. */
 static void read_name(const char *pid, char name[17])
 {
 	char path[64];

@@ -8,7 +8,6 @@
  * Returns the exit status. On failure, calls complain().
  */
 int fault_run(char **words);
-/* Prints the syntax of rules. */
 void fault_help(void);
 
 #endif

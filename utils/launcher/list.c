@@ -23,7 +23,6 @@
 #define TREE "/sys/class/infiniband"
 #define TEXT_LEN 128 /* bytes of a file's text or of a name, with a final zero */
 
-/* Format and state of the output. */
 struct printer {
 	bool json;
 	unsigned int devices;

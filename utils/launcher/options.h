@@ -13,14 +13,14 @@
 struct options {
 	const char *provider; /* the file of --provider, or NULL */
 	bool help;	      /* --help was given: print the help only */
-	bool json;	      /* --json was given */
-	bool listen;	      /* --listen was given */
-	bool verbose;	      /* --verbose was given */
-	double timeout;	      /* the seconds of --timeout */
-	unsigned int max;     /* the number of --max */
-	const char *error;    /* the errno of --error */
-	double watch;	      /* the seconds of --watch; 0: not given */
-	pid_t pid;	      /* the process on the command line; 0: none */
+	bool json;
+	bool listen;
+	bool verbose;
+	double timeout; /* seconds */
+	unsigned int max;
+	const char *error; /* an errno */
+	double watch;	   /* the seconds of --watch; 0: not given */
+	pid_t pid;	   /* the process on the command line; 0: none */
 };
 
 /* The options that a command accepts, for its help and its errors. */

@@ -21,7 +21,6 @@
 #define LINE_MAX_BYTES 4096 /* of a program's output line; the rest of a longer line is ignored */
 #define FIRED "sctpiw: fault 1 (line 1) fired for the 1st time"
 
-/* The result of a run. */
 struct outcome {
 	bool fired, hung;
 	char call[64]; /* the call that failed */
@@ -29,7 +28,6 @@ struct outcome {
 	double seconds;
 };
 
-/* Number of runs with each result. */
 struct counts {
 	unsigned int runs, succeeded, failed, crashed, hung;
 };
@@ -86,7 +84,6 @@ static void look_at_line(struct outcome *o, const char *line)
 		snprintf(o->call, sizeof(o->call), "%.*s", (int)strcspn(call + 1, "]"), call + 1);
 }
 
-/* A line that is being read. */
 struct line {
 	char text[LINE_MAX_BYTES];
 	size_t len;
