@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""The commands in documents do what the documents describe: each block of commands of README.md and docs/guide.md, and
-of the EXAMPLES of the manual pages, is a case.
+"""The commands in documents do what the documents describe. A case is a block of commands in README.md, in
+docs/guide.md, or in the EXAMPLES of a manual page.
 
 A block is indented by four columns, or fenced as a language of the shell. A block is a script or a session. In a
 session, lines after "$ " are typed, lines after "server$ " and "client$ " on two hosts. Lines below a command are its

@@ -13,8 +13,8 @@ from harness import BUILD, DEVICE, ROOT, Failure, Skip, need, start
 SCTPIW = BUILD / "bin/sctpiw"
 TESTS = ROOT / "tests"
 FIXTURE = TESTS / "verbs/fixture"
-# A program of tests/verbs, built without a sanitizer, and the tests of it that run here: connections, data both ways,
-# and several threads that post and poll.
+# A program of tests/verbs, built without a sanitizer, and its tests that run here. They cover connections, data both
+# ways, and several threads that post and poll.
 SOURCES = [TESTS / "verbs/transfer.c", FIXTURE / "fixture.c"]
 PROGRAM = [BUILD / "bin/verbs_transfer", "send_recv", "stream_of_sends", "write_and_read", "many_reads", "fence",
            "unsignaled", "threads"]

@@ -259,7 +259,7 @@ def become(user):
 
 
 def start(name, argv, link=None, side="client", rdma=True, user=None, env=None, options=()):
-    """Starts argv on one side of the link: under `sctpiw run` with its options if rdma, and as a user id if given."""
+    """Starts argv on one side of the link. rdma: under `sctpiw run` with these options. user: with this user id."""
     wrap = list(link.enter(side)) if link else []
     if user is not None and os.geteuid() == 0:
         wrap += become(user)

@@ -200,8 +200,8 @@ static struct rpma_conn *connect_one(const char *address, const char *port, unsi
 }
 
 /*
- * Waits for the completions of the send and, if receive is true, of the receive: by the channel of
- * both queues, or by each queue's channel.
+ * Waits for the completions of the send and, if receive is true, of the receive. They come by the
+ * channel of both queues, or by each queue's channel.
  */
 static void wait_for_completions(struct rpma_conn *conn, uint32_t number, enum ibv_wc_opcode sent,
 				 bool receive)

@@ -41,9 +41,9 @@ def run(mode, size, echo=False, preload=False):
     """The messages arrive at the server's queue pair, not at the UDP socket, which only introduces both sides.
 
     With echoes, the client ends after the last echo. Without echoes, it prints the number of messages that the server
-    had at the last question, which may be lower. Until the client has its address handle, its messages go to the UDP
-    socket, and a thread of the server posts them to the server's own queue pair. Messages that the client posts itself
-    may overtake them, including that question.
+    had at the last question, which may be lower. Before the client has its address handle, its messages go to the UDP
+    socket. A thread of the server posts them to the server's own queue pair. Messages that the client posts itself may
+    overtake them, including that question.
     """
     def case(link):
         argv = [*(apps.preloaded() if preload else []), "udpong", "-T", mode]

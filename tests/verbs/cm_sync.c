@@ -184,7 +184,7 @@ static int listening(struct sockaddr_storage *addr)
 
 /*
  * librdmacm has one thread for all pending connections of a process. That thread may wait for a
- * sending socket, while raccept() of the peer's end waits for the thread: then that end would never
+ * sending socket, while raccept() of the peer's end waits for the thread. Then that end would never
  * receive.
  */
 static pthread_barrier_t accepted;

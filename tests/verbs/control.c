@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
  * The control socket of this process: its answers about known objects, to several clients, while
- * other threads work; and clients that it does not serve.
+ * other threads work. Also clients that it does not serve.
  */
 #define _GNU_SOURCE
 #include "child.h"

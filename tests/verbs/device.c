@@ -21,7 +21,7 @@ static void read_file(const char *name, char *text, size_t len)
 }
 
 /*
- * The vendor is a locally administered OUI, which no other vendor has: programs work around the
+ * The vendor is a locally administered OUI, which no other vendor has. Programs work around the
  * behaviour of certain vendors' devices, including software devices.
  */
 static void test_vendor(void)

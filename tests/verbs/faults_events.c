@@ -105,7 +105,7 @@ static void test_srq(void)
 
 /* ---- rdma_cm ---- */
 
-/* A lost event: neither side gets the end of the connection. */
+/* A lost event: neither side gets DISCONNECTED. */
 static void test_drop(void)
 {
 	struct cm_link l;

@@ -149,7 +149,7 @@ static void expect_woken(struct two *t, uint64_t wr_id)
 }
 
 /*
- * The QP whose completion blocks another QP's completion is destroyed: this completion becomes
+ * A QP is destroyed whose completion blocks that of another QP. The blocked completion becomes
  * available, with an event.
  */
 static void test_freed(void)

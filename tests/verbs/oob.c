@@ -233,8 +233,8 @@ static void test_peer_ends(void)
 }
 
 /*
- * The same two QPs are connected many times, in either order, whether the peer has noticed the end
- * of the old session or not.
+ * The same two QPs are connected many times, in either order. The peer may or may not have noticed
+ * the end of the old session.
  */
 static void test_again(void)
 {
