@@ -320,7 +320,7 @@ HOOK void free(void *block)
 
 	if (unlikely(!hooks_known(HOOKS_free)) && !find_free())
 		return;
-	if (likely(!api)) {
+	if (likely(!api || !block)) {
 		REAL(free)(block);
 		return;
 	}

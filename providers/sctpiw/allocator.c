@@ -76,6 +76,8 @@ void *__wrap_realloc(void *p, size_t n)
 
 void __wrap_free(void *p)
 {
+	if (!p)
+		return;
 	if (arena_has(p, 1))
 		arena_free(p);
 	else

@@ -327,13 +327,13 @@ static bool push(struct iw_cq *cq, struct iw_shard *shard, const struct iw_cqe *
 
 bool iw_cq_push(struct iw_cq *cq, struct iw_shard *shard, const struct iw_cqe *cqe, bool solicited)
 {
-	bool pushed;
+	bool pushed, shared = cq->shared;
 
-	if (!cq->shared)
-		return push(cq, shard, cqe, solicited);
-	enter(cq);
+	if (shared)
+		enter(cq);
 	pushed = push(cq, shard, cqe, solicited);
-	leave(cq);
+	if (shared)
+		leave(cq);
 	return pushed;
 }
 
