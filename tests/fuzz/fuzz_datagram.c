@@ -4,8 +4,8 @@
  * Strangers send any datagrams (wire/datagram.h) to ports of UD queue pairs and to a multicast
  * group. Meanwhile, an application posts receives and moves its QPs. Each datagram must arrive
  * according to docs/wire.md, or be counted with the reason of its loss. This program determines the
- * expected result independently. Only bytes of posted receives may change. Nothing is sent but one
- * reply to a Room Request, which is shorter.
+ * expected result independently. Only bytes of posted receives may change. Only Room Requests and
+ * requests of rdma_cm have an answer, which is shorter than the request.
  */
 #include "fixture/datagram_host.h"
 #include "fixture/input.h"
@@ -13,6 +13,7 @@
 #include "iwarp/qp.h"
 #include "util/sockaddr.h"
 #include "wire/room.h"
+#include "wire/sidr.h"
 
 #define STEPS 120
 #define UDS 3	  /* QPs of type UD: 0 and 1 have their own receives, 2 has an SRQ */
@@ -280,8 +281,7 @@ static void expect_reply(const struct path_addr *from, const uint8_t *packet, si
 }
 
 /*
- * True for a request or reply of rdma_cm, which another program tests. Here no id listens or has
- * sent a request.
+ * True for a request or reply of rdma_cm. Here no id listens or has sent a request.
  */
 static bool is_idle_request(const struct endpoint *ep, const uint8_t *packet, size_t len)
 {
@@ -293,14 +293,30 @@ static bool is_idle_request(const struct endpoint *ep, const uint8_t *packet, si
 	       get_be16(packet + 2) == ep->bound.port && wire_sctp_checksum_ok(packet, len);
 }
 
+/* No id listens, so that the answer to a request is a short refusal, and a reply has no answer. */
+static void expect_refusal(const struct path_addr *from, const uint8_t *packet, size_t len)
+{
+	must(h->sent == (packet[17] == 2));
+	if (!h->sent)
+		return;
+	must(h->sent_bytes == 48 && h->sent_bytes < len && wire_sctp_checksum_ok(h->packet, 48));
+	must(!memcmp(&h->sent_to, from, sizeof(*from)) && !memcmp(h->packet + 20, packet + 20, 8));
+	must(!memcmp(h->packet, packet + 2, 2) && !memcmp(h->packet + 2, packet, 2));
+	must(h->packet[17] == 3 && h->packet[44] == WIRE_SIDR_UNSUPPORTED);
+	h->sent = 0;
+	h->sent_bytes = 0;
+}
+
 static void expect(const struct endpoint *ep, const struct path_addr *from, const uint8_t *packet,
 		   size_t len)
 {
 	bool own = from->remote.b[15] == 1;
 	struct wire_ud u;
 
-	if (is_idle_request(ep, packet, len))
+	if (is_idle_request(ep, packet, len)) {
+		expect_refusal(from, packet, len);
 		return;
+	}
 	if (is_room(ep, packet, len)) {
 		expect_reply(from, packet, len);
 		return;
