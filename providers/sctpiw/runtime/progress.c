@@ -292,10 +292,7 @@ static void readdress(struct shard *s)
 	loop_finish(s);
 }
 
-/*
- * Runs the shard until nothing more is received. Sets *received to progress.received. Returns false
- * if the shard is dead.
- */
+/* Runs the shard until nothing is received. Sets *received. Returns false if the shard is dead. */
 static bool serve(struct shard *s, uint64_t *received)
 {
 	bool more, dead;
