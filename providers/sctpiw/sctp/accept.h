@@ -12,14 +12,20 @@
 
 struct sctp_in;
 
-/* Answers a packet of exactly one INIT: with an INIT ACK, an ABORT, or not at all. */
+/*
+ * Answers a packet that has an INIT and no other chunk. The answer is an INIT ACK, an ABORT or
+ * nothing.
+ */
 void sctp_accept_init(struct sctp_in *in, const struct wire_sctp_chunk *c);
-/* Answers such an INIT with an ABORT: no endpoint has its port. */
+/*
+ * Answers an INIT for a port without an endpoint with an ABORT. The INIT must be the packet's only
+ * chunk.
+ */
 void sctp_accept_refuse(struct sctp_in *in, const struct wire_sctp_chunk *c);
 /*
  * Handles a COOKIE ECHO that begins a packet. Returns true if the rest of the packet belongs to
- * in->a, which may be new (rx->up) or restarted (rx->restart). Returns false if the packet must be
- * dropped.
+ * in->a. That association may be new (rx->up is set) or restarted (rx->restart is set). Returns
+ * false if the packet must be dropped.
  */
 bool sctp_accept_cookie(struct sctp_in *in, const struct wire_sctp_chunk *c);
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Changes of addresses while an association is up (RFC 5061). The peer receives requests about
- * local addresses that come or go. An address that the peer adds becomes a path, which carries only
- * HEARTBEATs until one was answered. Requests go only to a peer that has offered the extension.
- * Guarded by the caller's lock.
+ * Changes of addresses while an association is up (RFC 5061). The local side sends the peer
+ * requests to add new local addresses and to delete lost ones. An address that the peer adds
+ * becomes a path. The path carries only HEARTBEATs until one of them was answered. Requests go only
+ * to a peer that has offered the extension. Guarded by the caller's lock.
  */
 #ifndef SCTPIW_SCTP_ASCONF_H
 #define SCTPIW_SCTP_ASCONF_H
@@ -19,8 +19,8 @@ struct sctp_assoc;
 struct sctp_in;
 
 /*
- * The contents of a local ASCONF. It is kept unchanged until it is answered (5.1 B4). Correlation
- * IDs count from 1 in this order: add, del, set primary.
+ * The contents of a local ASCONF. The contents stay unchanged until the peer answers (5.1 B4).
+ * Correlation IDs count from 1: first the additions, then the deletions, then Set Primary.
  */
 struct sctp_asconf_request {
 	uint32_t serial;
@@ -29,17 +29,23 @@ struct sctp_asconf_request {
 	struct ip_addr add[SCTP_LOCALS_MAX];
 	unsigned int dels;
 	struct ip_addr del[SCTP_LOCALS_MAX];
-	struct ip_addr heir;   /* replaces sctp_handshake.local, if that is deleted; or zero */
+	/* new sctp_handshake.local, once the peer has accepted it; zero: no change */
+	struct ip_addr heir;
 	bool set_primary;      /* the ASCONF has a Set Primary for heir */
 	struct ip_addr left;   /* local address of the path in use when the ASCONF was made */
-	bool sent;	       /* the last attempt to send it had a path */
+	bool sent;	       /* true if the last attempt to send the ASCONF found a path */
 	struct ip_addr source; /* source address of that attempt */
 	uint64_t sent_at;      /* time of that attempt */
-	bool hastened;	       /* sent again, or about to be, before T4 expires: once only */
-	unsigned int path;     /* path of that attempt, an index modulo the number of paths */
+	/* the ASCONF was sent again, or will be, before T4 expires: only once per T4 */
+	bool hastened;
+	/* index of the path of that attempt, modulo the number of paths */
+	unsigned int path;
 };
 
-/* Answers kept: a packet may have several requests, and may be retransmitted (5.2 E1-ext, E2). */
+/*
+ * Number of kept answers. A packet may have several requests, and may be retransmitted. Each
+ * request then gets the same answer as before (5.2 E1-ext, E2).
+ */
 #define SCTP_ASCONF_ACKS 4u
 
 struct sctp_asconf {
@@ -47,52 +53,67 @@ struct sctp_asconf {
 	uint32_t next;			 /* Sequence Number of the next ASCONF */
 	uint32_t peer;			 /* Sequence Number of the peer's last ASCONF */
 	/*
-	 * The answers to the peer's last ASCONFs, by Sequence Number modulo their number, or NULL.
+	 * The answers to the peer's last ASCONFs; NULL: none. Index: Sequence Number modulo
+	 * SCTP_ASCONF_ACKS.
 	 */
 	struct {
 		uint8_t *p;
 		size_t len;
 	} ack[SCTP_ASCONF_ACKS];
-	bool settled; /* the address of the association's setup was local when it came up */
-	struct ip_addr origin; /* that address, even after it was replaced */
-	bool refused; /* the peer has refused something: no request until local addresses change */
-	bool unknown; /* the peer does not support these requests: no more are sent */
-	bool no_primary;     /* the same for Set Primary */
-	uint64_t gone_since; /* when a known address ceased to be local, ns; 0: all are */
-	uint64_t claim_at;   /* no address that the peer adds gets a HEARTBEAT earlier, ns */
+	/* the local address of the setup belonged to this host when the association came up */
+	bool settled;
+	/* local address of the setup, even after another address has replaced it */
+	struct ip_addr origin;
+	/* the peer has refused a request: send no other until local addresses change */
+	bool refused;
+	bool unknown;	 /* the peer does not support these requests: send no more of them */
+	bool no_primary; /* the peer does not support Set Primary */
+	/* time when an address known to the peer ceased to be local, ns; 0: all are local */
+	uint64_t gone_since;
+	/* earliest time of a HEARTBEAT to the next address that the peer adds, ns */
+	uint64_t claim_at;
 };
 
 /*
- * Resets everything once the peer's Initial TSN is known: both sides count from their TSNs on (5.1
- * A2), and nothing is outstanding.
+ * Resets the state when the peer's Initial TSN becomes known. The Sequence Numbers of each side
+ * start at its Initial TSN (5.1 A2). No request is outstanding afterwards.
  */
 void sctp_asconf_reset(struct sctp_assoc *a);
-/* Called when the association comes up. */
+/* Called when the association comes up: sends the first request, if one is necessary. */
 void sctp_asconf_start(struct sctp_assoc *a, uint64_t now);
-/* Sends changes of local addresses or routes to the peer, if necessary. */
+/*
+ * Called after local addresses or routes have changed: sends a request to the peer, if necessary.
+ */
 void sctp_asconf_readdress(struct sctp_assoc *a, uint64_t now);
 /*
- * Called when a packet of the peer comes to that local address while a request is outstanding. If
- * the request adds the address, the peer has received the request, and its answer was lost. The
- * request is then sent once more, as nothing may leave from the address before the answer. T4
- * continues to run, and handles the rest: other destinations, at growing intervals.
+ * Called when a packet of the peer arrives at `local` while a request is outstanding. If the
+ * request adds `local`, the peer has performed the request, and its answer was lost. The request is
+ * then sent again at once, because DATA must not leave from `local` before the answer. T4 continues
+ * to run: its expirations try other destinations, at growing intervals.
  */
 void sctp_asconf_heard(struct sctp_assoc *a, const struct ip_addr *local, uint64_t now);
-/* SCTP_TIMER_ASCONF has expired. */
+/* Called when SCTP_TIMER_ASCONF has expired. */
 void sctp_asconf_timeout(struct sctp_assoc *a, uint64_t now);
 /*
- * Writes the ASCONF for SCTP_PEND_ASCONF, after its AUTH, at p. Returns the length of both in bytes
- * and sets *to. Returns 0 if there is none, or no path for it.
+ * Writes an AUTH chunk and the ASCONF for SCTP_PEND_ASCONF at p. Returns the length of both in
+ * bytes, and sets *to. Returns 0 if no request is outstanding, or if no path can carry it.
  */
 size_t sctp_asconf_put(struct sctp_assoc *a, uint8_t *p, uint64_t now, struct path_addr *to);
 /*
- * True if the peer may treat packets from this local address as out of the blue, and answer with an
- * ABORT. The peer does not know the address, or was requested to delete it (5.3 F4).
+ * True if the peer may treat packets from this local address as out of the blue, and answer them
+ * with an ABORT. This holds for an address that the peer does not know, and for one that an
+ * outstanding request deletes (5.3 F4).
  */
 bool sctp_asconf_is_foreign(const struct sctp_assoc *a, const struct ip_addr *local);
-/* Handles an ASCONF-ACK. May end the association (5.3 F0). */
+/*
+ * Handles an ASCONF-ACK. May end the association: an answer to a request that was never sent is a
+ * protocol violation (5.3 F0).
+ */
 void sctp_asconf_ack(struct sctp_in *in, const struct wire_sctp_chunk *c);
-/* Handles the peer's report of an unknown chunk, whose header is quoted (5.1 A9). */
+/*
+ * Handles the peer's report of an unknown chunk. quoted has the first len bytes of that chunk (5.1
+ * A9).
+ */
 void sctp_asconf_reported(struct sctp_assoc *a, const uint8_t *quoted, size_t len);
 void sctp_asconf_fini(struct sctp_assoc *a);
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * An association: its life, lookup and events. Each module keeps its state in a struct of its own,
- * declared in its header. The caller's lock guards all of it. A call that may end the association
- * is marked in its comment. Afterwards the state is SCTP_CLOSED, and only the event that reports
- * the end is left.
+ * An association: its life, lookup and events. Each module keeps its state in its own struct, which
+ * its header declares. The caller's lock guards all of these structs. The comment of a function
+ * says if the function may end the association. The state is then SCTP_CLOSED, and the association
+ * only waits until the user has fetched the event that reports the end.
  */
 #ifndef SCTPIW_SCTP_ASSOC_H
 #define SCTPIW_SCTP_ASSOC_H
@@ -25,7 +25,10 @@
 #include "sctp/window.h"
 #include "sctp/zcopy.h"
 
-/* In the order of RFC 9260 4: all states from SCTP_ESTABLISHED on are up. */
+/*
+ * The states of RFC 9260 4, in its order. In all states from SCTP_ESTABLISHED on, the association
+ * is up.
+ */
 enum sctp_state {
 	SCTP_CLOSED,
 	SCTP_COOKIE_WAIT,
@@ -40,7 +43,7 @@ enum sctp_state {
 /* Sets of states, for sctp_in_states(). */
 #define SCTP_IN(state) (1u << (state))
 #define SCTP_STATES_SETUP (SCTP_IN(SCTP_COOKIE_WAIT) | SCTP_IN(SCTP_COOKIE_ECHOED))
-/* DATA may leave, and SACKs count (RFC 9260 6). */
+/* States in which DATA may be sent, and SACKs are processed (RFC 9260 6). */
 #define SCTP_STATES_SEND                                                                           \
 	(SCTP_IN(SCTP_ESTABLISHED) | SCTP_IN(SCTP_SHUTDOWN_PENDING) |                              \
 	 SCTP_IN(SCTP_SHUTDOWN_RECEIVED))
@@ -48,7 +51,7 @@ enum sctp_state {
 	(SCTP_IN(SCTP_ESTABLISHED) | SCTP_IN(SCTP_SHUTDOWN_PENDING) | SCTP_IN(SCTP_SHUTDOWN_SENT))
 #define SCTP_STATES_UP (SCTP_STATES_SEND | SCTP_STATES_RECEIVE | SCTP_IN(SCTP_SHUTDOWN_ACK_SENT))
 
-/* Counters for sctp_assoc_inspect(), of rare events: see struct sctp_assoc_info. */
+/* Counters of rare events, for sctp_assoc_inspect(): see struct sctp_assoc_info. */
 struct sctp_assoc_counts {
 	uint64_t lost, resent, timeouts;
 };
@@ -63,22 +66,25 @@ struct sctp_assoc {
 	struct list_node ready_node; /* in sctp.ready */
 	struct list_node event_node; /* in sctp.events */
 	struct list_node asked_node; /* in sctp.asked */
-	unsigned int events;	     /* bits 1 << enum sctp_event_type, not fetched yet */
-	int error;		     /* of SCTP_EVENT_LOST, -errno */
+	/* events that the user has not fetched yet: bits 1 << enum sctp_event_type */
+	unsigned int events;
+	int error; /* error of SCTP_EVENT_LOST, -errno */
 	/* Identification of the association in packets. */
 	uint16_t remote_port;
 	uint16_t out_streams;
 	uint16_t in_streams;
 	uint32_t local_tag;
-	uint32_t peer_tag; /* 0: unknown yet */
+	uint32_t peer_tag; /* 0: not known yet */
 	uint64_t heard;	   /* time of the peer's last valid packet, ns */
 	/* Output. */
-	unsigned int pending;	    /* enum sctp_pending */
-	bool want_pull;		    /* the user may have more to send */
-	struct sctp_block *control; /* answers (control.c) in its first `used` bytes, or NULL */
+	unsigned int pending; /* control chunks to send: bits of enum sctp_pending */
+	bool want_pull;	      /* the user may have more to send */
+	/* block with answers (control.c) in its first `used` bytes, or NULL */
+	struct sctp_block *control;
 	/* State of the modules. */
-	struct sctp_path *path; /* the path in use: carries all DATA, but that of joined paths */
-	struct sctp_outq out;	/* the outstanding chunks */
+	/* the path in use: carries all DATA except on joined paths (spread.h) */
+	struct sctp_path *path;
+	struct sctp_outq out; /* the outstanding chunks */
 	struct sctp_inflight inflight;
 	struct sctp_window window;
 	struct sctp_sender tx;
@@ -97,13 +103,15 @@ struct sctp_assoc {
 	struct sctp_assoc_counts counts;
 };
 
-/* Returns the path of an index: see struct sctp_paths. */
+/* Returns the path with this index: 0 for the path in use, see struct sctp_paths. */
 static inline struct sctp_path *sctp_path_at(const struct sctp_assoc *a, unsigned int i)
 {
 	return i ? a->paths.other[i - 1] : a->path;
 }
 
-/* Returns the path with this id, which does not depend on the path in use. */
+/*
+ * Returns the path with this id. An id stays the same when another path is used; an index does not.
+ */
 static inline struct sctp_path *sctp_path_by_id(struct sctp_assoc *a, unsigned int id)
 {
 	return id ? &a->paths.listed[id - 1] : &a->paths.first;
@@ -120,7 +128,10 @@ static inline bool sctp_in_states(const struct sctp_assoc *a, unsigned int state
 	return SCTP_IN(a->state) & states;
 }
 
-/* Stops the timer. The node in the heap stays too early; sctp_timers() corrects it. */
+/*
+ * Stops the timer. The association's node in sctp.timers may then be too early; sctp_timers()
+ * corrects it.
+ */
 static inline void sctp_timer_stop(struct sctp_assoc *a, enum sctp_timer t)
 {
 	a->timers.at[t] = TIME_NEVER;
@@ -132,9 +143,9 @@ static inline bool sctp_timer_runs(const struct sctp_assoc *a, enum sctp_timer t
 }
 
 /*
- * Creates an association in SCTP_CLOSED; the caller leaves this state at once. mtu is the
- * interface's, in bytes of whole IP packets. Returns NULL when out of memory, or if there are
- * SCTP_ASSOCS_MAX.
+ * Creates an association in SCTP_CLOSED. The caller must set another state at once. mtu is the
+ * interface's MTU, in bytes of whole IP packets. Returns NULL when out of memory, or if the
+ * instance already has SCTP_ASSOCS_MAX associations.
  */
 struct sctp_assoc *sctp_assoc_new(struct sctp_endpoint *ep, const struct path_addr *addr,
 				  uint16_t remote_port, uint32_t mtu, uint64_t now);
@@ -142,40 +153,48 @@ struct sctp_assoc *sctp_assoc_new(struct sctp_endpoint *ep, const struct path_ad
 void sctp_assoc_free(struct sctp_assoc *a);
 /*
  * Finds the association whose peer has this address, or returns NULL. A peer may have several
- * associations, each with another local address (or one not known yet), and may list addresses of
- * another one. The packet's tag (of either side; 0 if none) weighs more than the address where the
- * packet arrived. Known addresses weigh more than claims of the peer.
+ * associations, each with another local address; that address may not be known yet. A peer may also
+ * list addresses that another association uses. tag is the packet's tag, of either side, or 0. A
+ * matching tag takes precedence over addresses. A confirmed address takes precedence over one that
+ * the peer only claims.
  */
 struct sctp_assoc *sctp_assoc_find(struct sctp_endpoint *ep, const struct path_addr *addr,
 				   uint16_t port, uint32_t tag);
-/* As sctp_assoc_find(), for any of n listed addresses, known to be the peer's (5.1.2, 5.4). */
+/*
+ * As sctp_assoc_find(), for n addresses in a list. Returns the association for the first address
+ * that is confirmed as the peer's (5.1.2, 5.4), or NULL.
+ */
 struct sctp_assoc *sctp_assoc_find_listed(struct sctp_endpoint *ep, const struct ip_addr *local,
 					  const struct ip_addr *remote, unsigned int n,
 					  uint16_t port);
 /*
  * True if the tag belongs to an association with that port whose peer has, or had, several
- * addresses. A packet from an address that the peer has deleted (RFC 5061 4.2.4) was already under
- * way, and is not out of the blue.
+ * addresses. The peer may have deleted the source address of a packet that was already under way
+ * (RFC 5061 4.2.4). Such a packet is not out of the blue.
  */
 bool sctp_assoc_has_tag(const struct sctp_endpoint *ep, uint16_t port, uint32_t tag);
 /*
- * True if another association of the endpoint uses, or has confirmed, this peer address and port.
+ * True if the peer address and port are in use by another association of the endpoint, or confirmed
+ * for it.
  */
 bool sctp_assoc_has_rival(const struct sctp_assoc *a, const struct ip_addr *remote);
-/* Call this after a change of the path in use, or of its address. */
+/* Call this when the path in use, or its remote address, has changed. */
 void sctp_assoc_rehash(struct sctp_assoc *a);
-/* Ends the association, unless it has ended. error 0: SCTP_EVENT_CLOSED; else SCTP_EVENT_LOST. */
+/*
+ * Ends the association, unless it has ended already. error 0 causes SCTP_EVENT_CLOSED, any other
+ * error SCTP_EVENT_LOST.
+ */
 void sctp_assoc_end(struct sctp_assoc *a, int error);
 void sctp_assoc_event(struct sctp_assoc *a, enum sctp_event_type type);
 /* Cancels an event that the user has not fetched yet. */
 void sctp_assoc_event_cancel(struct sctp_assoc *a, enum sctp_event_type type);
 /* Puts the association on the ready list: sctp_output() may have something to send. */
 void sctp_assoc_ready(struct sctp_assoc *a);
-/* Returns the window to advertise now, in bytes. */
+/* Returns the receive window to advertise now, in bytes. */
 uint32_t sctp_assoc_rwnd(const struct sctp_assoc *a);
 /* Returns a random tag other than 0. */
 uint32_t sctp_assoc_new_tag(struct sctp *s);
-/* Returns the header of a packet to the peer, in host order. */
+/* Returns the common header of a packet to the peer, in host order. */
 static inline struct wire_sctp_common sctp_assoc_header(const struct sctp_assoc *a)
 {
 	return (struct wire_sctp_common){ a->ep->port, a->remote_port, a->peer_tag };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Control chunks that answer received ones: HEARTBEAT ACK and ERROR. They collect in
- * sctp_assoc.control and leave with the next packet. Guarded by the caller's lock.
+ * Control chunks that answer received chunks: HEARTBEAT ACK and ERROR. The answers collect in
+ * sctp_assoc.control, and leave with the next packet. Guarded by the caller's lock.
  */
 #ifndef SCTPIW_SCTP_CONTROL_H
 #define SCTPIW_SCTP_CONTROL_H
@@ -16,19 +16,22 @@ struct sctp_assoc;
 struct sctp_in;
 
 /*
- * Makes room for a chunk of len bytes, a multiple of 4, which the caller writes at once. Returns
- * NULL if the one packet of answers is full, or when out of memory.
+ * Reserves room for an answer of len bytes, a multiple of 4. The caller writes the chunk at once.
+ * Returns NULL when out of memory, or if one packet cannot take all waiting answers and this one.
  */
 uint8_t *sctp_control_room(struct sctp_assoc *a, size_t len);
-/* Queues an ERROR chunk with one cause and len bytes of information, if there is room. */
+/*
+ * Queues an ERROR chunk with one error cause and len bytes of information. Drops the chunk if there
+ * is no room.
+ */
 void sctp_control_error(struct sctp_assoc *a, uint16_t cause, const void *info, size_t len);
-/* True if the waiting chunks still fit into a packet. At least one must wait. */
+/* True if the waiting answers still fit into one packet. At least one answer must wait. */
 bool sctp_control_fits(const struct sctp_assoc *a);
-/* Returns the number of waiting bytes. */
+/* Returns the length of the waiting answers in bytes. */
 uint32_t sctp_control_used(const struct sctp_assoc *a);
-/* Drops the chunks queued since sctp_control_used() returned used. */
+/* Drops the answers queued since sctp_control_used() has returned `used`. */
 void sctp_control_rewind(struct sctp_assoc *a, uint32_t used);
-/* Drops all waiting chunks. */
+/* Drops all waiting answers. */
 void sctp_control_clear(struct sctp_assoc *a);
 /* Handles an ERROR chunk. May end the association (see sctp_handshake_stale()). */
 void sctp_control_error_in(struct sctp_in *in, const struct wire_sctp_chunk *c);

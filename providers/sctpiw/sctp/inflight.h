@@ -33,43 +33,56 @@ struct sctp_inflight {
 	uint32_t lost_from;  /* no lost chunk has a lower TSN */
 	uint32_t gap_acked;  /* chunks marked SCTP_OUT_ACKED */
 	uint32_t referenced; /* chunks marked SCTP_OUT_REFERENCED, in any state (zcopy.c) */
-	uint32_t gap_end;    /* highest TSN in a gap block of the newest SACK, or out.cum */
-	uint32_t xmit_seq;   /* packets with DATA sent, modulo 2^32: the order of transmissions */
+	/* highest TSN in a gap block of the newest SACK; without gap blocks, out.cum */
+	uint32_t gap_end;
+	/* number of packets with DATA sent, modulo 2^32: the order of transmissions */
+	uint32_t xmit_seq;
 };
 
-/* Starts with nothing outstanding; the first TSN will be initial_tsn. */
+/* Starts with no outstanding chunk. The first TSN will be initial_tsn. */
 void sctp_inflight_start(struct sctp_assoc *a, uint32_t initial_tsn);
 /*
- * A new chunk, or one after sctp_inflight_resent(), leaves in a packet on path. first: the chunk is
- * the packet's first DATA chunk, counts the packet and carries its overhead.
+ * Counts the transmission of a new chunk, or of a chunk after sctp_inflight_resent(), on `path`.
+ * first: the chunk is the first DATA chunk of its packet. The packet and its overhead are counted
+ * with this chunk.
  */
 void sctp_inflight_sent(struct sctp_assoc *a, struct sctp_path *path, struct sctp_out *o,
 			bool first, uint64_t now);
-/* A lost chunk is about to leave again; sctp_inflight_sent() follows. */
+/* Prepares the retransmission of a lost chunk; sctp_inflight_sent() must follow. */
 void sctp_inflight_resent(struct sctp_assoc *a, struct sctp_out *o);
-/* A chunk in flight was sent again as a tail-loss probe, in a packet of its own. */
+/* Counts the retransmission of a chunk in flight, alone in its packet, as a tail-loss probe. */
 void sctp_inflight_probed(struct sctp_assoc *a, struct sctp_out *o, uint64_t now);
-/* A chunk in flight or lost was acknowledged for the first time, in a gap block. */
+/* Marks a chunk, in flight or lost, that a gap block has acknowledged for the first time. */
 void sctp_inflight_acked(struct sctp_assoc *a, struct sctp_out *o);
-/* The cumulative TSN passes the chunk, in any state: releases its memory. */
+/* Releases the memory of a chunk that the cumulative TSN passes. The chunk may be in any state. */
 void sctp_inflight_passed(struct sctp_assoc *a, struct sctp_out *o);
 /* Sets the cumulative TSN to cum, after it has passed all chunks up to cum. */
 void sctp_inflight_advance(struct sctp_assoc *a, uint32_t cum);
-/* The peer reneges on TSNs in [from, to) (RFC 9260 6.2.1): these chunks are in flight again. */
+/*
+ * Handles a peer that reneges on the TSNs in [from, to) (RFC 9260 6.2.1): these chunks are in
+ * flight again.
+ */
 void sctp_inflight_renege(struct sctp_assoc *a, uint32_t from, uint32_t to);
 /* Marks a chunk lost if it is in flight. */
 void sctp_inflight_lost(struct sctp_assoc *a, uint32_t tsn, struct sctp_out *o);
-/* Moves a chunk in flight, probably not lost, to a faster path: it is sent again. */
+/*
+ * Lets a chunk be sent again on a faster path. The chunk must be in flight, and is probably not
+ * lost.
+ */
 void sctp_inflight_withdraw(struct sctp_assoc *a, uint32_t tsn, struct sctp_out *o);
 void sctp_inflight_void(struct sctp_out *o);
-/* Marks all chunks in flight on that path lost. */
+/* Marks all chunks in flight on the path lost. */
 void sctp_inflight_path_lost(struct sctp_assoc *a, const struct sctp_path *path);
 /*
- * Prepares to forget a path that is not in use. Its chunks in flight become lost, since no timer
- * would wait for them. All its chunks get the id of the path in use, and SCTP_OUT_MOVED.
+ * Prepares the removal of a path that is not in use. Its chunks in flight become lost, since no
+ * timer would wait for them. All its chunks get the id of the path in use, and the flag
+ * SCTP_OUT_MOVED.
  */
 void sctp_inflight_forget_path(struct sctp_assoc *a, const struct sctp_path *path);
-/* Gives all chunks the id of the path in use, which is new and belongs to the only path left. */
+/*
+ * Gives all chunks the id of the path in use. Called after a restart, when this path is new and is
+ * the only one.
+ */
 void sctp_inflight_one_path(struct sctp_assoc *a);
 
 #endif

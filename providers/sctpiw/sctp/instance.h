@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The state that all associations of an instance share, and the local ports. sctp.h declares the
- * calls that create and free them. Guarded by the caller's lock.
+ * The state that all associations of an instance share, and the local ports. The functions that
+ * create and free them are in sctp.h. Guarded by the caller's lock.
  */
 #ifndef SCTPIW_SCTP_INSTANCE_H
 #define SCTPIW_SCTP_INSTANCE_H
@@ -17,20 +17,28 @@
 #include "util/ration.h"
 #include "util/timerq.h"
 
-/* Bytes of the receive buffer that a packet takes besides its length, as measured on Linux. */
+/*
+ * Bytes that a packet takes in the receive buffer of a socket, in addition to its length. Measured
+ * on Linux.
+ */
 #define SCTP_PACKET_OVERHEAD 832u
-#define SCTP_ASSOCS_MAX 65536u /* in an instance; further INITs get an ABORT */
-#define SCTP_MULTIHOMED 256u /* hash chains for peers with several addresses, by the peer's port */
+#define SCTP_ASSOCS_MAX 65536u /* maximum of an instance; after that, INITs get an ABORT */
+/* number of hash chains for peers with several addresses; the hash is the peer's port */
+#define SCTP_MULTIHOMED 256u
 
-/* Associations by endpoint, remote address and port (assoc.c). */
+/*
+ * Hash table of associations. The key is the endpoint, the remote address and the port (assoc.c).
+ */
 struct sctp_table {
 	struct list_node *buckets;
 	size_t bucket_count; /* a power of two */
-	size_t assoc_count;  /* includes ended ones with an unfetched event */
-	uint64_t seed;	     /* random, so that a peer cannot target one bucket */
+	/* includes ended associations with an event that the user has not fetched */
+	size_t assoc_count;
+	/* random, so that a peer cannot choose addresses that all hash to one bucket */
+	uint64_t seed;
 };
 
-/* The user's memory that the last batch references (zcopy.c). */
+/* References of the last batch to the user's memory (zcopy.c). */
 struct sctp_batch_refs {
 	struct sctp_ref ref[SCTP_BATCH_REFS]; /* in ascending order of their place in the batch */
 	unsigned int count;
@@ -42,21 +50,24 @@ struct sctp {
 	struct random_source *random;
 	struct list_node endpoints;
 	struct sctp_table table;
-	struct timerq timers; /* one node for each association */
+	struct timerq timers; /* one node for each association, at its earliest timer */
 	struct sctp_stats stats;
 	uint32_t in_flight;	 /* sum of window.rwnd_outstanding of all associations */
 	struct list_node ready;	 /* associations with something to send */
 	struct list_node asked;	 /* associations whose peer has requested a SACK at once */
 	struct list_node events; /* associations with events not yet fetched */
-	struct sctp_assoc *gone; /* its last event was fetched; freed at the next fetch */
+	/* association whose last event was fetched; the next fetch of an event frees it */
+	struct sctp_assoc *gone;
 	struct sctp_block_pool blocks;
 	struct sctp_cookie_key cookie_key;
 	struct sctp_known known;
-	/* handed out in rx; freed by the next sctp_input() */
+	/* messages returned in rx; the next sctp_input() frees them */
 	struct sctp_reasm_message *reassembled;
 	struct sctp_ootb_queue ootb;
-	uint64_t rations[RATION_PLACES];		 /* for answers to strangers (ootb.c) */
-	struct wire_sctp_gap gaps[SCTP_RXMAP_RANGE / 2]; /* scratch for the SACK being built */
+	/* limits of the answers to packets without an association (ootb.c) */
+	uint64_t rations[RATION_PLACES];
+	/* temporary memory for the SACK being built */
+	struct wire_sctp_gap gaps[SCTP_RXMAP_RANGE / 2];
 	struct sctp_batch_refs refs;
 };
 
@@ -67,16 +78,18 @@ struct sctp_endpoint {
 	struct list_node assocs;
 	/* Associations whose peer has, or had, several addresses (sctp_paths.node). */
 	struct list_node multihomed[SCTP_MULTIHOMED];
-	struct sctp_assoc *recent; /* found last, or NULL: packets come in batches */
-	unsigned int assoc_count;  /* associations that have not ended */
+	/* association found last, or NULL; the next packet is often for the same one */
+	struct sctp_assoc *recent;
+	unsigned int assoc_count; /* associations that have not ended */
 	uint16_t port;
-	bool accept;	      /* INITs are accepted */
-	uint64_t quiet_until; /* until then, INITs that are not accepted are dropped */
-	size_t rcvbuf;	      /* true size of the socket's receive buffer, bytes */
-	void *ctx;	      /* the caller's */
+	bool accept; /* INITs are accepted */
+	/* time until which unacceptable INITs are dropped without an answer */
+	uint64_t quiet_until;
+	size_t rcvbuf; /* true size of the socket's receive buffer, bytes */
+	void *ctx;     /* the caller's context */
 };
 
-/* Frees the messages that the last sctp_input() handed out. */
+/* Frees the messages that the last sctp_input() has returned. */
 void sctp_instance_free_reassembled(struct sctp *s);
 
 #endif
