@@ -13,28 +13,28 @@
 
 struct sctp_assoc;
 
-/* In the order in which they run if several have expired at once. */
+/* The timers, in the order in which they run if several have expired at once. */
 enum sctp_timer {
 	SCTP_TIMER_SETUP,     /* T1-init, T1-cookie or T2-shutdown, depending on the state */
 	SCTP_TIMER_T3,	      /* T3-rtx */
 	SCTP_TIMER_TLP,	      /* tail-loss probe */
 	SCTP_TIMER_REORDER,   /* a missing chunk becomes lost */
 	SCTP_TIMER_SACK,      /* delayed SACK */
-	SCTP_TIMER_HEARTBEAT, /* idle HEARTBEAT on the path in use, and probes after a hint */
+	SCTP_TIMER_HEARTBEAT, /* idle HEARTBEATs on the path in use, and probes after a hint */
 	SCTP_TIMER_WINDOW,    /* zero window probe */
 	SCTP_TIMER_MTU,	      /* earliest sctp_path_mtu.due of all paths */
-	SCTP_TIMER_PATHS,     /* earliest sctp_path_hb.due of the paths not in use */
-	SCTP_TIMER_RECEIPTS,  /* a SACK that proves placement is missing */
-	SCTP_TIMER_ASCONF,    /* T4-rto of RFC 5061, or an address has been gone for long */
+	SCTP_TIMER_PATHS,     /* earliest sctp_path_hb.due of all paths not in use */
+	SCTP_TIMER_RECEIPTS,  /* no SACK has proved placement in time */
+	SCTP_TIMER_ASCONF,    /* T4-rto of RFC 5061, or a lost address must be deleted */
 	SCTP_TIMERS,
 };
 
 struct sctp_timer_set {
 	uint64_t at[SCTP_TIMERS]; /* TIME_NEVER: stopped */
-	struct timerq_node node;  /* in sctp.timers; may be too early, never too late */
+	struct timerq_node node;  /* in sctp.timers; its time may be too early, never too late */
 };
 
-/* Starts or moves the timer; when is absolute. */
+/* Starts or moves the timer. when is an absolute time. */
 void sctp_timer_set(struct sctp_assoc *a, enum sctp_timer t, uint64_t when);
 void sctp_timer_stop_all(struct sctp_assoc *a);
 
