@@ -38,7 +38,10 @@ static int api_cm_channel_create(struct rnic_channel **chan, int *fd)
 	return channel_create(CHANNEL_CM, chan, fd);
 }
 
-/* Returns no reference: the caller installs the channel under its descriptor, which has one. */
+/*
+ * Returns the channel of this descriptor, without a reference of its own. The application's
+ * descriptor has a reference, which keeps the channel alive.
+ */
 static struct rnic_channel *api_channel_by_fd(int fd)
 {
 	struct rnic_channel *chan = channel_get_by_fd(fd);
@@ -108,7 +111,7 @@ static void api_cm_channel_release(struct rnic_channel *chan)
 
 	if (r) {
 		rnic_lock(r);
-		/* This frees unread requests, too, with their listeners. */
+		/* Destroying a listener frees its unread connection requests, too. */
 		while ((id = cm_id_next(&r->shard.conn, &pos))) {
 			if (id->source.chan == chan)
 				cm_id_free(id);
@@ -118,14 +121,20 @@ static void api_cm_channel_release(struct rnic_channel *chan)
 	channel_release(chan);
 }
 
-/* Sets the GID index, the destination GID and the LID as programs use them to connect a QP. */
+/*
+ * Sets the GID index, the destination GID and the LID, which programs copy to the attributes of a
+ * QP to connect it.
+ */
 static void name_ends(struct rnic_ah *ah, bool ib)
 {
 	struct ip_addr dgid = { 0 };
 	struct port_gid own;
 
 	memcpy(dgid.b, ah->dgid, sizeof(dgid.b));
-	/* rdma_cm accepts a loopback address for this host, but it may be no GID. */
+	/*
+	 * rdma_cm accepts a loopback address as the destination, but the loopback address may not
+	 * be in the GID table.
+	 */
 	if (!port_gid_slot(ah->sgid, &ah->sgid_index, &own) && ip_addr_is_loopback(&dgid))
 		memcpy(ah->dgid, own.raw, sizeof(ah->dgid));
 	if (ib)
@@ -141,7 +150,10 @@ static int api_cm_get_event(struct rnic_channel *chan, struct rnic_cm_event *ev)
 
 	if (!r)
 		return -errno;
-	/* The locks are needed: the id of a request belongs to the application once it is read. */
+	/*
+	 * The locks are needed because the application may use the id of a request as soon as the
+	 * request is read.
+	 */
 	rnic_lock(r);
 	n = channel_read(chan, ev, sizeof(*ev));
 	if (n > 0 && ev->event == CM_EVENT_CONNECT_REQUEST) {
@@ -193,7 +205,10 @@ static int api_cm_create_id(struct rnic_channel *chan, uint64_t uid, uint16_t ps
 	return id ? 0 : -ENOMEM;
 }
 
-/* Returns the id of this handle with all shards locked, or NULL with none locked. */
+/*
+ * Finds the id of this handle, and locks all shards. Returns NULL, without a lock, if there is no
+ * such id.
+ */
 static struct cm_id *lock_id(uint32_t handle)
 {
 	struct rnic *r = rnic_get();
@@ -247,8 +262,8 @@ static int api_cm_migrate_id(uint32_t handle, struct rnic_channel *to, uint32_t 
 }
 
 /*
- * Logs at level error how the user can mend a failed call. Repeated failures for one port are
- * logged once.
+ * Logs, at level error, how the user can repair the cause of a failed call. Logs this only once for
+ * repeated failures on one port.
  */
 static void tell_remedy(const struct cm_id *id, const struct sockaddr *addr, int ret)
 {
@@ -309,8 +324,8 @@ static int api_cm_bind(uint32_t handle, const struct sockaddr *addr)
 }
 
 /*
- * Chooses the shard of an id by its channel. So threads that each have a channel have their ids and
- * QPs in separate shards.
+ * Chooses the shard of an id by the id's channel. Threads that each have a channel of their own
+ * then have their ids and QPs in separate shards.
  */
 static int resolve_addr(struct cm_id *id, const struct sockaddr *src, const struct sockaddr *dst)
 {
@@ -324,7 +339,10 @@ static int resolve_addr(struct cm_id *id, const struct sockaddr *src, const stru
 static int api_cm_resolve_addr(uint32_t handle, const struct sockaddr *src,
 			       const struct sockaddr *dst, uint32_t timeout_ms)
 {
-	/* Routing returns at once. The timeout is for address resolution on a link. */
+	/*
+	 * Ignores the timeout of rdma_resolve_route(): routing returns at once. The timeout of
+	 * rdma_resolve_addr() limits address resolution on the link.
+	 */
 	WITH_ID(handle, id, "resolve", dst, resolve_addr(id, src, dst));
 }
 
@@ -348,15 +366,18 @@ static int api_cm_query(uint32_t handle, struct rnic_addr_info *info)
 }
 
 /*
- * Moves the id's QP to the id's shard before they are connected. Returns 0, -EINVAL if the QP is
- * connected already, or -ENOMEM.
+ * Moves the QP to the shard of the id, before the two are connected. Returns 0, -EINVAL if the QP
+ * is connected already, or -ENOMEM.
  */
 static int fetch_qp(struct cm_id *id, uint32_t qp_num)
 {
 	struct shard *s = shard_of(id);
 	struct iw_qp *qp = id->connected_type ? rnic_qp(s->rnic, qp_num) : NULL;
 
-	/* QPs without an object belong to conn/. A UD QP is named, but not connected. */
+	/*
+	 * A QP without an object belongs to conn/. A UD QP stays in its shard: an id only announces
+	 * its number, and does not connect it.
+	 */
 	if (!qp || !qp->ctx || qp->type == IW_QPT_UD || object_shard(qp->ctx) == s)
 		return 0;
 	return rnic_move_qp(qp, s);
@@ -388,7 +409,10 @@ static int accept_id(struct cm_id *id, const struct rnic_conn_param *param, bool
 
 	if (!ret)
 		return cm_accept(id, param, has_uid, uid);
-	/* Rejects a request that cannot be accepted, so that the peer does not wait. */
+	/*
+	 * Rejects a connection request that cannot be accepted, so that the peer does not wait for
+	 * an answer.
+	 */
 	if (id->state == CM_REQUESTED)
 		cm_reject(id, 0, NULL, 0);
 	return ret;

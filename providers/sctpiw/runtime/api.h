@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* The table of rnic_api.h, for faults_cm_calls.c, which replaces its functions. */
+/* Declares the table of rnic_api.h for faults_cm_calls.c, which replaces functions of the table. */
 #ifndef SCTPIW_RUNTIME_API_H
 #define SCTPIW_RUNTIME_API_H
 

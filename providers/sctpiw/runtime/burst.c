@@ -23,8 +23,8 @@ void burst_sent(struct burst *b)
 }
 
 /*
- * Decides by the clock; now is in ns. If the burst goes on, this look shows that the application is
- * active.
+ * Decides by the clock if the burst goes on. now is in ns. If the burst goes on, counts this look
+ * at the clock as a sign that the application is active.
  */
 static enum tuning_post look(struct shard *s, const struct iw_doorbell *doorbell, uint64_t now)
 {
@@ -47,7 +47,7 @@ static enum tuning_post look(struct shard *s, const struct iw_doorbell *doorbell
 	return post;
 }
 
-/* Enters GATHERING, or stays in it. */
+/* Adds the new work request to the waiting ones. The state is GATHERING afterwards. */
 static void gather(struct burst *b, const struct tuning_post_seen *seen)
 {
 	atomic_store_explicit(&b->gathered_bytes, seen->gathered_bytes + seen->bytes,
@@ -57,8 +57,8 @@ static void gather(struct burst *b, const struct tuning_post_seen *seen)
 
 /*
  * Makes the progress thread serve the doorbell that was rung at `now`, ns. A parked thread serves
- * it after its nap, which must end soon. A sleeping thread is woken, once for many work requests:
- * it clears doorbell_wake before it serves the list.
+ * the doorbell after its nap, so this function shortens a long nap. A sleeping thread is woken only
+ * once for many work requests: the thread clears doorbell_wake before it serves the list.
  */
 static void tell_thread(struct shard *s, uint64_t now)
 {
@@ -72,7 +72,7 @@ static void tell_thread(struct shard *s, uint64_t now)
 
 /*
  * Sends all waiting work requests. If another thread holds the lock, that thread serves the list
- * before it releases the lock. doorbell: the new one. now is in ns.
+ * before it releases the lock. doorbell: the doorbell that was just rung. now is in ns.
  */
 static void send_all(struct shard *s, const struct iw_doorbell *doorbell, uint64_t now)
 {
@@ -84,7 +84,10 @@ static void send_all(struct shard *s, const struct iw_doorbell *doorbell, uint64
 					       list_entry(doorbell, struct iw_qp, doorbell)->num);
 		return;
 	}
-	/* Keeps the thread parked: sending a burst may take longer than the interval of polls. */
+	/*
+	 * Keeps the thread parked: sending a burst may take so long that the thread would find no
+	 * recent poll.
+	 */
 	atomic_store_explicit(&s->poller.inside, true, memory_order_relaxed);
 	burst_end(&s->burst);
 	loop_finish(s);
@@ -103,7 +106,10 @@ void burst_post(struct shard *s, struct iw_doorbell *doorbell, uint64_t bytes, b
 		.gathered_bytes = atomic_load_explicit(&b->gathered_bytes, memory_order_relaxed),
 		.gathered = poller_load(&b->gathered),
 		.in_flight = poller_load(&b->in_flight),
-		/* A datagram is complete once it has left: no thread waits for an answer. */
+		/*
+		 * A datagram is complete once it was sent. No thread waits for an answer, so a
+		 * datagram ends no batch.
+		 */
 		.ends_batch = ends_batch && !doorbell->is_ud,
 	};
 	enum tuning_post post = tuning_post(&seen);
@@ -116,6 +122,6 @@ void burst_post(struct shard *s, struct iw_doorbell *doorbell, uint64_t bytes, b
 		return;
 	}
 	gather(b, &seen);
-	if (first) /* so the clock was read */
+	if (first) /* only then was the clock read above */
 		tell_thread(s, now);
 }

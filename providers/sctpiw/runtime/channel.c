@@ -22,30 +22,44 @@ struct channel_event {
 };
 
 struct rnic_channel {
-	struct list_node node; /* in the table; table_lock */
+	struct list_node node; /* node of the table of channels; guarded by table_lock */
 	_Atomic unsigned int refs;
-	unsigned int generation; /* of the process that made the channel */
-	unsigned int turn; /* channel_turn(), plus 1; 0: none yet. Needs the locks of all shards */
-	/* Of the pipe. They identify each of its descriptors. */
+	unsigned int generation; /* value of `generation` in the process that made the channel */
+	/* result of channel_turn() plus 1, or 0 before its first call; locks of all shards */
+	unsigned int turn;
+	/* Device and inode of the pipe. They identify each descriptor of the pipe. */
 	dev_t dev;
 	ino_t ino;
 
-	pthread_mutex_t lock; /* guards the fields below, and reported and unread of the sources */
+	/* guards the fields below, and the fields reported and unread of the event sources */
+	pthread_mutex_t lock;
 	struct list_node events;
-	int read_fd; /* a duplicate: the application may close its own descriptor at any time */
+	/*
+	 * a duplicate of the application's descriptor, which the application may close at any time
+	 */
+	int read_fd;
 	int write_fd;
-	unsigned int signals; /* bytes written; the application may have read some itself */
-	bool each;     /* each event writes a byte, for readers that wait in epoll for edges */
+	/*
+	 * number of bytes written to the pipe, including those that the application itself has read
+	 */
+	unsigned int signals;
+	bool each;     /* write one byte per event, for readers that use edge-triggered epoll */
 	bool released; /* the application has closed its descriptor */
 };
 
-/* Maximum bytes in one pipe: enough edges for waiting events, and far from a full pipe. */
+/*
+ * Maximum number of bytes in one pipe. It is far below the capacity of a pipe, and gives enough
+ * edges to epoll.
+ */
 #define SIGNALS_MAX 1024
 
-/* All channels that are not released. Do not take the lock while holding a channel's lock. */
+/*
+ * All channels that are not released. A thread that holds a channel's lock must not take
+ * table_lock.
+ */
 static pthread_mutex_t table_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct list_node table = { &table, &table };
-static _Atomic unsigned int generation; /* forks between the first process and this one */
+static _Atomic unsigned int generation; /* number of forks from the first process to this one */
 static void (*_Atomic fd_hook)(int fd, struct rnic_channel *chan);
 
 bool channel_is_foreign(const struct rnic_channel *chan)
@@ -54,8 +68,9 @@ bool channel_is_foreign(const struct rnic_channel *chan)
 }
 
 /*
- * Returns false, with nothing locked, if the channel is foreign. In the child of a fork(), another
- * thread of the parent may have left the channel's lock in any state.
+ * Locks the channel. Returns false, without locking, if the channel belongs to a parent process.
+ * The lock of a parent's channel is unusable after fork(): another thread of the parent may have
+ * held it.
  */
 static bool channel_lock(struct rnic_channel *chan)
 {
@@ -72,7 +87,8 @@ static void channel_unlock(struct rnic_channel *chan)
 
 unsigned int channel_turn(struct rnic_channel *chan)
 {
-	static unsigned int last; /* locks of all shards */
+	/* last number that channel_turn() returned, plus 1; guarded by the locks of all shards */
+	static unsigned int last;
 
 	if (!chan->turn)
 		chan->turn = ++last;
@@ -102,7 +118,10 @@ int channel_create(enum channel_kind kind, struct rnic_channel **out, int *fd)
 	chan->dev = st.st_dev;
 	chan->ino = st.st_ino;
 	chan->generation = atomic_load_explicit(&generation, memory_order_relaxed);
-	/* Readers of completions read until EAGAIN, so that one edge is enough. */
+	/*
+	 * A reader of completion events reads until EAGAIN, so one edge is enough for a
+	 * CHANNEL_COMP.
+	 */
 	chan->each = kind == CHANNEL_CM;
 	atomic_init(&chan->refs, 1);
 	list_init(&chan->events);
@@ -150,8 +169,8 @@ void channel_put(struct rnic_channel *chan)
 	if (!chan || atomic_fetch_sub_explicit(&chan->refs, 1, memory_order_acq_rel) != 1)
 		return;
 	/*
-	 * Each source of an event has a reference. So the queue is empty, unless the channel is
-	 * foreign.
+	 * Each source of an event holds a reference to the channel. So the queue is empty here,
+	 * unless the channel belongs to a parent process.
 	 */
 	while ((node = list_pop(&chan->events)))
 		free(list_entry(node, struct channel_event, node));
@@ -207,8 +226,8 @@ static void add_signal(struct rnic_channel *chan)
 }
 
 /*
- * Writes a byte into the pipe, or reads all, to keep the pipe readable only while the queue is not
- * empty.
+ * Writes a byte into the pipe, or reads all bytes from it. The pipe is then readable if and only if
+ * the queue is not empty.
  */
 static void update_signal(struct rnic_channel *chan)
 {
@@ -221,7 +240,10 @@ static void update_signal(struct rnic_channel *chan)
 		add_signal(chan);
 		return;
 	}
-	/* A read() would block if the application has read the bytes itself. */
+	/*
+	 * sys_read_pipe() does not block, unlike read(): the application may have read the bytes
+	 * itself.
+	 */
 	sys_read_pipe(chan->read_fd, bytes, chan->signals);
 	chan->signals = 0;
 }
@@ -268,8 +290,8 @@ static int post(struct event_source *src, const void *event, size_t len, bool la
 		list_add_tail(&chan->events, &ev->node);
 		src->unread++;
 		/*
-		 * Gives an edge for each event to a reader that waits in epoll, and reads one event
-		 * per edge.
+		 * Some readers wait in edge-triggered epoll, and read one event per edge. A byte
+		 * for each event gives them an edge for each event.
 		 */
 		if (chan->each && chan->signals && chan->signals < SIGNALS_MAX)
 			add_signal(chan);
@@ -335,7 +357,9 @@ uint32_t channel_migrate(struct event_source *src, struct rnic_channel *to)
 		update_signal(from);
 		channel_unlock(from);
 	}
-	/* Both posting and migrating need the shard's lock, so that no event overtakes others. */
+	/*
+	 * The caller's shard lock excludes posters. No event can overtake others during the move.
+	 */
 	reported = src->reported;
 	src->chan = to;
 	channel_ref(to);
@@ -402,7 +426,7 @@ void channel_forget_all(void)
 	while ((node = list_pop(&table))) {
 		struct rnic_channel *chan = list_entry(node, struct rnic_channel, node);
 
-		/* The parent uses the pipe as well: close only the descriptors of this process. */
+		/* The parent still uses the pipe. Close only this process's descriptors. */
 		sys_close(chan->read_fd);
 		sys_close(chan->write_fd);
 	}

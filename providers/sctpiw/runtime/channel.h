@@ -2,11 +2,12 @@
 /*
  * Event channels: completion channels, the async event channel of a context, RDMA CM channels. A
  * channel is an unlimited queue in this process, and a pipe whose read end belongs to the
- * application. The pipe contains a byte while the queue is not empty. So posting never blocks, no
- * event is lost, and unread events of a destroyed object vanish, as the kernel's do.
+ * application. The pipe contains a byte while the queue is not empty. So posting never blocks, and
+ * no event is lost. Unread events of a destroyed object are removed, as in the kernel.
  *
- * Each channel has its own lock, which may be taken while the shard's lock is held, but not in the
- * opposite order. It also guards `unread` and `reported` of the sources of its events.
+ * Each channel has a lock. A thread that holds a shard's lock may take a channel's lock; the
+ * opposite order is forbidden. The channel's lock also guards `unread` and `reported` of the
+ * sources of its events.
  */
 #ifndef SCTPIW_RUNTIME_CHANNEL_H
 #define SCTPIW_RUNTIME_CHANNEL_H
@@ -21,9 +22,10 @@
 enum channel_kind { CHANNEL_COMP, CHANNEL_ASYNC, CHANNEL_CM };
 
 /*
- * Makes a channel. *fd is the read end for the application, which closes it. The caller holds one
- * reference for this descriptor until channel_release(). Calls the hook of channel_set_fd_hook()
- * for a CHANNEL_ASYNC. Returns 0, -errno of pipe() or fstat(), or -ENOMEM.
+ * Makes a channel. Sets *fd to the read end, which the application closes. The caller owns one
+ * reference on behalf of this descriptor, until it calls channel_release(). For a CHANNEL_ASYNC,
+ * calls the function that channel_set_fd_hook() has set. Returns 0, -errno of pipe() or fstat(), or
+ * -ENOMEM.
  */
 int channel_create(enum channel_kind kind, struct rnic_channel **chan, int *fd);
 /*
@@ -32,8 +34,8 @@ int channel_create(enum channel_kind kind, struct rnic_channel **chan, int *fd);
  */
 unsigned int channel_turn(struct rnic_channel *chan);
 /*
- * Call this when the application's descriptor was closed. Drops this descriptor's reference, and
- * all unread and later events.
+ * Call this when the application has closed its descriptor. Drops the reference of this descriptor,
+ * and all unread and later events.
  */
 void channel_release(struct rnic_channel *chan);
 /*
@@ -46,25 +48,28 @@ void channel_put(struct rnic_channel *chan); /* accepts NULL */
 /* True if the channel belongs to a parent process. */
 bool channel_is_foreign(const struct rnic_channel *chan);
 
-#define CHANNEL_EVENT_MAX 384 /* bytes */
+#define CHANNEL_EVENT_MAX 384 /* maximum size of an event in bytes */
 /*
  * Queues a copy of an event of len bytes. Never blocks. Drops the event if the source has no
- * channel, or a foreign or released one. Returns 0, -EINVAL if the event is too long, or -ENOMEM.
+ * channel, or if its channel is released or belongs to a parent process. Returns 0, -EINVAL if the
+ * event is too long, or -ENOMEM.
  */
 int channel_post(struct event_source *src, const void *event, size_t len);
 /*
- * The same for an event that only reports a current state. It replaces equal unread events of this
- * source. So a program that never reads accumulates few events, and the last event read is true.
+ * Works as channel_post(), but first removes equal unread events of this source. Use it for an
+ * event that only reports a current state. The queue of a program that never reads then stays
+ * short, and the last event in the queue is up to date.
  */
 int channel_post_latest(struct event_source *src, const void *event, size_t len);
 /*
- * Removes the source's unread events. Returns the number of events read before. libibverbs waits
- * for this number of acknowledgements before it destroys the object.
+ * Removes the source's unread events. Returns the number of events of the source that were read
+ * earlier. libibverbs waits for as many acknowledgements before it destroys the object.
  */
 uint32_t channel_purge(struct event_source *src);
 /*
  * Moves the source, its unread events and its reference to another channel. Returns the number of
- * events read before. Needs the shard's lock, so that no event is posted meanwhile.
+ * events of the source that were read earlier. Needs the shard's lock, so that no event is posted
+ * meanwhile.
  */
 uint32_t channel_migrate(struct event_source *src, struct rnic_channel *to);
 /*
@@ -74,8 +79,9 @@ uint32_t channel_migrate(struct event_source *src, struct rnic_channel *to);
 ssize_t channel_read(struct rnic_channel *chan, void *buf, size_t len);
 
 /*
- * Sets a function to call for each descriptor that is made for the application, unless the preload
- * library requested the descriptor (rnic_api.h, set_fd_hooks). NULL: none.
+ * Sets a function that is called with each new descriptor for the application. It is not called for
+ * descriptors that the preload library requested (rnic_api.h, set_fd_hooks). NULL: call no
+ * function.
  */
 void channel_set_fd_hook(void (*opened)(int fd, struct rnic_channel *chan));
 /*
@@ -84,8 +90,8 @@ void channel_set_fd_hook(void (*opened)(int fd, struct rnic_channel *chan));
  */
 void channel_forget_all(void);
 /*
- * Call these before a fork(), and after it in both processes: the child needs an unlocked table of
- * channels.
+ * Call these before a fork(), and after the fork() in both processes. The table of channels must
+ * not be locked during the fork(), since the child could not unlock it.
  */
 void channel_fork_prepare(void);
 void channel_fork_done(void);

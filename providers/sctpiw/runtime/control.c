@@ -76,11 +76,11 @@ static bool take_client(struct control *c, uint64_t now)
 	return true;
 }
 
-/* The result of a step for the client. */
+/* The result of one step of serving the client. */
 enum step {
-	STEP_DONE,  /* it made progress */
-	STEP_WAITS, /* it must send or read first */
-	STEP_OVER,  /* it has gone, or has its answer */
+	STEP_DONE,  /* the step made progress */
+	STEP_WAITS, /* the client must send or read first */
+	STEP_OVER,  /* the client has disconnected, or has received its whole answer */
 };
 
 static enum step waits_or_over(ssize_t n)
@@ -115,7 +115,9 @@ static enum step send_answer(struct control *c)
 		.iov_len = c->answer_len - c->answer_sent,
 	};
 	const struct msghdr msg = { .msg_iov = &iov, .msg_iovlen = 1 };
-	/* Without MSG_NOSIGNAL, the application would receive SIGPIPE. */
+	/*
+	 * MSG_NOSIGNAL: otherwise a client that has gone would cause a SIGPIPE in the application.
+	 */
 	ssize_t n = sys_sendmsg(c->client_fd, &msg, MSG_NOSIGNAL);
 
 	if (n < 0)
@@ -124,7 +126,7 @@ static enum step send_answer(struct control *c)
 	return STEP_DONE;
 }
 
-/* Sends one piece of the answer per call, so that received packets do not wait long. */
+/* Sends one piece of the answer per call, so that packets from the network do not wait long. */
 static enum step serve_client(struct shard *s)
 {
 	struct control *c = &s->control;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
  * The service of the control socket, on the progress thread (sys/control.h describes the requests).
- * Without a client it costs senders and receivers nothing. A client is served in pieces: each takes
- * the shard's lock for a moment, and a write that would block waits for the next turn.
+ * While there is no client, the service costs senders and receivers no time. An answer is made in
+ * pieces, and each piece takes the shard's lock only for a moment. If a write would block, the
+ * thread tries again in its next turn.
  */
 #ifndef SCTPIW_RUNTIME_CONTROL_H
 #define SCTPIW_RUNTIME_CONTROL_H
@@ -20,32 +21,36 @@ struct shard;
 
 struct control {
 	struct control_socket sock;
-	struct net_watch watch; /* target of the thread's epoll entry */
+	struct net_watch watch; /* identifies the socket in the thread's epoll set */
 	int client_fd;		/* the current client; -1: none */
-	uint64_t since;		/* time of the last byte from or to the client, ns */
-	bool asked;		/* its request is complete */
+	/* time of the last byte received from the client or sent to it, ns */
+	uint64_t since;
+	bool asked; /* the client's request has been received completely */
 	struct report report;
 	char request[CONTROL_REQUEST_MAX];
 	size_t request_len;
-	char *answer; /* REPORT_ROOM bytes, allocated for the first client */
+	char *answer; /* buffer of REPORT_ROOM bytes, allocated for the first client */
 	size_t answer_len, answer_sent;
 };
 
-/* Initialises the struct, without a socket. */
+/* Initialises the struct. Makes no socket. */
 void control_init(struct control *c);
-/* Makes the socket, if a directory for it exists. Call this before the progress thread starts. */
+/* Makes the socket, if its directory exists. Call this before the progress thread starts. */
 void control_open(struct control *c);
 /*
  * Returns the descriptor and poll() events that the thread must wait for; the descriptor is -1 if
- * there is none. Only control_serve() changes them.
+ * there is no socket. Only control_serve() changes them.
  */
 struct pollfd control_wanted(const struct control *c);
 /*
- * Serves the client without waiting, if the descriptor is `ready`. Otherwise, drops a client that
- * was idle for a second. now is in ns. Takes the shard's lock itself.
+ * Serves the client without waiting, if the descriptor is `ready`. Otherwise, disconnects a client
+ * that has been idle for a second. now is in ns. Takes the shard's lock itself.
  */
 void control_serve(struct shard *s, bool ready, uint64_t now);
-/* True while a client is being served. Then call control_serve() at intervals, too. */
+/*
+ * True while a client is being served. The thread must then call control_serve() at intervals, even
+ * if the descriptor is not ready.
+ */
 static inline bool control_is_busy(const struct control *c)
 {
 	return c->client_fd >= 0;

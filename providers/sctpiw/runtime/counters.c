@@ -13,13 +13,14 @@
 struct counts {
 	struct counters_sum sum;
 	struct port_attr port;
-	uint64_t words_in, words_out; /* of 4 bytes, the unit of port_rcv_data and port_xmit_data */
+	uint64_t words_in, words_out; /* in units of 4 bytes, as port_rcv_data and port_xmit_data */
 	uint64_t sends_in, sends_out;
 };
 
 /*
- * First come InfiniBand's names, in counters/. The others are in hw_counters/: of packets as in
- * rxe, of iWARP as in irdma, and sctpiw's own.
+ * The first rows are the files of counters/, with InfiniBand's names. The other rows are the files
+ * of hw_counters/. Their names follow rxe for packets and irdma for iWARP; the rest are sctpiw's
+ * own.
  */
 #define AT(field) offsetof(struct counts, field)
 
@@ -84,7 +85,7 @@ static uint64_t sends(const uint64_t *by_opcode)
 	       by_opcode[RDMAP_SEND_SE_INV];
 }
 
-/* Adds a struct that consists of 64-bit numbers. */
+/* Adds the struct `what` to the struct `to`. Both consist of 64-bit numbers only. */
 static void add(void *to, const void *what, size_t len)
 {
 	uint64_t *sum = to;
@@ -105,7 +106,7 @@ static void add_shard(struct shard *s, struct counters_sum *sum)
 	add(&sum->sctp, &sctp, sizeof(sum->sctp));
 	add(&sum->iw, iw, sizeof(sum->iw));
 	add(&sum->ud, iw_ud_stats(s->conn.iw), sizeof(sum->ud));
-	/* These are times. */
+	/* first_use and last_use are times: use the minimum and the maximum, not the sum. */
 	sum->iw.first_use = first && (!iw->first_use || first < iw->first_use) ? first :
 										 iw->first_use;
 	sum->iw.last_use = last > iw->last_use ? last : iw->last_use;

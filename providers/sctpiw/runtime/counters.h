@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* The port's counters by name, as in the files of sysfs. */
+/* The port's counters, found by the names that sysfs gives their files. */
 #ifndef SCTPIW_RUNTIME_COUNTERS_H
 #define SCTPIW_RUNTIME_COUNTERS_H
 
@@ -13,7 +13,7 @@
 struct rnic;
 struct shard;
 
-/* Sums over all shards. */
+/* The counters, added up over all shards. */
 struct counters_sum {
 	struct conn_traffic traffic;
 	struct sctp_stats sctp;
@@ -26,12 +26,15 @@ struct counters_sum {
 void counters_add(struct rnic *r, struct counters_sum *sum);
 
 /*
- * Sets *value to the counter with the name of its file in ports/1/counters or ports/1/hw_counters.
- * It counts from the time when this process opened the device. Returns 0, or -ENOENT if there is no
- * such counter. Takes the locks of all shards itself.
+ * Sets *value to the counter that has this file name in ports/1/counters or ports/1/hw_counters.
+ * All counters start from 0 when this process opens the device. Returns 0, or -ENOENT if no counter
+ * has this name. Takes the locks of all shards itself.
  */
 int counters_get(struct shard *s, const char *name, uint64_t *value);
-/* Calls each for every counter. The values are of one moment. Takes the locks as above. */
+/*
+ * Calls `each` for every counter. All values are taken at the same moment. Takes the locks of all
+ * shards itself.
+ */
 void counters_all(struct shard *s, void (*each)(void *ctx, const char *name, uint64_t value),
 		  void *ctx);
 

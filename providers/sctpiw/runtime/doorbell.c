@@ -11,17 +11,18 @@ bool doorbell_ring(struct doorbell_list *list, struct iw_doorbell *doorbell)
 	struct iw_doorbell *head;
 
 	/*
-	 * If the doorbell is on the list already, this exchange pairs with the exchange in
-	 * doorbell_serve(): the later of the two acquires the writes before the earlier one. So
-	 * either the server sees the work requests, or this thread reads false, and may write next.
+	 * This exchange sets `pending`; the server's exchange in doorbell_serve() clears it. The
+	 * later of the two sees all writes that were made before the earlier one. If this one is
+	 * later, it reads false, and this thread may write `next`. If the server's is later, the
+	 * server sees the new work requests.
 	 */
 	if (atomic_exchange_explicit(&doorbell->pending, true, memory_order_acq_rel))
 		return false;
 	head = atomic_load_explicit(&list->head, memory_order_relaxed);
 	/*
-	 * Release: pairs with the exchange in take_in_order(), which acquires next. It also
-	 * acquires the next of each doorbell pushed before, since all changes of head are
-	 * exchanges.
+	 * The release makes `next` visible to take_in_order(), whose exchange acquires. That
+	 * exchange also acquires `next` of each doorbell that was pushed earlier, since all changes
+	 * of head are exchanges.
 	 */
 	do {
 		doorbell->next = head;
@@ -30,7 +31,7 @@ bool doorbell_ring(struct doorbell_list *list, struct iw_doorbell *doorbell)
 	return true;
 }
 
-/* Empties the list. Returns the oldest first. */
+/* Empties the list. Returns its doorbells linked by `next`, the oldest first. */
 static struct iw_doorbell *take_in_order(struct doorbell_list *list)
 {
 	struct iw_doorbell *newest =
@@ -54,8 +55,8 @@ void doorbell_ring_at(struct shard *s, struct iw_doorbell *doorbell)
 }
 
 /*
- * Rings at the new shard of a QP that has moved, unknown to the poster. Needs the shard's lock,
- * which stops further moves.
+ * The poster did not notice that its QP had moved, and rang at the old shard. Rings the doorbell at
+ * the new shard. Needs the shard's lock, which prevents further moves.
  */
 static void pass_on(struct iw_doorbell *doorbell)
 {
@@ -73,7 +74,8 @@ bool doorbell_serve(struct doorbell_list *list, struct conn *c)
 		struct iw_doorbell *doorbell = fifo;
 
 		/*
-		 * Reads next before clearing pending: after that, the doorbell may be rung again.
+		 * Read `next` before clearing `pending`: afterwards, a poster may ring the doorbell
+		 * again and overwrite `next`.
 		 */
 		fifo = doorbell->next;
 		atomic_exchange_explicit(&doorbell->pending, false, memory_order_acq_rel);

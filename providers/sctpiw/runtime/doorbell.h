@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The list of QPs and SRQs with new work requests. Any thread rings, without a lock. The holder of
- * the shard's lock takes the whole list, and serves it in the order of the rings. A doorbell is on
- * the list at most once.
+ * The list of QPs and SRQs with new work requests. Any thread may ring a doorbell, which puts it on
+ * the list, without a lock. The holder of the shard's lock takes the whole list, and serves it in
+ * the order in which the doorbells were rung. A doorbell is on the list at most once.
  */
 #ifndef SCTPIW_RUNTIME_DOORBELL_H
 #define SCTPIW_RUNTIME_DOORBELL_H
@@ -16,17 +16,19 @@ struct iw_doorbell;
 struct shard;
 
 struct doorbell_list {
-	_Atomic(struct iw_doorbell *) head; /* the newest; next is the one before */
+	/* the newest doorbell; its `next` is the doorbell that was rung before it */
+	_Atomic(struct iw_doorbell *) head;
 };
 
 /*
- * Puts the doorbell on the list, after its work requests were published. Returns false if it was on
- * the list already: its server then sees these work requests, too. Lock-free.
+ * Puts the doorbell on the list. Publish the new work requests before this call. Returns false if
+ * the doorbell was on the list already: the thread that serves the list then handles these work
+ * requests, too. Takes no lock.
  */
 bool doorbell_ring(struct doorbell_list *list, struct iw_doorbell *doorbell);
 /*
- * Rings at a shard that the caller does not serve, and wakes its thread. The caller may hold
- * another shard's lock.
+ * Puts the doorbell on the list of a shard that the caller does not serve, and wakes that shard's
+ * progress thread. The caller may hold another shard's lock.
  */
 void doorbell_ring_at(struct shard *s, struct iw_doorbell *doorbell);
 /*
@@ -35,7 +37,7 @@ void doorbell_ring_at(struct shard *s, struct iw_doorbell *doorbell);
  */
 bool doorbell_serve(struct doorbell_list *list, struct conn *c);
 
-/* True if the list is not empty. Lock-free; the result may be stale (shard.h). */
+/* True if the list is not empty. Takes no lock, so the result may be out of date (shard.h). */
 static inline bool doorbell_is_rung(struct doorbell_list *list)
 {
 	return atomic_load_explicit(&list->head, memory_order_relaxed) != NULL;

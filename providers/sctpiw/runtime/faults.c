@@ -18,10 +18,10 @@
 #include "util/time.h"
 #include "util/trace.h"
 
-#define SEED_MAX 999999999u /* of a random seed, which should be easy to type */
+#define SEED_MAX 999999999u /* maximum random seed: the user should be able to type it easily */
 #define LINE_MAX 400
 
-/* All registered injectors. The list only grows. The shard lock guards it. */
+/* All registered injectors. No injector is ever removed. Guarded by the shard lock. */
 static struct fault_injector *injectors;
 
 static struct faults *faults_of(const struct conn *c)
@@ -38,7 +38,7 @@ struct note {
 	char text[FAULT_TEXT_MAX];
 };
 
-/* Copies all that publish() needs. Needs the set's lock. */
+/* Copies everything that publish() needs from f and e. Needs the set's lock. */
 static void take_note(const struct faults *f, const struct fault_entry *e, struct note *note)
 {
 	note->rule = e->number;
@@ -49,7 +49,7 @@ static void take_note(const struct faults *f, const struct fault_entry *e, struc
 	fault_describe(&f->set, e, note->line, sizeof(note->line));
 }
 
-/* Appends the site, if the rule watches all sites of a class. */
+/* Appends the name of the site, if the rule watches all sites of a class. */
 static void name_site(const struct fault_entry *e, enum fault_site site, struct note *note)
 {
 	size_t len = strlen(note->line);
@@ -59,8 +59,8 @@ static void name_site(const struct fault_entry *e, enum fault_site site, struct 
 }
 
 /*
- * Logs the first fault of a rule at level error, so that no user suspects the device. Logs later
- * faults at level info.
+ * Logs the first fault of a rule at level error, so that users do not blame the device for the
+ * fault. Logs later faults at level info.
  */
 static void publish(const struct note *note, uint64_t now)
 {
@@ -81,7 +81,7 @@ bool faults_ask(struct faults *f, enum fault_site site, const struct fault_attrs
 	struct note note;
 	uint64_t now;
 
-	/* Reads the clock under the lock, so that time never goes back for the set. */
+	/* Read the clock under the lock: the times that the set sees then never decrease. */
 	pthread_mutex_lock(&f->lock);
 	now = sys_now();
 	e = fault_set_ask(&f->set, site, attrs, now, out);
@@ -184,7 +184,7 @@ static struct fault_timer *first_timer(const struct faults *f)
 	return list_empty(&f->timers) ? NULL : list_entry(f->timers.next, struct fault_timer, node);
 }
 
-/* Replaces the transport's function. */
+/* Replaces the next_timeout function of the transport. */
 static uint64_t next_timeout(const struct conn *c)
 {
 	struct faults *f = faults_of(c);
@@ -219,7 +219,7 @@ void faults_perform(struct faults *f, const struct fault_action *a, uint64_t now
 	}
 }
 
-/* Replaces the transport's function. */
+/* Replaces the run_timers function of the transport. */
 static void run_timers(struct conn *c)
 {
 	struct faults *f = faults_of(c);
@@ -254,7 +254,10 @@ void faults_timer_cancel(struct fault_timer *t)
 		list_del(&t->node);
 }
 
-/* Makes the shard serve the timers of faults. Needs the shard lock. */
+/*
+ * Replaces functions of the shard's transport, so that the shard also serves the timers of faults.
+ * Needs the shard lock.
+ */
 static void hook(struct faults *f)
 {
 	struct conn *c = &f->shard->conn;
@@ -271,7 +274,9 @@ static void hook(struct faults *f)
 
 /* ---- injectors ---- */
 
-/* True if the injector handles sites of these classes, or performs some of these actions. */
+/*
+ * True if the injector handles sites of these classes, or performs at least one of these actions.
+ */
 static bool is_needed(const struct fault_injector *i, uint32_t classes, uint64_t actions)
 {
 	bool needed = i->does[FAULT_CLASS_NUMBER_TIMER] & actions;
@@ -282,7 +287,7 @@ static bool is_needed(const struct fault_injector *i, uint32_t classes, uint64_t
 	return needed;
 }
 
-/* Installs the injectors that are needed now. Needs the shard lock. */
+/* Installs all injectors that the current rules need. Needs the shard lock. */
 static void install(struct faults *f)
 {
 	uint32_t classes;
@@ -325,7 +330,7 @@ static uint64_t choose_seed(void)
 {
 	uint32_t random = 0;
 
-	/* Without random numbers, any number will do. */
+	/* If the system has no random numbers, a seed made from the clock is good enough. */
 	if (sys_random(&random, sizeof(random)))
 		random = (uint32_t)sys_now();
 	return random % SEED_MAX + 1;
@@ -347,7 +352,7 @@ struct reading {
 	struct faults *f;
 	bool has_packets;
 	unsigned int
-		/* Line of the first rule that needs packets, if has_packets is false; or 0. */
+		/* 0, or the line of the first rule that needs packets while has_packets is false */
 		refused;
 };
 
@@ -406,8 +411,8 @@ void faults_forget(struct faults *f)
 /* ---- changes at run time ---- */
 
 /*
- * Reads all rules of a text, and puts them into force if s is not NULL. Returns false, with the
- * reason in result->err, for an invalid text.
+ * Reads all rules of a text. If s is not NULL, also puts the rules into force. If the text is
+ * invalid, returns false, and sets result->err to the reason.
  */
 static bool read_all(const char *text, bool has_packets, struct fault_set *s, uint64_t now,
 		     struct faults_result *result)
@@ -442,7 +447,7 @@ static bool refuse(struct faults_result *result, const char *why)
 	return false;
 }
 
-/* Needs the set's lock. */
+/* Adds the rules of a text. Needs the set's lock. */
 static bool add(struct faults *f, const char *text, struct faults_result *result)
 {
 	bool has_packets = f->shard->conn.carrier;

@@ -12,31 +12,35 @@
 #include "runtime/rnic.h"
 #include "util/sockaddr.h"
 
-/* A delayed event. */
+/* An event that a rule delays, or that waits for an earlier delayed event. */
 struct held_event {
-	struct fault_timer timer; /* first */
-	struct list_node node;	  /* of `held`, in the order in which they were posted */
+	/* first member, so that a pointer to the timer is a pointer to the struct */
+	struct fault_timer timer;
+	struct list_node node; /* node of `held`, in the order in which the events were posted */
 	struct event_source *src;
-	uint32_t rule; /* the rule that delays it; 0: it only waits for earlier events */
-	uint64_t due;  /* time by the rule; 0: no rule, or a removed one */
+	/* the rule that delays the event; 0: the event only waits for earlier events */
+	uint32_t rule;
+	/* end of the rule's delay, ns; 0: no rule delays the event, or the rule was removed */
+	uint64_t due;
 	struct rnic_cm_event event;
 };
 
 /*
- * An id whose connection has ended for the program. Its session ends later, once no function uses
- * it and all its packets have left. `goes`: the id is freed, too, since its request was rejected
- * before the program received it.
+ * An id whose connection has ended for the program. The session of the id ends later, once no
+ * function uses the id and all its packets were sent. `goes`: the id is then freed, too, since its
+ * connection request was rejected before the program received the request.
  */
 struct dead_id {
-	struct fault_timer timer; /* first */
+	/* first member, so that a pointer to the timer is a pointer to the struct */
+	struct fault_timer timer;
 	uint32_t handle;
 	bool goes;
 };
 
-/* Guarded by the shard lock. */
+/* State of this file. Guarded by the shard lock. */
 static struct {
 	struct shard *shard;
-	struct conn_ops ops; /* contains functions of this file */
+	struct conn_ops ops; /* a copy of the shard's conn_ops with functions of this file */
 	struct list_node held;
 } cm = { .held = { &cm.held, &cm.held } };
 
@@ -103,7 +107,9 @@ static void fire_held(struct fault_timer *t, struct shard *s, uint64_t now)
 	free(h);
 }
 
-/* Returns the time of the last delayed event of this source before `end`, or 0. */
+/*
+ * Returns the time at which the last delayed event of this source before `end` is released, or 0.
+ */
 static uint64_t last_held(const struct event_source *src, const struct list_node *end)
 {
 	for (const struct list_node *node = end->prev; node != &cm.held; node = node->prev) {
@@ -115,7 +121,10 @@ static uint64_t last_held(const struct event_source *src, const struct list_node
 	return 0;
 }
 
-/* Sets the timer so that no event of a source overtakes an earlier one, whatever the delays. */
+/*
+ * Sets the timer of a delayed event. The event is never released before an earlier event of its
+ * source, even if the earlier event has a longer delay.
+ */
 static void set_timer(struct held_event *h)
 {
 	uint64_t last = last_held(h->src, &h->node);
@@ -147,8 +156,8 @@ static int post_now(struct event_source *src, const struct rnic_cm_event *ev)
 }
 
 /*
- * Releases the events of a removed rule, or of all rules. Each still waits for earlier events of
- * its source.
+ * Releases the events that a removed rule delayed, or all events after the removal of all rules.
+ * Each released event still waits for earlier events of its source.
  */
 static void removed(struct fault_injector *self, struct shard *s, uint32_t rule)
 {
@@ -192,7 +201,7 @@ static void fire_dead(struct fault_timer *t, struct shard *s, uint64_t now)
 	free(dead);
 }
 
-/* Returns false if out of memory. */
+/* Adds a dead_id for this id. Returns false if out of memory. */
 static bool bury(const struct cm_id *id, bool goes)
 {
 	struct dead_id *dead = calloc(1, sizeof(*dead));
@@ -208,7 +217,10 @@ static bool bury(const struct cm_id *id, bool goes)
 
 /* ---- actions on an event ---- */
 
-/* Ends a connection that is up, or is being set up, for the peer, too. */
+/*
+ * Aborts the connection of the id if the connection is up or being set up. The peer notices the
+ * end, too.
+ */
 static void give_up(struct cm_id *id)
 {
 	if (id->state == CM_ESTABLISHED || id->state == CM_ACCEPTED || id->state == CM_CONNECTING) {
@@ -244,7 +256,10 @@ static bool ends_connection(uint32_t event)
 	       event == CM_EVENT_REJECTED || event == CM_EVENT_DISCONNECTED;
 }
 
-/* Posts another event in place of this one, and sets the state of the id accordingly. */
+/*
+ * Posts an event with another type or status instead of the program's event, and sets the state of
+ * the id accordingly.
+ */
 static int report(struct event_source *src, struct rnic_cm_event *ev, struct cm_id *id,
 		  const struct fault_action *a)
 {
@@ -262,7 +277,10 @@ static int report(struct event_source *src, struct rnic_cm_event *ev, struct cm_
 	return post_now(src, ev);
 }
 
-/* Repeats a request, as if from another peer. That peer is gone when the request is accepted. */
+/*
+ * Posts a second connection request that seems to come from another peer. When the program accepts
+ * the second request, the peer has already gone.
+ */
 static int repeat_request(struct event_source *src, const struct rnic_cm_event *ev,
 			  const struct cm_id *id)
 {
@@ -295,7 +313,10 @@ static int duplicate(struct event_source *src, const struct rnic_cm_event *ev,
 	uint64_t times = fault_given(a, fault_duplicate_times) ? a->arg[fault_duplicate_times] : 1;
 	int ret = post_now(src, ev);
 
-	/* An event of an existing connection comes only once from any device. */
+	/*
+	 * No RDMA device posts an event of an existing connection twice, so only connection
+	 * requests are repeated.
+	 */
 	for (; !ret && times && ev->event == CM_EVENT_CONNECT_REQUEST; times--)
 		ret = repeat_request(src, ev, id);
 	return ret;
@@ -330,7 +351,10 @@ static int post(struct event_source *src, const void *event, size_t len)
 {
 	const struct rnic_cm_event *ev = event;
 	enum fault_site site = site_of(ev->event);
-	/* The event of a multicast group that an id joined names no id. */
+	/*
+	 * The event of a multicast group that an id has joined has no id in ev->id, so id may be
+	 * NULL.
+	 */
 	struct cm_id *id = cm_id_get(&cm.shard->conn, ev->id);
 	struct fault_attrs attrs;
 	struct fault_action a;
@@ -345,7 +369,7 @@ static int post(struct event_source *src, const void *event, size_t len)
 
 /* ---- time alone ---- */
 
-/* True if this event may come on the id at any time. */
+/* True if any device may post this event on the id at any time. */
 static bool may_come(const struct cm_id *id, uint32_t event)
 {
 	switch (event) {
@@ -405,7 +429,8 @@ static void perform(struct fault_injector *self, struct shard *s, const struct f
 static void install(struct fault_injector *self, struct shard *s)
 {
 	cm.shard = s;
-	list_init(&cm.held); /* the delayed events of a parent process belong to that process */
+	/* forgets the delayed events of a parent process, which the parent posts itself */
+	list_init(&cm.held);
 	cm.ops = *s->conn.ops;
 	cm.ops.events.post = post;
 	cm.ops.events.purge = purge;

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Failing calls of rdma_cm. A call that fails has no effect. */
+/* Makes calls of rdma_cm fail. A call that fails has no effect. */
 #include <errno.h>
 
 #include "runtime/api.h"
 #include "runtime/faults_cm.h"
 #include "runtime/rnic.h"
 
-static struct sctpiw_rnic_api plain; /* the table without faults */
+static struct sctpiw_rnic_api plain; /* copy of the table before this file replaced functions */
 
 /*
- * Returns the -errno of a call that must fail, or 0. handle 0: no id yet. Other handles may be
- * invalid.
+ * Returns the -errno with which the call must fail, or 0 if no rule makes it fail. handle 0: the
+ * call has no id yet. Any other value of handle may be invalid.
  */
 static int ask(enum fault_site site, uint32_t handle)
 {
@@ -22,7 +22,7 @@ static int ask(enum fault_site site, uint32_t handle)
 
 	if (!r || !faults_watch(&r->faults, site))
 		return 0;
-	shard_lock(&r->shard); /* keeps the id and its association until the answer */
+	shard_lock(&r->shard); /* holding the lock keeps the id and its association alive */
 	id = handle ? cm_id_get(&r->shard.conn, handle) : NULL;
 	if (id)
 		attrs = faults_cm_attrs(id);
@@ -78,14 +78,14 @@ MAY_FAIL(cm_leave_mcast, rdma_leave_multicast, 0,
 	 (chan, handle, events_reported))
 
 /*
- * Readers of the table need no lock: each pointer changes atomically, and both its values are
- * valid.
+ * Readers of the table need no lock: each pointer changes atomically, and both the old and the new
+ * function are valid.
  */
 #define REPLACE(name) __atomic_store_n(&sctpiw_rnic_api.name, may_fail_##name, __ATOMIC_RELEASE)
 
 void faults_cm_calls_install(void)
 {
-	if (plain.version) /* installed by the parent process */
+	if (plain.version) /* the parent process has installed the functions */
 		return;
 	plain = sctpiw_rnic_api;
 	REPLACE(cm_create_id);

@@ -10,13 +10,18 @@
 #include "runtime/shard.h"
 #include "sys/sys.h"
 
-#define MOMENT 1000u /* ns */
+#define MOMENT 1000u /* ns. Default pause between the pieces of a placement */
 #define WORD sizeof(uint64_t)
 
-/* struct iw_rnic_ops has no context argument, and a process has one RNIC. */
+/*
+ * A static variable: struct iw_rnic_ops has no context argument, and a process has only one RNIC.
+ */
 static struct faults *faults;
 
-/* Places a piece. On any processor, the pieces become visible in the order of the calls. */
+/*
+ * Places the bytes [from, to). On any processor, the pieces become visible in the order of the
+ * calls.
+ */
 static int place_piece(uint8_t *dst, const uint8_t *src, size_t from, size_t to)
 {
 	int ret = memory_copy(dst + from, src + from, to - from);
@@ -25,7 +30,10 @@ static int place_piece(uint8_t *dst, const uint8_t *src, size_t from, size_t to)
 	return ret;
 }
 
-/* Spins: a sleep would take longer than most of these times, and the shard waits either way. */
+/*
+ * Busy-waits. A sleep would last longer than most of these times, and the shard is blocked in both
+ * cases.
+ */
 static void wait_moment(uint64_t ns)
 {
 	uint64_t until = sys_now() + ns;
@@ -53,7 +61,7 @@ static int last_first(uint8_t *dst, const uint8_t *src, size_t len, uint64_t ns)
 	return place_piece(dst, src, 0, len - 1);
 }
 
-/* Tears the first aligned word of the placement. */
+/* Places the bytes, and pauses for ns in the middle of the first aligned word. */
 static int tear(uint8_t *dst, const uint8_t *src, size_t len, uint64_t ns)
 {
 	size_t at = (WORD - (uintptr_t)dst % WORD) % WORD;
@@ -73,7 +81,7 @@ static uint64_t moment(const struct fault_action *a, unsigned int arg)
 	return fault_given(a, arg) ? a->arg[arg] : MOMENT;
 }
 
-/* Replaces memory_copy(). */
+/* Replaces memory_copy() as iw_rnic_ops.place. */
 static int place(void *dst, const void *src, size_t len)
 {
 	const struct fault_attrs attrs = { .bytes = len };

@@ -7,7 +7,7 @@
 #include "runtime/rnic.h"
 #include "runtime/shard.h"
 
-/* Ends `port down`. */
+/* The timer that ends the action `port down`. */
 static struct fault_timer up;
 
 static void go_up(struct fault_timer *t, struct shard *s, uint64_t now)
@@ -25,8 +25,8 @@ static void perform(struct fault_injector *self, struct shard *s, const struct f
 		    uint64_t now)
 {
 	/*
-	 * The cut belongs to no rule: the port stays down when the rule is removed. With the
-	 * kernel's SCTP nothing is cut.
+	 * The cut has no rule: the port stays down even if the rule is removed. With the kernel's
+	 * SCTP, no packets are dropped.
 	 */
 	const struct faults_net_cut all = {
 		.kind = FAULTS_NET_LOSE,
@@ -35,7 +35,7 @@ static void perform(struct fault_injector *self, struct shard *s, const struct f
 
 	faults_net_cut(&s->conn, &all);
 	port_force_down(true);
-	/* Of two overlapping actions, the later end counts. */
+	/* If two actions overlap, the port comes up at the later of the two ends. */
 	if (!faults_timer_is_set(&up) || up.when < all.until)
 		faults_timer_set(&s->rnic->faults, &up, all.until);
 }

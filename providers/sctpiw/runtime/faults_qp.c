@@ -21,12 +21,12 @@
 	 1ull << FAULT_DO_freeze_qp | 1ull << FAULT_DO_lose_session)
 #define PEER_ACTIONS (1ull << FAULT_DO_freeze_peer | 1ull << FAULT_DO_kill_peer)
 /*
- * ns. Time for which packets of the peer of a lost session are dropped. After that, an ABORT
- * answers them.
+ * ns. After `lose session`, packets of the peer are dropped for this time. Later packets of the
+ * peer are answered with an ABORT.
  */
 #define LOST_SILENCE NSEC_PER_SEC
 
-static struct faults *faults; /* of the process */
+static struct faults *faults; /* the faults of the process */
 
 static bool selects(const struct fault_attrs *rule, enum fault_selector which)
 {
@@ -35,7 +35,7 @@ static bool selects(const struct fault_attrs *rule, enum fault_selector which)
 
 /* ---- associations ---- */
 
-/* Holds or drops the packets of an association until that time. */
+/* Drops or holds the packets of an association until the time `until`, ns. */
 static bool cut_assoc(struct conn *c, const struct conn_assoc *a, enum faults_net_cut_kind kind,
 		      uint32_t rule, uint64_t until)
 {
@@ -56,7 +56,10 @@ static bool cut_assoc(struct conn *c, const struct conn_assoc *a, enum faults_ne
 
 static void lose(struct conn *c, struct conn_assoc *a, uint32_t rule)
 {
-	/* c->now may be older: a polling thread may be ahead. */
+	/*
+	 * c->now may be older than the clock that the faults use: a polling thread may have read
+	 * the clock later.
+	 */
 	if (cut_assoc(c, a, FAULTS_NET_LOSE_ABORT, rule, sys_now() + LOST_SILENCE))
 		conn_assoc_abort(a, -ETIMEDOUT);
 }
@@ -125,8 +128,8 @@ bool faults_qp_is_meant(const struct shard *s, const struct iw_qp *qp,
 }
 
 /*
- * Returns the selected QP with the lowest nth above this one, or NULL. nth counts the QPs that the
- * program made.
+ * Returns the selected QP with the lowest nth greater than the given nth, or NULL. nth numbers the
+ * QPs in the order in which the program made them.
  */
 static struct iw_qp *find_qp(const struct shard *s, const struct fault_attrs *attrs, uint32_t nth)
 {
@@ -140,7 +143,7 @@ static struct iw_qp *find_qp(const struct shard *s, const struct fault_attrs *at
 	return found;
 }
 
-/* An action on one QP may end others. */
+/* The action on one QP may destroy other QPs. */
 static void do_to_qps(struct shard *s, const struct fault_action *a)
 {
 	struct iw_qp *qp = find_qp(s, &a->select, 0);
@@ -154,8 +157,8 @@ static void do_to_qps(struct shard *s, const struct fault_action *a)
 }
 
 /*
- * Returns an association with the peer and the ports of the rule or packet, or NULL. Without a peer
- * and ports, returns any.
+ * Returns an association with the peer and the ports of the rule or the packet, or NULL. If attrs
+ * has no peer and ports, returns any association.
  */
 static struct conn_assoc *find_assoc(const struct conn *c, const struct fault_attrs *attrs)
 {
@@ -194,9 +197,10 @@ static void do_to_peer(struct conn *c, const struct fault_action *a)
 
 /* ---- packets that trigger other actions ---- */
 
-/* An action that a packet triggers. It is performed after the packet was processed. */
+/* An action that a packet has triggered. It is performed once the packet is processed. */
 struct later {
-	struct fault_timer timer; /* first */
+	/* first member, so that a pointer to the timer is a pointer to the struct */
+	struct fault_timer timer;
 	struct fault_action action;
 };
 
@@ -209,8 +213,8 @@ static void fire(struct fault_timer *t, struct shard *s, uint64_t now)
 }
 
 /*
- * The asker of net/, which performs the actions on packets. Other actions are performed here,
- * later. Needs the shard lock.
+ * The fault_asker of net/, which performs the actions on packets itself. For all other actions,
+ * sets a timer that performs them later. Needs the shard lock.
  */
 static bool ask(struct fault_asker *self, enum fault_site site, const struct fault_attrs *attrs,
 		struct fault_action *out)
@@ -229,7 +233,8 @@ static bool ask(struct fault_asker *self, enum fault_site site, const struct fau
 	*later = (struct later){ .timer.fire = fire, .action = *out };
 	later->action.select = *attrs;
 	later->action.select.known &= known;
-	later->action.select.has_peer = NULL; /* the association may have ended by then */
+	/* has_peer() reads the association, which may have ended by then */
+	later->action.select.has_peer = NULL;
 	later->action.select.assoc = NULL;
 	faults_timer_set(faults, &later->timer, faults->shard->conn.now);
 	return false;

@@ -24,7 +24,7 @@ static int start_progress(struct conn *c)
 	return progress_start(shard_of(c));
 }
 
-/* Most ids are not bound to an address yet. */
+/* Most ids are not bound to a local address yet, so src may be NULL. */
 static int route(struct conn *c, const struct sockaddr *src, const struct sockaddr *dst,
 		 struct sockaddr_storage *source)
 {
@@ -43,7 +43,7 @@ static bool is_own_address(struct conn *c, const struct ip_addr *ip)
 	return port_gid_find(ip->b, 0) >= 0;
 }
 
-/* True for an address that is valid on one link alone: fe80::/10, or 169.254.0.0/16 (RFC 3927). */
+/* True for an address that is valid only on one link: fe80::/10, or 169.254.0.0/16 (RFC 3927). */
 static bool is_of_one_link(const struct ip_addr *ip)
 {
 	return ip_addr_is_link_local(ip) ||
@@ -68,9 +68,10 @@ static bool may_tell(struct conn *c, const struct ip_addr *ip)
 }
 
 /*
- * A peer on this host needs no second path. For other hosts, a loopback or link-local address has
- * another meaning, or none. An address of the other family cannot be used together with the current
- * address.
+ * Returns the local addresses that are useful for more paths to a peer. For a peer on this host,
+ * returns none. For a peer on another host, omits loopback and link-local addresses, which mean
+ * another host there, or none. Omits addresses of the other family, which cannot be used together
+ * with the current address.
  */
 static unsigned int addresses(struct conn *c, const struct path_addr *to, struct ip_addr *addr,
 			      unsigned int max)
@@ -89,7 +90,7 @@ static unsigned int addresses(struct conn *c, const struct path_addr *to, struct
 	return n;
 }
 
-/* True if the error means that there is no route. Other errors prove nothing. */
+/* True if the error proves that there is no route. */
 static bool is_no_way(int error)
 {
 	return error == -ENETUNREACH || error == -EHOSTUNREACH || error == -ENETDOWN ||
@@ -113,7 +114,8 @@ static bool source(struct conn *c, const struct ip_addr *remote, struct ip_addr 
 		if (ip_addr_equal(&way[i].ip, local))
 			return way[i].running;
 	/*
-	 * port_ways() omits deprecated addresses, for example, and addresses beyond PORT_WAYS_MAX.
+	 * port_ways() omits some addresses that are usable, for example deprecated ones, and all
+	 * after the first PORT_WAYS_MAX.
 	 */
 	return true;
 }
@@ -139,8 +141,8 @@ static bool checksum(uint32_t *crc, const uint8_t *from, size_t len)
 }
 
 /*
- * If the memory cannot be read any more, makes the message invalid, so that the peer must refuse
- * it.
+ * Copies payload into the message. If the application's memory cannot be read any more, makes the
+ * message invalid, so that the peer must refuse it.
  */
 static void copy_out(uint8_t *msg, uint8_t *to, const uint8_t *from, size_t len)
 {

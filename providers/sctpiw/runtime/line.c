@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define TAIL 4 /* bytes for line_end(): two braces, the newline, a final zero */
+#define TAIL 4 /* bytes that line_end() needs: two braces, the newline, a final zero */
 
 static void put(struct line *l, const char *text, size_t len)
 {

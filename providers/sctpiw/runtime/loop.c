@@ -35,7 +35,7 @@ static void post_async(void *ctx, enum object_async_type type)
 	}
 }
 
-/* Rings the doorbells of all other shards in which QPs wait for receives of the SRQ. */
+/* Rings the doorbells of all other shards whose QPs wait for receives of this SRQ. */
 static void ring_others(struct shard *s, struct iw_srq *srq)
 {
 	uint32_t awaited = iw_srq_awaited(srq) & ~(1u << s->index);
@@ -47,7 +47,7 @@ static void ring_others(struct shard *s, struct iw_srq *srq)
 	}
 }
 
-/* Turns an event of a QP, CQ or SRQ into an async event of the application. ctx: the shard. */
+/* Turns an event of a QP, CQ or SRQ into an async event for the application. ctx is the shard. */
 static void raise_async(void *ctx, const struct iw_event *ev)
 {
 	switch (ev->type) {
@@ -88,7 +88,7 @@ static void raise_async(void *ctx, const struct iw_event *ev)
 
 static void run_events(struct shard *s)
 {
-	/* An event may cause others. */
+	/* The handling of one event may cause further events. */
 	while (conn_events(&s->conn, raise_async, s))
 		;
 	notify(s);
@@ -98,7 +98,10 @@ static void run_events(struct shard *s)
 
 void loop_settle(struct shard *s)
 {
-	/* Work requests posted before a disconnect, for example, must leave before it. */
+	/*
+	 * Send all work requests that were posted before this operation. A disconnect, for example,
+	 * must not overtake them.
+	 */
 	if (doorbell_serve(&s->doorbells, &s->conn))
 		conn_output(&s->conn);
 	run_events(s);
@@ -109,7 +112,7 @@ static bool is_anything_left(struct shard *s)
 	return doorbell_is_rung(&s->doorbells) || conn_is_pending(&s->conn);
 }
 
-/* Does the urgent part of loop_finish(). */
+/* Does the urgent part of loop_finish(): posted work requests, events and output. */
 static bool serve(struct shard *s)
 {
 	unsigned int rounds = 0;
@@ -118,7 +121,10 @@ static bool serve(struct shard *s)
 	do {
 		doorbell_serve(&s->doorbells, &s->conn);
 		run_events(s);
-		/* Sending completes work requests, and may reveal that an association is lost. */
+		/*
+		 * Sending completes work requests, and may reveal that an association is lost. Both
+		 * cause events.
+		 */
 		if (conn_output(&s->conn))
 			run_events(s);
 		left = is_anything_left(s);
@@ -129,7 +135,7 @@ static bool serve(struct shard *s)
 	return left;
 }
 
-/* Does the other part of loop_finish(), which prepares the next turn or may be late. */
+/* Does the rest of loop_finish(): work that may be late, or that prepares the next turn. */
 static void conclude(struct shard *s)
 {
 	s->unconcluded = false;
@@ -152,11 +158,11 @@ bool loop_finish(struct shard *s)
 }
 
 /*
- * True if the next turn may call conclude() for this one as well. For a poller, conclude() is a
- * tenth of the time until its completion. The application answers the received messages, or polls
- * again; otherwise the parked thread concludes after its nap. Two successive turns are never left
- * unconcluded. With a capture or a trace each turn concludes, so that the file has the last packets
- * of a program that crashes.
+ * True if the conclude() of this turn may be left to the next turn. This saves a poller a tenth of
+ * the time until its completion. A next turn is certain: either the application polls or answers,
+ * or the parked thread runs the shard after its nap. Never leaves two successive turns unconcluded.
+ * With a capture or a trace, each turn concludes, so that the file contains the last packets of a
+ * program that crashes.
  */
 static bool may_conclude_later(const struct shard *s, enum conn_depth depth)
 {
@@ -166,28 +172,31 @@ static bool may_conclude_later(const struct shard *s, enum conn_depth depth)
 
 bool loop_pass(struct shard *s, enum conn_depth depth)
 {
-	/* The caller has nothing more to post in answer to earlier messages. */
+	/*
+	 * Ends the delay of held acknowledgements: a caller that polls again has no more answers to
+	 * post.
+	 */
 	bool owed = conn_flush_sacks(&s->conn);
 	enum conn_received got;
 
 	/*
-	 * The peer waits for these SACKs, so they leave before the receive call. The waiting work
-	 * requests of a burst go along. A SACK that leaves before them would complete a work
-	 * request of the peer. The peer might then look at its memory instead of polling for the
-	 * next message.
+	 * The peer waits for these SACKs, so they are sent before the receive call. The waiting
+	 * work requests of a burst are sent with them. If a SACK was sent before them, it would
+	 * complete a work request of the peer. The peer might then look at its memory, instead of
+	 * polling for the next message.
 	 */
 	if (owed) {
 		doorbell_serve(&s->doorbells, &s->conn);
 		conn_output(&s->conn);
 	}
 	got = conn_receive(&s->conn, depth);
-	/* Most passes of a poller end here. */
+	/* Most passes of a poller find nothing to do, and return here. */
 	if (got == CONN_NOTHING && !owed && !s->unconcluded && !is_anything_left(s) &&
 	    s->conn.now < s->next_due)
 		return false;
 	s->progress.received += got >= CONN_SOME;
 	for (int i = 1; i < TUNING_PASS_RECEIVES && got == CONN_MORE; i++) {
-		/* Acknowledgements should not wait until all packets are received. */
+		/* Send acknowledgements now, before the rest of the packets is received. */
 		doorbell_serve(&s->doorbells, &s->conn);
 		run_events(s);
 		conn_output(&s->conn);
@@ -195,9 +204,13 @@ bool loop_pass(struct shard *s, enum conn_depth depth)
 			break;
 		got = conn_receive(&s->conn, depth);
 	}
-	if (s->unconcluded) /* that turn started timers, some of which may have expired */
+	/* the unconcluded turn started timers, some of which may have expired */
+	if (s->unconcluded)
 		s->next_due = conn_next_timeout(&s->conn);
-	/* The old next_due will do: new messages may start timers, but none that has expired. */
+	/*
+	 * The old next_due is good enough: received messages may start timers, but none that has
+	 * already expired.
+	 */
 	if (s->conn.now >= s->next_due)
 		conn_timers(&s->conn);
 	serve(s);

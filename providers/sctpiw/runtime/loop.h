@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * One turn of a shard: receiving, timers and sending. All functions need the shard's lock, and do
- * not change conn.now, the shard's clock.
+ * One turn of a shard: it receives, runs timers, and sends. All functions need the shard's lock,
+ * and do not change conn.now, the shard's clock.
  */
 #ifndef SCTPIW_RUNTIME_LOOP_H
 #define SCTPIW_RUNTIME_LOOP_H
@@ -15,16 +15,17 @@ struct shard;
 
 /*
  * Makes one pass: receives, runs the expired timers, and does the work of loop_finish(), unless
- * nothing happened. The pass ends early if another thread waits for the lock. A poller's pass
- * leaves preparations, such as the next deadline, to the next turn if the progress thread is
- * parked, which guarantees that turn. Returns true if more may be received at once.
+ * nothing happened. The pass ends early if another thread waits for the lock. A poller's pass may
+ * leave preparations, such as the next deadline, to the next turn. It does so only if the progress
+ * thread is parked, since the thread then guarantees a next turn. Returns true if more packets may
+ * already be waiting in the sockets.
  */
 bool loop_pass(struct shard *s, enum conn_depth depth);
 /*
- * Call this before each release of the lock: serves the doorbells, reports events, sends, frees
+ * Call this before each release of the lock. Serves the doorbells, reports events, sends, frees
  * unused objects, and sets the timer to the next deadline. Other threads may post as fast as this
- * one sends. After TUNING_ROUNDS, the rest is left to the progress thread. Returns true if that
- * thread was woken.
+ * thread sends. After TUNING_ROUNDS rounds, this function wakes the progress thread for the rest,
+ * and returns true.
  */
 bool loop_finish(struct shard *s);
 /* Prepares a control operation: sends all earlier work requests, and reports all earlier events. */

@@ -8,7 +8,7 @@ void object_lock(struct object *obj)
 	struct shard *s = object_shard(obj);
 
 	shard_lock(s);
-	/* The object may have moved before this thread had the lock. */
+	/* The object may have moved to another shard before this thread had the lock. */
 	while (s != object_shard(obj)) {
 		shard_unlock(s);
 		s = object_shard(obj);

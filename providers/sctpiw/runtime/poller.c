@@ -24,8 +24,8 @@ uint64_t poller_last_active(const struct shard *s)
 }
 
 /*
- * Makes the progress thread park if polling has begun and the thread cannot notice. polls: number
- * of polls, with this one.
+ * Wakes the progress thread to make it park, if polling has begun and the thread cannot notice.
+ * polls: the number of polls including this one.
  */
 static void tell_thread(struct shard *s, uint32_t polls)
 {
@@ -39,8 +39,8 @@ static void tell_thread(struct shard *s, uint32_t polls)
 }
 
 /*
- * On the only processor, a poller would keep the answering program from running. So it waits for a
- * socket instead.
+ * If the process has only one processor, a busy poller would keep the answering program from
+ * running. So the poller sleeps until a socket is ready.
  */
 static void nap(struct shard *s)
 {
@@ -53,7 +53,7 @@ static void nap(struct shard *s)
 	atomic_store_explicit(&s->poller.inside, false, memory_order_relaxed);
 }
 
-/* Another thread holds the lock, or waits for it. */
+/* Handles a poll while another thread holds the lock, or waits for it. */
 static void give_way(struct shard *s)
 {
 	atomic_store_explicit(&s->poller.last_poll, sys_now(), memory_order_relaxed);
@@ -97,13 +97,16 @@ void poller_armed(struct shard *s)
 	atomic_store_explicit(&s->poller.active_at_arm, poller_activity(s), memory_order_relaxed);
 	atomic_fetch_add_explicit(&s->poller.arms, 1, memory_order_relaxed);
 	/*
-	 * Pairs with the fence in park(): either the thread sees the count, or this thread sees
-	 * parked.
+	 * Pairs with the fence in park(): either the progress thread sees the new count, or this
+	 * thread reads `parked` as true.
 	 */
 	atomic_thread_fence(memory_order_seq_cst);
 	if (atomic_load_explicit(&s->progress.parked, memory_order_relaxed))
 		progress_wake(s);
-	/* A burst may have left work requests, and the application will not poll. */
+	/*
+	 * A burst may have left work requests on the list, and the application may not poll again
+	 * to send them.
+	 */
 	if (doorbell_is_rung(&s->doorbells) && shard_try_enter(s)) {
 		loop_finish(s);
 		shard_leave(s);

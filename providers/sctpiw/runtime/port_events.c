@@ -22,8 +22,8 @@ int port_events_start(struct shard *s, struct port_events *pe)
 	int ret = 0;
 
 	/*
-	 * Starts the threads of all shards before the first CQ exists: its pollers read fields that
-	 * the start sets.
+	 * Starts the threads of all shards. This must happen before the first CQ exists, since
+	 * pollers of a CQ read fields that the start sets.
 	 */
 	rnic_lock(s->rnic);
 	for (unsigned int i = 0; !ret && i < s->rnic->n_shards; i++)
@@ -33,7 +33,7 @@ int port_events_start(struct shard *s, struct port_events *pe)
 		return ret;
 	pe->watcher.changed = changed;
 	port_watch(&pe->watcher);
-	/* The thread may be sleeping without the port's descriptor, which did not exist before. */
+	/* The thread may be sleeping without waiting for the port's descriptor, which is new. */
 	progress_wake(s);
 	return 0;
 }

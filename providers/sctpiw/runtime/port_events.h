@@ -10,18 +10,19 @@ struct shard;
 
 struct port_events {
 	struct port_watcher watcher;
-	struct event_source source; /* the async channel; the caller sets it before the start */
+	/* the async channel of the context; the caller sets it before port_events_start() */
+	struct event_source source;
 };
 
 /*
- * From now on, posts an event to the source's channel (struct object_async_event, element 1, the
- * port's number) when the port becomes active or inactive, or the GID table changes. A program that
- * does not read has at most one event of each kind waiting. pe must not move until
- * port_events_stop(). Returns 0, or -errno of progress_start(): without the thread, no change would
- * be noticed. Takes the shard's lock.
+ * Begins to post events to the source's channel. Posts an event when the port becomes active or
+ * inactive, or the GID table changes. An event is a struct object_async_event, whose element is 1,
+ * the port's number. A program that never reads has at most one unread event of each kind. pe must
+ * not move until port_events_stop(). Returns 0, or -errno of progress_start(), since only the
+ * thread notices changes. Takes the shard's lock.
  */
 int port_events_start(struct shard *s, struct port_events *pe);
-/* Stops the events. The caller purges unread ones (channel_purge()). */
+/* Stops the events. The caller removes unread events (channel_purge()). */
 void port_events_stop(struct port_events *pe);
 
 #endif

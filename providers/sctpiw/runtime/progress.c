@@ -25,7 +25,7 @@
 #define STACK_SIZE (1u << 20)
 #define EVENTS 16
 
-/* struct sched_attr of the kernel, which C libraries older than glibc 2.41 lack. */
+/* The kernel's struct sched_attr, which glibc defines only since version 2.41. */
 struct slice_attr {
 	uint32_t size;
 	uint32_t sched_policy;
@@ -102,7 +102,7 @@ static void drain(int fd)
 
 /* ---- parking ---- */
 
-/* since: poller_activity() when the thread last looked; now: ns. */
+/* since: result of poller_activity() when the thread last looked. now is in ns. */
 static struct tuning_app observe(const struct shard *s, uint32_t since, uint64_t now)
 {
 	uint32_t activity = poller_activity(s);
@@ -110,7 +110,9 @@ static struct tuning_app observe(const struct shard *s, uint32_t since, uint64_t
 	return (struct tuning_app){
 		.active = activity - since,
 		.since_arm = activity - poller_load(&s->poller.active_at_arm),
-		/* Negative if another thread has read the clock later. */
+		/*
+		 * The age is negative if another thread has read the clock later than this thread.
+		 */
 		.age = (int64_t)(now - poller_last_active(s)),
 		.inside = atomic_load_explicit(&s->poller.inside, memory_order_relaxed),
 		.one_cpu = s->progress.one_cpu,
@@ -136,8 +138,8 @@ static int watch_control(struct shard *s)
 }
 
 /*
- * Serves the client at the control socket, or drops an idle one. Then adds the next descriptor to
- * wait for to the set.
+ * Serves the client of the control socket, or drops an idle client. Then adds the descriptor that
+ * the thread must wait for next to the epoll set.
  */
 static void serve_control(struct shard *s, bool ready)
 {
@@ -163,7 +165,7 @@ void progress_put_nap_off(struct shard *s, uint64_t now)
 	if (!tuning_puts_nap_off(atomic_load_explicit(&p->nap_until, memory_order_relaxed), now))
 		return;
 	parked = now - atomic_load_explicit(&p->parked_since, memory_order_relaxed);
-	/* A work request that waits for its burst begins with a look at the clock. */
+	/* A look shows that a work request has begun to wait for its burst. */
 	end_nap_at(p, now + tuning_put_off(parked, looks != p->looks_before));
 	p->looks_before = looks;
 }
@@ -177,8 +179,8 @@ void progress_shorten_nap(struct shard *s, uint64_t now)
 }
 
 /*
- * Reads changes of the local addresses. The threads of the other shards then find nothing to read,
- * so this thread wakes them.
+ * Reads changes of the local addresses, and wakes the threads of the other shards: only one thread
+ * can read a change from the descriptor.
  */
 static void refresh_port(struct shard *s)
 {
@@ -193,8 +195,8 @@ static void refresh_port(struct shard *s)
 }
 
 /*
- * Makes one nap of a parked thread, of `length` ns or longer. Returns false if the thread was
- * woken, or the local addresses changed.
+ * Makes a parked thread nap for `length` ns or longer. Returns false if it was woken, or if the
+ * local addresses changed.
  */
 static bool nap(struct shard *s, uint64_t length)
 {
@@ -206,7 +208,7 @@ static bool nap(struct shard *s, uint64_t length)
 	};
 	uint64_t until = sys_now() + length;
 
-	/* Sets the timer before pollers may put the nap off, so that their time stays. */
+	/* Set the timer before pollers may put the nap off: this call would undo their change. */
 	sys_timerfd_set(s->progress.nap_fd, until);
 	if (length == TUNING_PARK_LONG)
 		atomic_store_explicit(&s->progress.nap_until, until, memory_order_relaxed);
@@ -219,17 +221,16 @@ static bool nap(struct shard *s, uint64_t length)
 	if (pfd[0].revents)
 		drain(s->progress.wake_fd);
 	/*
-	 * A closed timer ends the nap at once. Most likely, more descriptors were closed
-	 * (are_closed()).
+	 * A closed timer ends the nap at once. are_closed() will then check the other descriptors.
 	 */
 	return !pfd[0].revents && !(pfd[3].revents & POLLNVAL) &&
 	       s->progress.ways_changes == port_ways_changes();
 }
 
 /*
- * The thread sleeps without waiting for the sockets. It sometimes checks if polling has stopped: an
- * application may go on to spin on memory without notice. An application that arms a CQ wakes the
- * thread. Returns once polling has stopped, or the thread was woken.
+ * Parks the thread, which then sleeps without waiting for the sockets. It sometimes checks if
+ * polling has stopped: an application may stop without notice, to spin on memory. An application
+ * that arms a CQ wakes the thread. Returns once polling has stopped, or the thread was woken.
  */
 static void park(struct shard *s)
 {
@@ -237,7 +238,7 @@ static void park(struct shard *s)
 	uint64_t length = TUNING_PARK_FIRST;
 	struct tuning_app app;
 
-	/* A poller that read nap_until during the previous nap may have set it after that nap. */
+	/* A poller that read nap_until during the last nap may have written it after that nap. */
 	atomic_store_explicit(&s->progress.nap_until, 0, memory_order_relaxed);
 	atomic_store_explicit(&s->progress.parked_since, sys_now(), memory_order_relaxed);
 	atomic_store_explicit(&s->progress.parked, true, memory_order_relaxed);
@@ -253,8 +254,8 @@ static void park(struct shard *s)
 	} while (length);
 	atomic_store_explicit(&s->progress.parked, false, memory_order_relaxed);
 	/*
-	 * Pairs with the fence of burst.c: the next serve() sees the ring of a poster that still
-	 * read parked.
+	 * Pairs with the fence of burst.c. If a poster still read `parked` as true, the next
+	 * serve() finds the poster's doorbell.
 	 */
 	atomic_thread_fence(memory_order_seq_cst);
 }
@@ -262,8 +263,8 @@ static void park(struct shard *s)
 /* ---- serving and lingering ---- */
 
 /*
- * Most deadlines move later with each packet. To save a system call per packet, the timer stays
- * unless it is too late, or has expired too early. A pass that did nothing left next_due unchanged.
+ * Sets the timer to next_due. Most deadlines move later with each packet. To save a system call per
+ * packet, the timer then stays, unless it has already expired.
  */
 static void reset_timer(struct shard *s)
 {
@@ -277,7 +278,7 @@ static void reset_timer(struct shard *s)
 }
 
 /*
- * Notifies the associations of changes of the local addresses, or of the state of their interfaces.
+ * Notifies the associations if local addresses, or the state of their interfaces, have changed.
  * Needs the shard lock.
  */
 static void readdress(struct shard *s)
@@ -288,7 +289,7 @@ static void readdress(struct shard *s)
 		return;
 	s->progress.ways_changes = changes;
 	conn_readdress(&s->conn);
-	/* Announcements to peers leave now, although nothing was received and no timer expired. */
+	/* Send the announcements to peers now: no packet or timer may cause another turn soon. */
 	loop_finish(s);
 }
 
@@ -297,9 +298,9 @@ static bool serve(struct shard *s, uint64_t *received)
 {
 	bool more, dead;
 
-	/* A thread that rings after this reads false, and wakes the thread again. */
+	/* A thread that rings after this store reads false, and wakes this thread again. */
 	atomic_store_explicit(&s->progress.doorbell_wake, false, memory_order_seq_cst);
-	/* Pairs with the fence of burst.c: the list is read after this. */
+	/* Pairs with the fence of burst.c. The list of doorbells is read after the fence. */
 	atomic_thread_fence(memory_order_seq_cst);
 	shard_enter(s);
 	dead = shard_is_dead(s);
@@ -319,8 +320,8 @@ static bool serve(struct shard *s, uint64_t *received)
 }
 
 /*
- * Makes one look for more. Sets *now to its time, ns, and *received to progress.received. Returns
- * false if another thread has the lock.
+ * Runs one pass. Sets *now to its time, ns, and *received to progress.received. Returns false if
+ * another thread has the lock.
  */
 static bool look(struct shard *s, uint64_t *now, uint64_t *received)
 {
@@ -336,8 +337,8 @@ static bool look(struct shard *s, uint64_t *now, uint64_t *received)
 }
 
 /*
- * Yields the processor between two looks. *since: time of the last yield, or of the start of
- * lingering, ns. Returns false if the thread must not linger for some time.
+ * Yields the processor between two passes. *since is the time, ns, of the last yield, or of the
+ * start of lingering. Returns false if the thread must not linger for some time.
  */
 static bool yield(struct progress *p, uint64_t *since)
 {
@@ -362,8 +363,8 @@ static bool yield(struct progress *p, uint64_t *since)
 }
 
 /*
- * Looks for more until tuning_lingered() ends it, the processor is lost, the application polls, or
- * another thread needs the lock. since: poller_activity() before the thread's run.
+ * Runs passes until tuning_lingered() says to stop, the processor is lost, the application polls,
+ * or another thread needs the lock. since: result of poller_activity() before the thread's run.
  */
 static void linger(struct shard *s, uint32_t since, uint64_t received, uint64_t start)
 {
@@ -371,10 +372,9 @@ static void linger(struct shard *s, uint32_t since, uint64_t received, uint64_t 
 	bool goes_on = true;
 
 	/*
-	 * The application may have polled during the yield. Another look would then only keep it
-	 * from the lock: without this check, RDMA Write with events moves a quarter less. A check
-	 * before the yield would find nothing: during its look this thread holds the lock, and
-	 * polls that find the lock taken do not count.
+	 * Check after the yield if the application polls: another pass would keep it from the lock,
+	 * and slow RDMA Write with events down by a quarter. A check before the yield finds
+	 * nothing: polls that find the lock taken do not count.
 	 */
 	while (tuning_looks_once_more(poller_activity(s) - since) && look(s, &now, &received)) {
 		if (received != before)
@@ -388,9 +388,7 @@ static void linger(struct shard *s, uint32_t since, uint64_t received, uint64_t 
 	}
 }
 
-/*
- * Before the thread sleeps: sends the acknowledgements that still wait for the application's posts.
- */
+/* Sends the acknowledgements that wait for the application's posts, before the thread sleeps. */
 static void flush_sacks(struct shard *s)
 {
 	if (!sacks_wait(s))
@@ -405,10 +403,9 @@ static void flush_sacks(struct shard *s)
 
 /*
  * A program may spin on memory that only this thread can change. The thread then needs the
- * processor at once, for a moment. Since Linux 6.12, the scheduler prefers a thread with short
- * slices to a computing thread, while the former has had less than its share. A lower nice value
- * increases the share, if the process may set it: see wait_for_events(). Correct operation needs
- * neither.
+ * processor at once, for a short time. Since Linux 6.12, the scheduler prefers a thread with short
+ * slices to a computing thread, until the former has had its share. A lower nice value increases
+ * the share, if the process may set one (see wait_for_events()). Both only affect speed.
  */
 static void ask_for_slices(struct progress *p)
 {
@@ -423,22 +420,22 @@ static void ask_for_slices(struct progress *p)
 	p->first_nice = attr.sched_nice < TUNING_NICE ? attr.sched_nice : TUNING_NICE;
 }
 
-/* A process that drops its privileges between two connections keeps its original value. */
+/* A process that has dropped its privileges may no longer lower the nice value. */
 static void set_nice(struct progress *p, int nice)
 {
 	if (nice == p->nice)
 		return;
 	if (!setpriority(PRIO_PROCESS, (id_t)syscall(SYS_gettid), nice))
 		p->nice = nice;
-	else /* the process may not lower it: do not try again */
+	else /* no permission to lower it: do not try again */
 		p->first_nice = p->nice;
 }
 
 /* ---- descriptors ---- */
 
 /*
- * The application closed internal descriptors, unseen by the preload library. Other files have
- * these numbers now, or will have them. So no descriptor may be used any more.
+ * The application has closed internal descriptors without the preload library noticing. Other files
+ * use the same numbers now, or will use them. So this shard must not use any descriptor again.
  */
 static void give_up(struct shard *s)
 {
@@ -462,7 +459,7 @@ static int watch_all(struct shard *s)
 
 	s->progress.wait_fd = s->net.epoll_fd;
 	/*
-	 * Pollers read edges from net.epoll_fd, or nap on it. So it must contain only the sockets.
+	 * If pollers read edges from net.epoll_fd, or nap on it, it must contain only the sockets.
 	 */
 	if (s->conn.transport->edges || s->progress.one_cpu) {
 		s->progress.wait_fd = sys_keep(sys_epoll_create());
@@ -485,7 +482,7 @@ void progress_unwatch(struct shard *s)
 		sys_epoll_ctl(s->progress.wait_fd, EPOLL_CTL_DEL, s->control.sock.fd, NULL);
 }
 
-/* The thread did not start. The next caller of progress_start() tries again. */
+/* Undoes watch_all(), if the thread did not start. The next progress_start() tries again. */
 static void unwatch_all(struct shard *s)
 {
 	progress_unwatch(s);
@@ -514,14 +511,13 @@ static bool are_closed(const struct shard *s)
 }
 
 /*
- * While connections are made, the thread has its original nice value. The application has more work
- * for each packet then. If each packet interrupted it, neither thread would ever have several
- * things to do at once.
+ * While connections are made, the thread has its original nice value. The application then has more
+ * work for each packet, and the thread should not interrupt each piece of it.
  *
  * now is in ns. received: the passes since the last sleep received something. Returns the number of
- * events, or -errno. -EINTR means that something unknown may have happened: ppoll() does not report
- * the ready descriptors in the set. Mostly a socket is ready, which the next pass reads. So the set
- * is queried only after passes that received nothing.
+ * events, or -errno. -EINTR means that any descriptor may be ready: ppoll() does not report which
+ * descriptors of the set are ready. In most cases a socket is ready, and the next pass reads it. So
+ * the set is queried only after passes that received nothing.
  */
 static int wait_for_events(struct shard *s, struct epoll_event *ev, uint64_t now, bool received)
 {
@@ -549,8 +545,9 @@ static int wait_for_events(struct shard *s, struct epoll_event *ev, uint64_t now
 }
 
 /*
- * Waits for the application's answer, which carries the held acknowledgements. The next run of the
- * shard sends the remaining ones. Returns -EINTR, as wait_for_events().
+ * Waits a short time for the application's answer, since its packet can carry the held
+ * acknowledgements. If no answer is posted, the next run of the shard sends them. Returns -EINTR,
+ * as wait_for_events() does.
  */
 static int wait_for_answer(struct shard *s)
 {
@@ -563,8 +560,8 @@ static int wait_for_answer(struct shard *s)
 
 /*
  * Sleeps until something happens, or may have happened. now and received: as in wait_for_events().
- * hold: acknowledgements wait for the application's answer, so the sleep is short. Returns false if
- * the descriptors were closed.
+ * hold: acknowledgements wait for the application's answer, so the sleep must be short. Returns
+ * false if the descriptors were closed.
  */
 static bool sleep_on_all(struct shard *s, uint64_t now, bool received, bool hold)
 {
@@ -585,7 +582,7 @@ static bool sleep_on_all(struct shard *s, uint64_t now, bool received, bool hold
 	for (int i = 0; i < n; i++) {
 		if (ev[i].data.ptr == &s->progress.wake)
 			drain(s->progress.wake_fd);
-		/* An unread timer would end every later sleep. serve() sets it again. */
+		/* An unread timer would end every later sleep at once. serve() sets it again. */
 		else if (ev[i].data.ptr == &s->progress.timer)
 			drain(s->progress.timer_fd);
 		else if (ev[i].data.ptr == &s->progress.port)
@@ -637,7 +634,7 @@ static void *progress_main(void *arg)
 		awake = sys_now();
 		served.short_sleep = awake - asleep < TUNING_LINGER;
 		app = observe(s, since, awake);
-		/* The wake-up that a poller wrote would end each nap at once. */
+		/* Read the wake-up that a poller wrote: it would end each nap at once. */
 		if (tuning_woken(&app) == TUNING_WOKEN_PARK && s->progress.unasked) {
 			drain(s->progress.wake_fd);
 			app = observe(s, since, awake);
@@ -656,8 +653,8 @@ static int start_thread(struct shard *s)
 	int ret;
 
 	/*
-	 * Signals are for the application's threads. But a fault in a guarded copy must reach its
-	 * handler (net/memory.h).
+	 * Signals are for the application's threads. Only faults stay unblocked: a fault in a
+	 * guarded copy must reach its handler (net/memory.h).
 	 */
 	sigfillset(&all);
 	sigdelset(&all, SIGSEGV);
@@ -679,9 +676,7 @@ int progress_start(struct shard *s)
 
 	if (s->progress.started)
 		return 0;
-	/*
-	 * Checks two threads: a thread that pinned itself does not show that the others are pinned.
-	 */
+	/* Checks two threads: a thread may have pinned only itself to one processor. */
 	s->progress.one_cpu = !sched_getaffinity(0, sizeof(cpus), &cpus) && CPU_COUNT(&cpus) == 1 &&
 			      !sched_getaffinity(getpid(), sizeof(cpus), &cpus) &&
 			      CPU_COUNT(&cpus) == 1;

@@ -16,17 +16,18 @@
 #include "runtime/shard.h"
 #include "util/trace.h"
 
-#define AT_ONCE (REPORT_ROOM / CONTROL_LINE_MAX) /* lines */
+/* maximum number of lines in one piece of the answer */
+#define AT_ONCE (REPORT_ROOM / CONTROL_LINE_MAX)
 
 struct process {
 	struct iw_counts objects;
 	struct counters_sum sum;
-	uint64_t sent, received; /* messages, with datagrams */
+	uint64_t sent, received; /* number of messages, including datagrams */
 	bool has_sctp;		 /* the transport has these counters */
-	uint64_t now;		 /* ns */
+	uint64_t now;		 /* time of the copy, ns */
 };
 
-/* A copy of the subject of one line. */
+/* A copy of the object that one line describes. */
 union subject {
 	struct process process;
 	struct iw_qp_info qp;
@@ -43,7 +44,8 @@ union subject {
 
 struct report_part {
 	/*
-	 * Copies the next object under the lock. Returns false after the last one. NULL: the end.
+	 * Copies the next object of this part, under the lock. Returns false after the last object.
+	 * NULL in `next` ends the list of parts.
 	 */
 	bool (*next)(struct report *r, struct shard *s, union subject *o);
 	void (*write)(const struct shard *s, const union subject *o, struct line *l);
@@ -262,7 +264,7 @@ static bool next_mr(struct report *r, struct shard *s, union subject *o)
 	return iw_next_mr(s->rnic->iw, &r->mark, &o->mr);
 }
 
-/* The rights as letters, in the order of enum iw_access. */
+/* Writes the access rights as letters, in the order of enum iw_access. */
 static void access_text(uint32_t access, char text[8])
 {
 	static const struct {
@@ -304,7 +306,7 @@ static void write_mr(const struct shard *s, const union subject *o, struct line 
 
 /* ---- faults ---- */
 
-/* True if text begins with this word and a blank. Moves *text after them. */
+/* If text begins with this word and a blank, moves *text past them and returns true. */
 static bool take_word(const char **text, const char *word)
 {
 	size_t n = strlen(word);
@@ -352,8 +354,8 @@ static const struct report_part refused_parts[] = {
 };
 
 /*
- * Performs the request "fault ...". Returns the parts of the answer, or NULL for an unknown
- * request.
+ * Performs a request of the form "fault ...". Returns the parts of the answer, or NULL if the
+ * request is unknown.
  */
 static const struct report_part *change_faults(struct report *r, struct shard *s, const char *what)
 {
@@ -393,7 +395,9 @@ static const struct report_part stat_parts[] = {
 
 /* ---- counters ---- */
 
-/* The lines of all counters. All are made at once, after the line of the process. */
+/*
+ * The lines of all counters. They are all made at the same time, after the line about the process.
+ */
 struct counter_lines {
 	bool json;
 	char *buf;
@@ -462,7 +466,7 @@ static size_t put_line(struct line *l, char *buf)
 	return l->len;
 }
 
-/* Writes a line about the result of the whole request. */
+/* Writes the line with the result of the request. */
 static size_t write_result(struct report *r, char *buf)
 {
 	struct line l;
@@ -502,7 +506,10 @@ static size_t write_counters(struct report *r, struct shard *s, char *buf)
 	return c.len;
 }
 
-/* Copies up to AT_ONCE objects of a part. Fewer mean that no more are left. */
+/*
+ * Copies up to AT_ONCE objects of the current part, and returns their number. The part is complete
+ * if the number is smaller than AT_ONCE.
+ */
 static unsigned int copy_objects(struct report *r, struct shard *s, union subject *objects)
 {
 	unsigned int n = 0;
@@ -550,7 +557,7 @@ void report_drop(struct report *r)
 
 /* ---- the summary ---- */
 
-/* Bytes with a unit, as "327.7 MB". */
+/* Writes a number of bytes with a unit, for example "327.7 MB". */
 static const char *amount(double bytes, char text[24])
 {
 	static const char *const units[] = { "B", "kB", "MB", "GB", "TB", "PB" };
@@ -572,7 +579,7 @@ void report_summary(struct shard *s, char text[REPORT_SUMMARY_MAX])
 	double seconds;
 
 	copy_process(s, &p);
-	/* If no session is left, the time ended with the last session. */
+	/* Once no session exists, the time of the rates ends with the end of the last session. */
 	end = p.objects.sessions || !p.sum.iw.last_use ? p.now : p.sum.iw.last_use;
 	seconds = p.sum.iw.first_use ? (double)(end - p.sum.iw.first_use) / NSEC_PER_SEC : 0;
 	if (p.has_sctp)

@@ -30,34 +30,36 @@
 #include "util/alloc.h"
 
 /*
- * bytes. Copying a shorter payload is faster than referencing it ("Zero-copy payloads" in
+ * bytes. For a shorter payload, a copy is faster than a reference ("Zero-copy payloads" in
  * docs/experiments.md).
  */
 #define ZCOPY_MIN 8192
 /*
- * bytes. A QP keeps at most these bytes of Sends without a receive (decision 9 in docs/decisions).
+ * bytes. Limit of the received Sends that a QP keeps until the program posts a receive (decision 9
+ * in docs/decisions).
  */
 #define UNEXPECTED_BYTES (1u << 20)
-/* ns. At exit, unacknowledged data may delay the process for LIMIT, in steps of STEP. */
+/* ns. exit() waits at most LIMIT for acknowledgements of sent data, in steps of STEP. */
 #define LINGER_LIMIT (2 * NSEC_PER_SEC)
 #define LINGER_STEP NSEC_PER_MSEC
-/* ns. At exit, another holder of the lock may delay the process for LIMIT, in steps of STEP. */
+/* ns. exit() waits at most LIMIT for another thread that has the lock, in steps of STEP. */
 #define EXIT_LOCK_LIMIT NSEC_PER_SEC
 #define EXIT_LOCK_STEP (NSEC_PER_MSEC / 4)
 
-/* ns. An offset of the clocks is exact if it was measured within this time. */
+/* ns. The offset of the clocks is exact enough if its measurement took no longer than this. */
 #define OFFSET_SLACK 1000u
-#define OFFSET_TRIES 5 /* the measuring thread may be preempted */
+/* maximum number of measurements: the scheduler may interrupt some of them */
+#define OFFSET_TRIES 5
 
 static pthread_mutex_t create_lock = PTHREAD_MUTEX_INITIALIZER;
 static _Atomic(struct rnic *) current;
-static atomic_bool ending; /* exit() has run the destructor of this library */
+static atomic_bool ending; /* exit() has called the destructor of this library */
 
 static void fill_random(struct random_source *r, void *buf, size_t len)
 {
 	int err = sys_random(buf, len);
 
-	/* Keys that a peer could guess would be worse than no service. */
+	/* Without random numbers a peer could guess keys, so end the process instead. */
 	if (err) {
 		log_error("no random numbers: %s", strerror(-err));
 		abort();
@@ -104,7 +106,7 @@ uint64_t rnic_clock(void)
 	return sys_now();
 }
 
-/* The time of day minus the clock, measured once. */
+/* A measurement of the time of day minus the clock of sys_now(). */
 struct clock_offset {
 	uint64_t least; /* ns */
 	uint64_t width; /* ns; the true offset is between least and least + width */
@@ -122,9 +124,9 @@ static struct clock_offset measure_offset(void)
 }
 
 /*
- * NTP slews both clocks alike, so the offset changes only when the time of day is set. Keeps an
- * offset that agrees with a measurement: with a new one each time, the later of two completions
- * could have the earlier time.
+ * Returns the previous offset if it agrees with a new measurement. With a new offset for each call,
+ * the later of two completions could have the earlier time. The true offset changes only when the
+ * time of day is set, since NTP slews both clocks alike.
  */
 uint64_t rnic_wallclock_offset(void)
 {
@@ -157,7 +159,7 @@ int rnic_processors(void)
 
 /* ---- settings ---- */
 
-/* Logs only the first refusal: programs try to open the device again and again. */
+/* Logs only the first failure, since some programs try again and again to open the device. */
 static void complain(const char *why)
 {
 	static atomic_flag said = ATOMIC_FLAG_INIT;
@@ -167,8 +169,8 @@ static void complain(const char *why)
 }
 
 /*
- * Logs variables whose names are nearly those of settings. The launcher has warned of them already.
- * This line at level info is for programs that were started without it.
+ * Logs environment variables whose names are nearly the names of settings. The launcher warns of
+ * them at once. This line, at level info, is for programs that were started without the launcher.
  */
 static void name_mistyped(void)
 {
@@ -213,9 +215,10 @@ void rnic_lock(struct rnic *r)
 	for (unsigned int i = 0; i < r->n_shards; i++)
 		shard_lock(rnic_shard(r, i));
 	/*
-	 * Serving a shard may ring at a shard that was served before: a doorbell follows a QP that
-	 * has moved, and receives of an SRQ return for other shards. Objects that the caller frees
-	 * must have no doorbell on a list.
+	 * Serves all doorbells. Serving one shard may ring a doorbell of a shard that was served
+	 * before it: a doorbell follows a QP that has moved, and receives of an SRQ return for
+	 * other shards. The rounds matter when the caller frees objects, since no freed object may
+	 * have a doorbell on a list.
 	 */
 	for (unsigned int round = 0; round < TUNING_ROUNDS && is_rung_anywhere(r); round++)
 		for (unsigned int i = 0; i < r->n_shards; i++)
@@ -240,7 +243,7 @@ void rnic_enter(struct rnic *r)
 	}
 }
 
-/* Releases all locks. Returns true if something waits for all of them. */
+/* Releases the locks of all shards. Returns true if a shard has work that needs all these locks. */
 static bool leave_all(struct rnic *r)
 {
 	bool wanted = false;
@@ -260,7 +263,7 @@ void rnic_serve_all(struct rnic *r)
 {
 	do {
 		rnic_enter(r);
-		/* This comes first, since it may cause work for another shard. */
+		/* Do this before the second loop, since it may cause work for another shard. */
 		for (unsigned int i = 0; i < r->n_shards; i++) {
 			struct conn *c = r->conns[i];
 
@@ -336,7 +339,10 @@ static int start_conn(struct shard *s, struct config_error *why)
 	return ret;
 }
 
-/* Returns 0, or -errno with everything undone. Sets *why if the user can mend the error. */
+/*
+ * Returns 0, or -errno with everything undone. Sets *why if the user can remove the cause of the
+ * error.
+ */
 static int start_shard(struct rnic *r, struct shard *s, struct config_error *why)
 {
 	int ret;
@@ -347,7 +353,10 @@ static int start_shard(struct rnic *r, struct shard *s, struct config_error *why
 	s->post_notification = channel_post;
 	s->random.fill = fill_random;
 	s->random.used = sizeof(s->random.pool);
-	/* As processes do, shards append to one file, each the packets it has gathered. */
+	/*
+	 * The shards append to one file, as several processes do. Each shard appends the packets
+	 * that it has gathered.
+	 */
 	if (*r->config.capture) {
 		s->net.capture = capture_open(&r->config, why);
 		if (!s->net.capture)
@@ -398,7 +407,7 @@ static int start_shards(struct rnic *r, struct config_error *why)
 	return ret;
 }
 
-/* Returns 0 or -errno. Sets *why if the user can mend the error. */
+/* Returns 0, or -errno. Sets *why if the user can remove the cause of the error. */
 static int rnic_new(struct rnic **out, struct config_error *why)
 {
 	struct rnic *r = alloc_lines(sizeof(*r));
@@ -463,15 +472,19 @@ static void after_fork_parent(void)
 	if (!r)
 		return;
 	faults_fork_parent(&r->faults);
-	/* Other threads that posted meanwhile rely on the holder of the lock. */
+	/*
+	 * Threads that posted during the fork() found the lock taken, and rely on the holder to
+	 * send.
+	 */
 	for (unsigned int i = 0; i < r->n_shards; i++)
 		shard_entered(rnic_shard(r, i));
 	rnic_leave(r);
 }
 
 /*
- * In the child, which shares the sockets with the parent, and the epoll set with the parent's
- * thread. So it may only close its descriptors. The memory stays: objects of verbs/ point into it.
+ * In the child of a fork(): marks the shard as dead. The child shares the sockets with the parent,
+ * and the epoll set with the parent's progress thread, so it must only close its descriptors. The
+ * memory is not freed, since objects of verbs/ point into it.
  */
 static void forget_shard(struct shard *s)
 {
@@ -513,8 +526,8 @@ static void after_fork_child(void)
 	if (r)
 		forget(r);
 	/*
-	 * Until this call, hooks on free() do not wait for the shards' locks, which this thread
-	 * has. GnuTLS may call such hooks.
+	 * Until this call, hooks on free() do not wait for the locks of the shards, which this
+	 * thread has held. Hooks of GnuTLS may call free().
 	 */
 	regions_fork_done();
 	pthread_mutex_unlock(&create_lock);
@@ -539,8 +552,8 @@ static void linger(struct rnic *r)
 	uint64_t end = sys_now() + LINGER_LIMIT;
 
 	/*
-	 * The threads wait for the locks, and do not read their descriptors, which would end each
-	 * ppoll() at once.
+	 * The progress threads wait for the locks, and cannot read their own descriptors. If such a
+	 * descriptor was ready, it would end each ppoll() below at once.
 	 */
 	for (unsigned int i = 0; i < r->n_shards; i++) {
 		struct shard *s = rnic_shard(r, i);
@@ -579,9 +592,10 @@ static void summarize(struct shard *s)
 }
 
 /*
- * Enters the shard, and stays counted as a waiter. Returns false if another thread keeps the lock
- * too long. Tries again and again: pollers make way for waiters. ThreadSanitizer does not know the
- * function that waits by CLOCK_MONOTONIC, and would report that no thread holds the lock.
+ * Takes the shard's lock, and keeps the caller counted as a waiter. Returns false if another thread
+ * keeps the lock for too long. Tries repeatedly; pollers give way to waiters.
+ * pthread_mutex_clocklock() is no alternative: ThreadSanitizer does not know it, and would report
+ * that no thread holds the lock.
  */
 static bool enter_to_exit(struct shard *s)
 {
@@ -602,7 +616,7 @@ static void end_shard(struct shard *s)
 {
 	if (shard_is_dead(s))
 		return;
-	/* First acknowledge all received data to the peers. */
+	/* First acknowledge all received data. */
 	if (conn_flush_sacks(&s->conn))
 		conn_output(&s->conn);
 	conn_abort_all(&s->conn);
@@ -612,8 +626,8 @@ static void end_shard(struct shard *s)
 }
 
 /*
- * Notifies all peers of the end of this process by an ABORT. Other threads may still run. A thread
- * that stopped with a lock held does not delay exit() for long.
+ * Sends an ABORT to all peers, since this process ends. Other threads may still run. If one of them
+ * keeps a lock forever, exit() is delayed only for a short time.
  */
 static __attribute__((destructor)) void rnic_exit(void)
 {
@@ -656,7 +670,7 @@ struct rnic *rnic_to_interrupt(void)
 struct rnic *rnic_get(void)
 {
 	static bool prepared;
-	/* Acquire: pairs with the store below, so that *r is complete. */
+	/* Pairs with the release below, so that *r is complete. */
 	struct rnic *r = atomic_load_explicit(&current, memory_order_acquire);
 	struct config_error why = { "" };
 	int err = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Assignment of the program's QPs to shards. */
+/* Assigns the program's QPs to shards. */
 #include <errno.h>
 
 #include "runtime/object.h"

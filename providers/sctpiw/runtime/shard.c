@@ -10,7 +10,10 @@
 #include "runtime/tuning.h"
 #include "sys/sys.h"
 
-/* initial-exec, since a program's call in the middle of malloc() may lead here (unmap.c). */
+/*
+ * The TLS model initial-exec never allocates. This code may run while the program is in malloc()
+ * (unmap.c).
+ */
 static __thread __attribute__((tls_model("initial-exec"))) int thread_id;
 
 static int self(void)
@@ -61,7 +64,7 @@ bool shard_try_enter_at(struct shard *s, uint64_t now)
 	if (pthread_mutex_trylock(&s->lock.mutex))
 		return false;
 	set_owner(s);
-	/* The previous holder of the lock may have read the clock later. */
+	/* The previous holder of the lock may have read the clock after the caller did. */
 	if (now > s->conn.now)
 		set_clock(s, now);
 	return true;
@@ -75,7 +78,10 @@ bool shard_leave_alone(struct shard *s)
 	do {
 		if (doorbell_is_rung(&s->doorbells))
 			handed_on = loop_finish(s);
-		/* Another thread posts without pause, but this thread has other work. */
+		/*
+		 * Another thread posts without pause. Leave its posts to the progress thread, since
+		 * this thread has other work.
+		 */
 		if (!handed_on && ++rounds > TUNING_ROUNDS && progress_is_started(&s->progress)) {
 			progress_wake(s);
 			handed_on = true;
@@ -85,9 +91,9 @@ bool shard_leave_alone(struct shard *s)
 		atomic_store_explicit(&s->lock.owner, 0, memory_order_relaxed);
 		pthread_mutex_unlock(&s->lock.mutex);
 		/*
-		 * A poster rings the doorbell, and then tries the lock. The holder releases the
-		 * lock, and then reads the list. With a full fence between the two steps of each,
-		 * at least one sees the other.
+		 * Pairs with the fence of a poster, which rings a doorbell and then tries the lock.
+		 * This thread releases the lock, and then reads the list. At least one of the two
+		 * threads therefore sees what the other did.
 		 */
 		atomic_thread_fence(memory_order_seq_cst);
 	} while (!handed_on && doorbell_is_rung(&s->doorbells) && shard_try_enter(s));

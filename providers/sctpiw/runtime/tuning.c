@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 #include "runtime/tuning.h"
 
-/* On one processor, a poller that is inside waits for this thread as well as for a packet. */
+/*
+ * True if a poller runs the shard. With one processor, this proves nothing: a poller that is inside
+ * may only be waiting for this thread to run.
+ */
 static bool is_poller_at_work(const struct tuning_app *app)
 {
 	return app->inside && !app->one_cpu;
@@ -13,9 +16,9 @@ static bool is_polling(const struct tuning_app *app)
 }
 
 /*
- * A poll that runs when the thread wakes up, as with long messages, has most likely taken the
- * packet that woke the thread. So one such poll is enough to park. Without one, the packet would
- * wait for the end of a nap.
+ * If a poll runs while the thread wakes up, as with long messages, the poll has most likely
+ * received the packet that woke the thread. So one poll that is still running is enough to park.
+ * Without a running poll, the packet would wait for the end of a nap.
  */
 enum tuning_woken tuning_woken(const struct tuning_app *app)
 {

@@ -9,10 +9,7 @@
 #include "net/regions.h"
 #include "runtime/rnic.h"
 
-/*
- * Set between unmap_begin() and unmap_end(), while the thread has the locks of all shards of this
- * RNIC.
- */
+/* The RNIC whose locks this thread has, between unmap_begin() and unmap_end(). Otherwise NULL. */
 static __thread __attribute__((tls_model("initial-exec"))) struct rnic *volatile locked;
 
 static uint64_t end_of(uint64_t addr, uint64_t len)
@@ -20,7 +17,7 @@ static uint64_t end_of(uint64_t addr, uint64_t len)
 	return len < UINT64_MAX - addr ? addr + len : UINT64_MAX;
 }
 
-/* Rounds up to whole pages, as the kernel does. */
+/* Returns the end of the last page that contains bytes before `end`, as the kernel does. */
 static uint64_t pages_end(uint64_t end)
 {
 	uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
