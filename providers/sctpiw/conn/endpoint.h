@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Endpoints: local ports. This module assigns endpoints to RDMA CM ids and QP numbers, shares them,
- * and releases them. The transport opens and closes their sockets. Shard lock.
+ * An endpoint is a local port. This module assigns endpoints to rdma_cm ids and QP numbers, shares
+ * endpoints between ids, and releases them. The transport opens and closes their sockets. Callers
+ * hold the shard's lock.
  */
 #ifndef SCTPIW_CONN_ENDPOINT_H
 #define SCTPIW_CONN_ENDPOINT_H
@@ -20,8 +21,9 @@ struct endpoint_group;
 struct qp_block;
 
 /*
- * The local addresses at which an endpoint of QP numbers accepts associations: those of its
- * connected QPs. Empty for an endpoint of ids, which accepts at all its addresses.
+ * The local addresses at which an endpoint accepts associations. For an endpoint of QP numbers,
+ * these are the addresses of its connected QPs. The list is empty for an endpoint of ids, which
+ * accepts associations at all its addresses.
  */
 struct endpoint_locals {
 	struct ip_addr *addr;
@@ -35,7 +37,7 @@ struct endpoint_bound {
 	uint16_t port;
 	bool wildcard; /* bound to all addresses of the family */
 	bool v6only;
-	bool multicast; /* bound to a group's address: only receives datagrams */
+	bool multicast; /* bound to a multicast group: only receives datagrams */
 };
 
 struct endpoint {
@@ -44,20 +46,20 @@ struct endpoint {
 	unsigned int refs;     /* ids, associations and QP number blocks; freed at 0 */
 	struct endpoint_bound bound;
 	struct endpoint_locals locals;
-	uint8_t tos;		 /* TOS or traffic class of the IP packets */
-	unsigned int await_room; /* users that wait for room in the port: endpoint_await_room() */
-	bool dormant;		 /* the endpoint holds its port, but nobody receives */
+	uint8_t tos;		       /* TOS or traffic class of the IP packets */
+	unsigned int await_room;       /* number of users in endpoint_await_room() */
+	bool dormant;		       /* the endpoint reserves its port, but does not receive */
 	struct endpoint_group *group;  /* endpoint_group.h; NULL: only this shard has the port */
 	const struct endpoint *beside; /* while opening: endpoint with the same port; else NULL */
 	void *state;		       /* private to the transport */
 
 	struct list_node assocs;      /* conn_assoc.node */
 	struct list_node ids;	      /* cm_id.bound_node: ids that claim the address */
-	struct cm_id *listener;	      /* NULL: peers' requests wait a while, then are refused */
+	struct cm_id *listener;	      /* NULL: requests wait CM_LISTEN_GRACE, then are refused */
 	uint64_t grace_until;	      /* for datagrams; see cm_grant_grace() */
 	struct qp_block *block;	      /* the port's QP numbers, or NULL */
-	bool shared;		      /* for ids without a port of their own */
-	bool shown;		      /* an id shows, or showed, the port to its program */
+	bool shared;		      /* for ids whose programs chose no port */
+	bool shown;		      /* the program of an id sees, or saw, the port */
 	struct list_node client_node; /* endpoint_table.clients while shared and not full */
 };
 
@@ -65,61 +67,66 @@ struct endpoint {
 struct endpoint_table {
 	struct list_node open, dormant; /* endpoint.node */
 	unsigned int n_open;
-	bool reap;		  /* an endpoint has no reference left */
+	bool reap;		  /* endpoint_reap() has an endpoint to free */
 	struct list_node clients; /* endpoint.client_node: one for each family and TOS */
 };
 
 void endpoint_table_init(struct endpoint_table *t);
 
 /*
- * Returns an endpoint bound to addr, with a reference. Uses an existing endpoint if only
- * associations claim it, or if reuse allows it. Returns 0, or the -errno of bind() and
+ * Sets *ep to an endpoint bound to addr, with a reference. Uses an existing endpoint if only
+ * associations use it, or if reuse is true for all its ids. Returns 0, or the -errno of bind() or
  * rdma_bind_addr().
  */
 int endpoint_open(struct conn *c, const struct sockaddr *addr, bool v6only, bool reuse,
 		  struct endpoint **ep);
-/* As endpoint_open(), with the address of another shard's endpoint, for endpoint_group.h. */
+/* Opens an endpoint with the same address as another shard's endpoint, for endpoint_group.h. */
 int endpoint_open_beside(struct conn *c, const struct endpoint *first, struct endpoint **ep);
 /*
- * Returns an endpoint for active connections from any port, with a reference: the one of the family
- * and TOS. With several shards, its port makes a peer with as many shards use the shard with the
- * same index (endpoint_group.h). Returns 0 or -errno.
+ * Sets *ep to the shared endpoint of the family and TOS for active connections from any port, with
+ * a reference. With several shards, the port is chosen so that a peer with the same number of
+ * shards handles its packets on the shard with the same index (endpoint_group.h). Returns 0 or
+ * -errno.
  */
 int endpoint_open_client(struct conn *c, int family, uint8_t tos, struct endpoint **ep);
 /*
- * Returns an endpoint bound to addr, with a reference, that only costs its descriptor: nobody
- * receives until endpoint_wake(). Returns 0, or the -errno of socket() and bind().
+ * Sets *ep to a dormant endpoint bound to addr, with a reference. Such an endpoint costs only a
+ * descriptor. It does not receive before endpoint_wake() or endpoint_watch(). Returns 0, or the
+ * -errno of socket() or bind().
  */
 int endpoint_open_dormant(struct conn *c, const struct sockaddr *addr, struct endpoint **ep);
 /*
- * Returns an endpoint bound to a multicast group and port, with a reference. Other processes may
- * bind the same. Returns 0 or -errno.
+ * Sets *ep to an endpoint bound to a multicast group and port, with a reference. Other processes
+ * may bind the same address and port. Returns 0 or -errno.
  */
 int endpoint_open_group(struct conn *c, const struct sockaddr *addr, struct endpoint **ep);
 /*
- * Wakes the endpoint for good. From now on, peers may open associations to this local address. May
- * be repeated for further addresses. Returns 0, the -errno of listen(), or -ENOMEM.
+ * Starts receiving at a dormant endpoint for the rest of its life, and lets peers open associations
+ * to this local address. May be called again for further addresses. Returns 0, the -errno of
+ * listen(), or -ENOMEM.
  */
 int endpoint_wake(struct endpoint *ep, const struct ip_addr *local);
-/* As endpoint_wake(), but peers may not open associations. Returns 0 or -errno. */
+/* Starts receiving at a dormant endpoint, without accepting associations. Returns 0 or -errno. */
 int endpoint_watch(struct endpoint *ep);
 /*
- * Returns an endpoint, with a reference, that replaces a shared one without free streams to a peer.
+ * Sets *ep to an endpoint, with a reference, that replaces a shared endpoint whose association to a
+ * peer has no free stream. Returns 0 or -errno.
  */
 int endpoint_open_next(struct endpoint *full, struct endpoint **ep);
 /*
- * Registers or removes a user that waits for room in the endpoint's port. Room wakes the receiving
- * thread. Several users may wait at once: associations and datagrams.
+ * Registers or removes a user that waits for room in the port's send buffer. Once there is room,
+ * the receiving thread runs. Both the associations and the datagrams of an endpoint may wait at the
+ * same time.
  */
 void endpoint_await_room(struct endpoint *ep, bool await);
 void endpoint_put(struct endpoint *ep);
 /* Sets the TOS of later packets. */
 void endpoint_set_tos(struct endpoint *ep, uint8_t tos);
-/* Releases the id's endpoint. Without ids, the endpoint lives only as long as its sessions. */
+/* Releases the id's endpoint. An endpoint without ids remains only while it has associations. */
 void endpoint_leave(struct cm_id *id);
-/* True if only sessions use the port: no id, no QP number, and no clients. */
+/* True if only sessions use the port: it has no id and no QP numbers, and is not shared. */
 bool endpoint_is_abandoned(const struct endpoint *ep);
-/* Frees the endpoints without a reference. */
+/* Frees the endpoints that have no reference. */
 void endpoint_reap(struct conn *c);
 
 #endif

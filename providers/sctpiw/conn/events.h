@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The destination of an object's events: an event channel, implemented elsewhere
- * (runtime/channel.h, or a test). An object with events embeds a struct event_source.
+ * The interface to event channels, which runtime/channel.h or a test implements. An object that has
+ * events embeds a struct event_source.
  */
 #ifndef SCTPIW_CONN_EVENTS_H
 #define SCTPIW_CONN_EVENTS_H
@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct rnic_channel; /* as in rnic_api.h */
+struct rnic_channel; /* declared in rnic_api.h */
 
 struct event_source {
 	struct rnic_channel *chan; /* holds a reference; NULL: events are dropped */
@@ -18,9 +18,12 @@ struct event_source {
 };
 
 struct conn_events_ops {
-	/* Queues a copy of an event of len bytes. Never blocks. Returns 0 or -ENOMEM. */
+	/* Queues a copy of an event of len bytes. Does not block. Returns 0 or -ENOMEM. */
 	int (*post)(struct event_source *src, const void *event, size_t len);
-	/* Removes the source's unread events. Returns the number of events read before. */
+	/*
+	 * Removes the source's unread events from the queue. Returns the number of events that the
+	 * application has read.
+	 */
 	uint32_t (*purge)(struct event_source *src);
 	/* Acquires and releases a reference on a channel. */
 	void (*ref)(struct rnic_channel *chan);

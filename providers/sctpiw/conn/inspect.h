@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Data about associations for tools, like iwarp/iw_inspect.h for other objects. Shard lock. */
+/*
+ * Data about associations for tools. iwarp/iw_inspect.h has data about other objects. Callers hold
+ * the shard's lock.
+ */
 #ifndef SCTPIW_CONN_INSPECT_H
 #define SCTPIW_CONN_INSPECT_H
 
@@ -18,11 +21,11 @@ struct conn_assoc_info {
 	char peer[SOCKADDR_TEXT]; /* address and port */
 	bool initiator;		  /* the local side opened it */
 	bool up;		  /* the handshake is complete, and the association has not ended */
-	unsigned int streams;	  /* pairs usable for sessions; 0 if not up */
+	unsigned int streams;	  /* pairs of streams for sessions; 0 if not up */
 	unsigned int sessions;	  /* sessions that have not ended */
-	bool sealed;		  /* the carrier seals packets to the peer */
-	char key[CONFIG_IDENTITY_MAX + 1]; /* identity of the key that seals them, or "" */
-	bool has_sctp;			   /* the transport reports sctp */
+	bool sealed;		  /* the carrier encrypts packets to the peer */
+	char key[CONFIG_IDENTITY_MAX + 1]; /* identity of the key, or "" */
+	bool has_sctp;			   /* the transport has filled `sctp` */
 	struct sctp_assoc_info sctp;
 };
 
@@ -35,9 +38,9 @@ struct conn_paths_info {
 };
 
 unsigned int conn_count_assocs(const struct conn *c);
-/* As iw_next_qp(). */
+/* Reports the next association; used as iw_next_qp(). */
 bool conn_next_assoc(struct conn *c, struct list_node *mark, struct conn_assoc_info *info);
-/* As conn_next_assoc(), for the association's paths. */
+/* Reports the paths of the next association; used as conn_next_assoc(). */
 bool conn_next_paths(struct conn *c, struct list_node *mark, struct conn_paths_info *info);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * MTUs of routes, as reported by the host. Each query takes several system calls, and programs that
- * connect need the same route repeatedly. The table is bounded: routes in the same slot replace
- * each other. Shard lock.
+ * A cache of the MTUs of routes. A query to the host takes several system calls, and programs that
+ * connect often use the same route. The cache has a fixed size: routes that hash to the same slot
+ * replace each other. Callers hold the shard's lock.
  */
 #ifndef SCTPIW_CONN_KNOWN_MTU_H
 #define SCTPIW_CONN_KNOWN_MTU_H
@@ -18,7 +18,7 @@
 
 struct conn;
 
-/* All zero is an empty table. */
+/* Zeros are an empty cache. */
 struct known_mtus {
 	struct known_mtu {
 		struct ip_addr local, remote;
@@ -27,7 +27,10 @@ struct known_mtus {
 	} at[KNOWN_MTUS];
 };
 
-/* Returns the MTU of the route, in bytes of whole IP packets; 1280 if the host has none. */
+/*
+ * Returns the MTU of the route: the maximum length of its IP packets in bytes. Returns 1280 if the
+ * host has no route.
+ */
 uint32_t known_mtu(struct conn *c, const struct path_addr *to);
 
 #endif

@@ -1,17 +1,20 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * QPs connected out of band: each side only knows the other's address and QP number. The upper 16
- * bits of the number are the port of the owner's endpoint (qp_num.h). So one association between
- * these two ports carries the sessions of all QPs of the two blocks. Shard lock.
+ * QPs connected out of band, without rdma_cm: each side only has the address and QP number of the
+ * other side. The upper 16 bits of a QP number are the port of an endpoint of the QP's process
+ * (qp_num.h). One association between two such ports carries the sessions of all QPs with these
+ * ports. Callers hold the shard's lock.
  *
- * The side chosen by oob_election.h sends an Initiate as soon as its QP is in RTR. Without a peer,
- * or if the peer has no such QP, this side tries again after pauses that double from 10 ms to 1 s.
- * The other side first waits half a second, and then begins itself, since the two may see different
- * addresses. A QP connected to itself is both sides, and has its session at once (to_self.h).
+ * oob_election.h chooses one side. This side sends an Initiate as soon as its QP is in RTR. If no
+ * peer answers, or if the peer rejects the Initiate, this side tries again, after pauses that
+ * double from 10 ms to 1 s. The other side waits for half a second, and then sends an Initiate too,
+ * because the election may have different results on the two sides. A QP connected to itself gets
+ * its session at once (to_self.h).
  *
- * An Initiate (private data: oob_message.h) is for a QP that named its sender: QP number, port, and
- * the association's address. An early Initiate, before its QP is in RTR, is kept (oob_early.h). So
- * is an Initiate while the QP still has, or had, another session: it may be for the next
+ * oob_message.h has the private data of an Initiate. A QP accepts an Initiate only from its peer:
+ * the QP number, the port and an address of the association must be those passed to oob_connect().
+ * An Initiate that arrives before its QP is in RTR is kept (oob_early.h). An Initiate that arrives
+ * during or after another session of the QP is also kept, since it may be for the QP's next
  * connection.
  */
 #ifndef SCTPIW_CONN_OOB_H
@@ -36,10 +39,10 @@ struct iw_session;
 /* Part of struct conn. */
 struct oob_table {
 	struct timerq timers;	/* oob_qp.timer */
-	unsigned int n;		/* QPs connected out of band */
-	struct list_node early; /* Initiates before their QP was ready (oob_early.c) */
+	unsigned int n;		/* number of QPs connected out of band */
+	struct list_node early; /* Initiates that arrived before their QP was ready (oob_early.c) */
 	unsigned int n_early;
-	uint64_t token; /* random number that identifies this process; 0: not drawn yet */
+	uint64_t token; /* random number that identifies this process; 0: not set yet */
 };
 
 void oob_table_init(struct oob_table *t);
@@ -48,7 +51,7 @@ void oob_table_fini(struct oob_table *t);
 
 /* ---- for verbs ---- */
 
-/* The peer, as named by ibv_modify_qp() to RTR. */
+/* The peer, from the attributes of ibv_modify_qp() to RTR. */
 struct oob_peer {
 	uint32_t dest_qp_num;
 	struct ip_addr local;  /* address of the source GID */
@@ -57,23 +60,23 @@ struct oob_peer {
 	uint32_t ird;
 };
 
-/* Attributes that may also change later. */
+/* Attributes that may change while the QP is connected. */
 struct oob_attr {
 	uint32_t ord;
 	uint8_t rnr_retry;
-	uint64_t limit; /* ns that a WR may wait for the peer's first session; 0: no limit */
+	uint64_t limit; /* ns that a WR may wait for the first session; 0: no limit */
 	uint64_t gone;	/* ns that a WR may wait after the end of the session */
 };
 
 /*
- * Moves the QP from INIT to RTR: the QP looks for its peer, and the peer finds the QP. Returns 0,
- * -EINVAL for a wrong state or an impossible address or number, -ENOMEM, or the endpoint's -errno.
- * After an error, nothing has changed.
+ * Moves the QP from INIT to RTR, and begins to connect it to its peer. Returns 0, -EINVAL for a
+ * wrong state or an invalid address or QP number, -ENOMEM, or the -errno of endpoint_wake(). An
+ * error leaves the QP unchanged.
  */
 int oob_connect(struct conn *c, struct iw_qp *qp, const struct oob_peer *peer);
 /* Sets the attributes of a QP connected out of band. */
 void oob_set_attr(struct iw_qp *qp, const struct oob_attr *attr);
-/* Makes the QP an ordinary one, after the change to RESET. The QP may be one already. */
+/* Ends the out-of-band connection of a QP that was moved to RESET. Does nothing for other QPs. */
 void oob_disconnect(struct iw_qp *qp);
 
 /* Returns the second path of a QP connected out of band, or NULL for other QPs. */
@@ -81,16 +84,22 @@ struct oob_second *oob_second_of(const struct iw_qp *qp);
 
 /* ---- for conn/ ---- */
 
-/* Continues QPs that wait for the association: it is up, or was lost before or after that. */
+/* Continue the QPs that wait for the association, after it came up, or was lost. */
 void oob_assoc_up(struct conn_assoc *a);
 void oob_assoc_failed(struct conn_assoc *a, int error);
-/* Handles an Initiate for QPs connected out of band. Returns false if it is for others. */
+/*
+ * Handles an Initiate for QPs connected out of band. Returns false if the Initiate is for
+ * rdma_cm.
+ */
 bool oob_request(struct conn *c, const struct iw_event *ev);
-/* Decides about an Initiate that is not kept, or not any more. */
+/*
+ * Accepts, rejects or keeps an Initiate. Called when it arrives, and again when its QP becomes
+ * ready.
+ */
 void oob_consider(struct conn *c, struct iw_session *s, const struct oob_message *m);
-/* Rejects the Initiate m. reason: enum oob_reason. */
+/* Rejects the Initiate that carried m. reason: enum oob_reason. */
 void oob_reject(struct iw_session *s, const struct oob_message *m, uint8_t reason);
-/* The QP has new WRs. */
+/* Handles new WRs of the QP. */
 void oob_doorbell(struct iw_qp *qp);
 uint64_t oob_next_timeout(const struct conn *c);
 void oob_timers(struct conn *c);

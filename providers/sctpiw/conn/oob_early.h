@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Initiates received before their QP was ready. Limited in total and per QP number. Shard lock. */
+/*
+ * Initiates received before their QP was ready. Their number is limited in total and per QP number.
+ * Callers hold the shard's lock.
+ */
 #ifndef SCTPIW_CONN_OOB_EARLY_H
 #define SCTPIW_CONN_OOB_EARLY_H
 
@@ -12,9 +15,12 @@ struct conn;
 struct iw_session;
 struct oob_message;
 
-/* Keeps the Initiate, or rejects it if there is no room. */
+/* Keeps the Initiate, or rejects it if a limit is reached or memory runs out. */
 void oob_early_keep(struct conn *c, struct iw_session *s, const struct oob_message *m);
-/* Considers the Initiates kept for this QP number again, once the QP is ready or destroyed. */
+/*
+ * Passes the Initiates kept for this QP number to oob_consider(), once the QP is ready or
+ * destroyed.
+ */
 void oob_early_consider(struct conn *c, uint32_t num);
 
 #endif

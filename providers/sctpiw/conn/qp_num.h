@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * QP numbers: 24 bits, in blocks of 256. The upper 16 bits of a number are a UDP (SCTP) port that
- * the process has bound. So numbers are unique on the host, and address and number identify the
- * owner. A block is kept until the process ends. Its port is dormant until one of its QPs is
- * connected out of band. Shard lock.
+ * QP numbers have 24 bits, and are assigned in blocks of 256. The upper 16 bits of a number are a
+ * UDP (SCTP) port that the process has bound. Thus QP numbers are unique on the host, and a peer
+ * can reach a QP by its address and number alone. The process keeps a block until it ends. The
+ * block's endpoint is dormant until one of the block's QPs is connected out of band. Callers hold
+ * the shard's lock.
  */
 #ifndef SCTPIW_CONN_QP_NUM_H
 #define SCTPIW_CONN_QP_NUM_H
@@ -25,14 +26,14 @@ void qp_num_table_init(struct qp_num_table *t);
 /* Releases the ports of all blocks, at the end of the conn. All numbers must be released before. */
 void qp_num_table_free(struct conn *c);
 
-/* Sets *num to a free number. Returns 0, the -errno of socket() and bind(), or -ENOMEM. */
+/* Sets *num to a free number. Returns 0, the -errno of socket() or bind(), or -ENOMEM. */
 int qp_num_get(struct conn *c, uint32_t *num);
 /* Releases a number, after its QP was destroyed. */
 void qp_num_put(struct conn *c, uint32_t num);
-/* Returns the endpoint whose port is in the number, or NULL if this conn has no such port. */
+/* Returns the endpoint with the port of this number, or NULL if this conn has no such endpoint. */
 struct endpoint *qp_num_endpoint(const struct conn *c, uint32_t num);
 
-/* Returns the port of the number's owner. */
+/* Returns the port of the process that owns the number. */
 static inline uint16_t qp_num_port(uint32_t num)
 {
 	return (uint16_t)(num >> 8);

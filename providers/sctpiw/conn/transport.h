@@ -2,12 +2,12 @@
 /*
  * A transport carries messages between endpoints over associations. There are two: the SCTP of
  * user_sctp.h over a carrier of packets, and the kernel's SCTP (net/kernel_sctp.h). A conn uses one
- * of them. Shard lock; errors are -errno, ports are in host order.
+ * of them. Callers hold the shard's lock. Errors are -errno. Ports are in host byte order.
  *
- * conn/ calls the functions of this struct. A transport passes messages with iw_assoc_receive() and
- * iw_assoc_pull() on conn_assoc.iw. It reports the state of an association with the functions of
- * the last part of conn/assoc.h. One call serves a whole pass, so that the cost is one indirect
- * call for many packets.
+ * conn/ calls the functions of this struct. A transport calls iw_assoc_receive() to pass received
+ * messages to conn_assoc.iw, and iw_assoc_pull() to get messages to send. It reports the state of
+ * an association with the functions in the last part of conn/assoc.h. One call of receive() or
+ * output() handles many packets, so that the cost of the indirect call is small.
  */
 #ifndef SCTPIW_CONN_TRANSPORT_H
 #define SCTPIW_CONN_TRANSPORT_H
@@ -31,39 +31,42 @@ struct wire_sctp_receipts;
 
 /* How thoroughly to check for received packets. */
 enum conn_depth {
-	CONN_QUICK,    /* for pollers: read the sockets directly if there are few */
+	CONN_QUICK,    /* for polling threads: read the sockets directly if they are few */
 	CONN_THOROUGH, /* for the progress thread: also read errors */
 };
 
 enum conn_received {
-	CONN_NOTHING, /* nothing received, and nothing else to do */
-	CONN_STIRRED, /* nothing received, but other work may follow */
+	CONN_NOTHING, /* nothing was received, and there is no other work */
+	CONN_STIRRED, /* nothing was received, but there may be other work */
 	CONN_SOME,
-	CONN_MORE, /* more may be available at once */
+	CONN_MORE, /* packets were received, and more may be available now */
 };
 
-/* State of an association that the local side opens, and that is not up. */
+/* State of an association that the local side is opening. */
 struct transport_attempt {
 	bool answered;	    /* the peer, its host or a router has answered */
 	bool unreachable;   /* ended by ICMP errors */
-	const char *reason; /* the peer's text in its refusal; "": none */
+	const char *reason; /* text from the peer's refusal; "": the peer sent none */
 };
 
 struct transport {
 	/*
-	 * Some sockets are edge-triggered in epoll: a caller that reads epoll events must handle
-	 * them.
+	 * Some sockets are edge-triggered in epoll: each of their events is reported only once, so
+	 * a caller of epoll_wait() must handle it.
 	 */
 	bool edges;
 
-	/* Creates the conn's data. After an error that the user can solve, why is set. */
+	/*
+	 * Creates the transport's data for the conn. Returns 0 or -errno. Sets why if the user can
+	 * solve the problem.
+	 */
 	int (*start)(struct conn *c, struct config_error *why);
 	void (*stop)(struct conn *c);
 
 	/*
-	 * Opens ep, bound to addr. Fills ep->bound and ep->state, and watches the endpoint; a
-	 * dormant one only after accept_at(). Returns 0 or the -errno of bind(); after an error,
-	 * nothing is open.
+	 * Opens a port bound to addr for ep. Fills ep->bound and ep->state. Starts receiving,
+	 * except for a dormant endpoint, which receives after accept_at() or watch(). Returns 0, or
+	 * the -errno of bind(). After an error, the port is not open.
 	 */
 	int (*open)(struct endpoint *ep, const struct sockaddr *addr, bool v6only);
 	/* Closes an endpoint without associations. */
@@ -71,37 +74,41 @@ struct transport {
 	/* In the child of a fork(): closes the descriptors of ep and its associations. */
 	void (*forget)(struct endpoint *ep);
 	/*
-	 * Sets whether peers may open associations to ep; initially not. 0, or -errno of listen().
+	 * Sets whether peers may open associations to ep; initially they may not. Returns 0, or the
+	 * -errno of listen().
 	 */
 	int (*set_accept)(struct endpoint *ep, bool accept);
 	/*
-	 * Until that time, peers' requests for associations are dropped instead of refused, so that
-	 * they retransmit: the application may listen soon. NULL: requests are refused.
+	 * Until that time, drops the INITs of peers instead of refusing them. The peers retransmit
+	 * the INITs, and the application may listen by then. NULL: the transport always refuses.
 	 */
 	void (*set_quiet)(struct endpoint *ep, uint64_t until);
 	/*
-	 * Lets peers open associations to that address of ep, which is bound to all. Such a peer
-	 * learns no other address, so that each pair of addresses can have its own association.
-	 * Returns 0, or the -errno of bind() and listen().
+	 * Lets peers open associations to this local address; ep is bound to all addresses. The
+	 * peer learns no other local address, so that each pair of addresses can have its own
+	 * association. Returns 0, or the -errno of bind() or listen().
 	 */
 	int (*accept_at)(struct endpoint *ep, const struct ip_addr *local);
 	/*
-	 * Starts receiving at ep, which is dormant, but accepts no associations. Returns 0 or
+	 * Starts receiving at a dormant ep, without accepting associations. Returns 0 or
 	 * -errno. NULL: the transport carries no datagrams.
 	 */
 	int (*watch)(struct endpoint *ep);
-	/* Later packets carry ep->tos. */
+	/* Applies ep->tos to later packets. */
 	void (*set_tos)(struct endpoint *ep);
 
-	/* conn_readdress() for one endpoint. NULL: the transport notices changes itself. */
+	/*
+	 * Does the work of Does the work of conn_readdress() for one endpoint. NULL: the transport
+	 * notices changes itself.
+	 */
 	void (*readdress)(struct endpoint *ep);
 
 	enum conn_received (*receive)(struct conn *c, enum conn_depth depth);
 	/* Reports events of associations. Returns true if there were any. */
 	bool (*events)(struct conn *c);
 	/*
-	 * Pulls and sends messages of every association whose doorbell was rung. Returns false if
-	 * there was none.
+	 * Pulls and sends messages of every association for which doorbell() was called. Returns
+	 * false if there was none.
 	 */
 	bool (*output)(struct conn *c);
 	/* Returns the bytes in flight, with packet overhead. NULL: unknown. */
@@ -110,50 +117,61 @@ struct transport {
 	void (*timers)(struct conn *c);
 
 	/*
-	 * Opens an association: the only one from its endpoint, and from to->local, to that address
-	 * and port. conn_assoc_up() or conn_assoc_over() follows, from events() or receive().
-	 * Returns 0 or -errno.
+	 * Opens an association from a->ep and to->local to to->remote and this SCTP port. No other
+	 * association may connect the same addresses and ports. conn_assoc_up() or
+	 * conn_assoc_over() follows, from events() or receive(). Returns 0 or -errno.
 	 */
 	int (*connect)(struct conn_assoc *a, const struct path_addr *to, uint16_t port);
-	/* iwarp has messages to send. Cheap, and may be repeated. */
+	/* Notes that iwarp has messages to send. The call is cheap, and may be repeated. */
 	void (*doorbell)(struct conn_assoc *a);
 	/*
-	 * As in struct iw_llp_ops. NULL: placement at the peer is unknown, and WRs complete when
-	 * the peer has their messages.
+	 * As in struct iw_llp_ops. NULL: the peer does not report placement, and WRs complete once
+	 * their messages are acknowledged.
 	 */
 	uint32_t (*placed)(struct conn_assoc *a);
 	/*
-	 * Returns the agreed parameters of sctpiw's extension, with the peer's window of Sends, or
-	 * NULL if the peer lacks the extension. NULL function: the transport lacks it.
+	 * Returns the agreed parameters of sctpiw's extension (wire/sctp_receipts.h), including the
+	 * peer's window of Sends. Returns NULL if the peer lacks the extension. NULL instead of the
+	 * function: the transport lacks the extension.
 	 */
 	const struct wire_sctp_receipts *(*agreed)(struct conn_assoc *a);
 	/*
-	 * Sends the requested acknowledgements that wait for a message. Needed if conn.sacks_asked
-	 * is set. NULL: acknowledgements never wait.
+	 * Sends acknowledgements that were delayed to travel with a message. Must be called if
+	 * conn.sacks_asked is set. NULL: the transport delays none.
 	 */
 	void (*flush_sacks)(struct conn *c);
 	/*
-	 * As in struct iw_llp_ops. copy_out NULL: the transport references no memory. void_messages
-	 * NULL: it cannot change its messages.
+	 * As in struct iw_llp_ops. copy_out is NULL if the transport references no memory of
+	 * applications. void_messages is NULL if the transport cannot change messages that it has
+	 * pulled.
 	 */
 	uint32_t (*acked)(struct conn_assoc *a);
 	void (*copy_out)(struct conn_assoc *a);
 	void (*void_messages)(struct conn_assoc *a, uint16_t sid);
-	/* True if no pulled message is unacknowledged, here or on its way to the peer. */
+	/* True if the peer has acknowledged all messages that the transport has pulled. */
 	bool (*is_drained)(const struct conn_assoc *a);
-	/* Ends in order: sends the messages already pulled. conn_assoc_over() follows. */
+	/*
+	 * Ends the association in order, after the messages that were already pulled are sent.
+	 * conn_assoc_over() follows.
+	 */
 	void (*shutdown)(struct conn_assoc *a);
-	/* Ends at once: the peer gets an ABORT, and a->state is freed. Nothing follows. */
+	/*
+	 * Ends the association at once: sends an ABORT, and frees a->state. No call about the
+	 * association follows.
+	 */
 	void (*abort)(struct conn_assoc *a);
 	const struct path_addr *(*addr)(
 		const struct conn_assoc *a); /* addresses of the primary path */
-	/* sctp_assoc_is_between(). NULL: compare with addr(). */
+	/* As sctp_assoc_is_between(). NULL: the caller compares the addresses with addr(). */
 	bool (*is_between)(const struct conn_assoc *a, const struct path_addr *to);
-	/* True if the peer is known to have that address as well. NULL: only that of addr(). */
+	/*
+	 * True if this is one of the peer's known addresses. NULL: only the address in addr() is
+	 * known.
+	 */
 	bool (*has_address)(const struct conn_assoc *a, const struct ip_addr *remote);
 	/*
-	 * sctp_assoc_path_use() and sctp_assoc_prefer(). NULL: paths are unknown, and cannot be
-	 * chosen.
+	 * As sctp_assoc_path_use() and sctp_assoc_prefer(). NULL: the transport neither reports nor
+	 * chooses paths.
 	 */
 	enum sctp_path_use (*path_use)(const struct conn_assoc *a, const struct path_addr *to);
 	void (*prefer)(const struct conn_assoc *a, const struct path_addr *to);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Functions of struct transport for an association's addresses, with the SCTP in sctp/. Shard lock.
+ * Functions of struct transport about the addresses of associations, for user_sctp.c. Callers hold
+ * the shard's lock.
  */
 #ifndef SCTPIW_CONN_USER_SCTP_PATHS_H
 #define SCTPIW_CONN_USER_SCTP_PATHS_H
