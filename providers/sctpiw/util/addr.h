@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Transport addresses without <netinet/in.h>. The layers below net/ only compare and store them;
- * util/sockaddr.h converts them to sockaddrs.
+ * Transport addresses without <netinet/in.h>. Code outside net/ only compares and stores these
+ * addresses. util/sockaddr.h converts them to and from sockaddrs.
  */
 #ifndef SCTPIW_UTIL_ADDR_H
 #define SCTPIW_UTIL_ADDR_H
@@ -10,13 +10,13 @@
 #include <stdint.h>
 #include <string.h>
 
-/* An IPv6 address, or an IPv4 address mapped to ::ffff:a.b.c.d; network byte order. */
+/* An IPv6 address in network byte order. An IPv4 address a.b.c.d is stored as ::ffff:a.b.c.d. */
 struct ip_addr {
 	uint8_t b[16];
-	uint32_t scope_id; /* host order, 0 unless link-local */
+	uint32_t scope_id; /* host order; 0 unless the address is link-local */
 };
 
-/* The two ends of one path. If local is all zero, routing chooses the local address. */
+/* The two addresses of a path. If local is all zero, routing chooses the local address. */
 struct path_addr {
 	struct ip_addr local;
 	struct ip_addr remote;
@@ -28,7 +28,7 @@ static inline bool ip_addr_equal(const struct ip_addr *a, const struct ip_addr *
 	return memcmp(a->b, b->b, 16) == 0 && a->scope_id == b->scope_id;
 }
 
-/* True if a is among the n addresses of the list. */
+/* True if a is one of the n addresses of the list. */
 static inline bool ip_addr_is_in(const struct ip_addr *a, const struct ip_addr *list,
 				 unsigned int n)
 {
@@ -45,7 +45,7 @@ static inline bool ip_addr_is_v4(const struct ip_addr *a)
 	return memcmp(a->b, mapped, 12) == 0;
 }
 
-/* Takes 4 bytes in network order. */
+/* Converts an IPv4 address: 4 bytes in network order. */
 static inline struct ip_addr ip_addr_from_v4(const void *v4)
 {
 	struct ip_addr a = { .b = { [10] = 0xff, [11] = 0xff } };
@@ -70,8 +70,8 @@ static inline bool ip_addr_is_scoped_group(const struct ip_addr *a)
 }
 
 /*
- * Changes an IPv6 multicast address from interface-local (scope 1) to link-local (scope 2). A RoCE
- * device sends packets for an interface-local group out of its port; Linux does not.
+ * Changes an IPv6 multicast address of interface-local scope (1) to link-local scope (2). A RoCE
+ * device sends packets to an interface-local group through its port, but Linux does not.
  */
 static inline void ip_addr_widen_group(struct ip_addr *a)
 {
@@ -85,7 +85,7 @@ static inline bool ip_addr_is_link_local(const struct ip_addr *a)
 	return a->b[0] == 0xfe && (a->b[1] & 0xc0) == 0x80;
 }
 
-/* True for the wildcard address of IPv6 or IPv4. */
+/* True for the wildcard address of IPv4 or IPv6. */
 static inline bool ip_addr_is_zero(const struct ip_addr *a)
 {
 	static const uint8_t zero[16];
@@ -94,7 +94,8 @@ static inline bool ip_addr_is_zero(const struct ip_addr *a)
 }
 
 /*
- * Compares the local addresses. Returns 2 if equal, 1 if either is still unknown, 0 if different.
+ * Compares the local addresses. Returns 2 if they are equal, 1 if either is not known yet, 0 if
+ * they differ.
  */
 static inline int path_addr_locality(const struct path_addr *a, const struct path_addr *b)
 {

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Big-endian integers (network byte order) at any alignment. The caller has checked the length. */
+/*
+ * Big-endian integers (network byte order) at any alignment. The caller must check that the bytes
+ * exist.
+ */
 #ifndef SCTPIW_UTIL_BYTES_H
 #define SCTPIW_UTIL_BYTES_H
 
@@ -59,7 +62,10 @@ static inline void put_be64(void *p, uint64_t v)
 	memcpy(p, &v, sizeof(v));
 }
 
-/* Little-endian, as only the SCTP checksum is on the wire (RFC 9260 appendix A). */
+/*
+ * Little-endian integers. On the wire, only the SCTP checksum is little-endian (RFC 9260 appendix
+ * A).
+ */
 static inline uint32_t get_le32(const void *p)
 {
 	const uint8_t *b = p;
@@ -77,7 +83,7 @@ static inline void put_le32(void *p, uint32_t v)
 	b[3] = (uint8_t)(v >> 24);
 }
 
-/* Rounds up to a multiple of 4, the padded length of SCTP chunks and parameters. */
+/* Rounds n up to a multiple of 4. SCTP pads chunks and parameters to this length. */
 static inline size_t round_up4(size_t n)
 {
 	return (n + 3) & ~(size_t)3;

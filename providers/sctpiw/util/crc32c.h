@@ -7,12 +7,15 @@
 #include <stdint.h>
 
 /*
- * Returns the CRC32C of len bytes (at most INT_MAX), initialised with all ones and complemented at
- * the end: "123456789" gives 0xe3069283.
+ * Returns the CRC32C of len bytes (at most INT_MAX). Its initial value is all ones, and the result
+ * is complemented: "123456789" gives 0xe3069283.
  */
 uint32_t crc32c(const void *data, size_t len);
 
-/* The same in pieces. crc is 0 for the first piece, then the result of the previous piece. */
+/*
+ * Computes the CRC32C of data in pieces. crc is 0 for the first piece, then the result for the
+ * previous piece.
+ */
 uint32_t crc32c_add(uint32_t crc, const void *data, size_t len);
 
 #endif

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The CRC is the remainder of a polynomial whose coefficients are the bits of the data. Bits may
- * move d bits towards the end if they are multiplied by x^d. A fold moves 16 bytes, a lane of a
- * register, in this way: it adds their product to the lane d bits later. Four registers of four
- * lanes fold over 256 bytes at a time, so that no product waits for another. At the end the
- * registers are folded into one lane, and the processor's CRC32 instruction computes its remainder.
+ * The CRC is the remainder of a polynomial whose coefficients are the bits of the data. Bits may be
+ * moved by d bits towards the end of the data if they are multiplied by x^d. A fold moves 16 bytes,
+ * one lane of a register, in this way: it adds their product to the lane that is d bits later. Four
+ * registers of four lanes each process 256 bytes at a time, so that no product waits for another.
+ * At the end, the registers are folded into one lane. The processor's CRC32 instruction computes
+ * the remainder of this lane.
  */
 #include "util/crc32c_fold.h"
 
@@ -15,9 +16,9 @@
 #include "util/unordered.h"
 
 /*
- * The multipliers for the first and the second half of a lane that moves by that many bits:
- * x^(d + 32) and x^(d - 32) modulo the polynomial 0x11EDC6F41. They have the bit order of the CRC,
- * and are shifted by the bit that a product of such operands lacks.
+ * BY_d has the multipliers for the two halves of a lane that moves by d bits. They are x^(d + 32)
+ * and x^(d - 32) modulo the polynomial 0x11EDC6F41. They have the bit order of the CRC. They are
+ * shifted by one bit, because a product of operands in this order is one bit too short.
  */
 #define BY_128 0xf20c0dfe, 0x14cd00bd6
 #define BY_256 0x1384aa63a, 0xba4fc28e
@@ -43,7 +44,7 @@ HAS_FOLDS static inline __m512i moved(__m512i a, __m512i by)
 				_mm512_clmulepi64_epi128(a, by, 0x11));
 }
 
-/* Folds a into the block of data at into. */
+/* Moves a, and adds the result to the block of data at into. */
 HAS_FOLDS static inline __m512i folded(__m512i a, __m512i by, const uint8_t *into)
 {
 	return _mm512_ternarylogic_epi64(_mm512_clmulepi64_epi128(a, by, 0x00),
@@ -51,7 +52,7 @@ HAS_FOLDS static inline __m512i folded(__m512i a, __m512i by, const uint8_t *int
 					 _mm512_loadu_si512(into), XOR3);
 }
 
-/* Folds the first three lanes of a into its last one. */
+/* Folds the first three lanes of a into the last lane. */
 HAS_FOLDS static inline __m128i one_lane(__m512i a)
 {
 	__m512i m = moved(a, (__m512i){ BY_384, BY_256, BY_128, 0, 0 });
@@ -86,7 +87,9 @@ HAS_FOLDS uint32_t crc32c_fold(uint32_t crc, const uint8_t *p, size_t len)
 	lane = one_lane(a);
 	state = _mm_crc32_u64(0, (uint64_t)_mm_cvtsi128_si64(lane));
 	state = _mm_crc32_u64(state, (uint64_t)_mm_extract_epi64(lane, 1));
-	/* See release_upper_halves() in crc32c.c. gcc adds this itself only if it optimizes. */
+	/*
+	 * See release_upper_halves() in crc32c.c. gcc adds this instruction only if it optimizes.
+	 */
 	_mm256_zeroupper();
 	return ~(uint32_t)state;
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * A circular doubly linked list; the nodes are members of the elements. A node on no list points to
- * itself, so list_del() is idempotent and list_linked() is false. Guarded by the owner's lock.
+ * A circular doubly linked list. The nodes are members of the elements. The pointers of a node that
+ * is in no list point to the node itself. So list_del() may be called repeatedly, and list_linked()
+ * is false. Guarded by the owner's lock.
  */
 #ifndef SCTPIW_UTIL_LIST_H
 #define SCTPIW_UTIL_LIST_H
@@ -17,16 +18,16 @@ struct list_node {
 /* Returns the element that contains this node. */
 #define list_entry(node, type, member) ((type *)(void *)((char *)(node)-offsetof(type, member)))
 
-/* The body may neither delete nor move the current node; list_for_each_safe allows both. */
+/* The body must neither delete nor move the current node; list_for_each_safe allows both. */
 #define list_for_each(node, head)                                                                  \
 	for (struct list_node *node = (head)->next; node != (head); node = node->next)
 
-/* The body may delete the current node, but not the next one. */
+/* The body may delete or move the current node, but must not change the next node. */
 #define list_for_each_safe(node, head)                                                             \
 	for (struct list_node *node = (head)->next, *node##_next = node->next; node != (head);     \
 	     node = node##_next, node##_next = node->next)
 
-/* Initialises an empty list, or a node on no list. */
+/* Initialises an empty list, or a node that is in no list. */
 static inline void list_init(struct list_node *n)
 {
 	n->next = n;
@@ -52,19 +53,19 @@ static inline void list_insert_between(struct list_node *n, struct list_node *pr
 	next->prev = n;
 }
 
-/* Adds n, which is on no list, to the front. */
+/* Adds n, which must be in no list, at the front. */
 static inline void list_add(struct list_node *head, struct list_node *n)
 {
 	list_insert_between(n, head, head->next);
 }
 
-/* Adds n, which is on no list, to the end. */
+/* Adds n, which must be in no list, at the end. */
 static inline void list_add_tail(struct list_node *head, struct list_node *n)
 {
 	list_insert_between(n, head->prev, head);
 }
 
-/* Takes n off its list, if it is on a list. */
+/* Removes n from its list. Does nothing if n is in no list. */
 static inline void list_del(struct list_node *n)
 {
 	n->prev->next = n->next;
@@ -72,7 +73,7 @@ static inline void list_del(struct list_node *n)
 	list_init(n);
 }
 
-/* Takes the first node off the list. Returns the node, or NULL if the list is empty. */
+/* Removes the first node from the list. Returns the node, or NULL if the list is empty. */
 static inline struct list_node *list_pop(struct list_node *head)
 {
 	struct list_node *n = head->next;
@@ -84,10 +85,11 @@ static inline struct list_node *list_pop(struct list_node *head)
 }
 
 /*
- * Walks a list whose elements may come and go between two steps. mark is a node of no element. Each
- * call moves mark past the next element, and returns that element's node. If mark is on no list,
- * the walk starts at the first element. At the end, takes mark off the list and returns NULL. No
- * other walk of the list may run meanwhile.
+ * Iterates over a list whose elements may be added or removed between two steps. mark is a node
+ * that belongs to no element. Each call moves mark past the next element, and returns the node of
+ * that element. If mark is in no list, the iteration starts with the first element. At the end,
+ * removes mark from the list and returns NULL. Do not run another iteration over the same list
+ * meanwhile.
  */
 static inline struct list_node *list_step(struct list_node *head, struct list_node *mark)
 {

@@ -6,7 +6,7 @@
 void printable_make(char *text)
 {
 	for (unsigned char *p = (unsigned char *)text; *p; p++) {
-		/* U+0080 to U+009F, in UTF-8 */
+		/* a control character from U+0080 to U+009F, in UTF-8 */
 		bool c1 = p[0] == 0xc2 && p[1] >= 0x80 && p[1] < 0xa0;
 
 		if (*p < ' ' || *p == 0x7f || c1)

@@ -9,10 +9,11 @@
 #include "util/time.h"
 
 #define RECORD_SEPARATOR '\x1e'
-#define TEXT_MAX 400u /* characters of a text; each may take six bytes */
+#define TEXT_MAX 400u /* maximum characters of a text; a character may take six bytes */
 
 /*
- * A record that is being written. Excess text is dropped; QLOG_RECORD_MAX is enough for any record.
+ * A record under construction. Text beyond its end is dropped, but QLOG_RECORD_MAX is enough for
+ * any record.
  */
 struct record {
 	char *buf;
@@ -32,7 +33,10 @@ static __attribute__((format(printf, 2, 3))) void put(struct record *r, const ch
 		r->used += (size_t)n < left ? (size_t)n : left - 1;
 }
 
-/* Writes a JSON string. Bytes beyond ASCII, which need not be UTF-8, become question marks. */
+/*
+ * Writes a JSON string. Replaces bytes beyond ASCII by question marks, since they need not be valid
+ * UTF-8.
+ */
 static void put_text(struct record *r, const char *text)
 {
 	put(r, "\"");
@@ -87,7 +91,7 @@ static void put_value(struct record *r, enum trace_kind kind, const union trace_
 	}
 }
 
-/* Returns the length of "raw" in "raw.length", or 0 for "length". */
+/* Returns the length of the object's name in a key: 3 for "raw.length", 0 for "length". */
 static size_t object_len(const char *key)
 {
 	size_t n = strcspn(key, ".");
@@ -95,7 +99,10 @@ static size_t object_len(const char *key)
 	return key[n] ? n : 0;
 }
 
-/* Writes the members of "data". Neighbouring fields of one object share that object. */
+/*
+ * Writes the members of "data". Consecutive fields with the same object's name share one JSON
+ * object.
+ */
 static void put_fields(struct record *r, const struct trace_info *info,
 		       const union trace_value *values)
 {

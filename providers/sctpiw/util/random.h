@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * A source of random bytes, passed as an argument. The product fills the pool from getrandom(). A
- * test fills it from a seeded generator, so that a failed run can be repeated. Guarded by the
- * owner's lock.
+ * A source of random bytes, which functions get as an argument. sctpiw fills the pool from
+ * getrandom(). A test fills the pool from a seeded generator, so that a failed run can be repeated.
+ * Guarded by the owner's lock.
  */
 #ifndef SCTPIW_UTIL_RANDOM_H
 #define SCTPIW_UTIL_RANDOM_H
@@ -16,7 +16,7 @@
 struct random_source {
 	void (*fill)(struct random_source *self, void *buf, size_t len);
 	uint8_t pool[256];
-	size_t used; /* bytes of pool already used; sizeof(pool) at first */
+	size_t used; /* number of used bytes of the pool; initially sizeof(pool) */
 };
 
 /* Writes len random bytes, at most sizeof(pool). */
@@ -31,7 +31,10 @@ static inline void random_bytes(struct random_source *r, void *buf, size_t len)
 	r->used += len;
 }
 
-/* The byte order is fixed, so that a seed gives the same numbers on each processor. */
+/*
+ * Returns a random number. The byte order is fixed, so that a seed gives the same numbers on every
+ * processor.
+ */
 static inline uint32_t random_u32(struct random_source *r)
 {
 	uint8_t bytes[4];

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
  * Serial number arithmetic (RFC 1982) for TSNs and MSNs (32 bits), SSNs and DDP-SSNs (16 bits). Two
- * numbers exactly half the space apart are incomparable: all functions return false.
+ * numbers whose distance is exactly half of the number space are incomparable: all functions return
+ * false.
  */
 #ifndef SCTPIW_UTIL_SERIAL_H
 #define SCTPIW_UTIL_SERIAL_H

@@ -7,7 +7,10 @@
 #include <stdio.h>
 #include <string.h>
 
-/* A caller's sockaddr may be a sockaddr_storage, or shorter: these functions only cast it. */
+/*
+ * A caller's address may have the type sockaddr_storage or a shorter type. So these functions only
+ * cast the pointer.
+ */
 static const struct sockaddr_in *in4(const struct sockaddr *addr)
 {
 	return (const struct sockaddr_in *)(const void *)addr;

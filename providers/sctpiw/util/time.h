@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * All times are uint64_t nanoseconds of a monotonic clock that the caller has read: sys_now(), or a
- * test's own clock.
+ * All times are uint64_t, in nanoseconds of a monotonic clock. The caller reads the clock:
+ * sys_now(), or the clock of a test.
  */
 #ifndef SCTPIW_UTIL_TIME_H
 #define SCTPIW_UTIL_TIME_H
@@ -11,7 +11,7 @@
 #define NSEC_PER_SEC 1000000000ull
 #define NSEC_PER_MSEC 1000000ull
 
-/* The deadline of a timer that does not run. */
+/* The expiration time of a timer that does not run. */
 #define TIME_NEVER UINT64_MAX
 
 #endif

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * An active trace point fires its USDT probe, if the build found <sys/sdt.h>, and calls the sinks.
- * This file is compiled without LTO: the assembler text of the probes names the symbols below.
+ * An active trace point fires its USDT probe, if <sys/sdt.h> existed at build time, and calls the
+ * sinks. This file is compiled without LTO, because the assembler code of the probes refers to the
+ * symbols below by name.
  */
 #include "util/trace.h"
 
@@ -11,14 +12,14 @@
 _Static_assert(sizeof(void *) == sizeof(uint64_t), "all fields of an event have one size");
 
 /*
- * The semaphore of all probes. The kernel adds one for each attached probe, at the variable's place
- * in the file, so the variable cannot be in .bss.
+ * The semaphore of all probes. For each attached probe, the kernel adds one to the variable at its
+ * offset in the file. So the variable must not be in .bss, which is not in the file.
  */
 unsigned short trace_users __attribute__((section(".probes"), used));
 
 static _Atomic(struct trace_sink *) sinks;
 
-/* ---- the list as data ---- */
+/* ---- the list of events as data ---- */
 
 #define TRACE_EVENT(id_, category_, type_, level_, line_, doc_)                                    \
 	static const struct trace_field fields_##id_[] = {
@@ -58,7 +59,7 @@ const struct trace_info trace_infos[TRACE_IDS] = {
 
 #if __has_include(<sys/sdt.h>)
 #define _SDT_HAS_SEMAPHORES 1
-/* Each probe needs a semaphore by name; all are aliases of one. */
+/* Each probe needs a semaphore with its name. All these names are aliases of one variable. */
 #define TRACE_EVENT(id_, category_, type_, level_, line_, doc_)                                    \
 	extern unsigned short sctpiw_##id_##_semaphore                                             \
 		__attribute__((alias("trace_users"), visibility("hidden"), used));
@@ -68,7 +69,10 @@ const struct trace_info trace_infos[TRACE_IDS] = {
 #undef TRACE_EVENT
 #include <sys/sdt.h>
 
-/* Fires a probe. The arguments are the time, the fields in their order, then zeros. */
+/*
+ * Fires the probe of an event. The arguments are the time, the fields in their order, and zeros up
+ * to 12 arguments.
+ */
 static void fire(enum trace_id id, uint64_t now, const union trace_value v[TRACE_FIELDS_MAX])
 {
 	switch (id) {
@@ -108,7 +112,7 @@ void trace_remove(struct trace_sink *sink)
 
 	while ((s = atomic_load(at)) != sink)
 		at = &s->next;
-	/* sink->next stays unchanged, for a thread that has reached this sink. */
+	/* sink->next stays unchanged, since another thread may be in this sink. */
 	atomic_store(at, atomic_load(&sink->next));
 	__atomic_fetch_sub(&trace_users, 1, __ATOMIC_SEQ_CST);
 }

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Trace points. A module reports an event of trace_events.h. Installed sinks write the event down:
- * the log, and net/trace_file.c. Each event is also a USDT probe of the same name for debuggers,
- * provider sctpiw (trace.c). The layers without I/O include only this header.
+ * Trace points. Code reports the events that trace_events.h lists. Installed sinks receive the
+ * events: the log, and net/trace_file.c. Each event is also a USDT probe for debuggers, with the
+ * event's name and the provider sctpiw (trace.c). Layers that do no I/O include only this header.
  *
- * With tracing off, a trace point is a load of trace_users and a branch that is not taken; its
- * arguments are not computed. A trace point may stand anywhere, under any lock: sinks take no lock
- * but their own.
+ * While tracing is off, a trace point costs a load of trace_users and a branch that is not taken.
+ * Its arguments are not computed. A trace point may be anywhere, under any lock, since sinks take
+ * only their own locks.
  */
 #ifndef SCTPIW_UTIL_TRACE_H
 #define SCTPIW_UTIL_TRACE_H
@@ -16,13 +16,16 @@
 
 #include "util/addr.h"
 
-/* An unknown number; its field is left out. */
+/* The value of an unknown number; its field is omitted. */
 #define TRACE_NONE UINT64_MAX
-/* The time of an event whose caller has no time: the sink reads its own clock. */
+/* The time of an event whose caller does not know the time. The sink reads its own clock then. */
 #define TRACE_NOW UINT64_MAX
 #define TRACE_FIELDS_MAX 11
 
-/* Each event has a struct, such as struct trace_packet_sent. Each of its fields has eight bytes. */
+/*
+ * Each event has a struct, for example struct trace_packet_sent. Each field of the struct has eight
+ * bytes.
+ */
 #define TRACE_C_NUMBER uint64_t
 #define TRACE_C_SIGNED int64_t
 #define TRACE_C_HEX uint64_t
@@ -41,7 +44,7 @@
 #undef TRACE_FIELD
 #undef TRACE_END
 
-/* Event numbers: trace_id_packet_sent and so on. */
+/* The numbers of the events, for example trace_id_packet_sent. */
 enum trace_id {
 #define TRACE_EVENT(id, category, type, level, line, doc) trace_id_##id,
 #define TRACE_FIELD(id, kind, field, key, doc)
@@ -53,7 +56,7 @@ enum trace_id {
 	TRACE_IDS
 };
 
-/* A field's value: number for all kinds but TEXT and ADDR. */
+/* The value of a field. TEXT and ADDR use their own members, all other kinds use number. */
 union trace_value {
 	uint64_t number;
 	const char *text;
@@ -74,18 +77,18 @@ enum trace_kind {
 enum trace_level { TRACE_LEVEL_QUIET, TRACE_LEVEL_LOG };
 
 struct trace_field {
-	const char *name; /* in the log line and in code */
-	const char *key;  /* in a trace file */
+	const char *name; /* name in the log line and in code */
+	const char *key;  /* name in a trace file */
 	enum trace_kind kind;
 	const char *doc;
 };
 
-/* The description of an event in trace_events.h. */
+/* The description of an event, from trace_events.h. */
 struct trace_info {
 	const char *id;
-	const char *category, *type; /* name in a trace file, joined by a colon */
+	const char *category, *type; /* "category:type" is the event's name in a trace file */
 	enum trace_level level;
-	const char *line; /* log line, with {field} placeholders; "": none */
+	const char *line; /* log line, with {field} placeholders; "": no log line */
 	const char *doc;
 	const struct trace_field *fields;
 	unsigned int n_fields;
@@ -94,14 +97,14 @@ struct trace_info {
 extern const struct trace_info trace_infos[TRACE_IDS];
 
 /*
- * A receiver of events. The caller of trace_install() owns the sink, which must outlive every trace
- * point that may still run.
+ * A receiver of events. The caller of trace_install() owns the sink. The sink must live until no
+ * trace point can run any more.
  */
 struct trace_sink {
-	_Atomic(struct trace_sink *) next; /* links the installed sinks */
+	_Atomic(struct trace_sink *) next; /* next installed sink */
 	/*
-	 * Any thread calls write(), with any lock held. now is the time of the event in ns of
-	 * sys_now(), or TRACE_NOW. values has one value for each field of the event, and is valid
+	 * Any thread may call write(), with any lock held. now is the time of the event in ns of
+	 * sys_now(), or TRACE_NOW. values has one value for each field of the event. It is valid
 	 * until write() returns.
 	 */
 	void (*write)(struct trace_sink *sink, enum trace_id id, uint64_t now,
@@ -109,8 +112,8 @@ struct trace_sink {
 };
 
 /*
- * Number of installed sinks and of debuggers attached to a probe; the kernel counts the debuggers.
- * While 0, trace points do nothing.
+ * Number of installed sinks, plus the number of debuggers attached to probes, which the kernel
+ * counts. While the number is 0, trace points do nothing.
  */
 extern unsigned short trace_users;
 
@@ -119,26 +122,38 @@ static inline bool trace_enabled(void)
 	return __builtin_expect(__atomic_load_n(&trace_users, __ATOMIC_RELAXED), 0);
 }
 
-/* One thread at a time may install or remove sinks; trace points may run meanwhile. */
+/*
+ * Installs a sink. Only one thread at a time may install or remove sinks. Trace points may run at
+ * the same time.
+ */
 void trace_install(struct trace_sink *sink);
-/* Removes an installed sink. A thread inside a trace point may still call the sink. */
+/*
+ * Removes an installed sink. A thread that is inside a trace point may still call the sink
+ * afterwards.
+ */
 void trace_remove(struct trace_sink *sink);
 
-/* For TRACE() only. fields points to the struct trace_ID of this event. */
+/* Only for TRACE(). fields points to the struct of this event. */
 void trace_emit(enum trace_id id, uint64_t now, const void *fields);
 
-/* TRACE(packet_lost, now, .assoc = a->local_tag, .tsn = tsn); unnamed fields are 0. */
+/*
+ * Reports an event: TRACE(packet_lost, now, .assoc = a->local_tag, .tsn = tsn). Fields without a
+ * value are 0.
+ */
 #define TRACE(id, now, ...)                                                                        \
 	do {                                                                                       \
 		if (trace_enabled())                                                               \
 			trace_emit(trace_id_##id, now, &(const struct trace_##id){ __VA_ARGS__ }); \
 	} while (0)
 
-/* Writes the log line of an event, or "", to buf of size bytes. Returns its length. */
+/*
+ * Writes the log line of an event to buf of size bytes; "" if the event has none. Returns the
+ * length.
+ */
 unsigned int trace_line(char *buf, unsigned int size, enum trace_id id,
 			const union trace_value *values);
 
-/* True if this value is known and should be shown. */
+/* True if this value is known, and so should be printed. */
 bool trace_is_known(enum trace_kind kind, const union trace_value *value);
 
 #define TRACE_ADDR_TEXT 64

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Events as lines of the log. */
+/* Trace events as lines of the log. */
 #include <arpa/inet.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -62,7 +62,10 @@ static int put_value(char *buf, size_t size, enum trace_kind kind, const union t
 	return snprintf(buf, size, "%" PRIu64, v->number);
 }
 
-/* Writes the value of the field whose name has n bytes. */
+/*
+ * Writes the value of a field. name is the field's name, n its length. Returns the number of
+ * characters.
+ */
 static int put_field(char *buf, size_t size, const struct trace_info *info, const char *name,
 		     size_t n, const union trace_value *values)
 {

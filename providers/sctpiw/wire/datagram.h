@@ -28,11 +28,14 @@
 #include "util/bytes.h"
 #include "wire/sctp_packet.h"
 
-/* A stack without this type skips it without a report, because of its two highest bits. */
+/*
+ * Chunk type. Its two highest bits let a stack that does not know the type skip the chunk without a
+ * report.
+ */
 #define WIRE_DATAGRAM 0xbd
 #define WIRE_DATAGRAM_VERSION 1
-#define WIRE_DATAGRAM_LEN 8u /* common part of all kinds, with the chunk header */
-#define WIRE_UD_LEN 32u	     /* kind 1 without its payload, with the chunk header */
+#define WIRE_DATAGRAM_LEN 8u /* length of the part that all kinds have, with the chunk header */
+#define WIRE_UD_LEN 32u	     /* length of kind 1 without its payload, with the chunk header */
 
 enum wire_datagram_kind {
 	WIRE_DATAGRAM_UD = 1,
@@ -48,14 +51,17 @@ struct wire_ud {
 	uint16_t flags; /* enum wire_ud_flags; other flags are ignored */
 	uint32_t dst_qp, src_qp;
 	uint32_t qkey;
-	uint32_t imm;	     /* with WIRE_UD_WITH_IMM, else 0 */
+	uint32_t imm;	     /* Immediate data, if flags has WIRE_UD_WITH_IMM; else 0 */
 	uint32_t class_flow; /* traffic class << 20 | flow label */
 	uint8_t hop_limit;
-	const uint8_t *payload; /* only in a decoded datagram */
+	const uint8_t *payload; /* only set in a decoded datagram */
 	size_t len;		/* bytes of payload */
 };
 
-/* True if a packet of len bytes is a datagram, whatever its contents, and not an SCTP packet. */
+/*
+ * True if a packet of len bytes is a datagram, with any contents, and not a packet of an
+ * association.
+ */
 static inline bool wire_is_datagram(const uint8_t *packet, size_t len)
 {
 	return len >= WIRE_SCTP_COMMON_LEN + WIRE_DATAGRAM_LEN && !get_be32(packet + 4) &&
@@ -63,8 +69,8 @@ static inline bool wire_is_datagram(const uint8_t *packet, size_t len)
 }
 
 /*
- * Returns the kind of the datagram chunk at p, which has len bytes. Returns 0 if its length field
- * is wrong, or its version unknown.
+ * Returns the kind of the datagram chunk at p, which has len bytes. Returns 0 if the chunk's length
+ * field is wrong, or its version is unknown.
  */
 static inline unsigned int wire_datagram_kind(const uint8_t *p, size_t len)
 {
@@ -73,7 +79,10 @@ static inline unsigned int wire_datagram_kind(const uint8_t *p, size_t len)
 	return n >= WIRE_DATAGRAM_LEN && n <= len && p[4] == WIRE_DATAGRAM_VERSION ? p[5] : 0;
 }
 
-/* Writes the headers for u->len bytes of payload; the payload begins at p + WIRE_UD_LEN. */
+/*
+ * Writes the headers of a datagram with u->len bytes of payload. The payload begins at p +
+ * WIRE_UD_LEN.
+ */
 static inline void wire_ud_put(uint8_t *p, const struct wire_ud *u)
 {
 	wire_sctp_chunk_put(p, WIRE_DATAGRAM, 0, WIRE_UD_LEN + u->len);
@@ -88,7 +97,10 @@ static inline void wire_ud_put(uint8_t *p, const struct wire_ud *u)
 	put_be32(p + 28, (uint32_t)u->hop_limit << 24);
 }
 
-/* Decodes a chunk of kind 1. Returns false if it is too short or a QP number exceeds 24 bits. */
+/*
+ * Decodes a chunk of kind 1. Returns false if the chunk is too short, or if a QP number exceeds 24
+ * bits.
+ */
 static inline bool wire_ud_get(struct wire_ud *u, const uint8_t *p)
 {
 	size_t n = get_be16(p + 2);

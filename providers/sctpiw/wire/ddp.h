@@ -29,14 +29,14 @@
 struct ddp_header {
 	uint8_t control; /* as received: T, L, reserved bits, DV */
 	uint8_t rdmap;	 /* RDMAP's control octet */
-	uint32_t stag;	 /* tagged: of the buffer; untagged: STag to invalidate */
-	uint64_t to;	 /* tagged only, else 0 */
-	uint32_t qn;	 /* untagged only, else 0; so are msn and mo */
+	uint32_t stag;	 /* tagged: STag of the buffer; untagged: STag to invalidate */
+	uint64_t to;	 /* tagged header only, else 0 */
+	uint32_t qn;	 /* qn, msn, mo: untagged header only, else 0 */
 	uint32_t msn;
 	uint32_t mo;
 };
 
-/* Each of the next four functions takes the first octet of a header. */
+/* The next four functions take the first octet of a header. */
 static inline bool ddp_is_tagged(uint8_t control)
 {
 	return control & DDP_TAGGED;
@@ -57,13 +57,16 @@ static inline size_t ddp_header_len(uint8_t control)
 	return ddp_is_tagged(control) ? DDP_TAGGED_LEN : DDP_UNTAGGED_LEN;
 }
 
-/* Sets an invalid version, so that every receiver rejects the header. */
+/*
+ * Changes the version of the header at buf to an invalid one. Every receiver then rejects the
+ * header.
+ */
 static inline void ddp_put_invalid(uint8_t *buf)
 {
 	buf[0] &= (uint8_t)~DDP_VERSION_MASK;
 }
 
-/* Writes DDP_TAGGED_LEN bytes. */
+/* Writes a header of DDP_TAGGED_LEN bytes. */
 static inline void ddp_put_tagged(uint8_t *buf, bool last, uint8_t rdmap, uint32_t stag,
 				  uint64_t to)
 {
@@ -73,7 +76,7 @@ static inline void ddp_put_tagged(uint8_t *buf, bool last, uint8_t rdmap, uint32
 	put_be64(buf + 6, to);
 }
 
-/* Writes DDP_UNTAGGED_LEN bytes. */
+/* Writes a header of DDP_UNTAGGED_LEN bytes. */
 static inline void ddp_put_untagged(uint8_t *buf, bool last, uint8_t rdmap, uint32_t inv_stag,
 				    uint32_t qn, uint32_t msn, uint32_t mo)
 {
@@ -91,7 +94,7 @@ static inline void ddp_put_qn(uint8_t *buf, uint32_t qn)
 	put_be32(buf + 6, qn);
 }
 
-/* Decodes the header at data. Returns its length, or 0 if len is too short. */
+/* Decodes the header at data. Returns its length, or 0 if len bytes are too few. */
 static inline size_t ddp_get(struct ddp_header *h, const uint8_t *data, size_t len)
 {
 	if (len < DDP_TAGGED_LEN)

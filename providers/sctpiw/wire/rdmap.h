@@ -44,8 +44,10 @@ enum rdmap_opcode {
 	RDMAP_IMMEDIATE_SE = 9,
 	RDMAP_ATOMIC_REQUEST = 10,
 	RDMAP_ATOMIC_RESPONSE = 11,
-	/* Extension "receipts", between two peers that have agreed on it (docs/wire.md): */
-	RDMAP_SEND_IMM = 12, /* a Send with Immediate Data in place of the Invalidate STag */
+	/*
+	 * Opcodes of the extension "receipts", used if both sides have agreed on it (docs/wire.md).
+	 */
+	RDMAP_SEND_IMM = 12, /* a Send whose Invalidate STag field has Immediate Data */
 	RDMAP_SEND_SE_IMM = 13,
 	RDMAP_RECEIPT = 15, /* rdmap_receipt.h */
 };
@@ -57,9 +59,9 @@ enum rdmap_queue {
 	RDMAP_QN_ATOMIC_RESPONSE = 3,
 	RDMAP_QN_RECEIPT = 4,
 	/*
-	 * Plus the number of an SRQ in the lower 24 bits: extension "SRQ numbers" (docs/wire.md).
-	 * XRC names the queue whose receive the message consumes; QN 0 names the queue of the QP
-	 * itself.
+	 * Extension "SRQ numbers" (docs/wire.md): the lower 24 bits have the number of an SRQ,
+	 * whose receive the message consumes. XRC needs this. RDMAP_QN_SEND means the receive queue
+	 * of the QP itself.
 	 */
 	RDMAP_QN_SRQ = 0x01000000,
 };
@@ -80,7 +82,10 @@ enum rdmap_atomic_opcode { /* RFC 7306 5.2.1; 1 is reserved */
 			   RDMAP_CMP_SWAP = 2,
 };
 
-/* Returns a control octet. Its reserved bits are sent as zero, and ignored on reception. */
+/*
+ * Returns the control octet for an opcode. Its reserved bits are sent as zero, and ignored on
+ * reception.
+ */
 static inline uint8_t rdmap_octet(enum rdmap_opcode opcode)
 {
 	return (uint8_t)(RDMAP_VERSION << 6 | opcode);
@@ -114,13 +119,13 @@ static inline bool rdmap_solicits(unsigned int opcode)
 	       opcode == RDMAP_IMMEDIATE_SE || opcode == RDMAP_SEND_SE_IMM;
 }
 
-/* True for a Send that carries Immediate Data besides its payload. */
+/* True for a Send that has both payload and Immediate Data. */
 static inline bool rdmap_is_send_imm(unsigned int opcode)
 {
 	return opcode == RDMAP_SEND_IMM || opcode == RDMAP_SEND_SE_IMM;
 }
 
-/* True if the message belongs to an extension that the peer must have agreed on. */
+/* True if the opcode belongs to an extension that both sides must have agreed on. */
 static inline bool rdmap_is_extension(unsigned int opcode)
 {
 	return opcode > RDMAP_ATOMIC_RESPONSE;
@@ -131,7 +136,7 @@ static inline bool rdmap_is_immediate(unsigned int opcode)
 	return opcode == RDMAP_IMMEDIATE || opcode == RDMAP_IMMEDIATE_SE;
 }
 
-/* True if the message is 8 octets and nothing else: Immediate Data, or a receipt. */
+/* True if the message consists of 8 octets: Immediate Data, or a receipt. */
 static inline bool rdmap_is_octets(unsigned int opcode)
 {
 	return rdmap_is_immediate(opcode) || opcode == RDMAP_RECEIPT;
@@ -145,7 +150,7 @@ struct rdmap_read_request {
 	uint64_t src_to;
 };
 
-/* Both functions use RDMAP_READ_REQ_LEN bytes at buf. */
+/* The buffer of the next two functions has RDMAP_READ_REQ_LEN bytes. */
 static inline void rdmap_put_read_request(uint8_t *buf, const struct rdmap_read_request *r)
 {
 	put_be32(buf, r->sink_stag);
@@ -169,14 +174,17 @@ struct rdmap_atomic_request {
 	uint32_t id;
 	uint32_t stag;
 	uint64_t to;
-	uint64_t data; /* value to add or to swap in */
-	/* FetchAdd: the highest bit of each separately added field; CmpSwap: the bits to swap. */
+	uint64_t data; /* value to add or to swap */
+	/*
+	 * FetchAdd: a bit is set for the highest bit of each field that is added separately.
+	 * CmpSwap: the bits to swap.
+	 */
 	uint64_t mask;
-	uint64_t compare; /* CmpSwap only, as compare_mask */
+	uint64_t compare; /* compare and compare_mask: CmpSwap only */
 	uint64_t compare_mask;
 };
 
-/* Writes RDMAP_ATOMIC_REQ_LEN bytes. */
+/* Writes a request of RDMAP_ATOMIC_REQ_LEN bytes. */
 static inline void rdmap_put_atomic_request(uint8_t *buf, const struct rdmap_atomic_request *r)
 {
 	put_be32(buf, r->opcode);
@@ -189,7 +197,7 @@ static inline void rdmap_put_atomic_request(uint8_t *buf, const struct rdmap_ato
 	put_be64(buf + 44, r->compare_mask);
 }
 
-/* Reads RDMAP_ATOMIC_REQ_LEN bytes. Ignores the reserved bits. */
+/* Decodes a request of RDMAP_ATOMIC_REQ_LEN bytes. Ignores the reserved bits. */
 static inline void rdmap_get_atomic_request(struct rdmap_atomic_request *r, const uint8_t *buf)
 {
 	r->opcode = buf[3] & 0xf;

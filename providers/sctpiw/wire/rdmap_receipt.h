@@ -23,13 +23,13 @@
 #define RDMAP_RECEIPT_FINAL 0x02   /* flag: .final */
 
 struct rdmap_receipt {
-	bool waiting; /* messages on queue 0 from .msn on have no receive yet */
-	bool final;   /* the session ends here: messages from .ssn on were not delivered */
+	bool waiting; /* queue 0: the messages from .msn on have no receive yet */
+	bool final;   /* the session has ended: messages from .ssn on were not delivered */
 	uint16_t ssn; /* the DDP-SSN of the first undelivered message */
 	uint32_t msn; /* valid if .waiting */
 };
 
-/* Writes RDMAP_RECEIPT_LEN bytes. */
+/* Writes a receipt of RDMAP_RECEIPT_LEN bytes. */
 static inline void rdmap_put_receipt(uint8_t *p, const struct rdmap_receipt *r)
 {
 	p[0] = (uint8_t)((r->waiting ? RDMAP_RECEIPT_WAITING : 0) |
@@ -39,7 +39,7 @@ static inline void rdmap_put_receipt(uint8_t *p, const struct rdmap_receipt *r)
 	put_be32(p + 4, r->msn);
 }
 
-/* Reads RDMAP_RECEIPT_LEN bytes. Ignores unknown flags. */
+/* Decodes a receipt of RDMAP_RECEIPT_LEN bytes. Ignores unknown flags. */
 static inline void rdmap_get_receipt(struct rdmap_receipt *r, const uint8_t *p)
 {
 	r->waiting = p[0] & RDMAP_RECEIPT_WAITING;

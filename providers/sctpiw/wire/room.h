@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
  * Datagrams of kinds 4 and 5, Room Request and Room Reply (docs/wire.md "Room at the receiver"). A
- * sender of datagrams requests from a port how much it may send there. A request:
+ * sender of datagrams requests from a port the number of bytes that it may send there. A request:
  *
  *  |                             Nonce                             |
  *  |                           (64 bits)                           |
  *  |                           Reserved                            |
  *  |                           (64 bits)                           |
  *
- * A reply is shorter, so that no host receives more than it sent:
+ * A reply is shorter than a request, so a forged request cannot multiply traffic to a victim:
  *
  *  |                             Nonce                             |
  *  |                           (64 bits)                           |
@@ -23,15 +23,18 @@
 
 #include "wire/datagram.h"
 
-#define WIRE_ROOM_REQUEST_LEN (WIRE_DATAGRAM_LEN + 16u) /* length of the chunk */
+#define WIRE_ROOM_REQUEST_LEN (WIRE_DATAGRAM_LEN + 16u) /* length of the chunk with its header */
 #define WIRE_ROOM_REPLY_LEN (WIRE_DATAGRAM_LEN + 12u)
 
 struct wire_room {
-	uint64_t nonce; /* the sender's choice; the reply repeats it */
+	uint64_t nonce; /* chosen by the requester; the reply has the same nonce */
 	uint32_t room;	/* bytes of the receive buffer that the sender may fill; 0 in a request */
 };
 
-/* Writes the chunk to p, which has room for WIRE_ROOM_REQUEST_LEN bytes. Returns its length. */
+/*
+ * Writes the chunk at p, which must have room for WIRE_ROOM_REQUEST_LEN bytes. Returns the chunk's
+ * length.
+ */
 static inline size_t wire_room_put(uint8_t *p, enum wire_datagram_kind kind,
 				   const struct wire_room *r)
 {
@@ -46,7 +49,7 @@ static inline size_t wire_room_put(uint8_t *p, enum wire_datagram_kind kind,
 	return n;
 }
 
-/* Decodes a chunk whose wire_datagram_kind() is kind. Returns false if it is too short. */
+/* Decodes a chunk whose wire_datagram_kind() is kind. Returns false if the chunk is too short. */
 static inline bool wire_room_get(struct wire_room *r, enum wire_datagram_kind kind,
 				 const uint8_t *p)
 {

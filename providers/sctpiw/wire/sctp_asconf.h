@@ -24,9 +24,9 @@
 
 #define WIRE_SCTP_ASCONF 0xc1
 #define WIRE_SCTP_ASCONF_ACK 0x80
-#define WIRE_SCTP_ASCONF_LEN 8u /* bytes of either chunk up to the Sequence Number */
+#define WIRE_SCTP_ASCONF_LEN 8u /* bytes of both chunks up to the Sequence Number, inclusive */
 #define WIRE_SCTP_PARAM_EXTENSIONS 0x8008
-#define WIRE_SCTP_ADDR_PARAM_MAX 20u /* bytes of an Address Parameter, at most */
+#define WIRE_SCTP_ADDR_PARAM_MAX 20u /* bytes of the longest Address Parameter */
 
 enum wire_sctp_asconf_type {
 	WIRE_SCTP_ADD_IP = 0xc001,
@@ -36,7 +36,7 @@ enum wire_sctp_asconf_type {
 	WIRE_SCTP_ASCONF_SUCCESS = 0xc005,
 };
 
-enum wire_sctp_asconf_cause { /* 4.3 */
+enum wire_sctp_asconf_cause { /* RFC 5061 4.3 */
 			      WIRE_SCTP_CAUSE_DELETE_LAST = 0xa0,
 			      WIRE_SCTP_CAUSE_ASCONF_RESOURCE = 0xa1,
 			      WIRE_SCTP_CAUSE_DELETE_SOURCE = 0xa2,
@@ -44,32 +44,35 @@ enum wire_sctp_asconf_cause { /* 4.3 */
 			      WIRE_SCTP_CAUSE_NO_AUTHORIZATION = 0xa4,
 };
 
-#define WIRE_SCTP_ASCONF_PARAM_LEN 8u /* bytes of a parameter up to its Correlation ID */
+#define WIRE_SCTP_ASCONF_PARAM_LEN 8u /* bytes of a parameter up to the Correlation ID, inclusive */
 
 struct wire_sctp_asconf {
 	uint32_t serial;	/* Sequence Number */
-	struct ip_addr address; /* ASCONF only: the Address Parameter; zero for a wildcard */
-	const uint8_t *params;	/* to the end of the chunk */
+	struct ip_addr address; /* Address Parameter; zero: wildcard. Only in ASCONF */
+	const uint8_t *params;	/* the parameters, up to `end` */
 	const uint8_t *end;
 };
 
-/* Decodes ASCONF. Returns false if its Address Parameter is missing, or has no address. */
+/* Decodes an ASCONF. Returns false if its Address Parameter is missing, or has no address. */
 bool wire_sctp_asconf_get(const struct wire_sctp_chunk *c, struct wire_sctp_asconf *asconf);
-/* Decodes ASCONF-ACK, which has no address. Returns false if it is too short. */
+/*
+ * Decodes an ASCONF-ACK, which has no Address Parameter. Returns false if the chunk is too short.
+ */
 bool wire_sctp_asconf_ack_get(const struct wire_sctp_chunk *c, struct wire_sctp_asconf *ack);
 
 struct wire_sctp_asconf_param {
 	uint16_t type;
 	uint32_t id;	    /* Correlation ID */
-	const uint8_t *raw; /* the parameter's header */
-	size_t len;	    /* Parameter Length: with the header, without the padding; at least 8 */
-	bool has_address;   /* an Address Parameter follows the Correlation ID */
-	struct ip_addr address; /* no scope */
+	const uint8_t *raw; /* header of the parameter */
+	/* Parameter Length: includes the header, excludes the padding; at least 8 */
+	size_t len;
+	bool has_address;	/* an Address Parameter follows the Correlation ID */
+	struct ip_addr address; /* without a scope */
 };
 
 /*
- * Decodes the parameter at *p of a chunk that ends at end, and advances *p past it. Returns false
- * at the end, or if no whole parameter with a Correlation ID remains.
+ * Decodes the parameter at *p, in a chunk that ends at end. Advances *p past the parameter. Returns
+ * false at the end, or if no complete parameter with a Correlation ID remains.
  */
 bool wire_sctp_asconf_next(const uint8_t **p, const uint8_t *end,
 			   struct wire_sctp_asconf_param *param);
@@ -77,15 +80,15 @@ bool wire_sctp_asconf_next(const uint8_t **p, const uint8_t *end,
 /* Writes an Address Parameter (RFC 9260 3.3.2.1). Returns its length, 8 or 20 bytes. */
 size_t wire_sctp_addr_put(uint8_t *p, const struct ip_addr *addr);
 /*
- * Decodes the Address Parameter at p, which has at most len bytes. Returns its length, or 0 if
- * there is none. The address has no scope.
+ * Decodes the Address Parameter at p. At most len bytes are read. Returns the length of the
+ * parameter, or 0 if there is none. The address has no scope.
  */
 size_t wire_sctp_addr_get(const uint8_t *p, size_t len, struct ip_addr *addr);
-/* Writes a request with an address. Returns its length, 16 or 28 bytes. */
+/* Writes a request parameter with an address. Returns its length, 16 or 28 bytes. */
 size_t wire_sctp_asconf_put(uint8_t *p, uint16_t type, uint32_t id, const struct ip_addr *addr);
 /*
- * Writes an Error Cause Indication with one cause, whose information is a copy of len bytes of a
- * parameter. Returns the bytes written, 12 + round_up4(len).
+ * Writes an Error Cause Indication with one error cause. Its information is a copy of the len bytes
+ * of a refused parameter. Returns the number of bytes written, 12 + round_up4(len).
  */
 size_t wire_sctp_asconf_error_put(uint8_t *p, uint32_t id, uint16_t cause, const uint8_t *copied,
 				  size_t len);

@@ -14,7 +14,7 @@
 #include "wire/sctp_packet.h"
 
 #define WIRE_SCTP_AUTH 0x0f
-#define WIRE_SCTP_AUTH_LEN 8u /* bytes of the chunk without its HMAC */
+#define WIRE_SCTP_AUTH_LEN 8u /* bytes of an AUTH chunk without its HMAC */
 #define WIRE_SCTP_CAUSE_HMAC 0x0105
 
 enum wire_sctp_auth_param {
@@ -37,7 +37,7 @@ struct wire_sctp_auth {
 	size_t digest_len;
 };
 
-/* Decodes AUTH. Returns false if the chunk is shorter than WIRE_SCTP_AUTH_LEN. */
+/* Decodes an AUTH chunk. Returns false if the chunk is shorter than WIRE_SCTP_AUTH_LEN. */
 static inline bool wire_sctp_auth_get(const struct wire_sctp_chunk *c, struct wire_sctp_auth *auth)
 {
 	if (c->len < WIRE_SCTP_AUTH_LEN)
@@ -50,8 +50,8 @@ static inline bool wire_sctp_auth_get(const struct wire_sctp_chunk *c, struct wi
 }
 
 /*
- * Writes AUTH for key 0 with an HMAC of digest_len zero bytes; digest_len is a multiple of 4.
- * Returns the length, WIRE_SCTP_AUTH_LEN + digest_len.
+ * Writes an AUTH chunk for key 0. Its HMAC has digest_len zero bytes, a multiple of 4. Returns the
+ * length of the chunk, WIRE_SCTP_AUTH_LEN + digest_len.
  */
 static inline size_t wire_sctp_auth_put(uint8_t *p, uint16_t hmac, size_t digest_len)
 {

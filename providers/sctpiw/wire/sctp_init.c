@@ -4,7 +4,10 @@
 #include "wire/sctp_asconf.h"
 #include "wire/sctp_auth.h"
 
-/* Records a listed address of 4 or 16 bytes. An IPv4 address becomes a mapped one. */
+/*
+ * Appends an address of 4 or 16 bytes to init->addr[]. Stores an IPv4 address as an IPv4-mapped
+ * one.
+ */
 static void init_addr(struct wire_sctp_init *init, const uint8_t *p, size_t len)
 {
 	struct ip_addr *addr = &init->addr[init->addrs];
@@ -19,8 +22,8 @@ static void init_addr(struct wire_sctp_init *init, const uint8_t *p, size_t len)
 }
 
 /*
- * Returns the field that keeps the header of a parameter that occurs once (RFC 4895 3, RFC 5061
- * 4.2.7). Returns NULL for all other types.
+ * Returns the field for the header of a parameter of this type (RFC 4895 3, RFC 5061 4.2.7). Such a
+ * parameter occurs only once. Returns NULL for all other types.
  */
 static const uint8_t **kept_raw(struct wire_sctp_init *init, uint16_t type)
 {
@@ -37,7 +40,7 @@ static const uint8_t **kept_raw(struct wire_sctp_init *init, uint16_t type)
 	return NULL;
 }
 
-/* Decodes one parameter. Returns false if the later ones must be skipped (RFC 9260 3.2.1). */
+/* Decodes one parameter. Returns false if all later parameters must be skipped (RFC 9260 3.2.1). */
 static bool init_param(struct wire_sctp_init *init, const uint8_t *raw, size_t len)
 {
 	uint16_t type = get_be16(raw);
@@ -114,7 +117,10 @@ bool wire_sctp_init_get(const struct wire_sctp_chunk *c, struct wire_sctp_init *
 	return true;
 }
 
-/* Copies a finished parameter with its header, or nothing if raw is NULL. Returns the length. */
+/*
+ * Copies a complete parameter, and pads the copy. Does nothing if raw is NULL. Returns the padded
+ * length, or 0.
+ */
 static size_t raw_put(uint8_t *p, const uint8_t *raw)
 {
 	size_t len;
@@ -138,7 +144,10 @@ size_t wire_sctp_init_put(uint8_t *p, uint8_t type, const struct wire_sctp_init 
 	put_be16(p + 14, init->mis);
 	put_be32(p + 16, init->tsn);
 	put_be16(types, init->address_type);
-	/* This parameter is not the last, whose padding the chunk's length would exclude (3.2). */
+	/*
+	 * The chunk's length would exclude the padding of a last parameter (3.2), but others follow
+	 * this one.
+	 */
 	if (init->address_type)
 		len += wire_sctp_param_put(p + len, WIRE_SCTP_PARAM_ADDRESS_TYPES, types,
 					   sizeof(types));

@@ -11,7 +11,7 @@
 #include "wire/sctp_packet.h"
 #include "wire/sctp_receipts.h"
 
-#define WIRE_SCTP_INIT_LEN 20u /* chunk header and fixed part */
+#define WIRE_SCTP_INIT_LEN 20u /* length of the chunk header and the fixed part */
 
 enum wire_sctp_param {
 	WIRE_SCTP_PARAM_HEARTBEAT_INFO = 1,
@@ -26,8 +26,8 @@ enum wire_sctp_param {
 	WIRE_SCTP_PARAM_ADAPTATION = 0xc006,
 };
 
-#define WIRE_SCTP_REPORT_MAX 8 /* unknown parameters remembered for a report */
-#define WIRE_SCTP_ADDRS_MAX 8  /* listed addresses remembered */
+#define WIRE_SCTP_REPORT_MAX 8 /* maximum of unknown parameters kept for a report */
+#define WIRE_SCTP_ADDRS_MAX 8  /* maximum of listed addresses that are kept */
 
 /*
  *  |   Type = 1|2  |  Chunk Flags  |      Chunk Length             |
@@ -41,45 +41,49 @@ struct wire_sctp_init {
 	uint32_t tag;
 	uint32_t a_rwnd;
 	uint16_t os;  /* Number of Outbound Streams */
-	uint16_t mis; /* Number of Inbound Streams, a maximum */
+	uint16_t mis; /* Number of Inbound Streams, which is a maximum */
 	uint32_t tsn;
 	bool has_adaptation;
 	uint32_t adaptation;
 	struct wire_sctp_receipts receipts;
 	uint16_t address_type;	  /* the first of the Supported Address Types, or 0 */
-	const uint8_t *host_name; /* header of the Host Name Address, which is forbidden, or NULL */
-	unsigned int addrs;	  /* number of IPv4 and IPv6 Address parameters, without scopes */
+	const uint8_t *host_name; /* header of a Host Name Address, which is forbidden; or NULL */
+	/* number of IPv4 and IPv6 Address parameters; they have no scopes */
+	unsigned int addrs;
 	struct ip_addr addr[WIRE_SCTP_ADDRS_MAX];
-	/* Headers of these parameters, or NULL (RFC 4895 3, RFC 5061 4.2.7). */
+	/*
+	 * Headers of the parameters RANDOM, CHUNKS, HMAC-ALGO and Supported Extensions, or NULL
+	 * (RFC 4895 3, RFC 5061 4.2.7).
+	 */
 	const uint8_t *random;
 	const uint8_t *chunks;
 	const uint8_t *hmacs;
 	const uint8_t *extensions;
 	const uint8_t *cookie; /* State Cookie, or NULL */
 	size_t cookie_len;
-	unsigned int reports; /* unknown parameters that request a report */
+	unsigned int reports; /* number of unknown parameters whose types request a report */
 	struct {
-		const uint8_t *raw; /* parameter header */
-		size_t len;	    /* Parameter Length, no padding */
+		const uint8_t *raw; /* header of the parameter */
+		size_t len;	    /* Parameter Length, without padding */
 	} report[WIRE_SCTP_REPORT_MAX];
 };
 
 /*
- * Decodes an INIT or INIT ACK. Returns false if it is too short for the fixed part. Skips all
- * parameters after a malformed one.
+ * Decodes an INIT or INIT ACK. Returns false if the chunk is too short for the fixed part. Skips
+ * all parameters that follow a malformed parameter.
  */
 bool wire_sctp_init_get(const struct wire_sctp_chunk *c, struct wire_sctp_init *init);
 
 /*
- * Writes an INIT (type WIRE_SCTP_INIT) or INIT ACK from *init. The optional parts are the address
- * type, the addresses, the parameters of authentication and extensions, and the receipts if their
- * version is not 0. Returns the length: at most WIRE_SCTP_INIT_LEN + 28 bytes, plus 20 for each
- * address, plus the parameters of authentication and extensions. To append more parameters, use
- * wire_sctp_param_put(), then wire_sctp_chunk_put() for the new length.
+ * Writes an INIT (type WIRE_SCTP_INIT) or INIT ACK from *init. Optional are the address type, the
+ * addresses, the parameters of authentication and extensions, and the receipts. The receipts are
+ * left out if their version is 0. Returns the length. The length is at most WIRE_SCTP_INIT_LEN + 28
+ * bytes, plus 20 for each address, plus the parameters of authentication and extensions. To append
+ * more parameters, use wire_sctp_param_put(). Then write the new length with wire_sctp_chunk_put().
  */
 size_t wire_sctp_init_put(uint8_t *p, uint8_t type, const struct wire_sctp_init *init);
 
-/* Writes a parameter with len bytes of value and its padding. Returns round_up4(4 + len). */
+/* Writes a parameter with a value of len bytes, and its padding. Returns round_up4(4 + len). */
 size_t wire_sctp_param_put(uint8_t *p, uint16_t type, const void *value, size_t len);
 
 #endif

@@ -35,7 +35,7 @@ bool wire_sctp_checksum_ok(const uint8_t *packet, size_t len)
 	uint8_t header[WIRE_SCTP_COMMON_LEN] = { 0 };
 	uint32_t crc;
 
-	/* The checksum covers its own field as zero. */
+	/* The checksum is computed with zeros in its own field. */
 	memcpy(header, packet, CHECKSUM_OFFSET);
 	crc = crc32c(header, sizeof(header));
 	crc = crc32c_add(crc, packet + sizeof(header), len - sizeof(header));

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * SCTP packets and chunks (RFC 9260 section 3). Decoders fill in structs in host order that point
- * into the packet, and never read beyond their input. Encoders write to the caller's memory. No
- * state.
+ * SCTP packets and chunks (RFC 9260 section 3). Decoders fill in structs in host order. Pointers in
+ * these structs point into the packet. Decoders never read beyond their input. Encoders write to
+ * the caller's memory. No state.
  */
 #ifndef SCTPIW_WIRE_SCTP_PACKET_H
 #define SCTPIW_WIRE_SCTP_PACKET_H
@@ -14,11 +14,11 @@
 #include "util/bytes.h"
 
 #define WIRE_SCTP_COMMON_LEN 12u
-#define WIRE_SCTP_CHUNK_LEN 4u	 /* the header alone */
-#define WIRE_SCTP_DATA_LEN 16u	 /* DATA without its user data */
-#define WIRE_SCTP_SACK_LEN 16u	 /* SACK without blocks */
-#define WIRE_SCTP_MIN_PACKET 16u /* common header and one chunk header */
-#define WIRE_SCTP_MIN_RWND 1500u /* a_rwnd of INIT and INIT ACK (3.3.2) */
+#define WIRE_SCTP_CHUNK_LEN 4u	 /* length of a chunk header */
+#define WIRE_SCTP_DATA_LEN 16u	 /* length of DATA without its user data */
+#define WIRE_SCTP_SACK_LEN 16u	 /* length of a SACK without blocks and duplicates */
+#define WIRE_SCTP_MIN_PACKET 16u /* length of the common header and one chunk header */
+#define WIRE_SCTP_MIN_RWND 1500u /* minimum a_rwnd in INIT and INIT ACK (3.3.2) */
 
 enum wire_sctp_chunk_type {
 	WIRE_SCTP_DATA = 0,
@@ -37,15 +37,16 @@ enum wire_sctp_chunk_type {
 	WIRE_SCTP_PAD = 0x84, /* RFC 4820 */
 };
 
-/* Actions for an unknown type, by its two highest bits (3.2, 3.2.1). */
-#define WIRE_SCTP_UNKNOWN_SKIP 2   /* skip the chunk or parameter; else stop there */
-#define WIRE_SCTP_UNKNOWN_REPORT 1 /* report it */
+/* The two highest bits of an unknown type of a chunk or parameter (3.2, 3.2.1). */
+#define WIRE_SCTP_UNKNOWN_SKIP 2   /* skip this chunk or parameter; else skip also all later ones */
+#define WIRE_SCTP_UNKNOWN_REPORT 1 /* report the chunk or parameter */
 
-#define WIRE_SCTP_DATA_E 0x01 /* ending fragment */
-#define WIRE_SCTP_DATA_B 0x02 /* beginning fragment */
+#define WIRE_SCTP_DATA_E 0x01 /* ending fragment of a message */
+#define WIRE_SCTP_DATA_B 0x02 /* beginning fragment of a message */
 #define WIRE_SCTP_DATA_U 0x04 /* unordered */
-#define WIRE_SCTP_DATA_I 0x08 /* acknowledge at once */
-#define WIRE_SCTP_T_BIT 0x01  /* in ABORT and SHUTDOWN COMPLETE: the tag is reflected */
+#define WIRE_SCTP_DATA_I 0x08 /* acknowledge at once (RFC 7053) */
+/* in ABORT and SHUTDOWN COMPLETE: the tag was copied from a received packet */
+#define WIRE_SCTP_T_BIT 0x01
 
 enum wire_sctp_cause { /* 3.3.10 */
 		       WIRE_SCTP_CAUSE_STREAM = 1,
@@ -76,15 +77,15 @@ struct wire_sctp_common {
 	uint32_t vtag;
 };
 
-/* Decodes the header of a packet of at least WIRE_SCTP_COMMON_LEN bytes. */
+/* Decodes the common header of a packet of at least WIRE_SCTP_COMMON_LEN bytes. */
 void wire_sctp_common_get(const uint8_t *packet, struct wire_sctp_common *h);
-/* Writes the header with a checksum of zero. */
+/* Writes the common header with a checksum of zero. */
 void wire_sctp_common_put(uint8_t *packet, const struct wire_sctp_common *h);
-/* Writes the checksum of a finished packet of len bytes, whose field must be zero. */
+/* Writes the checksum of a complete packet of len bytes. Its checksum field must be zero. */
 void wire_sctp_checksum_put(uint8_t *packet, size_t len);
-/* Writes a checksum that was computed while the field was zero; crc is a result of crc32c(). */
+/* Writes the checksum crc, a result of crc32c() that was computed while the field was zero. */
 void wire_sctp_checksum_set(uint8_t *packet, uint32_t crc);
-/* True if the CRC32C of a packet is right; len is at least WIRE_SCTP_COMMON_LEN. */
+/* True if the CRC32C of a packet is right. len must be at least WIRE_SCTP_COMMON_LEN. */
 bool wire_sctp_checksum_ok(const uint8_t *packet, size_t len);
 
 /*
@@ -95,11 +96,12 @@ bool wire_sctp_checksum_ok(const uint8_t *packet, size_t len);
 struct wire_sctp_chunk {
 	uint8_t type;
 	uint8_t flags;
-	uint16_t len;	    /* Chunk Length: with the header, without the padding; at least 4 */
-	const uint8_t *raw; /* the chunk header */
+	/* Chunk Length: includes the header, excludes the padding; at least 4 */
+	uint16_t len;
+	const uint8_t *raw; /* header of the chunk */
 };
 
-/* The bytes after the chunk header. */
+/* Returns the bytes after the chunk header. */
 static inline const uint8_t *wire_sctp_value(const struct wire_sctp_chunk *c)
 {
 	return c->raw + WIRE_SCTP_CHUNK_LEN;
@@ -111,9 +113,9 @@ static inline size_t wire_sctp_value_len(const struct wire_sctp_chunk *c)
 }
 
 /*
- * Decodes the chunk at *p of a packet that ends at end, and advances *p past the chunk and its
+ * Decodes the chunk at *p, in a packet that ends at end. Advances *p past the chunk and its
  * padding. The padding of the last chunk may be missing. Returns false at the end of the packet, or
- * if no whole chunk remains.
+ * if no complete chunk remains.
  */
 static inline bool wire_sctp_chunk_next(const uint8_t **p, const uint8_t *end,
 					struct wire_sctp_chunk *c)
@@ -135,7 +137,10 @@ static inline bool wire_sctp_chunk_next(const uint8_t **p, const uint8_t *end,
 	return true;
 }
 
-/* Writes a chunk header. len is the Chunk Length, with the header and without the padding. */
+/*
+ * Writes a chunk header. len is the Chunk Length, which includes the header and excludes the
+ * padding.
+ */
 static inline void wire_sctp_chunk_put(uint8_t *p, uint8_t type, uint8_t flags, size_t len)
 {
 	p[0] = type;
@@ -168,10 +173,13 @@ struct wire_sctp_data {
 	uint16_t ssn;
 	uint32_t ppid;
 	const uint8_t *data;
-	uint32_t len; /* of data */
+	uint32_t len; /* bytes at data */
 };
 
-/* Decodes DATA. Returns false if it is shorter than its header. The caller must refuse len 0. */
+/*
+ * Decodes a DATA chunk. Returns false if the chunk is shorter than its header. The caller must
+ * reject len 0.
+ */
 static inline bool wire_sctp_data_get(const struct wire_sctp_chunk *c, struct wire_sctp_data *d)
 {
 	if (c->len < WIRE_SCTP_DATA_LEN)
@@ -186,7 +194,7 @@ static inline bool wire_sctp_data_get(const struct wire_sctp_chunk *c, struct wi
 	return true;
 }
 
-/* Writes the header before d->len bytes of user data that are already in place. */
+/* Writes the header of a DATA chunk. Its d->len bytes of user data must already be in place. */
 static inline void wire_sctp_data_put(uint8_t *p, const struct wire_sctp_data *d)
 {
 	wire_sctp_chunk_put(p, WIRE_SCTP_DATA, d->flags, WIRE_SCTP_DATA_LEN + d->len);
@@ -196,7 +204,9 @@ static inline void wire_sctp_data_put(uint8_t *p, const struct wire_sctp_data *d
 	put_be32(p + 12, d->ppid);
 }
 
-/* The stream of a locally written DATA chunk, and the end of its user data. */
+/*
+ * These return the stream of a DATA chunk that the local side wrote, and the end of its user data.
+ */
 static inline uint16_t wire_sctp_data_sid(const uint8_t *p)
 {
 	return get_be16(p + 8);
@@ -260,14 +270,17 @@ size_t wire_sctp_sack_put(uint8_t *p, uint32_t cum, uint32_t a_rwnd,
  */
 struct wire_sctp_cause_tlv {
 	uint16_t code;
-	uint16_t len; /* of info */
+	uint16_t len; /* bytes at info */
 	const uint8_t *info;
 };
 
-/* As wire_sctp_chunk_next(), for error causes. */
+/* Decodes the error cause at *p, like wire_sctp_chunk_next(). */
 bool wire_sctp_cause_next(const uint8_t **p, const uint8_t *end, struct wire_sctp_cause_tlv *cause);
 
-/* Writes a cause with len bytes of information. Returns the bytes written, round_up4(4 + len). */
+/*
+ * Writes an error cause with len bytes of information. Returns round_up4(4 + len), the bytes
+ * written.
+ */
 size_t wire_sctp_cause_put(uint8_t *p, uint16_t code, const void *info, size_t len);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
  * The extension "receipts" of sctpiw to SCTP (docs/wire.md). A parameter of INIT and INIT ACK
- * negotiates the extension; a chunk accompanies a SACK. A stack that does not know the two types
+ * negotiates the extension. A HOLD chunk accompanies a SACK. A stack that does not know both types
  * skips them without a report. Integers are in host order. No state.
  *
  *  |        Type = 0xBF57          |          Length = 12          |
@@ -26,21 +26,27 @@
 
 #define WIRE_SCTP_HOLD 0xbe
 #define WIRE_SCTP_HOLD_LEN 8u
-/* Flag: the sender has a receipt to send that has no TSN yet. The TSN field is meaningless then. */
+/*
+ * Flag: the sender has a receipt to send, which has no TSN yet. The TSN field has no meaning then.
+ */
 #define WIRE_SCTP_HOLD_UNSENT 0x01
-/* Flag: holds nothing, but requests a SACK with its accompanying chunks. */
+/*
+ * Flag: the chunk only requests a SACK, with the HOLD chunk that belongs to the SACK. The TSN field
+ * has no meaning, and no SACK is held.
+ */
 #define WIRE_SCTP_HOLD_ASK 0x02
 
 /* The value of the parameter. */
 struct wire_sctp_receipts {
-	uint8_t version;  /* highest version that the sender knows; 0: extension unknown */
+	/* highest version that the sender supports; 0: the sender lacks the extension */
+	uint8_t version;
 	bool srq_numbers; /* N: queue numbers may contain the number of an SRQ (wire/rdmap.h) */
-	bool cm_messages; /* C: CM messages carry more than private data (conn/cm_message.h) */
-	bool asks; /* I: requests SACKs by the I bit of DATA, sends few unrequested (sctp/rx.h) */
-	uint32_t window; /* bytes of Sends without a receive that are kept for each QP */
+	bool cm_messages; /* C: CM messages have more than private data (conn/cm_message.h) */
+	bool asks; /* I: the I bit of DATA requests SACKs; few SACKs come unrequested (sctp/rx.h) */
+	uint32_t window; /* bytes of Sends that are kept for each QP until they find a receive */
 };
 
-/* Writes WIRE_SCTP_RECEIPTS_LEN bytes. */
+/* Writes the value of the parameter, WIRE_SCTP_RECEIPTS_LEN bytes. */
 static inline void wire_sctp_receipts_put(uint8_t *p, const struct wire_sctp_receipts *r)
 {
 	put_be32(p, (uint32_t)r->version << 24 | (r->asks ? WIRE_SCTP_RECEIPTS_I : 0) |
@@ -49,7 +55,7 @@ static inline void wire_sctp_receipts_put(uint8_t *p, const struct wire_sctp_rec
 	put_be32(p + 4, r->window);
 }
 
-/* Reads the value of a parameter. A value that is too short gives version 0. */
+/* Decodes the value of the parameter. Returns version 0 if the value is too short. */
 static inline struct wire_sctp_receipts wire_sctp_receipts_get(const uint8_t *p, size_t len)
 {
 	if (len < WIRE_SCTP_RECEIPTS_LEN)
@@ -63,7 +69,7 @@ static inline struct wire_sctp_receipts wire_sctp_receipts_get(const uint8_t *p,
 	};
 }
 
-/* Writes WIRE_SCTP_HOLD_LEN bytes. */
+/* Writes a HOLD chunk of WIRE_SCTP_HOLD_LEN bytes. */
 static inline void wire_sctp_hold_put(uint8_t *p, uint8_t flags, uint32_t tsn)
 {
 	wire_sctp_chunk_put(p, WIRE_SCTP_HOLD, flags, WIRE_SCTP_HOLD_LEN);

@@ -32,7 +32,7 @@ static void enhanced_from_word(struct session_enhanced *e, uint32_t word)
 	e->ird = word >> 16 & DEPTH_MASK;
 	e->ord = word & DEPTH_MASK;
 	e->peer_to_peer = word & FLAG_A;
-	/* Without A, the receiver ignores the other flags (RFC 6581 9.2). */
+	/* If flag A is not set, the receiver ignores the other flags (RFC 6581 9.2). */
 	e->rtr_send = e->peer_to_peer && (word & FLAG_B);
 	e->rtr_write = e->peer_to_peer && (word & FLAG_C);
 	e->rtr_read = e->peer_to_peer && (word & FLAG_D);

@@ -22,13 +22,13 @@
 
 #define SESSION_PPID_DDP 16 /* RFC 5043 5.2 */
 #define SESSION_PPID_CONTROL 17
-#define SESSION_SSN_LEN 2 /* precedes every user message of either PPID */
+#define SESSION_SSN_LEN 2 /* length of the DDP-SSN, the first field of every user message */
 #define SESSION_CONTROL_MIN 4
 #define SESSION_PRIVATE_MAX 512 /* includes the establishment data of an enhanced message */
 #define SESSION_CONTROL_MAX (SESSION_CONTROL_MIN + SESSION_PRIVATE_MAX)
 #define SESSION_ENHANCED_LEN 4
 #define SESSION_DEPTH_MAX 0x3ffe
-#define SESSION_DEPTH_ULP 0x3fff /* IRD, ORD: not negotiated here, but by the ULP (RFC 6581 9.1) */
+#define SESSION_DEPTH_ULP 0x3fff /* IRD or ORD: the ULP has its own negotiation (RFC 6581 9.1) */
 
 enum session_function {
 	SESSION_INITIATE = 1,
@@ -40,14 +40,16 @@ enum session_function {
 	SESSION_ENHANCED_REJECT = 7,
 };
 
-/* The establishment data: depths of 14 bits and the control flags A to D (RFC 6581 9). */
+/*
+ * The establishment data: IRD and ORD of 14 bits each, and the control flags A to D (RFC 6581 9).
+ */
 struct session_enhanced {
 	uint16_t ird;
 	uint16_t ord;
-	bool peer_to_peer; /* A */
-	bool rtr_send;	   /* B */
-	bool rtr_write;	   /* C */
-	bool rtr_read;	   /* D */
+	bool peer_to_peer; /* flag A */
+	bool rtr_send;	   /* flag B */
+	bool rtr_write;	   /* flag C */
+	bool rtr_read;	   /* flag D */
 };
 
 struct session_control {
@@ -55,7 +57,7 @@ struct session_control {
 	uint16_t function;
 	struct session_enhanced enhanced; /* functions 5, 6 and 7 only */
 	uint16_t private_len;
-	const uint8_t *private_data; /* in the message, after the establishment data */
+	const uint8_t *private_data; /* points into the message, after the establishment data */
 };
 
 static inline bool session_is_enhanced(uint16_t function)
@@ -69,17 +71,17 @@ static inline bool session_is_initiate(uint16_t function)
 }
 
 /*
- * Writes the message to buf of len bytes. Returns its length, or 0 if the message does not fit or
- * has too much private data (a Terminate has none). Clamps depths to 14 bits. Without peer_to_peer,
- * the RTR flags are sent as 0 (RFC 6581 9.2).
+ * Writes the message to buf, which has len bytes. Returns the length of the message. Returns 0 if
+ * the message does not fit, or has too much private data (a Terminate must have none). Limits IRD
+ * and ORD to 14 bits. If peer_to_peer is false, the RTR flags are sent as 0 (RFC 6581 9.2).
  */
 size_t session_encode(const struct session_control *c, uint8_t *buf, size_t len);
 
 /*
- * Decodes a whole user message. Returns 0, or -EINVAL if the message is too short for its function,
- * too long, or a Terminate with private data. After -EINVAL, ssn and function are valid if
- * len >= 4. An unknown function is not an error here. An Enhanced Reject without establishment data
- * gives depths of 0.
+ * Decodes a complete user message. Returns 0, or -EINVAL if the message is too short for its
+ * function, too long, or a Terminate with private data. After -EINVAL, ssn and function are valid
+ * if len >= 4. An unknown function is not an error here. An Enhanced Reject without establishment
+ * data gives an IRD and ORD of 0.
  */
 int session_decode(struct session_control *c, const uint8_t *data, size_t len);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
  * Datagrams of kinds 2 and 3, Service ID Resolution Request and Reply (docs/wire.md "Datagrams").
- * rdma_cm uses them to resolve a port to a UD queue pair. The name and the statuses are those of
- * InfiniBand (IBTA 12.11). Both kinds have one layout:
+ * rdma_cm uses them to resolve a port to a UD queue pair. The name and the statuses are from
+ * InfiniBand (IBTA 12.11). Both kinds have the same layout:
  *
  *  |                          Request ID                           |
  *  |                          (64 bits)                            |
@@ -13,8 +13,8 @@
  *  |    Status     | Private Len   |             Port              |
  *  |                         Private Data                          |
  *
- * A request is always as long as the longest reply, so that no host receives more than it sent.
- * Integers of the struct are in host order. Encoding and decoding only; no state.
+ * A request is always as long as the longest reply. So a forged request cannot multiply traffic to
+ * a victim. Integers of the struct are in host order. Encoding and decoding only; no state.
  */
 #ifndef SCTPIW_WIRE_SIDR_H
 #define SCTPIW_WIRE_SIDR_H
@@ -23,33 +23,38 @@
 
 #include "wire/datagram.h"
 
-#define WIRE_SIDR_LEN (WIRE_DATAGRAM_LEN + 28u)			/* chunk without private data */
-#define WIRE_SIDR_PRIVATE_MAX 255u				/* bytes */
-#define WIRE_SIDR_MAX (WIRE_SIDR_LEN + 256u)			/* chunk of a request */
-#define WIRE_SIDR_PACKET (WIRE_SCTP_COMMON_LEN + WIRE_SIDR_MAX) /* longest packet */
+/* length of a chunk without private data */
+#define WIRE_SIDR_LEN (WIRE_DATAGRAM_LEN + 28u)
+#define WIRE_SIDR_PRIVATE_MAX 255u /* bytes of private data */
+/* length of the chunk of a request */
+#define WIRE_SIDR_MAX (WIRE_SIDR_LEN + 256u)
+#define WIRE_SIDR_PACKET (WIRE_SCTP_COMMON_LEN + WIRE_SIDR_MAX) /* length of the longest packet */
 
 enum wire_sidr_status {
 	WIRE_SIDR_ACCEPTED = 0,
-	WIRE_SIDR_UNSUPPORTED = 1, /* no listener */
+	WIRE_SIDR_UNSUPPORTED = 1, /* no listener on the port */
 	WIRE_SIDR_REJECTED = 2,
-	/* Not a status of InfiniBand: the client must send the request again with this cookie. */
+	/*
+	 * Not a status of InfiniBand: the client must send the request again, with the cookie of
+	 * this reply.
+	 */
 	WIRE_SIDR_CHALLENGE = 255,
 };
 
 struct wire_sidr {
-	uint64_t request_id; /* the client's choice */
+	uint64_t request_id; /* chosen by the client */
 	uint64_t cookie;     /* 0 in a client's first request */
-	uint32_t qp_num;     /* qp_num, qkey, status: of a reply; 0 in a request */
+	uint32_t qp_num;     /* qp_num, qkey and status: set in a reply, 0 in a request */
 	uint32_t qkey;
-	uint8_t status; /* enum wire_sidr_status; a client treats others as a refusal */
-	uint16_t port;	/* of a request: shown by the client's id, or 0; 0 in a reply */
+	uint8_t status; /* enum wire_sidr_status; a client treats unknown values as a refusal */
+	uint16_t port;	/* request: port of the client's rdma_cm_id, or 0; reply: 0 */
 	uint8_t private_data_len;
 	const uint8_t *private_data;
 };
 
 /*
- * Writes the chunk of a request or a reply, padded with zeros to a multiple of 4 bytes. p has room
- * for WIRE_SIDR_MAX bytes. Returns the length.
+ * Writes the chunk of a request or a reply, padded with zeros to a multiple of 4 bytes. p must have
+ * room for WIRE_SIDR_MAX bytes. Returns the length.
  */
 static inline size_t wire_sidr_put(uint8_t *p, enum wire_datagram_kind kind,
 				   const struct wire_sidr *s)
@@ -76,7 +81,8 @@ static inline size_t wire_sidr_put(uint8_t *p, enum wire_datagram_kind kind,
 
 /*
  * Decodes a chunk whose wire_datagram_kind() is kind. Returns false if the chunk is too short for
- * its contents, if a request is shorter than its reply may be, or if the QP number exceeds 24 bits.
+ * its contents, or if the QP number exceeds 24 bits. Also returns false if a request is shorter
+ * than the longest reply.
  */
 static inline bool wire_sidr_get(struct wire_sidr *s, enum wire_datagram_kind kind,
 				 const uint8_t *p)

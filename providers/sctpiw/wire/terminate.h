@@ -30,9 +30,12 @@
 #define TERM_TYPE(error) ((error) >> 8 & 0xf)
 #define TERM_CODE(error) ((error)&0xff)
 
-enum term_error { /* RFC 5040 4.8, RFC 5041 7.2, RFC 6581 8, RFC 7306 8.2 */
+enum term_error { /* error codes of RFC 5040 4.8, RFC 5041 7.2, RFC 6581 8, RFC 7306 8.2 */
 		  TERM_RDMAP_LOCAL = TERM_ERROR(0, 0, 0x00),
-		  /* For a void message (docs/wire.md). The RFCs define no codes for this type. */
+		  /*
+		   * For a void message (docs/wire.md). The RFCs define no error codes for layer 0,
+		   * type 0.
+		   */
 		  TERM_RDMAP_VOID = TERM_ERROR(0, 0, 0x56),
 		  TERM_RDMAP_STAG = TERM_ERROR(0, 1, 0x00),
 		  TERM_RDMAP_BOUNDS = TERM_ERROR(0, 1, 0x01),
@@ -44,7 +47,8 @@ enum term_error { /* RFC 5040 4.8, RFC 5041 7.2, RFC 6581 8, RFC 7306 8.2 */
 		  TERM_RDMAP_OPCODE = TERM_ERROR(0, 2, 0x06),
 		  TERM_RDMAP_STREAM_CATASTROPHIC = TERM_ERROR(0, 2, 0x07),
 		  TERM_RDMAP_INVALIDATE_OP =
-			  TERM_ERROR(0, 2, 0x09), /* INVALIDATE as encoded by other stacks */
+			  /* TERM_RDMAP_INVALIDATE as other stacks encode it */
+		  TERM_ERROR(0, 2, 0x09),
 		  TERM_RDMAP_UNSPECIFIED = TERM_ERROR(0, 2, 0xff),
 		  TERM_DDP_LOCAL = TERM_ERROR(1, 0, 0x00),
 		  TERM_DDP_STAG = TERM_ERROR(1, 1, 0x00),
@@ -65,19 +69,20 @@ enum term_error { /* RFC 5040 4.8, RFC 5041 7.2, RFC 6581 8, RFC 7306 8.2 */
 
 struct term_message {
 	uint16_t error;
-	bool has_header;		  /* M and D: segment_len and header */
-	bool has_read_request;		  /* R; only together with has_header */
-	uint16_t segment_len;		  /* bytes of DDP header and payload, without the DDP-SSN */
-	uint8_t header[DDP_UNTAGGED_LEN]; /* as received; the first bit gives the length */
+	bool has_header;       /* flags M and D: segment_len and header are valid */
+	bool has_read_request; /* flag R; only together with has_header */
+	/* bytes of the DDP header and payload, without the DDP-SSN */
+	uint16_t segment_len;
+	uint8_t header[DDP_UNTAGGED_LEN]; /* as received; its first bit determines the length */
 	uint8_t read_request[RDMAP_READ_REQ_LEN];
 };
 
-/* Writes at most TERM_MAX_LEN bytes. Returns their number. */
+/* Writes a Terminate of at most TERM_MAX_LEN bytes. Returns its length. */
 size_t term_encode(const struct term_message *t, uint8_t *buf);
 
 /*
- * Decodes a Terminate of len bytes. Returns 0, or -EINVAL if it is shorter than its header bits
- * require; error is then valid if len >= 4. Ignores excess bytes and the reserved bits.
+ * Decodes a Terminate of len bytes. Returns 0, or -EINVAL if the message is shorter than its flags
+ * require. After -EINVAL, error is valid if len >= 4. Ignores excess bytes and the reserved bits.
  */
 int term_decode(struct term_message *t, const uint8_t *data, size_t len);
 
