@@ -13,7 +13,7 @@
 #include "util/trace.h"
 #include "wire/sctp_receipts.h"
 
-/* Time that an association without sessions is kept. */
+/* Time for which an association without sessions is kept. */
 static const uint64_t idle_limit[IDLE_LISTS] = {
 	[IDLE_ACTIVE] = 2 * NSEC_PER_SEC,
 	[IDLE_PASSIVE] = 3 * NSEC_PER_SEC,
@@ -135,7 +135,10 @@ static void leave_strangers(struct conn_assoc *a)
 	a->ep->conn->strangers.count--;
 }
 
-/* A refused request does not change the association's place in the list. */
+/*
+ * Adds the association to the strangers or removes it. A refused request leaves its position
+ * unchanged.
+ */
 static void check_stranger(struct conn_assoc *a)
 {
 	struct conn_strangers *strangers = &a->ep->conn->strangers;
@@ -193,7 +196,7 @@ void conn_assoc_set_max_msg(struct conn_assoc *a, size_t max_msg)
 	iw_assoc_set_max_msg(a->iw, max_msg);
 }
 
-/* Ends every session, after SCTP's association ended or restarted. */
+/* Ends all sessions, after the SCTP association ended or restarted. */
 static void drop_sessions(struct conn_assoc *a, int error)
 {
 	struct iw_assoc *iw = a->iw;
@@ -317,7 +320,7 @@ bool conn_assoc_has_address(const struct conn_assoc *a, const struct ip_addr *re
 {
 	const struct transport *t = a->ep->conn->transport;
 
-	/* A multihomed peer may not even own its primary address. */
+	/* has_address() decides alone: a multihomed peer need not own the primary address. */
 	return t->has_address ? t->has_address(a, remote) :
 				ip_addr_equal(&t->addr(a)->remote, remote);
 }
@@ -333,10 +336,10 @@ static bool is_between(const struct conn_assoc *a, const struct path_addr *to)
 }
 
 /*
- * Finds an association from ep to the peer. If to->local is not set, any association matches. If
- * routing chooses the association's local address, and the peer has not answered yet, it matches
- * every caller. So does an association whose peer has to->remote as an additional address. The
- * transport would refuse another association in these cases.
+ * Finds an association from ep to the peer. If to->local is zero, the association may have any
+ * local address. An association whose local address is not known yet, since the peer has not
+ * answered, matches every to->local. An association whose peer has to->remote as an additional
+ * address also matches. In both cases, the transport would refuse to open a second association.
  */
 static struct conn_assoc *find(struct endpoint *ep, const struct path_addr *to, uint16_t port)
 {
@@ -403,7 +406,7 @@ void conn_assoc_check_idle(struct conn_assoc *a)
 	if (list_linked(&a->idle_node))
 		return;
 	if (endpoint_is_abandoned(a->ep))
-		which = IDLE_ABANDONED; /* so that other processes can have the port soon */
+		which = IDLE_ABANDONED; /* so that other processes can use the port soon */
 	else
 		which = a->initiator ? IDLE_ACTIVE : IDLE_PASSIVE;
 	a->idle_deadline = c->now + idle_limit[which];

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Connections of rdma_cm ids, from rdma_connect() or rdma_accept() until established or failed. */
+/*
+ * Connections of rdma_cm ids, from rdma_connect() or rdma_accept() until they are established or
+ * fail.
+ */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <string.h>
@@ -13,7 +16,7 @@
 /* Maximum time for the peer's application to accept or reject, and for an RTR indication. */
 #define ACCEPT_LIMIT (30 * NSEC_PER_SEC)
 
-/* Maximum of moves to other ports, when no association of the id's own port has a free stream. */
+/* Maximum number of moves to other ports, in search of an association with a free stream. */
 #define MOVES_MAX 8
 
 _Static_assert((int)CONFIG_RTR_SEND == IW_RTR_SEND && (int)CONFIG_RTR_WRITE == IW_RTR_WRITE &&
@@ -51,8 +54,8 @@ static void take_param(struct cm_id *id, const struct rnic_conn_param *p)
 }
 
 /*
- * Returns the QP with that number if it can be connected, or NULL. The new session checks the rest.
- * other: the XRC type that only the peer's QP may have.
+ * Returns the QP with this number if it can be connected, or NULL. iwarp makes further checks when
+ * the session begins. other: the XRC type that only the peer's QP may have.
  */
 static struct iw_qp *usable_qp(struct conn *c, uint32_t num, enum iw_qp_type other)
 {
@@ -70,8 +73,8 @@ static struct iw_qp *usable_qp(struct conn *c, uint32_t num, enum iw_qp_type oth
 }
 
 /*
- * Chooses the QP that the id connects, and sets id->qp_num. An application that names no QP gets a
- * stand-in. Returns 0, -EINVAL or -ENOMEM.
+ * Chooses the QP that the id connects, and sets id->qp_num. Uses a stand-in if stand_in_is_meant().
+ * Returns 0, -EINVAL or -ENOMEM.
  */
 static int choose_qp(struct cm_id *id, uint32_t num, enum iw_qp_type other)
 {
@@ -96,7 +99,9 @@ static void await_peer(struct cm_id *id)
 	list_add_tail(&c->cm.accepting, &id->setup.node);
 }
 
-/* Returns the parameters for the peer, with the CM's own message if the peer reads it. */
+/*
+ * Returns the parameters to send to the peer. They begin with a cm_message if the peer supports it.
+ */
 static struct iw_session_param told_param(const struct cm_id *id, uint16_t port)
 {
 	const struct cm_message m = {
@@ -150,7 +155,7 @@ static void move(struct cm_id *id, struct endpoint *next)
 	id->conn = next->conn;
 }
 
-/* Moves the id to another local port. The id's program still sees the old port. */
+/* Moves the id to another local port. The program still sees the old port. */
 static void change_port(struct cm_id *id, struct endpoint *next)
 {
 	if (!id->own_port)
@@ -168,7 +173,7 @@ void cm_choose_conn(struct cm_id *id)
 	ep = endpoint_group_for(id->ep, sockaddr_port((struct sockaddr *)&id->dst));
 	if (ep == id->ep)
 		return;
-	if (id->stand_in) /* from a failed attempt */
+	if (id->stand_in) /* left by a failed attempt */
 		stand_in_free(id->conn, id->stand_in);
 	id->stand_in = NULL;
 	ep->refs++;
@@ -176,9 +181,9 @@ void cm_choose_conn(struct cm_id *id)
 }
 
 /*
- * Moves the id away from an association without a free stream; some peers have few (Linux: 10).
- * This and later connections leave from another port, and so on another association. Returns
- * -EAGAIN if the id must keep its port.
+ * Moves the id away from an association without a free stream. Some peers have few streams; Linux
+ * has 10. This connection and later ones then use another local port, and therefore another
+ * association. Returns 0, -EAGAIN if the id must keep its port, or another -errno.
  */
 static int leave_full(struct cm_id *id, const struct conn_assoc *a)
 {
@@ -188,7 +193,8 @@ static int leave_full(struct cm_id *id, const struct conn_assoc *a)
 	if (!id->ep->shared)
 		return -EAGAIN;
 	/*
-	 * Moves are limited if no session uses the streams: such a peer may never have a free one.
+	 * Limit the moves if no local session uses the streams: the peer may never have a free
+	 * stream.
 	 */
 	if (!iw_assoc_sessions(a->iw) && ++id->setup.moves > MOVES_MAX)
 		return -ECONNREFUSED;
@@ -198,7 +204,7 @@ static int leave_full(struct cm_id *id, const struct conn_assoc *a)
 	return ret;
 }
 
-/* Applies the id's TOS. The id leaves a port that other ids share. */
+/* Applies the id's TOS. If other ids share the port, moves the id to another port. */
 static int take_tos(struct cm_id *id)
 {
 	struct endpoint *next;
@@ -216,7 +222,7 @@ static int take_tos(struct cm_id *id)
 	return ret;
 }
 
-/* Initiates on an existing association, or waits for a new one. */
+/* Sends the Initiate on an existing association, or waits until a new association is up. */
 static int start(struct cm_id *id)
 {
 	uint16_t port = sockaddr_port((struct sockaddr *)&id->dst);
@@ -299,8 +305,9 @@ void cm_assoc_up(struct conn_assoc *a)
 }
 
 /*
- * Connects once more if the association was lost: its peer has ended, or closed it as idle. The
- * port may have a new owner. Returns false if no answer can come.
+ * Connects once more after the association was lost. The peer may have closed the idle association,
+ * or its process may have ended and another process may have the port now. Returns false if there
+ * is no new attempt.
  */
 static bool try_again(struct cm_id *id, int error)
 {
@@ -327,7 +334,7 @@ void cm_assoc_failed(struct conn_assoc *a, int error)
 static void establish(struct cm_id *id)
 {
 	id->state = CM_ESTABLISHED;
-	/* The event has local values, but not the local private data. */
+	/* The event reports the local parameters without the local private data. */
 	id->param.private_data_len = 0;
 	cm_post_param(id, CM_EVENT_ESTABLISHED, 0, &id->param);
 }
@@ -363,7 +370,7 @@ static int accept_connection(struct cm_id *id, const struct rnic_conn_param *par
 }
 
 /*
- * Rejects a request that cannot be accepted, as the kernel's CM does, so that the peer does not
+ * If the accept fails, rejects the request, as the kernel's CM does, so that the peer does not
  * wait.
  */
 int cm_accept(struct cm_id *id, const struct rnic_conn_param *param, bool has_uid, uint64_t uid)
@@ -371,7 +378,9 @@ int cm_accept(struct cm_id *id, const struct rnic_conn_param *param, bool has_ui
 	uint64_t old_uid = id->uid;
 	int ret;
 
-	/* rdma_establish() on the active side: the connection is already complete, or over. */
+	/*
+	 * rdma_establish() on the active side: the connection is already established, or has ended.
+	 */
 	if (!param && id->connected_type &&
 	    (id->state == CM_ESTABLISHED || list_linked(&id->ending.node) ||
 	     list_linked(&id->ending.timewait_node)))
@@ -420,7 +429,7 @@ int cm_reject(struct cm_id *id, uint8_t reason, const void *private_data, uint8_
 						CM_MESSAGE_OF_ECE :
 						CM_MESSAGE_BY_PROGRAM,
 					private_data, len);
-	if (ret) /* out of memory for the answer: end the session without one */
+	if (ret) /* without memory for the answer, end the session without an answer */
 		iw_session_refuse(id->session);
 	id->session = NULL;
 	id->state = CM_OVER;
@@ -447,8 +456,8 @@ static void on_accept(struct cm_id *id, const struct iw_event *ev)
 	id->peer_counts = m.counts;
 	id->state = CM_ESTABLISHED;
 	/*
-	 * Programs for InfiniBand now move the QP themselves, and call rdma_establish(). librdmacm
-	 * does both for QPs that it created.
+	 * Programs for InfiniBand move the QP themselves after CONNECT_RESPONSE, and call
+	 * rdma_establish(). For a QP that librdmacm created, librdmacm does both.
 	 */
 	cm_post_param(id,
 		      config_is_ca(id->conn->config) ? CM_EVENT_CONNECT_RESPONSE :
@@ -456,7 +465,7 @@ static void on_accept(struct cm_id *id, const struct iw_event *ev)
 		      0, &param);
 }
 
-/* Logs that the listener is for QPs of another type. */
+/* Logs that the peer's listener accepts only QPs of another type. */
 static void tell_type(const struct cm_id *id, uint8_t type)
 {
 	char text[SOCKADDR_TEXT];
@@ -504,8 +513,8 @@ static void on_closed(struct cm_id *id, int error)
 	list_del(&id->setup.node);
 	id->session = NULL;
 	/*
-	 * The application moved the QP to the error state. With InfiniBand the connection stays
-	 * until rdma_disconnect(), in which librdmacm moves the QP first.
+	 * The application has moved the QP to the error state. On InfiniBand, the connection
+	 * continues until rdma_disconnect(), in which librdmacm first moves the QP.
 	 */
 	if ((state == CM_ACCEPTED || state == CM_ESTABLISHED) && error == -ECONNABORTED &&
 	    config_is_ca(id->conn->config))
@@ -518,8 +527,7 @@ static void on_closed(struct cm_id *id, int error)
 			log_error("%s has been silent for too long: the request to connect is lost",
 				  sockaddr_text((const struct sockaddr *)&id->dst, text));
 		/*
-		 * The peer's RNIC ended the session without an answer of its program (RFC 5043
-		 * 6.4).
+		 * The peer's RNIC ended the session, and its program sent no answer (RFC 5043 6.4).
 		 */
 		cm_connect_failed(id, error ? error : -ECONNREFUSED);
 		break;
@@ -535,17 +543,17 @@ static void on_closed(struct cm_id *id, int error)
 		cm_end(id);
 		break;
 	default:
-		/* In CM_REQUESTED, cm_accept() will notice the missing session. */
+		/* In CM_REQUESTED, cm_accept() will return an error, since session is NULL. */
 		break;
 	}
 }
 
-/* An event may arrive after its id is freed, so the session has only the id's handle. */
+/* Handles an event of a session, whose id may have been freed: the session has only its handle. */
 static void session_event(const struct iw_event *ev)
 {
 	struct cm_id *id = cm_id_here(ev->user.ctx, ev->user.handle);
 
-	/* The id may have another session by now, or none. */
+	/* By now, the id may have another session, or no session. */
 	if (!id || id->session != ev->session)
 		return;
 	switch (ev->type) {

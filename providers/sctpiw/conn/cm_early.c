@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Requests received while there was no listener. */
+/* Requests on existing associations that arrived while their port had no listener. */
 #include <stdlib.h>
 
 #include "conn/cm.h"
@@ -45,8 +45,8 @@ bool cm_early_keep(struct conn *c, const struct iw_event *ev)
 }
 
 /*
- * True if the request is to this endpoint. After a loss of the association, an event drops the
- * request.
+ * True if the request is to this endpoint. False if its association was lost: session_event() will
+ * then drop the request.
  */
 static bool is_to(const struct early *e, const struct endpoint *ep)
 {
@@ -56,7 +56,7 @@ static bool is_to(const struct early *e, const struct endpoint *ep)
 	return a && a->ep == ep;
 }
 
-/* Handles the request as a new one. Without a listener, it is refused. */
+/* Passes the request to the listener. If there is none, refuses the request. */
 static void judge(struct early *e)
 {
 	struct conn *c = e->conn;

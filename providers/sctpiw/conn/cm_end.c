@@ -7,10 +7,15 @@
 #include "conn/cm.h"
 #include "conn/conn.h"
 
-/* Maximum time for the application to poll earlier completions, and interval of the checks. */
+/*
+ * Maximum time to wait until the application polls earlier completions, and interval of the checks.
+ */
 #define END_LIMIT (NSEC_PER_SEC / 10)
 #define END_STEP NSEC_PER_MSEC
-/* Time in which InfiniBand does not reuse a QP. Here it only delays the event. */
+/*
+ * Time between DISCONNECTED and TIMEWAIT_EXIT. InfiniBand does not reuse a QP during this time;
+ * here the time only delays the event.
+ */
 #define TIMEWAIT NSEC_PER_SEC
 
 static void close_session(struct cm_id *id)
@@ -22,10 +27,9 @@ static void close_session(struct cm_id *id)
 }
 
 /*
- * Posts the end to the application. The status is 0 for every cause, as with siw, irdma and
- * InfiniBand's DREQ. librdmacm would report any other status as a failure of the current call, and
- * rsockets would then ignore the event. With a channel adapter, TIMEWAIT_EXIT follows, as from
- * InfiniBand's CM.
+ * Posts DISCONNECTED. Its status is 0 for every cause, as with siw, irdma and InfiniBand's DREQ.
+ * With another status, librdmacm would report an error to the program, and rsockets would ignore
+ * the event. If the device is a channel adapter, TIMEWAIT_EXIT follows later, as on InfiniBand.
  */
 static void post_end(struct cm_id *id)
 {
@@ -38,7 +42,7 @@ static void post_end(struct cm_id *id)
 	list_add_tail(&c->cm.timewait, &id->ending.timewait_node);
 }
 
-/* Posts the end of an id in cm.ending. */
+/* Removes the id from cm.ending, and posts DISCONNECTED. */
 static void tell_end(struct cm_id *id)
 {
 	list_del(&id->ending.node);
@@ -47,7 +51,7 @@ static void tell_end(struct cm_id *id)
 
 int cm_disconnect(struct cm_id *id)
 {
-	/* Datagrams have no connection to end. */
+	/* A datagram id has no connection to end. */
 	if (!id->connected_type)
 		return id->state >= CM_CONNECTING && id->state != CM_LISTEN ? 0 : -EINVAL;
 	switch (id->state) {
@@ -59,7 +63,7 @@ int cm_disconnect(struct cm_id *id)
 		post_end(id);
 		return 0;
 	case CM_OVER:
-		/* An application that disconnects itself does not wait for completions. */
+		/* An application that calls rdma_disconnect() needs no time to poll completions. */
 		if (list_linked(&id->ending.node))
 			tell_end(id);
 		return 0;
@@ -71,7 +75,7 @@ int cm_disconnect(struct cm_id *id)
 	}
 }
 
-/* The kernel's CM does nothing about COMM_EST and the like for an iWARP device, either. */
+/* Ignores COMM_EST and other events, as the kernel's CM does for an iWARP device. */
 int cm_notify(const struct cm_id *id)
 {
 	return id->state >= CM_CONNECTING ? 0 : -EINVAL;
@@ -80,7 +84,9 @@ int cm_notify(const struct cm_id *id)
 static void hang_up_session(struct cm_id *id)
 {
 	if (id->state == CM_REQUESTED && id->session) {
-		/* Destroying a request that the application has read rejects it. */
+		/*
+		 * Destroying the id of a request that the application has read rejects the request.
+		 */
 		if (id->request.listener)
 			iw_session_refuse(id->session);
 		else
@@ -109,7 +115,7 @@ void cm_hang_up(struct cm_id *id)
 
 /* ---- the end by the peer ---- */
 
-/* Finds a successful completion of the QP that was not polled. */
+/* Finds a successful completion of the QP that the application has not polled. */
 static bool find_unpolled(const struct iw_qp *qp, struct cm_ending *e)
 {
 	e->in_send_cq = false;
@@ -120,11 +126,11 @@ static bool find_unpolled(const struct iw_qp *qp, struct cm_ending *e)
 }
 
 /*
- * Posts the end once the application has polled all successful completions before it. The peer may
- * close the connection right after its last Send, or after receiving the last local Send. The close
- * may then arrive in one packet with the message that completes that Send. On other devices, the
- * close arrives later, by another way. Programs rely on this: they destroy the QP on the event,
- * before they poll the CQ again.
+ * Posts DISCONNECTED once the application has polled all earlier successful completions. The peer
+ * may close the connection right after its last Send, or after it receives the last local Send. The
+ * close may then arrive in the same packet as the message that completes this Send. Other devices
+ * receive the close later, in a separate message of the CM. Some programs rely on this delay: when
+ * they get the event, they destroy the QP before they poll the CQ again.
  */
 void cm_end(struct cm_id *id)
 {
@@ -142,8 +148,8 @@ void cm_end(struct cm_id *id)
 }
 
 /*
- * True if a successful completion is still in the CQs. The old position alone is not enough:
- * entries move when iw_cq_purge() removes those of another QP.
+ * True if an unpolled successful completion is still in a CQ. Searches again if the old position
+ * was polled, since entries move when iw_cq_purge() removes completions of another QP.
  */
 static bool is_unpolled(struct cm_id *id)
 {

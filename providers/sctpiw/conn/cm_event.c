@@ -17,7 +17,10 @@ static uint8_t clip(uint32_t v)
 	return v > UINT8_MAX ? UINT8_MAX : (uint8_t)v;
 }
 
-/* As in the kernel's CM for iWARP, IRD becomes initiator_depth, and ORD responder_resources. */
+/*
+ * Copies the parameters to an event. As in the kernel's CM for iWARP, IRD becomes initiator_depth,
+ * and ORD becomes responder_resources.
+ */
 static void fill_param(struct rnic_conn_param *to, const struct cm_id *id,
 		       const struct iw_session_param *from)
 {
@@ -32,7 +35,10 @@ static void fill_param(struct rnic_conn_param *to, const struct cm_id *id,
 	memcpy(to->private_data, from->private_data, len);
 }
 
-/* InfiniBand's REQ and REP carry the peer's counts; the kernel's CM for iWARP reports zeros. */
+/*
+ * Sets the peer's retry counts if the device is a channel adapter, since InfiniBand's REQ and REP
+ * contain them. For iWARP, the kernel's CM reports zeros.
+ */
 static void fill_counts(struct rnic_conn_param *to, const struct cm_id *id)
 {
 	if (!config_is_ca(id->conn->config))
@@ -58,7 +64,7 @@ static uint8_t private_len(const struct rnic_cm_event *ev)
 		return CM_PRIVATE_REJ;
 	case CM_EVENT_ESTABLISHED:
 		return ev->datagram ? CM_PRIVATE_SIDR_REP : 0;
-	case CM_EVENT_UNREACHABLE: /* status of a reply, or -errno */
+	case CM_EVENT_UNREACHABLE: /* ev->status: status of a reply, or -errno */
 		return ev->datagram && ev->status > 0 ? CM_PRIVATE_SIDR_REP : 0;
 	default:
 		return 0;
@@ -73,7 +79,7 @@ void cm_event_pad(const struct conn *c, struct rnic_cm_event *ev)
 		ev->param.private_data_len = len;
 }
 
-/* Posts an event of the id, or of a request to the id that came to c. */
+/* Posts an event to the id's channel. c is the conn of the id, or of a request to the id. */
 static int post(struct conn *c, struct cm_id *id, struct rnic_cm_event *ev)
 {
 	int ret;
@@ -105,7 +111,7 @@ void cm_post_param(struct cm_id *id, enum cm_event_type type, int status,
 	post(id->conn, id, &ev);
 }
 
-/* Fills an address handle for datagrams to the peer. */
+/* Fills the attributes of an address handle for datagrams to the peer. */
 static void fill_ah(struct rnic_ah *ah, const struct cm_id *id)
 {
 	struct ip_addr local = sockaddr_ip((const struct sockaddr *)&id->src);
@@ -141,7 +147,7 @@ void cm_post(struct cm_id *id, enum cm_event_type type, int status)
 	cm_post_param(id, type, status, NULL);
 }
 
-/* librdmacm drops events for an id that is not accepted yet, since it cannot find the id. */
+/* Drops the event in CM_REQUESTED, as librdmacm would: it cannot find an id before the accept. */
 int cm_write_event(struct cm_id *id, uint32_t event, int status, uint64_t arg)
 {
 	struct rnic_cm_event ev = {

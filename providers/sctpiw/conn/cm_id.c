@@ -10,8 +10,8 @@
 #include "util/sockaddr.h"
 
 /*
- * A handle is a slot's index, and in its upper bits a count of the slot's uses, which detects stale
- * handles.
+ * The lower bits of a handle are the index of a slot. The upper bits count the uses of the slot, so
+ * that an old handle does not match a new id.
  */
 #define INDEX_BITS 20
 #define INDEX_MASK ((1u << INDEX_BITS) - 1)
@@ -21,14 +21,14 @@
 struct slot {
 	struct cm_id *id; /* NULL: free */
 	uint32_t uses;
-	uint32_t next_free; /* 0: last one */
+	uint32_t next_free; /* 0: this is the last free slot */
 };
 
 struct cm_id_table {
 	/*
-	 * Guards the table, in which all shards look up their ids and create ids for requests. Also
-	 * guards data that requests of several shards share: the list of undecided requests, and a
-	 * listener's backlog. No other lock is taken under this one.
+	 * A spin lock that guards the table, since all shards look up and create ids. It also
+	 * guards the list of undecided requests and the listeners' backlogs, which requests of
+	 * several shards change. The holder of this lock must not take another lock.
 	 */
 	_Atomic bool locked;
 	struct slot *slots;
@@ -111,7 +111,7 @@ static bool grow(struct cm_id_table *t)
 	return true;
 }
 
-/* Gives the id a slot, and so its handle. */
+/* Assigns a slot and a handle to the id. */
 static bool enter(struct cm_id_table *t, struct cm_id *id)
 {
 	struct slot *slot;
@@ -184,10 +184,7 @@ struct cm_id *cm_id_get(const struct conn *c, uint32_t handle)
 	return id;
 }
 
-/*
- * The table's lock keeps another shard's id from being freed here. The caller gets only its own
- * ids.
- */
+/* Reads id->conn under the table's lock, since another shard may free its id at any other time. */
 struct cm_id *cm_id_here(const struct conn *c, uint32_t handle)
 {
 	struct cm_id_table *t = lock_table(c);
@@ -279,8 +276,9 @@ static bool is_asked_by(const struct cm_id_table *t, uint32_t qp_num, const stru
 		struct ip_addr ip = sockaddr_ip((const struct sockaddr *)&id->dst);
 
 		/*
-		 * Programs pass link-local addresses without their scope. In place of a loopback
-		 * address, which may be no GID, they pass another address of this host.
+		 * Do not compare scopes: programs pass link-local addresses without them. If the
+		 * peer has a loopback address, which may not be a GID, programs pass another
+		 * address of this host; so the loopback address matches any.
 		 */
 		if (id->peer_qp_num == qp_num &&
 		    (ip_addr_is_loopback(&ip) || !memcmp(ip.b, from->b, sizeof(ip.b))))

@@ -38,7 +38,7 @@ static int open_port(struct cm_id *id)
 	return ret;
 }
 
-/* Starts the listener, which gets earlier requests. */
+/* Starts the listener, and passes the requests that arrived before to it. */
 static void begin(struct cm_id *id)
 {
 	struct endpoint *ep;
@@ -52,9 +52,10 @@ static void begin(struct cm_id *id)
 }
 
 /*
- * Ends a listener. A program with connections at the port may listen again, so requests wait as in
- * cm_request(). With several shards, a peer that has an association to one shard may open another
- * one, for a connection to another shard. So the port accepts associations as long as it has any.
+ * Ends a listener. A program that has connections at the port may listen again, so new requests
+ * wait for some time (cm_request()). With several shards, a peer that has an association with one
+ * shard may need another association for a connection to another shard. Therefore the port then
+ * accepts associations until its last association ends.
  */
 static void close_port(struct cm_id *id)
 {
@@ -111,14 +112,11 @@ void cm_unlisten(struct cm_id *id)
 	id->state = CM_OVER;
 }
 
-/* Sets the addresses of a passive id: source and destination of its request. */
+/* Sets the addresses of a passive id. */
 static void set_addresses(struct cm_id *child, const struct endpoint *ep,
 			  const struct path_addr *path, uint16_t port)
 {
-	/*
-	 * An application that listens on :: sees IPv4 peers as mapped addresses, as with the
-	 * kernel.
-	 */
+	/* Use IPv4-mapped addresses for IPv4 peers of a listener at ::, as the kernel does. */
 	sockaddr_make(&child->dst, ep->bound.family, &path->remote, port);
 	if (ip_addr_is_zero(&path->local))
 		child->src = ep->bound.local;
@@ -126,7 +124,7 @@ static void set_addresses(struct cm_id *child, const struct endpoint *ep,
 		sockaddr_make(&child->src, ep->bound.family, &path->local, ep->bound.port);
 }
 
-/* RFC 5043 6.4 */
+/* See RFC 5043 6.4. */
 const char *cm_why_not(const struct conn *c, const struct cm_id *listener, size_t private_data_len)
 {
 	if (!listener)
@@ -155,7 +153,7 @@ struct cm_id *cm_request_new(const struct endpoint *ep, const struct path_addr *
 	return child;
 }
 
-/* Rejects with the reason: the peer's program might retry for ever. */
+/* Rejects with a reason, since the peer's program might repeat a refused request for ever. */
 static void refuse_type(struct iw_session *s, uint8_t type)
 {
 	const struct cm_message m = { .type = type, .reason = CM_MESSAGE_OF_TYPE };
@@ -167,8 +165,8 @@ static void refuse_type(struct iw_session *s, uint8_t type)
 }
 
 /*
- * Refuses a request without the application, if there is a reason. Returns true if the session is
- * over.
+ * Refuses or rejects a request that the application need not see. Returns true if it did, which
+ * ends the session.
  */
 static bool turn_away(const struct conn_assoc *a, struct iw_session *s, const struct cm_message *m,
 		      size_t private_data_len)
@@ -224,8 +222,9 @@ void cm_judge(struct conn *c, struct iw_session *s, struct iw_session_param *par
 }
 
 /*
- * Handles a request. Some servers listen once for each purpose, as perftest does. A connected peer
- * may send its next request before the server listens again. Such requests wait, in their order.
+ * Keeps the request if the port has no listener now. Some servers, such as perftest, listen anew
+ * for each connection. A peer that is connected already may send its next request before the server
+ * listens again.
  */
 void cm_request(struct conn *c, const struct iw_event *ev)
 {
@@ -238,5 +237,5 @@ void cm_request(struct conn *c, const struct iw_event *ev)
 		log_debug("port %u: request waits for a listener", a->ep->bound.port);
 	else
 		cm_judge(c, ev->session, &param);
-	conn_assoc_check_idle(a); /* the session may be over already */
+	conn_assoc_check_idle(a); /* the session may have ended already */
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* rdma_cm ids in multicast groups: join, leave, and their event. */
+/* Joins and leaves multicast groups for rdma_cm ids, and posts the event of the join. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <stdlib.h>
@@ -12,19 +12,22 @@
 #include "util/trace.h"
 
 /*
- * A group that an id has joined. Its events are counted, since leaving the group reports their
- * number.
+ * A group that an id has joined. The group has an event_source of its own, since the leave
+ * operation returns the number of the group's events.
  */
 struct cm_mcast {
 	struct list_node node; /* cm_id.groups */
-	struct conn *conn;     /* conn that joined; the id may have moved since */
+	struct conn *conn;     /* conn of the id at the time of the join */
 	struct event_source source;
 	uint32_t handle;
 	struct ip_addr group;
-	unsigned int ifindex; /* 0: send only */
+	unsigned int ifindex; /* 0: joined only to send */
 };
 
-/* The kernel has also joined before it returns, so the event is posted at once. */
+/*
+ * Posts MULTICAST_JOIN at once, since the host's kernel has joined the group when the socket call
+ * returns.
+ */
 static int post_joined(struct cm_id *id, struct cm_mcast *m, uint64_t uid)
 {
 	struct ip_addr local = sockaddr_ip((const struct sockaddr *)&id->src);

@@ -32,7 +32,7 @@
 #define QP_MASK_SQ_PSN (1u << 16)
 #define QP_MASK_MAX_DEST_RD_ATOMIC (1u << 17)
 #define QP_MASK_DEST_QPN (1u << 20)
-#define QP_TIMEOUT 20 /* as for connections over RoCE: timeout after 4.3 s */
+#define QP_TIMEOUT 20 /* 4.3 s, as rdma_cm sets it for RoCE */
 
 static bool lacks_scope(const struct sockaddr *addr)
 {
@@ -54,7 +54,7 @@ static int check_addr(const struct cm_id *id, const struct sockaddr *addr)
 
 	if (ret)
 		return ret;
-	/* iWARP has no datagram services (UD QPs), so no device has the address. */
+	/* iWARP has no UD QPs, so no device serves this id. */
 	if (!id->connected_type && !sidr_is_served(id->conn))
 		return -ENODEV;
 	return lacks_scope(addr) ? -EINVAL : 0;
@@ -80,7 +80,8 @@ static bool overlap(const struct sockaddr *a, const struct sockaddr *b)
 }
 
 /*
- * True if another datagram id has the address and port, and one of the two ids does not share them.
+ * True if another datagram id has this address and port, and one of the two ids lacks the reuse
+ * option.
  */
 static bool is_taken(const struct cm_id *id, const struct sockaddr *addr)
 {
@@ -96,9 +97,10 @@ static bool is_taken(const struct cm_id *id, const struct sockaddr *addr)
 }
 
 /*
- * Binds an id whose port a socket of the host has. Ports of RDMA_PS_UDP are separate from those of
- * sockets: a program may have both at one port, as rsockets for datagrams do. Such an id has the
- * address and port, but its packets leave from another port, and it cannot listen.
+ * Binds a datagram id to a port that a socket of the host has. In the kernel, ports of RDMA_PS_UDP
+ * are separate from those of sockets. A program may use both with the same number, as rsockets do
+ * for datagrams. The id then shows this port to its program, but it sends from another port, and it
+ * cannot listen.
  */
 static int bind_beside_socket(struct cm_id *id, const struct sockaddr *addr)
 {
@@ -143,10 +145,11 @@ int cm_bind(struct cm_id *id, const struct sockaddr *addr)
 }
 
 /*
- * Gives each id its own port, as in the kernel, although ids share an endpoint. The first id shows
- * the endpoint's port, and each further id another port. A released port is not reused soon, so
- * that a peer does not confuse a new id with an old one. With the kernel's SCTP, which has no
- * message for the port, peers see the endpoint's port.
+ * Chooses the port that the id's program sees. Each id has its own port, as in the kernel, although
+ * ids share an endpoint. The first id gets the endpoint's port, and each further id gets another
+ * port. take_port() does not reuse a port soon, so that a peer does not confuse a new id with an
+ * old id. With the kernel's SCTP, no message can carry the port, so all ids have the endpoint's
+ * port.
  */
 static int choose_port(struct cm_id *id, struct endpoint *ep)
 {
@@ -159,7 +162,9 @@ static int choose_port(struct cm_id *id, struct endpoint *ep)
 	return 0;
 }
 
-/* Binds an unbound id. src may name an address, a port, both or neither. */
+/*
+ * Binds an unbound id for rdma_resolve_addr(). src may contain an address, a port, both or neither.
+ */
 static int bind_for_client(struct cm_id *id, const struct sockaddr *src, int family)
 {
 	struct sockaddr_storage probe;
@@ -197,8 +202,8 @@ static int bind_for_client(struct cm_id *id, const struct sockaddr *src, int fam
 }
 
 /*
- * Finds the source address. For a group, it is the address that the id is bound to: no route leads
- * to a group of the link.
+ * Finds the source address. For a multicast group, this is the address to which the id is bound,
+ * since a link-local group has no route.
  */
 static int source_to(struct cm_id *id, const struct sockaddr_storage *to,
 		     struct sockaddr_storage *source)
@@ -238,7 +243,10 @@ int cm_resolve_addr(struct cm_id *id, const struct sockaddr *src, const struct s
 	if (sockaddr_is_any(dst))
 		sockaddr_loopback(&to, dst->sa_family, sockaddr_port(dst));
 	ret = source_to(id, &to, &source);
-	/* The kernel looks up the route in the call, too: an error posts no event. */
+	/*
+	 * Return the error without an event, as the kernel does, which also looks up the route in
+	 * the call.
+	 */
 	if (ret)
 		return ret;
 	sockaddr_set_port((struct sockaddr *)&source, sockaddr_port((struct sockaddr *)&id->src));
@@ -259,9 +267,9 @@ int cm_resolve_route(struct cm_id *id)
 }
 
 /*
- * True if the id has a device. As in the kernel, a loopback address names no device until a peer is
- * known, like the wildcard. Programs rely on this: libfabric binds to localhost, and can then
- * choose among all addresses of the device.
+ * True if the id has a device. As in the kernel, an id bound to the wildcard or to a loopback
+ * address has no device; the latter gets one with its destination. libfabric relies on this: it
+ * binds to localhost, and then chooses among all addresses of the device.
  */
 static bool has_device(const struct cm_id *id)
 {
@@ -273,7 +281,7 @@ static bool has_device(const struct cm_id *id)
 	return !ip_addr_is_zero(&ip) && (id->dst.ss_family || !ip_addr_is_loopback(&ip));
 }
 
-/* Returns the enum ibv_mtu for packets of a route. */
+/* Returns the value of enum ibv_mtu for a route. */
 static uint8_t mtu_of(uint32_t bytes)
 {
 	uint8_t mtu = 1;
@@ -292,7 +300,7 @@ static struct path_addr way(const struct cm_id *id)
 	};
 }
 
-/* Adds the path record, from which programs make address handles. iWARP routes have none. */
+/* Fills the path record, from which programs create address handles. iWARP has no path records. */
 static void add_path(const struct cm_id *id, struct rnic_path *path)
 {
 	bool ib = id->conn->config->personality == CONFIG_IB;
@@ -326,7 +334,7 @@ int cm_query(struct cm_id *id, struct rnic_addr_info *info)
 	return 0;
 }
 
-/* Returns the agreed depth, or the maximum while none is agreed. */
+/* Returns the agreed IRD or ORD, or the maximum before the sides have agreed. */
 static uint8_t depth(const struct cm_id *id, uint32_t agreed, uint32_t max)
 {
 	bool open = id->state < CM_CONNECTING || id->state == CM_REQUESTED;
@@ -334,7 +342,7 @@ static uint8_t depth(const struct cm_id *id, uint32_t agreed, uint32_t max)
 	return (uint8_t)(open || agreed > max ? max : agreed);
 }
 
-/* InfiniBand's attributes for RTR: address and QP of the peer. */
+/* Sets InfiniBand's attributes for RTR, with the address and QP number of the peer. */
 static void add_peer(const struct cm_id *id, struct rnic_qp_attr *attr)
 {
 	struct path_addr to = way(id);
@@ -350,8 +358,8 @@ static void add_peer(const struct cm_id *id, struct rnic_qp_attr *attr)
 }
 
 /*
- * InfiniBand's attributes for RTS. The connecting side sets retry_cnt for both sides, and each side
- * sets rnr_retry for its peer.
+ * Sets InfiniBand's attributes for RTS. The connecting side chooses retry_cnt for both sides. Each
+ * side chooses rnr_retry for its peer.
  */
 static void add_retries(const struct cm_id *id, struct rnic_qp_attr *attr)
 {
@@ -364,12 +372,13 @@ static void add_retries(const struct cm_id *id, struct rnic_qp_attr *attr)
 }
 
 /*
- * The kernel's iWARP CM sets a QP's remote access rights in INIT and RTR, without atomics, which
- * the kernel's iWARP devices lack. Programs leave the rights to the CM, so this function adds
- * atomics. In RTS the kernel's CM sets only the port, since the connection has moved the QP
- * already. With a channel adapter, the masks are InfiniBand's: also the P_Key index in INIT, and
- * all attributes to connect a QP in RTR and RTS. Programs that connect other QPs in place of the
- * id's take the peer's address from these.
+ * For INIT and RTR, the kernel's iWARP CM sets a QP's remote access rights, but without atomics,
+ * which the kernel's iWARP devices lack. This function adds atomics, since programs do not set the
+ * rights themselves. For RTS, the kernel's iWARP CM sets only the port, since the connection has
+ * already moved the QP. If the device is a channel adapter, the attributes are those of InfiniBand:
+ * INIT also sets the P_Key index, and RTR and RTS set all attributes that connect a QP. Some
+ * programs connect other QPs instead of the id's QP, and take the peer's address from these
+ * attributes.
  */
 int cm_init_qp_attr(struct cm_id *id, uint32_t qp_state, struct rnic_qp_attr *attr)
 {
@@ -402,7 +411,10 @@ int cm_init_qp_attr(struct cm_id *id, uint32_t qp_state, struct rnic_qp_attr *at
 	return 0;
 }
 
-/* Binds the id again if it is already bound: nothing else can change the option. */
+/*
+ * Sets the option. An id that is already bound must be bound again, since the option cannot be
+ * changed in another way.
+ */
 static int set_afonly(struct cm_id *id, bool on)
 {
 	struct sockaddr_storage addr = id->src;
@@ -432,8 +444,8 @@ static int set_reuse(struct cm_id *id, bool on)
 }
 
 /*
- * The TOS takes effect when the id connects or listens; a later change has none, as in the kernel.
- * The two lowest bits belong to ECN (RFC 3168), and the application cannot set them.
+ * Stores the TOS, which takes effect when the id connects or listens. As in the kernel, a later
+ * change has no effect. Clears the two lowest bits, which belong to ECN (RFC 3168).
  */
 static void set_tos(struct cm_id *id, uint8_t tos)
 {
@@ -442,8 +454,8 @@ static void set_tos(struct cm_id *id, uint8_t tos)
 }
 
 /*
- * Only stores the hint, since SCTP measures the round trip. Programs see it in the QP's attributes,
- * which have five bits for it.
+ * Stores the timeout, which only appears in the QP's attributes. They have five bits for it. SCTP
+ * uses its measured round-trip time instead.
  */
 static void set_ack_timeout(struct cm_id *id, uint8_t timeout)
 {

@@ -7,7 +7,10 @@
 #include "conn/to_self.h"
 #include "sctp/sctp.h"
 
-/* SCTP queues 64 packets without an association; ABORTs are among them. */
+/*
+ * Number of ABORTs after which to call conn_output(). SCTP queues at most 64 packets that belong to
+ * no association, and ABORTs are such packets.
+ */
 #define ABORTS_AT_ONCE 32
 
 int conn_start(struct conn *c, const struct conn_param *param, struct config_error *why)
@@ -52,7 +55,10 @@ enum conn_received conn_receive(struct conn *c, enum conn_depth depth)
 	return got == CONN_NOTHING && room ? CONN_STIRRED : got;
 }
 
-/* An Initiate has no user yet: it is for a QP connected out of band, or for a listener. */
+/*
+ * Passes an event of a session to the session's user. A new Initiate has no user: it is for a QP
+ * connected out of band, or for a listener.
+ */
 static void session_event(struct conn *c, const struct iw_event *ev)
 {
 	if (ev->type == IW_EVENT_INITIATE) {
@@ -220,7 +226,7 @@ void conn_stop(struct conn *c)
 {
 	list_for_each(node, &c->endpoints.open)
 		conn_assoc_drop_all(list_entry(node, struct endpoint, node));
-	/* Users of ended sessions get their last events, and drop the sessions. */
+	/* Report the end of the sessions to their users, which then drop the sessions. */
 	while (conn_events(c, drop_event, NULL))
 		;
 	to_self_free(c);
@@ -245,7 +251,7 @@ void conn_forget(struct conn *c)
 	c->closed = true;
 	forget_all(c, &c->endpoints.open);
 	forget_all(c, &c->endpoints.dormant);
-	/* The ids are freed, so no list may contain them any more. */
+	/* Empty the lists of ids, since the ids are freed. */
 	cm_init(&c->cm, c->cm.ids);
 	sidr_init(&c->sidr);
 }

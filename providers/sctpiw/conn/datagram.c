@@ -16,22 +16,30 @@
 #include "wire/datagram.h"
 #include "wire/sidr.h"
 
-/* A batch: packets of one length to one address, as UDP_SEGMENT takes them. */
+/*
+ * Limits of a batch, whose packets have the same length and the same address, as UDP_SEGMENT
+ * requires.
+ */
 #define PACKETS_MAX 64u
 #define BATCH_MAX 65000u
 /* Bytes of the IPv6 and UDP headers. */
 #define OVERHEAD 48u
 /*
- * Bytes of SCTP that every route takes in UDP: IPv4 links take packets of 68 bytes (RFC 791 3.2).
+ * Bytes of SCTP that fit into an unfragmented UDP packet on every route, since every IPv4 link
+ * accepts packets of 68 bytes (RFC 791 3.2).
  */
 #define ANY_ROUTE 40u
 /*
- * TURN: datagrams of a QP in one turn. TURNS: turns until the holder of the lock does other work. A
- * datagram is complete when it has left, so a program may post as fast as datagrams leave.
+ * TURN: maximum number of datagrams that a QP sends in one turn. TURNS: number of turns after which
+ * the holder of the lock does other work. Without this limit, other work might never be done: a
+ * datagram completes when it is sent, so a program may post as fast as datagrams are sent.
  */
 #define TURN PACKETS_MAX
 #define TURNS 4u
-/* Maximum of turns without room at the receiver, in one datagram_output(). */
+/*
+ * Maximum number of turns in one datagram_output() that send nothing, because a receiver has no
+ * room.
+ */
 #define TURNS_PACED 64u
 
 struct datagram_out {
@@ -39,10 +47,10 @@ struct datagram_out {
 	struct endpoint *ep;
 	struct sctp_batch batch; /* len 0: no batch */
 	uint16_t port;		 /* destination SCTP port of the batch */
-	uint32_t room, cost;	 /* as in pace.h: limit of the batch, and its present cost */
-	bool whole;		 /* the batch reaches its receiver in one piece */
-	bool blocked;		 /* the port was full, and the batch waits */
-	uint64_t paced_until;	 /* ns. All datagrams wait for room until then; 0: none waits */
+	uint32_t room, cost;	 /* limit from pace_room(), and the batch's sum of pace_cost() */
+	bool whole;		 /* the batch arrives in one piece (carrier.whole_batches) */
+	bool blocked;		 /* the batch waits for room in the send buffer */
+	uint64_t paced_until;	 /* ns; all datagrams wait for receivers until then; 0: none */
 	struct pace pace;
 };
 
@@ -65,7 +73,10 @@ int datagram_start(struct conn *c, const struct iw_qp *qp)
 
 /* ---- input ---- */
 
-/* A QP number identifies a local QP only together with a local source address. */
+/*
+ * Passes a multicast datagram to the attached QPs. The sender is a local QP only if its address is
+ * local, since QP numbers are unique only within a host.
+ */
 static void receive_copies(struct conn *c, const struct wire_ud *u, const struct path_addr *from)
 {
 	const struct iw_qp *source = conn_qp(c, u->src_qp);
@@ -74,7 +85,7 @@ static void receive_copies(struct conn *c, const struct wire_ud *u, const struct
 	iw_mcast_receive(c->iw, u, &from->local, &from->remote, own);
 }
 
-/* Handles the requests and replies of pace.h. Returns false if the chunk is malformed. */
+/* Handles Room Requests and Replies (pace.h). Returns false if the chunk is malformed. */
 static bool room_input(struct endpoint *ep, const struct path_addr *from, uint16_t port,
 		       enum wire_datagram_kind kind, const uint8_t *chunk)
 {
@@ -108,7 +119,9 @@ void datagram_input(struct endpoint *ep, const struct path_addr *from, const uin
 		return;
 	}
 	if (kind == WIRE_DATAGRAM_SIDR_REQUEST || kind == WIRE_DATAGRAM_SIDR_REPLY) {
-		/* Requests to a group get no answer: all members would answer one forged packet. */
+		/*
+		 * Ignore requests to a group: otherwise all members would answer one forged packet.
+		 */
 		if (ep->bound.multicast || h.dport != ep->bound.port ||
 		    !wire_sctp_checksum_ok(packet, len) ||
 		    !sidr_input(ep, from, h.sport, kind, chunk))
@@ -116,8 +129,8 @@ void datagram_input(struct endpoint *ep, const struct path_addr *from, const uin
 		return;
 	}
 	/*
-	 * The source must be a port of QP numbers, and the packet's port, so that a program can
-	 * answer.
+	 * The source port of the packet must be the port in the source QP number, so that the
+	 * program can answer.
 	 */
 	if (kind != WIRE_DATAGRAM_UD || h.dport != ep->bound.port || !wire_ud_get(&u, chunk) ||
 	    u.len > IW_UD_MAX_MSG || qp_num_port(u.src_qp) != h.sport ||
@@ -146,8 +159,8 @@ void datagram_send_chunk(struct endpoint *ep, const struct path_addr *to, uint16
 	memcpy(packet + WIRE_SCTP_COMMON_LEN, chunk, len);
 	batch.len = batch.segment = WIRE_SCTP_COMMON_LEN + len;
 	/*
-	 * Requests and replies about room have DF, like most packets around them: changing it costs
-	 * calls.
+	 * Set DF on Room Requests and Replies, which fit any route. Most other packets have DF, and
+	 * each change of DF costs a system call.
 	 */
 	batch.df = batch.len <= ANY_ROUTE;
 	wire_sctp_checksum_put(packet, batch.len);
@@ -156,14 +169,14 @@ void datagram_send_chunk(struct endpoint *ep, const struct path_addr *to, uint16
 	ep->conn->carrier->send(ep, &batch);
 }
 
-/* Accounts for a batch that has left. */
+/* Counts the batch as sent. */
 static void batch_done(struct datagram_out *o)
 {
 	o->batch.len = 0;
 	pace_sent(&o->pace, o->ep, &o->batch.to, o->port, o->cost);
 }
 
-/* Sends the batch. Returns false if the port is full: the batch then waits. */
+/* Sends the batch. Returns false if the socket's send buffer is full; the batch then waits. */
 static bool send_batch(struct conn *c, struct datagram_out *o)
 {
 	if (o->blocked)
@@ -196,13 +209,16 @@ bool datagram_retry(struct conn *c)
 	return true;
 }
 
-/* Limits the hops of multicast packets only; unicast packets have the host's default. */
+/* Returns the hop limit of multicast packets, or 0, the host's default, for unicast packets. */
 static uint8_t hops_of(const struct iw_ud_dest *dest)
 {
 	return ip_addr_is_multicast(&dest->remote) ? dest->hop_limit : 0;
 }
 
-/* A host's UDP port is configurable. All members of a group have the same port. */
+/*
+ * Returns the UDP destination port. For a host, the setting encap-port may change it. All members
+ * of a group have the same port.
+ */
 static uint16_t udp_port_of(const struct conn *c, const struct iw_ud_dest *dest)
 {
 	uint16_t port = qp_num_port(dest->qp_num);
@@ -210,7 +226,9 @@ static uint16_t udp_port_of(const struct conn *c, const struct iw_ud_dest *dest)
 	return ip_addr_is_multicast(&dest->remote) ? port : cm_encap_port(c, port);
 }
 
-/* True if a packet with len bytes of payload from ep to dest fits the batch as its next one. */
+/*
+ * True if a packet from ep to dest with len bytes of payload may be the next packet of the batch.
+ */
 static bool fits(const struct datagram_out *o, const struct endpoint *ep,
 		 const struct iw_ud_dest *dest, uint32_t len)
 {
@@ -245,7 +263,7 @@ static bool begin_batch(struct conn *c, struct datagram_out *o, struct endpoint 
 			.remote = dest->remote,
 			.udp_port = udp_port_of(ep->conn, dest) },
 	};
-	/* Routers do not fragment packets that fit the route. */
+	/* Set DF if the packet fits the route. */
 	o->batch.df = o->batch.segment + OVERHEAD + c->carrier->overhead <=
 		      known_mtu(c, &o->batch.to);
 	o->whole = o->batch.df && c->carrier->whole_batches && is_on_this_host(c, &dest->remote);
@@ -277,9 +295,9 @@ static void add(struct datagram_out *o, struct iw_qp *qp, uint32_t dst_qp)
 
 /* Result of a QP's turn. */
 enum turn {
-	TURN_SENT,  /* datagrams were sent, or are in the batch */
-	TURN_PACED, /* its next receiver has no room */
-	TURN_FULL,  /* the port is full */
+	TURN_SENT,  /* datagrams were sent, or added to the batch */
+	TURN_PACED, /* the receiver of its next datagram has no room */
+	TURN_FULL,  /* the socket's send buffer is full */
 };
 
 static enum turn output_qp(struct conn *c, struct datagram_out *o, struct iw_qp *qp)

@@ -27,10 +27,13 @@ struct binding {
 	const struct endpoint *beside; /* as in struct endpoint */
 };
 
-/* Ports to try until one is not shown by an id. */
+/* Maximum number of ports to try, in search of a port that no id shows to its program. */
 #define FREE_TRIES 16
 
-/* Opens the port. Fails if an id of another endpoint shows the port, in this or another process. */
+/*
+ * Opens the port. Returns -EADDRINUSE if an id of another endpoint, in any process, shows this port
+ * to its program.
+ */
 static int open_port(struct endpoint *ep, const struct binding *b)
 {
 	const struct transport *t = ep->conn->transport;
@@ -108,7 +111,10 @@ static bool same_address(const struct sockaddr_storage *a, const struct sockaddr
 	return ip_addr_equal(&x, &y);
 }
 
-/* True if another id may have the endpoint's address, by the options of its ids. */
+/*
+ * True if another id may bind to the endpoint's address. Either the endpoint has no ids, or all ids
+ * have the reuse option.
+ */
 static bool may_share(const struct endpoint *ep, bool reuse)
 {
 	if (list_empty(&ep->ids))
@@ -156,7 +162,7 @@ int endpoint_open_beside(struct conn *c, const struct endpoint *first, struct en
 	return ret;
 }
 
-/* Ports to try for the right remainder: almost always enough. */
+/* Maximum number of ports to try for the right remainder. Almost always, a port is found. */
 #define TRIES (16 * CONFIG_ENGINES_MAX)
 
 static bool is_ours(const struct endpoint *ep)
@@ -166,7 +172,7 @@ static bool is_ours(const struct endpoint *ep)
 	return c->n_all < 2 || ep->bound.port % c->n_all == c->index;
 }
 
-/* Opens an endpoint at any port whose remainder is the shard's index. */
+/* Opens an endpoint at any port for which port % number of shards is the index of this shard. */
 static int open_any(struct conn *c, int family, struct endpoint **out)
 {
 	struct endpoint *found = NULL;
@@ -174,7 +180,7 @@ static int open_any(struct conn *c, int family, struct endpoint **out)
 	int ret = 0;
 
 	sockaddr_any(&any, family, 0);
-	/* The IPv6 port also serves IPv4-mapped destinations. */
+	/* An IPv6 socket also sends to IPv4-mapped addresses. */
 	for (unsigned int i = 0; i < TRIES && !ret && !(found && is_ours(found)); i++) {
 		struct endpoint *other = found;
 
@@ -183,7 +189,7 @@ static int open_any(struct conn *c, int family, struct endpoint **out)
 			endpoint_free(other);
 	}
 	*out = found;
-	return found ? 0 : ret; /* a port with another remainder is better than none */
+	return found ? 0 : ret; /* a port with another remainder is better than an error */
 }
 
 int endpoint_open_client(struct conn *c, int family, uint8_t tos, struct endpoint **out)
@@ -257,7 +263,10 @@ int endpoint_watch(struct endpoint *ep)
 		ret = t->watch(ep);
 	if (ret)
 		return ret;
-	/* Early peers retransmit until the port has reliable QPs, as while it is dormant. */
+	/*
+	 * Drop INITs until a QP is connected out of band, as if the port were still dormant. Peers
+	 * retransmit the INITs.
+	 */
 	t->set_quiet(ep, UINT64_MAX);
 	awake(ep);
 	return 0;
@@ -321,7 +330,7 @@ bool endpoint_is_abandoned(const struct endpoint *ep)
 	return !ep->shared && !ep->block && !endpoint_group_has_ids(ep);
 }
 
-/* Shortens the idle time of a port without ids. */
+/* Starts the idle time of each association again, which is shorter for a port without ids. */
 static void hasten_idle(struct endpoint *ep)
 {
 	list_for_each(node, &ep->assocs) {

@@ -10,8 +10,8 @@
 
 struct endpoint_group {
 	unsigned int n;
-	bool lingers; /* accepts associations without a listener: endpoint_group_linger() */
-	struct endpoint *member[]; /* by shard index; the group has a reference to each */
+	bool lingers; /* accepts associations without a listener; see endpoint_group_linger() */
+	struct endpoint *member[]; /* by shard index; the group holds references to them */
 };
 
 /* ---- lookup ---- */
@@ -54,7 +54,10 @@ static void end(struct endpoint_group *g)
 	free(g);
 }
 
-/* Opens the missing endpoints of ep's group. Returns 0 or -errno; the group keeps those opened. */
+/*
+ * Opens the missing endpoints of ep's group. Returns 0 or -errno. After an error, the opened
+ * endpoints remain in the group.
+ */
 static int open_members(struct endpoint *ep, struct endpoint_group *g)
 {
 	const struct conn *c = ep->conn;
@@ -119,7 +122,7 @@ static bool has_assocs(const struct endpoint_group *g)
 	return false;
 }
 
-/* A port with ids stays open, independent of its peers. */
+/* A port with ids needs no check, since it stays open without peers. */
 void endpoint_group_check(struct endpoint *ep)
 {
 	if (ep->group && (ep->group->lingers || (ep->refs == 1 && !endpoint_group_has_ids(ep))))

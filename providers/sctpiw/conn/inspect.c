@@ -27,7 +27,7 @@ static const struct conn_assoc *step(struct conn *c, struct list_node *mark)
 	return a;
 }
 
-/* Fills in the carrier's key for the peer. */
+/* Fills info->sealed and info->key. */
 static void inspect_key(const struct conn *c, const struct conn_assoc *a,
 			struct conn_assoc_info *info)
 {

@@ -13,14 +13,14 @@
 #define MISPLACED_MAX 64
 #define PERIOD NSEC_PER_MSEC
 
-/* A packet, or an error. */
+/* A queued packet or ICMP error. */
 struct item {
 	struct list_node node; /* misplaced.list */
-	struct endpoint *ep;   /* endpoint that received it */
+	struct endpoint *ep;   /* endpoint that received the packet or error */
 	struct endpoint *to;
 	struct carrier_error err;
 	struct path_addr from;
-	size_t len; /* of the packet; 0: an error */
+	size_t len; /* length of the packet; 0: this is an error */
 	uint8_t packet[];
 };
 
@@ -30,7 +30,9 @@ void misplaced_init(struct misplaced *m)
 	m->due = 0;
 }
 
-/* Returns an item for len bytes of a packet to `to` that ep received; NULL if too many wait. */
+/*
+ * Queues a new item from ep for `to`, with room for len bytes. Returns NULL if too many items wait.
+ */
 static struct item *keep(struct endpoint *ep, struct endpoint *to, size_t len)
 {
 	struct misplaced *m = &ep->conn->misplaced;
@@ -70,7 +72,7 @@ bool misplaced_error(struct endpoint *ep, const struct carrier_error *err)
 	struct endpoint *to;
 	struct item *i;
 
-	/* Errors from this host itself reach the socket that sent the packet. */
+	/* Errors that this host's kernel makes always reach the socket that sent the packet. */
 	if (!ep->group || err->local || err->quoted_len < WIRE_SCTP_COMMON_LEN)
 		return false;
 	to = endpoint_group_for(ep, get_be16(err->quoted + 2));

@@ -12,7 +12,7 @@
 #include "log/log.h"
 #include "util/sockaddr.h"
 
-/* An interface where ids or attached QPs have joined a group. */
+/* An interface on which ids or attached QPs have joined a group. */
 struct membership {
 	unsigned int ifindex;
 	unsigned int ids;
@@ -21,7 +21,7 @@ struct membership {
 
 struct multicast_group {
 	struct list_node node; /* multicast.groups */
-	struct ip_addr ip;     /* a scoped group has the interface as its scope */
+	struct ip_addr ip;     /* if the group is scoped, scope_id is the interface */
 	struct endpoint *ep;
 	struct membership member[MULTICAST_INTERFACES];
 	unsigned int n;
@@ -132,7 +132,7 @@ static int member_get(struct conn *c, struct multicast_group *g, unsigned int if
 	return 0;
 }
 
-/* Leaves the unused interfaces, and frees the group if none is left. */
+/* Leaves the group on unused interfaces. Frees the group if no interface remains. */
 static void group_tidy(struct conn *c, struct multicast_group *g)
 {
 	for (unsigned int i = 0; i < g->n;) {
@@ -194,7 +194,10 @@ void multicast_leave(struct conn *c, const struct ip_addr *group, unsigned int i
 	}
 }
 
-/* A scoped group has one entry for each interface. */
+/*
+ * Compares without the scope, since a scoped group has one struct multicast_group for each
+ * interface.
+ */
 static bool is_group(const struct multicast_group *g, const struct ip_addr *group)
 {
 	return !memcmp(g->ip.b, group->b, sizeof(group->b));
@@ -227,7 +230,7 @@ int multicast_attach(struct conn *c, const struct ip_addr *group, const unsigned
 		g = list_entry(node, struct multicast_group, node);
 		if (!is_group(g, group))
 			continue;
-		/* If the ids leave before the QPs, the QPs still receive. */
+		/* Keep the interfaces for the QPs, even after the ids leave. */
 		for (unsigned int i = 0; i < g->n; i++)
 			g->member[i].attached = true;
 		any = true;

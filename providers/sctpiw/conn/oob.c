@@ -19,24 +19,24 @@
 #define PAUSE_MAX NSEC_PER_SEC
 #define PASSIVE_WAIT (500 * NSEC_PER_MSEC)
 
-/* A reason why an attempt failed. */
+/* Value of oob_qp.why. */
 static const char NO_ASSOCIATION[] = "no association";
 
 enum oob_state {
-	OOB_WAITING,	/* for the time of the next attempt, or for the peer to begin */
-	OOB_CONNECTING, /* for the association */
-	OOB_INITIATING, /* for the Accept */
+	OOB_WAITING,	/* until the next attempt, or until the peer sends an Initiate */
+	OOB_CONNECTING, /* until the association is up */
+	OOB_INITIATING, /* until the Accept arrives */
 	OOB_UP,
-	OOB_OVER, /* after the session, or given up */
+	OOB_OVER, /* the session has ended, or the QP gave up */
 };
 
-/* Times of the next attempt, and of the end of waiting WRs. */
+/* Times at which oob_timers() has work for the QP. */
 struct oob_clock {
 	struct timerq_node timer;
-	uint64_t begin_at; /* in OOB_WAITING */
-	uint64_t pause;	   /* before the next attempt */
-	uint64_t deadline; /* of waiting WRs; TIME_NEVER: none wait */
-	uint64_t tell_at;  /* when to log that WRs wait; TIME_NEVER: not again */
+	uint64_t begin_at; /* next attempt, in OOB_WAITING */
+	uint64_t pause;	   /* ns before the next attempt */
+	uint64_t deadline; /* when waiting WRs fail; TIME_NEVER: none wait */
+	uint64_t tell_at;  /* when to log that WRs wait; TIME_NEVER: never */
 };
 
 /* iw_qp.oob */
@@ -53,12 +53,12 @@ struct oob_qp {
 	struct iw_session *session; /* NULL: none */
 	struct oob_second second;
 	struct oob_clock clock;
-	bool uc; /* type UC, else RC */
+	bool uc; /* the type is UC, else RC */
 	bool had_session;
-	bool type_told;	 /* logged that the peer's QP is of another type */
-	bool told;	 /* logged, or will log, that WRs wait */
+	bool type_told;	 /* it was logged that the peer's QP has another type */
+	bool told;	 /* tell_at was set once: the line is logged only once */
 	int error;	 /* -errno of the last attempt; 0: none failed */
-	const char *why; /* text of the error */
+	const char *why; /* text for `error` */
 };
 
 void oob_table_init(struct oob_table *t)
@@ -87,7 +87,7 @@ static uint8_t type_of(const struct oob_qp *o)
 	return o->uc ? OOB_UC : OOB_RC;
 }
 
-/* Logs once that the peer's QP is of another type. */
+/* Logs once that the peer's QP has another type. */
 static void tell_type(struct oob_qp *o)
 {
 	if (!o->type_told)
@@ -120,7 +120,7 @@ void oob_reject(struct iw_session *s, const struct oob_message *to, uint8_t reas
 	uint8_t buf[OOB_MESSAGE_LEN];
 
 	log_debug("QP 0x%06x: Initiate of QP 0x%06x rejected, reason %d", to->dst, to->src, reason);
-	/* Out of memory for the answer: the session must end all the same. */
+	/* Without memory for the answer, end the session without an answer. */
 	if (iw_session_reject(s, buf, oob_message_encode(&m, buf)))
 		iw_session_refuse(s);
 	conn_assoc_check_idle(a);
@@ -150,7 +150,7 @@ static void wait_until(struct oob_qp *o, uint64_t when)
 	arm(o);
 }
 
-/* Schedules the next attempt after a pause, since the peer did not answer, or refused. */
+/* Schedules the next attempt after a pause. The last attempt has failed with this error. */
 static void begin_later(struct oob_qp *o, const char *why, int error)
 {
 	struct oob_clock *clock = &o->clock;
@@ -201,7 +201,7 @@ static void initiate(struct oob_qp *o, struct conn_assoc *a)
 	arm(o);
 }
 
-/* In a process, the packets leave from another port: no association connects a port to itself. */
+/* Returns another port for a peer in this process: no association connects a port to itself. */
 static int source_endpoint(struct oob_qp *o, struct endpoint **ep)
 {
 	int family = ip_addr_is_v4(&o->ends.remote) ? AF_INET : AF_INET6;
@@ -315,7 +315,7 @@ static void accept_session(struct oob_qp *o, struct iw_session *s, const struct 
 	established(o);
 }
 
-/* A QP in ERROR needs no session until it is connected again. */
+/* True if the QP is in ERROR, where it needs no session. */
 static bool is_in_error(const struct oob_qp *o)
 {
 	return atomic_load_explicit(&o->qp->state, memory_order_relaxed) == IW_QPS_ERR;
@@ -323,7 +323,7 @@ static bool is_in_error(const struct oob_qp *o)
 
 void oob_consider(struct conn *c, struct iw_session *s, const struct oob_message *m)
 {
-	/* The session has an association: its loss would have ended the session before. */
+	/* The association exists: its loss would have ended the session before this call. */
 	struct conn_assoc *a = iw_assoc_llp(iw_session_assoc(s));
 	struct iw_qp *qp = conn_qp(c, m->dst);
 	struct oob_qp *o = qp ? qp->oob : NULL;
@@ -357,14 +357,14 @@ bool oob_request(struct conn *c, const struct iw_event *ev)
 	struct oob_message m;
 
 	/*
-	 * QPs connected out of band never request a peer-to-peer connection: the wait for its RTR
-	 * indication would have no limit.
+	 * Refuse requests for a peer-to-peer connection (ev->param.rtr). QPs connected out of band
+	 * never send any, and the wait for the RTR indication would have no limit.
 	 */
 	if (oob_message_decode(&m, ev->param.private_data, ev->param.private_data_len) &&
 	    !ev->param.rtr) {
 		conn_assoc_in_use(a);
 		oob_consider(c, ev->session, &m);
-		conn_assoc_check_idle(a); /* the QP may have a session now */
+		conn_assoc_check_idle(a); /* if the QP has no session now, the idle time starts */
 		return true;
 	}
 	if (!a->ep->block)
@@ -379,8 +379,9 @@ bool oob_request(struct conn *c, const struct iw_event *ev)
 /* ---- events of the sessions ---- */
 
 /*
- * Reports the end only to a sender: the application may already have received all it needs. A UC QP
- * gets another session once either side has something to send.
+ * Handles the end of the session. An RC QP fails only if WRs wait: otherwise the application may
+ * have received all the data that it needs. A UC QP gets another session once either side has data
+ * to send.
  */
 static void over(struct oob_qp *o)
 {
@@ -395,7 +396,7 @@ static void over(struct oob_qp *o)
 	oob_doorbell(o->qp);
 }
 
-/* An rdma_cm listener may accept private data that it does not know: it is no peer. */
+/* Checks that the peer QP has accepted: an rdma_cm listener may accept the Initiate, too. */
 static void on_accept(struct oob_qp *o, const struct iw_event *ev)
 {
 	struct oob_message m;
@@ -460,7 +461,7 @@ static void session_event(const struct iw_event *ev)
 
 /* ---- timers ---- */
 
-/* Ends all activity with the peer. */
+/* Ends the session and all attempts to connect. */
 static void hang_up(struct oob_qp *o)
 {
 	list_del(&o->wait_node);
@@ -473,9 +474,7 @@ static void hang_up(struct oob_qp *o)
 	arm(o);
 }
 
-/*
- * Starts the time that WRs wait for the peer, by the QP's attributes, and the time of the log line.
- */
+/* Sets when waiting WRs fail, by the QP's attributes, and when to log that they wait. */
 static void wait_for_peer(struct oob_qp *o)
 {
 	if (o->attr.limit)
@@ -489,8 +488,8 @@ void oob_doorbell(struct iw_qp *qp)
 {
 	struct oob_qp *o = qp->oob;
 	/*
-	 * In SQD, WRs that have not begun wait. After the session, WRs that have begun cannot
-	 * complete either.
+	 * In SQD, WRs that have not begun wait without a limit. After the session, WRs that have
+	 * begun cannot complete, so the limit also applies in SQD.
 	 */
 	enum iw_qp_state last = o->state == OOB_OVER ? IW_QPS_SQD : IW_QPS_RTS;
 
@@ -506,7 +505,7 @@ void oob_doorbell(struct iw_qp *qp)
 	arm(o);
 }
 
-/* Drops the WRs of a UC QP without a peer, as lost messages. */
+/* Completes the WRs of a UC QP without a peer: their messages count as lost. */
 static void lose(struct oob_qp *o)
 {
 	o->clock.deadline = o->clock.tell_at = TIME_NEVER;
@@ -660,7 +659,7 @@ int oob_connect(struct conn *c, struct iw_qp *qp, const struct oob_peer *peer)
 		free(o);
 		return ret;
 	}
-	/* This comes after all that can fail: a port that is awake answers peers. */
+	/* No later step may fail, because the port now answers peers. */
 	iw_qp_modify(qp, IW_QPS_RTR);
 	qp->oob = o;
 	c->oob.n++;

@@ -6,13 +6,17 @@
 #include "util/random.h"
 
 /*
- * A receiver grants each sender this part of its buffer's free space, since several senders may
- * request room at the same time. If less than half of the buffer is free, all must wait.
+ * A receiver permits each sender to fill a quarter of its buffer's free space, since several
+ * senders may request room at the same time. If less than half of the buffer is free, it permits 0
+ * bytes.
  */
 #define PART 4u
-/* Limit of a reply: no real buffer is larger. */
+/* Maximum room that is taken from a reply. No real buffer is larger. */
 #define ROOM_MAX (1u << 28)
-/* Limit of the count of bytes to a silent receiver. */
+/*
+ * Maximum of the count of sent bytes, so that the count does not overflow while a receiver is
+ * silent.
+ */
 #define OUT_MAX (1u << 30)
 
 /* ---- the sender ---- */
@@ -24,7 +28,7 @@ static struct pace_receiver *set_of(struct pace *p, const struct path_addr *to, 
 	return p->receivers[at % PACE_SETS];
 }
 
-/* Returns the known receiver, or NULL. */
+/* Returns the table's entry for the receiver, or NULL. */
 static struct pace_receiver *find(struct pace *p, const struct path_addr *to, uint16_t port)
 {
 	struct pace_receiver *set = set_of(p, to, port);
@@ -76,9 +80,9 @@ static void begin_request(struct pace_receiver *r, struct endpoint *ep, const st
 }
 
 /*
- * Sends or repeats a request. A repeated request keeps its nonce: the reply proves that the
- * receiver has read all packets before the first transmission. Of two requests, the second is
- * repeated, since its reply proves more.
+ * Sends or repeats a request. A repeated request keeps its nonce, so that any reply proves that the
+ * receiver has read all packets before the first transmission of the request. If there are two
+ * requests, repeats the second, whose reply covers more packets.
  */
 static void ask(struct pace_receiver *r, struct endpoint *ep, const struct path_addr *to)
 {
@@ -90,7 +94,7 @@ static void ask(struct pace_receiver *r, struct endpoint *ep, const struct path_
 		begin_request(r, ep, to, &r->request[0]);
 }
 
-/* Sends a request when all permitted bytes are under way. */
+/* Sends a request after all permitted bytes were sent. */
 static void ask_at_end(struct pace_receiver *r, struct endpoint *ep, const struct path_addr *to)
 {
 	if (r->state != PACE_SILENT && r->request[0].nonce && r->request[0].behind &&
@@ -105,7 +109,7 @@ uint32_t pace_room(struct conn *c, struct pace *p, struct endpoint *ep, const st
 {
 	struct pace_receiver *r;
 
-	/* No member of a group can answer for all. */
+	/* A multicast group has no limit, since no member can answer for all members. */
 	if (ip_addr_is_multicast(&to->remote))
 		return PACE_ANY;
 	r = get(p, to, port);
@@ -140,7 +144,7 @@ void pace_sent(struct pace *p, struct endpoint *ep, const struct path_addr *to, 
 	r->out = sum(r->out, cost);
 	for (unsigned int i = 0; i < PACE_REQUESTS; i++)
 		r->request[i].behind = sum(r->request[i].behind, cost);
-	/* The answer should arrive before all permitted bytes have left. */
+	/* Send a request early, so that the answer arrives before all permitted bytes are sent. */
 	if (r->out >= r->room / 2)
 		ask(r, ep, to);
 }
@@ -156,7 +160,7 @@ void pace_told(struct pace *p, const struct conn *c, const struct path_addr *fro
 	if (!r || i == PACE_REQUESTS || !reply->nonce)
 		return;
 	r->out = r->request[i].behind;
-	/* Older requests need no answer any more. */
+	/* Drop the older requests, which need no answer now. */
 	r->request[0] = i ? (struct pace_request){ 0 } : r->request[1];
 	r->request[1] = (struct pace_request){ 0 };
 	r->room = reply->room < ROOM_MAX ? reply->room : ROOM_MAX;

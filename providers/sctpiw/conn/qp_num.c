@@ -13,7 +13,10 @@
 #include "util/sockaddr.h"
 
 #define BLOCK 256
-/* Numbers that stay free in a block: a number is reused only after this many others. */
+/*
+ * Number of QP numbers in a block that stay free. So at least this many other numbers are used
+ * before a number is used again.
+ */
 #define BLOCK_FREE 64
 
 struct qp_block {
@@ -41,7 +44,7 @@ void qp_num_table_free(struct conn *c)
 	}
 }
 
-/* Binds any port, for both families. The host may lack IPv6. */
+/* Binds any port for IPv6 and IPv4, or only for IPv4 if the host lacks IPv6. */
 static int bind_port(struct conn *c, struct endpoint **ep)
 {
 	struct sockaddr_storage any;
@@ -69,9 +72,12 @@ static int block_new(struct conn *c, struct qp_block **out)
 		return ret;
 	}
 	b->ep->block = b;
-	/* The multicast number belongs to no QP, even if the system assigns its port. */
+	/* Reserve the multicast QP number if it is in this block: it belongs to no QP. */
 	b->used[IW_MCAST_QPN % BLOCK] = b->ep->bound.port == MULTICAST_PORT;
-	/* The port may have been another process's just before, so the first number is random. */
+	/*
+	 * Begin with a random number: a process that had the port shortly before may have used the
+	 * first numbers.
+	 */
 	b->next = (uint8_t)random_u32(c->random);
 	list_add(&c->qp_nums.blocks, &b->node);
 	*out = b;

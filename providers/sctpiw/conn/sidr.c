@@ -15,17 +15,18 @@
 #include "util/sockaddr.h"
 #include "wire/sidr.h"
 
-/* The client's pauses between requests double from the first to the last. */
+/*
+ * The client's pause between requests: the initial value, and the maximum, since each request
+ * doubles the pause.
+ */
 #define WAIT_FIRST (NSEC_PER_SEC / 10)
 #define WAIT_LAST (2 * NSEC_PER_SEC)
-/*
- * Time after which the client gives up: without any answer, or without the application's decision.
- */
+/* Time after which the client gives up, if it gets no answer at all, or only a cookie. */
 #define SILENT_LIMIT (10 * NSEC_PER_SEC)
 #define DECISION_LIMIT (30 * NSEC_PER_SEC)
-/* A cookie is valid in the period of its creation, and in the next. */
+/* A cookie is valid in the period in which it was created, and in the next period. */
 #define COOKIE_PERIOD (60 * NSEC_PER_SEC)
-/* Number and lifetime of kept answers. */
+/* Number and lifetime of the answers kept for repeated requests. */
 #define ANSWERS 64u
 #define ANSWER_LIFE DECISION_LIMIT
 
@@ -50,7 +51,7 @@ void sidr_fini(struct sidr *sidr)
 	sidr->answers = NULL;
 }
 
-/* An iWARP device offers no datagrams to programs, and only carriers can send them. */
+/* iWARP has no datagrams for programs, and the kernel's SCTP cannot send them. */
 bool sidr_is_served(const struct conn *c)
 {
 	return config_is_ca(c->config) && c->carrier;
@@ -109,7 +110,10 @@ int sidr_connect(struct cm_id *id, const struct rnic_conn_param *param)
 	return 0;
 }
 
-/* Ends the request without a queue pair. status: status of the event, SIDR or -errno. */
+/*
+ * Ends the client's request without success. status: status of the event, from the peer's reply, or
+ * -errno.
+ */
 static void fail(struct cm_id *id, int status, const struct wire_sidr *s)
 {
 	list_del(&id->sidr.node);
@@ -117,7 +121,7 @@ static void fail(struct cm_id *id, int status, const struct wire_sidr *s)
 	cm_post_datagram(id, CM_EVENT_UNREACHABLE, status, s);
 }
 
-/* Returns the client with this request id, if it sent the request from ep, or NULL. */
+/* Returns the client that sent the request with this id from ep, or NULL. */
 static struct cm_id *asking(const struct endpoint *ep, uint64_t request_id)
 {
 	struct cm_id *id = cm_id_here(ep->conn, (uint32_t)(request_id >> 32));
@@ -129,8 +133,9 @@ static struct cm_id *asking(const struct endpoint *ep, uint64_t request_id)
 }
 
 /*
- * A second challenge is answered only with the next request, so that nobody controls the rate of
- * requests. A cookie of 0 is invalid: after it, the next challenge would count as the first again.
+ * Handles a cookie from the server. Answers the first cookie at once, but a later cookie only with
+ * the next request, so that no host controls the rate of requests. Ignores a cookie of 0, since
+ * rq->cookie is 0 before the first cookie.
  */
 static void challenged(struct cm_id *id, uint64_t cookie)
 {
@@ -174,7 +179,10 @@ void sidr_refused(struct endpoint *ep, const uint8_t *quoted, size_t len)
 	const uint8_t *chunk = quoted + WIRE_SCTP_COMMON_LEN;
 	struct cm_id *id;
 
-	/* The quote must include the whole request id, which only hosts on the path have seen. */
+	/*
+	 * The quote must include the whole request id, which proves that the sender of the error is
+	 * on the path.
+	 */
 	if (len < WIRE_SCTP_COMMON_LEN + WIRE_DATAGRAM_LEN + 8 || !wire_is_datagram(quoted, len) ||
 	    chunk[5] != WIRE_DATAGRAM_SIDR_REQUEST)
 		return;
@@ -239,7 +247,10 @@ static uint64_t cookie_of(struct conn *c, const struct path_addr *from, uint16_t
 	return get_be64(out);
 }
 
-/* True if the request has a cookie that was sent to its source. Otherwise sends a cookie. */
+/*
+ * True if the request contains a cookie that was sent to its source address. Otherwise, sends a
+ * cookie.
+ */
 static bool is_proven(struct endpoint *ep, const struct path_addr *from, uint16_t port,
 		      const struct wire_sidr *s)
 {
@@ -263,7 +274,9 @@ static bool is_proven(struct endpoint *ep, const struct path_addr *from, uint16_
 
 /* ---- the server's answers ---- */
 
-/* Repeats the answer if the request was answered before. Returns false if not. */
+/*
+ * Sends the kept answer again if the request was answered before. Returns false if there is none.
+ */
 static bool answer_again(struct endpoint *ep, const struct path_addr *from, uint16_t port,
 			 uint64_t request_id)
 {
@@ -282,7 +295,10 @@ static bool answer_again(struct endpoint *ep, const struct path_addr *from, uint
 	return false;
 }
 
-/* Keeps the answer for repeated requests. When out of memory, the application gets those again. */
+/*
+ * Keeps the answer for repeated requests. If memory runs out, a repeated request becomes a new
+ * request to the application.
+ */
 static void keep_answer(const struct cm_id *id, const uint8_t *chunk, size_t len)
 {
 	struct sidr *sidr = &id->conn->sidr;
@@ -374,7 +390,7 @@ static bool is_asked(const struct endpoint *ep, const struct path_addr *from, ui
 	return false;
 }
 
-/* Makes the id of a request, and posts the event to the listener. */
+/* Creates an id for the request, and posts CONNECT_REQUEST on the listener. */
 static void new_request(struct endpoint *ep, const struct path_addr *from, uint16_t port,
 			const struct wire_sidr *s)
 {
@@ -394,8 +410,8 @@ static void new_request(struct endpoint *ep, const struct path_addr *from, uint1
 }
 
 /*
- * Refuses the client at once, except during the grace for a late listener: then the client repeats
- * its request.
+ * Refuses the request, or ignores it while the program may still begin to listen
+ * (cm_grant_grace()). The client repeats an ignored request.
  */
 static void nobody_listens(struct endpoint *ep, const struct path_addr *from, uint16_t port,
 			   uint64_t request_id)

@@ -8,14 +8,16 @@
 #include "util/alloc.h"
 
 #define STREAMS 65536
-/* Bytes of a message. It is copied twice, so it should fit the cache. Others wait for the lock. */
+/*
+ * Maximum length of a message in bytes. Each message is copied twice, so it should fit the cache.
+ */
 #define MESSAGE 16384
 #define MESSAGES_AT_ONCE 32
 
 struct to_self {
 	struct iw_assoc *iw;
-	bool rung;	  /* the sessions have messages */
-	uint32_t arrived; /* messages */
+	bool rung;	  /* the sessions have messages to send */
+	uint32_t arrived; /* number of received messages */
 	uint8_t message[MESSAGE];
 };
 
@@ -31,7 +33,7 @@ static uint32_t arrived(void *llp)
 
 struct iw_assoc *to_self_assoc(struct conn *c)
 {
-	/* Without acked(): pulled messages have arrived. */
+	/* Without acked(), iwarp regards pulled messages as received. */
 	static const struct iw_llp_ops ops = { .doorbell = doorbell, .placed = arrived };
 	struct to_self *t = c->to_self;
 
@@ -74,14 +76,14 @@ void to_self_output(struct conn *c)
 		size_t len = iw_assoc_pull(t->iw, t->message, sizeof(t->message), &msg);
 
 		t->rung = msg.more;
-		/* Cannot fail: local messages conform to the rules of the association. */
+		/* iw_assoc_receive() cannot fail, since iwarp itself made the message. */
 		if (len) {
 			iw_assoc_receive(t->iw, msg.sid, msg.ppid, t->message, len);
 			t->arrived++;
 		}
 		/*
-		 * A receipt that is due comes with one of the next messages, or is not due any
-		 * more.
+		 * If a session owes a receipt, a later message carries it, and this call is
+		 * repeated after that message.
 		 */
 		if (!iw_assoc_owes_receipt(t->iw))
 			iw_assoc_placed(t->iw);

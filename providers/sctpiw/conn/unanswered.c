@@ -77,7 +77,7 @@ void unanswered_up(struct conn_assoc *a)
 {
 	struct conn_unanswered *u = &a->ep->conn->unanswered;
 
-	/* If the peer disappears later, that is worth a new line. */
+	/* Log a new line if the peer disappears later. */
 	if (u->told_port == a->attempt.port && ip_addr_equal(&u->told, &a->attempt.to.remote))
 		u->told_port = 0;
 	list_del(&a->attempt.node);
@@ -107,7 +107,10 @@ static struct transport_attempt state_of(const struct conn_assoc *a)
 	return state;
 }
 
-/* QPs connected out of band have their own timer (oob.c): perhaps nothing waits for them yet. */
+/*
+ * Logs that rdma_connect() waits. QPs connected out of band have their own timer (oob.c), since
+ * their log line depends on waiting WRs.
+ */
 static void tell_silence(struct conn_assoc *a)
 {
 	const struct path_addr *to = &a->attempt.to;
@@ -152,7 +155,7 @@ void unanswered_timers(struct conn *c)
 
 /* ---- refusals ---- */
 
-/* Logs that the peer has another llp, as its reason states. */
+/* Logs the value of the peer's setting llp, from the reason in its refusal. */
 static void tell_llp(struct conn_assoc *a, const char *peer, const char *theirs)
 {
 	struct conn *c = a->ep->conn;
@@ -165,7 +168,7 @@ static void tell_llp(struct conn_assoc *a, const char *peer, const char *theirs)
 		strstr(theirs, "UDP port") ? ", or this one with that encap-port" : "");
 }
 
-/* Logs that no process has the UDP port of the setting encap-port. */
+/* Logs that no process has the peer's UDP port, which the setting encap-port determines. */
 static void tell_encap_port(struct conn_assoc *a, const char *peer)
 {
 	unsigned int port = a->attempt.to.udp_port;
@@ -178,7 +181,8 @@ static void tell_encap_port(struct conn_assoc *a, const char *peer)
 }
 
 /*
- * Logs a refusal as from a TCP port without a listener. Often the server runs without the device.
+ * Logs that no program has the peer's port. A frequent cause is a server that was started without
+ * sctpiw.
  */
 static void tell_nobody(struct conn_assoc *a, const char *peer)
 {
@@ -187,7 +191,7 @@ static void tell_nobody(struct conn_assoc *a, const char *peer)
 			peer);
 }
 
-/* Logs that the peer's host accepts no SCTP without UDP. */
+/* Logs that the peer's host does not accept SCTP on raw IP. */
 static void tell_no_sctp(struct conn_assoc *a, const char *peer)
 {
 	struct conn *c = a->ep->conn;

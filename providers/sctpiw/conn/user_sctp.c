@@ -21,14 +21,14 @@
 
 _Static_assert(IW_VOID_LEN == SCTP_VOID_LEN, "what iwarp writes is what SCTP has room for");
 
-/* Batches of one association per turn. */
+/* Maximum number of batches that an association sends in one turn. */
 #define OUTPUT_TURN 8
 
 /* conn.transport_state */
 struct user_sctp {
 	struct sctp *sctp;
-	bool stirred;		/* this pass had an effect besides received datagrams */
-	unsigned int n_blocked; /* endpoints whose port is full */
+	bool stirred;		/* the pass had an effect other than receiving datagrams */
+	unsigned int n_blocked; /* number of endpoints with `blocked` */
 	struct sctp_rx rx;
 };
 
@@ -36,7 +36,7 @@ struct user_sctp {
 struct user_sctp_endpoint {
 	struct sctp_endpoint *sctp;
 	struct carrier_port *port;
-	/* The port was full: pending is sent first. */
+	/* The socket's send buffer is full; `pending` is sent before other batches. */
 	bool blocked;
 	struct sctp_batch pending;
 };
@@ -63,7 +63,7 @@ void user_sctp_set_port(struct endpoint *ep, struct carrier_port *port)
 
 /* ---- callbacks for SCTP ---- */
 
-/* Gives SCTP the next message of an association (struct sctp_user_ops). */
+/* Passes the next message of an association to SCTP (struct sctp_user_ops). */
 static size_t pull(void *user, uint8_t *buf, size_t room, struct sctp_msg *msg)
 {
 	struct conn_assoc *a = user;
@@ -87,7 +87,7 @@ static size_t pull(void *user, uint8_t *buf, size_t room, struct sctp_msg *msg)
 	return len;
 }
 
-/* True if sessions of the association owe a receipt. */
+/* True if a session of the association owes a receipt. */
 static bool receipt_due(void *user)
 {
 	const struct conn_assoc *a = user;
@@ -96,8 +96,8 @@ static bool receipt_due(void *user)
 }
 
 /*
- * Returns further local addresses. An endpoint bound to one address has none. Nor has a port whose
- * QPs use several: each pair needs its own association, but SCTP would allow only one for both.
+ * Writes the other local addresses; none if ep is bound to one. None either if QPs use several:
+ * each needs its own association, but multihomed SCTP would permit only one.
  */
 static unsigned int addresses(void *ctx, const struct path_addr *to, struct ip_addr *addr,
 			      unsigned int max)
@@ -109,7 +109,7 @@ static unsigned int addresses(void *ctx, const struct path_addr *to, struct ip_a
 	return ep->conn->ops->addresses(ep->conn, to, addr, max);
 }
 
-/* An endpoint bound to one address has no route from other addresses. */
+/* An endpoint bound to one address sends from no other address. */
 static bool source(void *ctx, const struct ip_addr *remote, struct ip_addr *local)
 {
 	const struct endpoint *ep = ctx;
@@ -126,7 +126,7 @@ static bool is_own(void *ctx, const struct ip_addr *addr)
 
 static int user_sctp_start(struct conn *c, struct config_error *why)
 {
-	/* A capture needs whole packets, without references. */
+	/* A capture needs whole packets, without references to memory. */
 	bool references = c->carrier->references && !*c->config->capture;
 	const struct sctp_user_ops user_ops = {
 		.pull = pull,
@@ -272,7 +272,7 @@ static void user_sctp_set_quiet(struct endpoint *ep, uint64_t until)
 	sctp_endpoint_set_quiet(endpoint_of(ep)->sctp, until);
 }
 
-/* An association has the pair of addresses it was opened for: all addresses may accept. */
+/* Accepts at all local addresses: an association uses only the address that got its INIT. */
 static int user_sctp_accept_at(struct endpoint *ep, const struct ip_addr *local)
 {
 	int ret = ep->dormant ? ep->conn->carrier->watch(ep) : 0;
@@ -314,7 +314,7 @@ void user_sctp_icmp(struct endpoint *ep, const struct carrier_error *err)
 
 /* ---- input ---- */
 
-/* Logs the further addresses that the peer may send to. */
+/* Logs the additional local addresses that the peer has learnt. */
 static void note_told(const struct conn_assoc *a)
 {
 	const struct sctp_assoc *sa = a->state;
@@ -333,7 +333,7 @@ static void note_told(const struct conn_assoc *a)
 			 a->ep->bound.port, all);
 }
 
-/* Starts the sessions of an association, if it has none. Returns false if it was aborted. */
+/* Calls conn_assoc_up() unless a->iw exists. Returns false if the association was aborted. */
 static bool up(struct conn_assoc *a)
 {
 	struct sctp_assoc *sa = a->state;
@@ -348,7 +348,7 @@ static bool up(struct conn_assoc *a)
 			     sctp_assoc_max_msg(sa));
 }
 
-/* Returns the association of this packet, or NULL if it was aborted when out of memory. */
+/* Returns the association of this packet, or NULL if it was aborted for lack of memory. */
 static struct conn_assoc *user_of(struct endpoint *ep, const struct sctp_rx *rx)
 {
 	struct conn_assoc *a = sctp_assoc_user(rx->assoc);
@@ -382,7 +382,7 @@ static void input_packet(struct endpoint *ep, const struct path_addr *from, cons
 		datagram_input(ep, from, packet, len);
 		return;
 	}
-	/* SCTP ignores packets to a group, and does not answer them (RFC 9260 8.4). */
+	/* SCTP ignores packets to a multicast group (RFC 9260 8.4). */
 	if (ep->bound.multicast)
 		return;
 	sctp_input(endpoint_of(ep)->sctp, from, packet, len, c->now, rx);
@@ -396,7 +396,7 @@ static void input_packet(struct endpoint *ep, const struct path_addr *from, cons
 	if (!rx->count && !rx->up && !rx->restart)
 		return;
 	a = user_of(ep, rx);
-	/* A closing association takes no session. A peer that still initiates uses a new one. */
+	/* A closing association gets no session. An Initiate needs a new association. */
 	if (!a || !a->iw || a->closing)
 		return;
 	for (unsigned int i = 0; i < rx->count; i++) {
@@ -407,7 +407,7 @@ static void input_packet(struct endpoint *ep, const struct path_addr *from, cons
 			return;
 		}
 	}
-	/* A receipt among the messages may report more placed data. */
+	/* A receipt among the messages may report that more data was placed. */
 	if (sctp_assoc_release_holds(rx->assoc))
 		iw_assoc_placed(a->iw);
 }
@@ -427,7 +427,7 @@ void user_sctp_input(struct endpoint *ep, const struct carrier_datagram *d)
 			      memory_order_relaxed);
 }
 
-/* Sends the pending batch of each endpoint that was full. */
+/* Sends the pending batch of each blocked endpoint. */
 static void retry_blocked(struct conn *c)
 {
 	list_for_each(node, &c->endpoints.open) {
@@ -503,7 +503,7 @@ static void count_out(struct conn *c, const struct sctp_batch *batch)
 	c->traffic.packets_out += (batch->len + batch->segment - 1) / batch->segment;
 }
 
-/* Sends a batch of sa. Returns false, and keeps the batch, if the port is full. */
+/* Sends a batch of sa. Returns false, and keeps the batch, if the send buffer is full. */
 static bool send_batch(struct endpoint *ep, struct sctp_assoc *sa, struct sctp_batch *batch)
 {
 	struct user_sctp_endpoint *ue = endpoint_of(ep);
@@ -530,7 +530,7 @@ static void output_assoc(struct conn *c, struct sctp_assoc *sa)
 	struct conn_assoc *a = sctp_assoc_user(sa);
 	struct sctp_batch batch;
 
-	/* retry_blocked() will ring its doorbell. */
+	/* retry_blocked() will call sctp_assoc_doorbell(). */
 	if (endpoint_of(ep)->blocked)
 		return;
 	if (a)
@@ -558,7 +558,7 @@ static bool user_sctp_output(struct conn *c)
 	while (sctp_output_ootb(sctp, &batch) > 0) {
 		struct endpoint *ep = sctp_endpoint_ctx(batch.endpoint);
 
-		/* Packets without an association are lost if the port is full. */
+		/* Packets without an association are dropped if the send buffer is full. */
 		if (!endpoint_of(ep)->blocked) {
 			count_out(c, &batch);
 			c->carrier->send(ep, &batch);
