@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* The passive side keeps no state until the cookie returns: the cookie carries all of it. */
+/*
+ * The passive side keeps no state between INIT ACK and COOKIE ECHO: the cookie contains all of it.
+ */
 #include "sctp/accept.h"
 
 #include "sctp/control.h"
@@ -7,17 +9,17 @@
 #include "sctp/mtu.h"
 #include "wire/sctp_init.h"
 
-/* Maximum time that a probe of the old path holds off a restarted peer, ns. */
+/* Maximum time by which a probe of the old path delays the restart of an association, ns. */
 #define RESTART_DOUBT (10 * NSEC_PER_SEC)
-#define REPORTS_MAX 256u /* bytes of unknown parameters that an INIT ACK reports */
+#define REPORTS_MAX 256u /* maximum bytes of unknown parameters in an INIT ACK */
 /*
- * Maximum length of an INIT ACK, in lengths of the INIT, as in RFC 9000 8.1 for QUIC. The source
- * address of the INIT may be forged.
+ * Maximum length of an INIT ACK, as a multiple of the INIT's length; RFC 9000 8.1 has the same
+ * limit for QUIC. The source address of the INIT may be forged, so the INIT ACK may go to a victim.
  */
 #define GROWTH_MAX 3u
-#define IP_HEADER 20u /* bytes of the shortest IP header */
+#define IP_HEADER 20u /* bytes of the shortest IPv4 header */
 
-/* Answers an INIT with an ABORT under its Initiate Tag (8.4). */
+/* Answers an INIT with an ABORT. tag is the Initiate Tag of the INIT (8.4). */
 static void refuse(struct sctp_in *in, uint32_t tag, uint16_t cause, const void *info, size_t len)
 {
 	const struct wire_sctp_common h = { in->h.dport, in->h.sport, tag };
@@ -25,7 +27,10 @@ static void refuse(struct sctp_in *in, uint32_t tag, uint16_t cause, const void 
 	sctp_ootb_chunk(in->ep, in->from, &h, WIRE_SCTP_ABORT, 0, cause, info, len);
 }
 
-/* True if the INIT gets an INIT ACK. If false, an ABORT was sent, unless the endpoint is quiet. */
+/*
+ * True if the INIT gets an INIT ACK. If false, an ABORT was sent, unless the endpoint drops INITs
+ * for now (quiet_until).
+ */
 static bool acceptable(struct sctp_in *in, const struct wire_sctp_init *init)
 {
 	uint8_t info[6];
@@ -55,9 +60,9 @@ static bool acceptable(struct sctp_in *in, const struct wire_sctp_init *init)
 }
 
 /*
- * Returns an address that the INIT would add to the association, or NULL: its source, or one that
- * it lists. An address that only the peer has named counts as unknown. It may be another host's,
- * which must not restart the association.
+ * Returns an address that the INIT would add to the association, or NULL. The address is the source
+ * of the INIT, or an address in its list. An address that only the peer has named counts as
+ * unknown. It may belong to another host, which must not be able to restart the association.
  */
 static const struct ip_addr *added_address(const struct sctp_in *in,
 					   const struct wire_sctp_init *init)
@@ -73,8 +78,8 @@ static const struct ip_addr *added_address(const struct sctp_in *in,
 }
 
 /*
- * Answers an INIT that would restart the association and adds an address: an ABORT, since another
- * host could be taking over (5.2.1, 5.2.2).
+ * Answers an INIT that would restart the association and adds an address. The answer is an ABORT,
+ * since another host may try to take over the association (5.2.1, 5.2.2).
  */
 static void refuse_address(struct sctp_in *in, uint32_t tag, const struct ip_addr *addr)
 {
@@ -88,7 +93,7 @@ static void refuse_address(struct sctp_in *in, uint32_t tag, const struct ip_add
 	refuse(in, tag, WIRE_SCTP_CAUSE_RESTART_ADDRESS, info, len);
 }
 
-/* The local data of an INIT ACK outside its fixed part. */
+/* Local data of an INIT ACK that struct wire_sctp_init does not contain. */
 struct told {
 	struct sctp_locals locals; /* other local addresses */
 	struct sctp_auth_random random;
@@ -121,17 +126,18 @@ static void cookie_fill(struct sctp_in *in, const struct wire_sctp_init *init,
 	for (i = 0; i < init->addrs; i++)
 		if (!ip_addr_equal(&init->addr[i], &in->from->remote))
 			cookie->alt[cookie->alts++] = init->addr[i];
-	if (a && a->state != SCTP_COOKIE_WAIT) { /* 5.2.2 */
+	if (a && a->state != SCTP_COOKIE_WAIT) { /* collision (5.2.2) */
 		cookie->local_tie = a->setup.local_tie;
 		cookie->peer_tie = a->setup.peer_tie;
 	}
 }
 
 /*
- * Returns the destination of the INIT ACK, normally the source of the INIT. But an INIT ACK that
- * repeats the local INIT must not go to a host that only claims to be the peer (5.2.1). It goes to
- * the address that the user has named, so that the cookie belongs to the host there. It may also go
- * to known addresses of the peer, as the local INIT does.
+ * Returns the destination of the INIT ACK: normally the source of the INIT. In a collision, the
+ * INIT ACK repeats the local INIT, and must not go to a host that only claims to be the peer
+ * (5.2.1). The INIT ACK then goes to the address that the user has named, so that only the host
+ * there gets the cookie. If the source of the INIT is a known address of the peer, which may get
+ * the local INIT too, the INIT ACK goes there.
  */
 static const struct path_addr *answer_to(const struct sctp_in *in)
 {
@@ -142,7 +148,10 @@ static const struct path_addr *answer_to(const struct sctp_in *in)
 	return elsewhere ? &in->a->path->addr : in->from;
 }
 
-/* Offers ASCONF to a peer that supports it and requires no other authenticated chunks. */
+/*
+ * Offers ASCONF in the INIT ACK, if the peer supports ASCONF and requires no other authenticated
+ * chunks.
+ */
 static void offer(struct sctp_in *in, const struct wire_sctp_init *init, struct told *told,
 		  struct wire_sctp_init *answer)
 {
@@ -152,7 +161,7 @@ static void offer(struct sctp_in *in, const struct wire_sctp_init *init, struct 
 	if (!in->s->config.asconf || sctp_auth_offer(init) != SCTP_AUTH_GOOD ||
 	    (crossed && a->setup.plain))
 		return;
-	if (crossed) /* repeated like the tag (RFC 4895 6.1) */
+	if (crossed) /* collision: same random bytes as in the local INIT (RFC 4895 6.1) */
 		told->random = a->setup.random;
 	else
 		sctp_auth_random(in->s->random, &told->random);
@@ -166,10 +175,11 @@ static struct wire_sctp_init init_ack(struct sctp_in *in, const struct wire_sctp
 	const struct sctp_assoc *a = in->a;
 	struct wire_sctp_init answer = { .adaptation = in->s->config.adaptation };
 
-	if (init->receipts.version) /* only to peers with receipts */
+	if (init->receipts.version) /* only for peers with receipts */
 		answer.receipts = in->s->config.receipts;
 
-	if (a && sctp_in_states(a, SCTP_STATES_SETUP)) { /* repeats the local INIT (5.2.1) */
+	/* collision: repeats the local INIT (5.2.1) */
+	if (a && sctp_in_states(a, SCTP_STATES_SETUP)) {
 		answer.tag = a->local_tag;
 		answer.tsn = a->setup.init_tsn;
 		answer.a_rwnd = a->setup.init_rwnd;
@@ -185,7 +195,10 @@ static struct wire_sctp_init init_ack(struct sctp_in *in, const struct wire_sctp
 	}
 	sctp_locals_tell(&told->locals, &answer);
 	offer(in, init, told, &answer);
-	/* As many streams each way (RFC 5043 8), and no more pairs than the peer can use. */
+	/*
+	 * Offer the same number of streams in each direction (RFC 5043 8), and no more than the
+	 * peer supports.
+	 */
 	answer.os = init->os < init->mis ? init->os : init->mis;
 	if (answer.os > in->s->config.streams)
 		answer.os = in->s->config.streams;
@@ -193,7 +206,7 @@ static struct wire_sctp_init init_ack(struct sctp_in *in, const struct wire_sctp
 	return answer;
 }
 
-/* Writes the local parameters of the INIT ACK, with the cookie. Returns their length in bytes. */
+/* Writes the parameters of the INIT ACK, and the cookie. Returns their length in bytes. */
 static size_t put_init_ack(struct sctp_in *in, const struct wire_sctp_init *init,
 			   const struct wire_sctp_init *answer, const struct told *told, uint8_t *p)
 {
@@ -207,7 +220,10 @@ static size_t put_init_ack(struct sctp_in *in, const struct wire_sctp_init *init
 	return len + wire_sctp_param_put(p + len, WIRE_SCTP_PARAM_COOKIE, raw, cookie_len);
 }
 
-/* Drops local addresses from the end, until their parameters have n bytes or none is left. */
+/*
+ * Removes local addresses, the last ones first, until their parameters are n bytes shorter, or no
+ * address is left.
+ */
 static void leave_out(struct sctp_locals *l, size_t n)
 {
 	size_t saved = 0;
@@ -240,7 +256,9 @@ static void send_init_ack(struct sctp_in *in, const struct wire_sctp_init *init)
 	}
 	plain = len;
 	end = len;
-	/* Report unknown parameters, in an answer not much larger than the INIT (12.4). */
+	/*
+	 * Report unknown parameters. The answer must not become much longer than the INIT (12.4).
+	 */
 	for (i = 0; i < init->reports && len - plain < REPORTS_MAX; i++) {
 		if (init->report[i].len <= REPORTS_MAX) {
 			end = len + 4 + init->report[i].len;
@@ -248,7 +266,7 @@ static void send_init_ack(struct sctp_in *in, const struct wire_sctp_init *init)
 						   init->report[i].raw, init->report[i].len);
 		}
 	}
-	/* The chunk's length excludes the padding of the last parameter (3.2.1). */
+	/* The chunk's length must exclude the padding of the last parameter (3.2.1). */
 	wire_sctp_chunk_put(p, WIRE_SCTP_INIT_ACK, 0, end);
 	ootb->len = (uint16_t)(WIRE_SCTP_COMMON_LEN + len);
 	sctp_ootb_seal(ootb);
@@ -263,7 +281,7 @@ void sctp_accept_init(struct sctp_in *in, const struct wire_sctp_chunk *c)
 	if (!wire_sctp_init_get(c, &init) || !init.tag ||
 	    !sctp_ootb_may_answer(in, &answer_to(in)->remote))
 		return;
-	if (a && a->state == SCTP_SHUTDOWN_ACK_SENT) { /* SHUTDOWN COMPLETE was lost (9.2) */
+	if (a && a->state == SCTP_SHUTDOWN_ACK_SENT) { /* the SHUTDOWN COMPLETE was lost (9.2) */
 		a->pending |= SCTP_PEND_SHUTDOWN_ACK;
 		sctp_assoc_ready(a);
 		return;
@@ -272,7 +290,10 @@ void sctp_accept_init(struct sctp_in *in, const struct wire_sctp_chunk *c)
 		return;
 	added = a && a->state != SCTP_COOKIE_WAIT ? added_address(in, &init) : NULL;
 	if (added) {
-		/* A late INIT belongs to the association, which an ABORT with its tag would end. */
+		/*
+		 * An INIT with the peer's tag is a late INIT of this association. Send no ABORT
+		 * with this tag: it would end the association at the peer.
+		 */
 		if (init.tag != a->peer_tag)
 			refuse_address(in, init.tag, added);
 		return;
@@ -290,20 +311,21 @@ void sctp_accept_refuse(struct sctp_in *in, const struct wire_sctp_chunk *c)
 		refuse(in, init.tag, 0, NULL, 0);
 }
 
-/* Stores the cookie's data of both sides. */
+/* Stores the data of both sides from the cookie. */
 static void adopt(struct sctp_assoc *a, const struct path_addr *from, const struct sctp_cookie *c,
 		  uint64_t now)
 {
 	a->local_tag = c->local_tag;
 	a->setup.init_tsn = c->local_tsn;
-	a->setup.local = c->addr.local; /* the COOKIE ECHO may have come to another address */
+	a->setup.local = c->addr.local; /* the COOKIE ECHO may have arrived at another address */
 	sctp_tx_start(a, c->local_tsn);
 	sctp_handshake_peer(a, c->peer_tag, c->peer_tsn, c->peer_rwnd, c->peer_os, c->peer_mis);
 	sctp_receipts_agree(a, &c->receipts);
 	a->auth = c->auth;
 	/*
-	 * The peer knows as many local addresses as the INIT ACK had room for. If they have changed
-	 * since, treat the peer as if it knew only one.
+	 * The peer knows the local addresses in the INIT ACK, which may have had room for only some
+	 * of them. If the addresses have changed since the INIT ACK, assume that the peer knows
+	 * only one.
 	 */
 	sctp_locals_ask(a->ep, &c->addr, &a->locals);
 	while (sctp_locals_digest(&a->locals) != c->told && a->locals.n)
@@ -311,12 +333,12 @@ static void adopt(struct sctp_assoc *a, const struct path_addr *from, const stru
 	sctp_paths_set(a, from, c->alt, c->alts, now);
 }
 
-/* Creates an association from the cookie. */
+/* Creates an association from the cookie. Returns false if the cookie was refused. */
 static bool create(struct sctp_in *in, const struct sctp_cookie *c)
 {
 	struct sctp_assoc *a;
 
-	if (!in->ep->accept) { /* closed since the INIT ACK */
+	if (!in->ep->accept) { /* the listener was closed after the INIT ACK */
 		refuse(in, c->peer_tag, 0, NULL, 0);
 		return false;
 	}
@@ -326,7 +348,10 @@ static bool create(struct sctp_in *in, const struct sctp_cookie *c)
 		return false;
 	}
 	adopt(a, in->from, c, in->now);
-	/* INIT ACK to COOKIE ECHO is a round trip, unless a retransmission took an RTO or more. */
+	/*
+	 * The time from INIT ACK to COOKIE ECHO is a round trip. If it is an RTO or longer, a
+	 * packet may have been retransmitted.
+	 */
 	if (in->now - c->created < in->s->config.rto_initial)
 		sctp_rtt_sample(&a->path->rtt, in->now - c->created);
 	sctp_handshake_up(a, in->now);
@@ -336,7 +361,7 @@ static bool create(struct sctp_in *in, const struct sctp_cookie *c)
 	return true;
 }
 
-/* Reports a stale cookie: the peer requests another one at once (5.2.6). */
+/* Reports a stale cookie: the peer then requests another cookie at once (5.2.6). */
 static void refuse_cookie(const struct sctp_in *in, const struct sctp_cookie *c)
 {
 	const struct wire_sctp_common h = { in->h.dport, in->h.sport, c->peer_tag };
@@ -347,9 +372,9 @@ static void refuse_cookie(const struct sctp_in *in, const struct sctp_cookie *c)
 }
 
 /*
- * True if the cookie and the local association belong to different associations of the peer. The
- * local INIT goes to several pairs of addresses if all are known to be the peer's. It may have
- * crossed the INITs of two associations of the peer.
+ * True if the cookie belongs to another association of the peer than a. The local INIT goes to
+ * several pairs of addresses if all of them are known to be the peer's. So it may cross the INITs
+ * of two associations of the peer.
  */
 static bool is_of_another(const struct sctp_assoc *a, const struct sctp_cookie *c)
 {
@@ -357,7 +382,7 @@ static bool is_of_another(const struct sctp_assoc *a, const struct sctp_cookie *
 	       !sctp_locals_is_pair(a, &c->addr);
 }
 
-/* Actions B and D of 5.2.4: the peer's cookie completes the local handshake, or came again. */
+/* Actions B and D of 5.2.4. The peer's cookie completes the local handshake, or has come again. */
 static bool complete(struct sctp_in *in, const struct sctp_cookie *c)
 {
 	struct sctp_assoc *a = in->a;
@@ -367,14 +392,14 @@ static bool complete(struct sctp_in *in, const struct sctp_cookie *c)
 		refuse_cookie(in, c);
 		return false;
 	}
-	if (c->peer_tag != a->peer_tag) { /* B */
+	if (c->peer_tag != a->peer_tag) { /* action B */
 		if (!setup && (a->rx.map.highest != a->setup.peer_init_tsn - 1 ||
 			       a->rx.map.cum != a->rx.map.highest))
-			return false; /* data came under the old tag: not the same peer */
+			return false; /* DATA came with the old tag: this is another peer */
 		sctp_handshake_peer(a, c->peer_tag, c->peer_tsn, c->peer_rwnd, c->peer_os,
 				    c->peer_mis);
 		a->auth = c->auth;
-		if (setup) /* else the user already knows the agreement */
+		if (setup) /* otherwise the user already uses the earlier agreement */
 			sctp_receipts_agree(a, &c->receipts);
 		sctp_paths_set(a, &c->addr, c->alt, c->alts, in->now);
 		a->path->primary = true;
@@ -396,9 +421,10 @@ static bool complete(struct sctp_in *in, const struct sctp_cookie *c)
 }
 
 /*
- * True if the restart may be another host: two hosts with equal SCTP ports behind one NAT look like
- * one that restarts. If the cookie comes from another UDP port than the association's, the old path
- * is probed first. The next COOKIE ECHO, sent by T1-cookie, finds the answer.
+ * True if the restart may come from another host. Two hosts behind one NAT, with equal SCTP ports,
+ * look like one host that restarts. If the cookie comes from another UDP port than the
+ * association's, the old path is probed first. The result is used for the next COOKIE ECHO, which
+ * the peer sends after T1-cookie.
  */
 static bool restart_is_doubtful(struct sctp_in *in)
 {
@@ -417,7 +443,7 @@ static bool restart_is_doubtful(struct sctp_in *in)
 	return true;
 }
 
-/* Drops the state of a peer that is gone, and resets the modules. */
+/* Drops the state that belongs to the peer before its restart. */
 static void forget_peer(struct sctp_assoc *a, const struct path_addr *from)
 {
 	uint32_t local_tie = sctp_assoc_new_tag(a->s);
@@ -437,7 +463,7 @@ static void forget_peer(struct sctp_assoc *a, const struct path_addr *from)
 	a->closing = (struct sctp_closing){ 0 };
 }
 
-/* Action A of 5.2.4: the peer restarted. */
+/* Action A of 5.2.4: the peer has restarted. */
 static bool restart(struct sctp_in *in, const struct sctp_cookie *c)
 {
 	struct sctp_assoc *a = in->a;
@@ -458,7 +484,10 @@ static bool restart(struct sctp_in *in, const struct sctp_cookie *c)
 	return true;
 }
 
-/* Handles a cookie for an existing association: Table 12 of 5.2.4. */
+/*
+ * Handles a cookie for an existing association, by Table 12 of 5.2.4. Returns true if the
+ * association accepts the packet.
+ */
 static bool meets(struct sctp_in *in, const struct sctp_cookie *c)
 {
 	const struct sctp_assoc *a = in->a;
@@ -470,30 +499,33 @@ static bool meets(struct sctp_in *in, const struct sctp_cookie *c)
 	if (!peer && c->local_tie == a->setup.local_tie && c->peer_tie == a->setup.peer_tie &&
 	    !sctp_in_states(a, SCTP_STATES_SETUP))
 		return restart(in, c);
-	return false; /* action C, and cases outside the table */
+	return false; /* action C, and cases that the table does not have */
 }
 
-/* True if the cookie's INIT met no association, and the cookie has neither tag of a. */
+/* True if no association existed for the cookie's INIT, and the cookie has neither tag of a. */
 static bool met_none(const struct sctp_assoc *a, const struct sctp_cookie *c)
 {
 	return !c->local_tie && c->local_tag != a->local_tag && c->peer_tag != a->peer_tag;
 }
 
-/* Returns the association that began after the cookie's INIT, between its addresses, or NULL. */
+/*
+ * Returns the association between the addresses of the cookie's INIT, if it was created after that
+ * INIT. Otherwise returns NULL.
+ */
 static struct sctp_assoc *overtaken_by(const struct sctp_in *in, const struct sctp_cookie *c)
 {
 	struct sctp_assoc *a = NULL;
 
-	if (c->receipts.version) /* other peers have one association, whatever the addresses */
+	if (c->receipts.version) /* a peer without receipts has one association for all addresses */
 		a = sctp_assoc_find(in->ep, &c->addr, in->h.sport, 0);
 	return a && sctp_locals_is_pair(a, &c->addr) ? a : NULL;
 }
 
 /*
- * Finds the association for the cookie by all addresses of its INIT (5.1.2), or returns NULL. An
- * INIT that met no association may have requested another one than the address leads to now.
- * Moreover, the address may be the peer's only by its own claim. The COOKIE ECHO may have come by
- * other addresses than the INIT.
+ * Finds the association for the cookie by all addresses of its INIT (5.1.2), or returns NULL. If no
+ * association existed for the INIT, the INIT may have requested another association than the one
+ * that the address leads to now. Moreover, the peer may only claim to have the address. The COOKIE
+ * ECHO may have come from and to other addresses than the INIT.
  */
 static struct sctp_assoc *find(const struct sctp_in *in, const struct sctp_cookie *c)
 {
@@ -511,9 +543,9 @@ static struct sctp_assoc *find(const struct sctp_in *in, const struct sctp_cooki
 }
 
 /*
- * True if the cookie comes from a valid address: the source of its INIT, where the INIT ACK went.
- * In a collision the INIT ACK may have gone elsewhere (see answer_to()). Such a cookie is valid
- * from any address in its INIT.
+ * True if the cookie comes from a valid address: the source of its INIT, which got the INIT ACK. In
+ * a collision, the INIT ACK may have gone to another address (see answer_to()). The cookie is then
+ * valid from all addresses in its INIT.
  */
 static bool comes_from_there(const struct sctp_in *in, const struct sctp_cookie *c)
 {

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Requests about local addresses. The peer must know the local addresses that may be announced to
- * it, and no others. Addresses that the peer does not know are added. A lost address is deleted
- * with the next addition, or after GONE_TIME. Until then it may come back, as after an interface
- * was switched off and on. The address of the association's setup is deleted at once, since the
- * peer sends there. Another address replaces it: it becomes the primary one, and the association
- * belongs to the new pair of addresses (locals.h). Set Primary informs the peer, so that both sides
- * have the same pair. When the old address comes back, it gets its place again.
+ * Requests about local addresses. Their purpose: the peer knows all local addresses that may be
+ * announced to it, and no others. An address that the peer does not know is added. A lost address
+ * is deleted together with the next addition, or after GONE_TIME. Until then the address may come
+ * back, for example after an interface was switched off and on. Only the address of the
+ * association's setup is deleted at once, since the peer sends to this address. Another local
+ * address replaces it, and becomes the primary one. The association then belongs to the new pair of
+ * addresses (locals.h). Set Primary informs the peer, so that both sides have the same pair. When
+ * the old address comes back, it becomes the address of the setup again.
  *
- * Departure from RFC 5061 5.1 B2: silence ends the association (path.c), not a count of
- * retransmissions.
+ * Departure from RFC 5061 5.1 B2: the association ends after a time of silence (path.c), not after
+ * a number of retransmissions.
  */
 #include "sctp/asconf.h"
 
@@ -24,9 +25,9 @@
 #define GONE_TIME (10 * NSEC_PER_SEC)
 
 #define TOLD_MAX (SCTP_LOCALS_MAX + 1)
-#define STATES (SCTP_STATES_SEND | SCTP_STATES_RECEIVE) /* 5.1.1 C4 */
+#define STATES (SCTP_STATES_SEND | SCTP_STATES_RECEIVE) /* states for ASCONF (5.1.1 C4) */
 
-/* Collects the local addresses that the peer knows. */
+/* Collects the local addresses that the peer knows in t[]. Returns their number. */
 static unsigned int told(const struct sctp_assoc *a, struct ip_addr t[TOLD_MAX])
 {
 	unsigned int i, n = 0;
@@ -42,8 +43,8 @@ static unsigned int told(const struct sctp_assoc *a, struct ip_addr t[TOLD_MAX])
 /* ---- the request ---- */
 
 /*
- * Gets the source address of packets to the peer from the user, whether the peer knows it or not.
- * Returns false if there is none.
+ * Gets the present source address of packets to the peer from the user; the peer may not know this
+ * address. Returns false if there is none.
  */
 static bool find_way(const struct sctp_assoc *a, struct ip_addr *way)
 {
@@ -63,7 +64,10 @@ static bool find_way(const struct sctp_assoc *a, struct ip_addr *way)
 	return false;
 }
 
-/* Sorts the addresses that the peer knows: those still local come first. Returns their number. */
+/*
+ * Sorts the addresses t[] that the peer knows: addresses that this host still has come first.
+ * Returns the number of those addresses.
+ */
 static unsigned int sort(const struct sctp_assoc *a, struct ip_addr t[TOLD_MAX], unsigned int n,
 			 const struct ip_addr *way)
 {
@@ -87,8 +91,8 @@ static void add(struct sctp_asconf_request *r, const struct ip_addr *addr,
 }
 
 /*
- * Adds the addresses that the peer may know and does not. way is the present source address, or
- * NULL; it is needed if no address of t is local.
+ * Plans the additions: addresses that the peer may know, but does not know yet. way is the present
+ * source address, or NULL. way is added if the peer knows no address that this host still has.
  */
 static void plan_adds(const struct sctp_assoc *a, struct sctp_asconf_request *r,
 		      const struct ip_addr t[TOLD_MAX], unsigned int n, unsigned int live,
@@ -101,7 +105,7 @@ static void plan_adds(const struct sctp_assoc *a, struct sctp_asconf_request *r,
 	if (ip_addr_is_in(&a->setup.local, t, live))
 		to.local = a->setup.local;
 	sctp_locals_ask(a->ep, &to, &want);
-	if (!live && !most) /* gone addresses make room, and peers have room for one more */
+	if (!live && !most) /* lost addresses are deleted first; peers have room for one more */
 		most = 1;
 	if (!live && way)
 		add(r, way, t, n, most);
@@ -109,7 +113,10 @@ static void plan_adds(const struct sctp_assoc *a, struct sctp_asconf_request *r,
 		add(r, &want.addr[i], t, n, most);
 }
 
-/* True if gone addresses must be deleted now. soon: before GONE_TIME. Otherwise sets the timer. */
+/*
+ * True if lost addresses must be deleted now. soon: do not wait for GONE_TIME. If there is time
+ * left, starts the timer.
+ */
 static bool is_time(struct sctp_assoc *a, unsigned int gone, bool soon, uint64_t now)
 {
 	struct sctp_asconf *s = &a->asconf;
@@ -126,7 +133,7 @@ static bool is_time(struct sctp_assoc *a, unsigned int gone, bool soon, uint64_t
 	return false;
 }
 
-/* Fills in the next request. Returns false if there is nothing to request. */
+/* Fills in the next request. Returns false if no request is necessary. */
 static bool plan(struct sctp_assoc *a, struct sctp_asconf_request *r, uint64_t now)
 {
 	struct ip_addr t[TOLD_MAX], way;
@@ -137,7 +144,7 @@ static bool plan(struct sctp_assoc *a, struct sctp_asconf_request *r, uint64_t n
 	first_gone = ip_addr_is_in(&a->setup.local, &t[live], n - live);
 	plan_adds(a, r, t, n, live, has_way ? &way : NULL);
 	if (!live && !r->adds)
-		return false; /* no source address at all */
+		return false; /* no packet can leave */
 	if (is_time(a, n - live, r->adds || first_gone, now)) {
 		r->dels = n - live < SCTP_LOCALS_MAX ? n - live : SCTP_LOCALS_MAX;
 		memcpy(r->del, &t[live], r->dels * sizeof(t[0]));
@@ -157,7 +164,10 @@ static bool plan(struct sctp_assoc *a, struct sctp_asconf_request *r, uint64_t n
 	return r->adds || r->dels;
 }
 
-/* True if the peer is another host, and addresses mean the same to both. */
+/*
+ * True if requests are useful: the peer is another host, and the addresses mean the same for both
+ * hosts.
+ */
 static bool concerns(const struct sctp_assoc *a)
 {
 	const struct ip_addr *remote = &sctp_paths_primary(a)->addr.remote;
@@ -173,7 +183,10 @@ static void leave(struct sctp_assoc *a)
 	sctp_assoc_ready(a);
 }
 
-/* Requests changes from the peer, unless a request is outstanding or was refused. */
+/*
+ * Sends a request to the peer if one is necessary. Does nothing if a request is outstanding or was
+ * refused.
+ */
 static void consider(struct sctp_assoc *a, uint64_t now)
 {
 	struct sctp_asconf *s = &a->asconf;
@@ -183,7 +196,7 @@ static void consider(struct sctp_assoc *a, uint64_t now)
 	    !sctp_in_states(a, STATES) || !concerns(a) || !plan(a, &r, now))
 		return;
 	s->out = malloc(sizeof(*s->out));
-	if (!s->out) { /* as after a refusal */
+	if (!s->out) { /* treat as a refusal */
 		s->refused = true;
 		return;
 	}
@@ -205,7 +218,10 @@ void sctp_asconf_start(struct sctp_assoc *a, uint64_t now)
 {
 	if (!a->auth.hmac)
 		return;
-	/* Some addresses belong to a host and to no interface: no event reports their loss. */
+	/*
+	 * An address that belongs to the host but to no interface is excluded, since no event would
+	 * report its loss.
+	 */
 	a->asconf.settled = !ip_addr_is_zero(&a->setup.local) &&
 			    sctp_locals_is_ours(a, &a->setup.local);
 	a->asconf.origin = a->setup.local;
@@ -214,7 +230,10 @@ void sctp_asconf_start(struct sctp_assoc *a, uint64_t now)
 
 /* ---- sending ---- */
 
-/* True if the request may leave from there: a local address, not about to be deleted (F6). */
+/*
+ * True if the request may be sent from this address: it is local, and the request does not delete
+ * it (F6).
+ */
 static bool may_leave(const struct sctp_assoc *a, const struct sctp_asconf_request *r,
 		      const struct ip_addr *local)
 {
@@ -222,8 +241,9 @@ static bool may_leave(const struct sctp_assoc *a, const struct sctp_asconf_reque
 }
 
 /*
- * Chooses the source address, preferably one that the peer knows. The peer may know the added
- * addresses already, if its answer was lost.
+ * Chooses the source address of the request, preferably an address that the peer knows. The peer
+ * may know the added addresses already, if only its answer was lost. Returns false if there is no
+ * source address.
  */
 static bool choose_source(const struct sctp_assoc *a, const struct sctp_asconf_request *r,
 			  const struct sctp_path *path, struct ip_addr *source)
@@ -250,7 +270,10 @@ static bool choose_source(const struct sctp_assoc *a, const struct sctp_asconf_r
 	return has_way;
 }
 
-/* Returns the next path in turn that has a source address for the request (B4), or NULL. */
+/*
+ * Returns the next path in turn that has a source address for the request (B4), or NULL. Sets
+ * r->path and r->source.
+ */
 static struct sctp_path *choose_path(const struct sctp_assoc *a, struct sctp_asconf_request *r)
 {
 	unsigned int i, n = a->paths.others + 1;
@@ -335,7 +358,7 @@ void sctp_asconf_timeout(struct sctp_assoc *a, uint64_t now)
 		return;
 	}
 	r->hastened = false;
-	if (r->sent) { /* B1, B3, B4 */
+	if (r->sent) { /* actions B1, B3, B4 */
 		path = sctp_path_at(a, r->path % (a->paths.others + 1));
 		path->health.errors++;
 		sctp_rtt_backoff(&path->rtt);
@@ -373,7 +396,10 @@ enum result { UNTOLD, YES, NO };
 
 #define IDS_MAX (2 * SCTP_LOCALS_MAX + 1)
 
-/* Records why the peer has refused request i, counted from 0 (F3a, F3b). */
+/*
+ * Handles the refusal of request i, counted from 0. If the peer does not support such requests,
+ * records this (F3a, F3b).
+ */
 static void refused(struct sctp_asconf *s, unsigned int i,
 		    const struct wire_sctp_asconf_param *param)
 {
@@ -390,7 +416,7 @@ static void refused(struct sctp_asconf *s, unsigned int i,
 	}
 }
 
-/* Reads the results of all requests (A6 to A8). */
+/* Gets the results of all requests from the ASCONF-ACK (A6 to A8). */
 static void read_results(struct sctp_asconf *s, const struct wire_sctp_asconf *ack,
 			 enum result result[IDS_MAX])
 {
@@ -417,7 +443,7 @@ static void read_results(struct sctp_asconf *s, const struct wire_sctp_asconf *a
 	}
 }
 
-/* Records the local addresses that the peer knows now. */
+/* Updates the local addresses that the peer knows, after its answer. */
 static void take_over(struct sctp_assoc *a, const struct sctp_asconf_request *r,
 		      const enum result result[IDS_MAX])
 {
@@ -442,7 +468,10 @@ static void take_over(struct sctp_assoc *a, const struct sctp_asconf_request *r,
 		a->setup.local = l->addr[0];
 }
 
-/* Chooses the source addresses again. moved: packets on the path in use did not arrive any more. */
+/*
+ * Chooses the source addresses of all paths again. moved: the source address of the path in use was
+ * deleted, so packets on this path did not arrive any more.
+ */
 static void leave_anew(struct sctp_assoc *a, bool moved, uint64_t now)
 {
 	unsigned int i;
@@ -461,13 +490,13 @@ static void leave_anew(struct sctp_assoc *a, bool moved, uint64_t now)
 	sctp_paths_readdress(a, now);
 	if (!moved)
 		return;
-	/* T3 starts again, with an RTO that is not doubled. */
+	/* Start T3 again, with an RTO that is not doubled. */
 	a->path->rtt.backoff = 0;
 	sctp_recovery_timer_set(a, a->path, SCTP_TIMER_T3, TIME_NEVER);
 	sctp_paths_uprooted(a, now);
 }
 
-/* Ends the request. */
+/* Ends the request, and stops its timer. */
 static void drop(struct sctp_assoc *a)
 {
 	free(a->asconf.out);
@@ -488,7 +517,7 @@ void sctp_asconf_ack(struct sctp_in *in, const struct wire_sctp_chunk *c)
 	if (!wire_sctp_asconf_ack_get(c, &ack))
 		return;
 	if (!s->out || ack.serial != s->out->serial) {
-		if (!s->out && !serial32_lt(ack.serial, s->next)) /* F0 */
+		if (!s->out && !serial32_lt(ack.serial, s->next)) /* action F0 */
 			sctp_close_fail(a, WIRE_SCTP_CAUSE_ILLEGAL_ASCONF_ACK, NULL, 0, -EPROTO);
 		return;
 	}
@@ -496,7 +525,7 @@ void sctp_asconf_ack(struct sctp_in *in, const struct wire_sctp_chunk *c)
 	for (unsigned int i = 0; i < s->out->adds + s->out->dels; i++)
 		all &= result[i] == YES;
 	path = sctp_path_at(a, s->out->path % (a->paths.others + 1));
-	path->health.errors = 0; /* A5 */
+	path->health.errors = 0; /* action A5 */
 	take_over(a, s->out, result);
 	moved = ip_addr_is_in(&s->out->left, s->out->del, s->out->dels) &&
 		!sctp_locals_has(a, &s->out->left);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * An address that the peer adds may be another host's, like one in its INIT: paths.c limits the
- * packets to it. All added addresses together get one HEARTBEAT per RTO, so that a peer that adds
- * and deletes cannot flood other hosts.
+ * An address that the peer adds may belong to another host, as an address in an INIT may. paths.c
+ * limits the packets to such an address. Moreover, all added addresses together get one HEARTBEAT
+ * per RTO. Otherwise a peer could add and delete addresses to flood other hosts.
  */
 #include "sctp/asconf_in.h"
 
@@ -11,17 +11,21 @@
 
 #include "sctp/input.h"
 
-/* Longer requests are refused as a whole, so that all answers fit into a packet. */
+/*
+ * Maximum length of an ASCONF. A longer one is refused as a whole, so that all answers fit into a
+ * packet.
+ */
 #define REQUEST_MAX 400u
-#define ANSWER_MAX 1100u /* bytes of an ASCONF-ACK: a request of 8 bytes may have an answer of 20 */
+#define ANSWER_MAX 1100u /* bytes of an ASCONF-ACK: a request of 8 bytes may get an answer of 20 */
 
 /*
- * An answer has at most 20 bytes for 8 of a request. A longer answer belongs to another request,
- * and this one is a forged retransmission.
+ * Maximum length of an ASCONF-ACK, as a multiple of the ASCONF's length. An answer has at most 20
+ * bytes for each 8 bytes of the request. If the kept answer is longer, it belongs to another
+ * request, and this request is a forged retransmission.
  */
 #define GROWTH_MAX 3u
 
-/* Maximum ASCONFs of an unauthenticated packet whose addresses are looked up. */
+/* Maximum number of ASCONFs in an unauthenticated packet whose addresses are looked up. */
 #define LOOK_UPS_MAX 4u
 
 _Static_assert(WIRE_SCTP_COMMON_LEN + SCTP_AUTH_MAX + ANSWER_MAX <= SCTP_OOTB_LEN, "it fits");
@@ -30,10 +34,11 @@ _Static_assert(WIRE_SCTP_COMMON_LEN + SCTP_AUTH_MAX + ANSWER_MAX <= SCTP_OOTB_LE
 struct answer {
 	uint8_t p[ANSWER_MAX];
 	size_t len;
-	bool failed; /* an addition or deletion was refused, and so are later ones (F11) */
+	/* an addition or deletion was refused, so all later ones are refused, too (F11) */
+	bool failed;
 };
 
-/* Each of these performs a request. Returns 0, or the error cause. */
+/* The next functions perform one request each. They return 0, or an error cause. */
 
 static uint16_t add_path(struct sctp_in *in, const struct ip_addr *addr)
 {
@@ -44,7 +49,8 @@ static uint16_t add_path(struct sctp_in *in, const struct ip_addr *addr)
 
 	switch (sctp_paths_add(in->a, &to, ask_at)) {
 	case 0:
-		if (fresh) /* one per RTO (RFC 9260 5.4), however many the peer adds */
+		/* one HEARTBEAT per RTO (RFC 9260 5.4), for all addresses that the peer adds */
+		if (fresh)
 			s->claim_at = ask_at + sctp_rtt_rto(&in->a->path->rtt);
 		return 0;
 	case -ENOSPC:
@@ -54,7 +60,7 @@ static uint16_t add_path(struct sctp_in *in, const struct ip_addr *addr)
 	}
 }
 
-/* The wildcard: deletes all addresses but the packet's source (4.2.2). */
+/* Deletes all addresses except the packet's source. The wildcard address requests this (4.2.2). */
 static uint16_t remove_others(struct sctp_in *in)
 {
 	struct sctp_path *source = sctp_paths_find(in->a, &in->from->remote);
@@ -72,8 +78,9 @@ static uint16_t remove_others(struct sctp_in *in)
 }
 
 /*
- * True if the peer would have no confirmed address without this path: an unconfirmed one may belong
- * to another host. But a peer that replaces its only address sends the ASCONF from the new one.
+ * True if the peer would have no confirmed address without this path. Unconfirmed addresses do not
+ * count, since they may belong to another host. There is one exception: a peer that replaces its
+ * only address sends the ASCONF from the new, unconfirmed address.
  */
 static bool is_last(const struct sctp_in *in, const struct sctp_path *last)
 {
@@ -103,7 +110,7 @@ static uint16_t remove_path(struct sctp_in *in, const struct ip_addr *addr)
 	return 0;
 }
 
-/* Makes a path the primary one for the peer (5.4), used once it works and nothing is in flight. */
+/* Makes a path the primary path (5.4). It is used once it works and no DATA is in flight. */
 static uint16_t set_primary(struct sctp_in *in, const struct ip_addr *addr)
 {
 	struct sctp_path *path = sctp_paths_find(in->a, addr);
@@ -121,7 +128,10 @@ static void refuse(struct answer *answer, const struct wire_sctp_asconf_param *p
 						  param->raw, param->len);
 }
 
-/* Performs one request. Returns false if later ones must be skipped (RFC 9260 3.2.1). */
+/*
+ * Performs one request, and writes its answer. Returns false if all later requests must be skipped
+ * (RFC 9260 3.2.1).
+ */
 static bool obey(struct sctp_in *in, const struct wire_sctp_asconf_param *param,
 		 struct answer *answer)
 {
@@ -152,7 +162,7 @@ static bool obey(struct sctp_in *in, const struct wire_sctp_asconf_param *param,
 	return true;
 }
 
-/* Performs the requests of an ASCONF in order (5.2 V1), and writes the answer. */
+/* Performs the requests of an ASCONF in order (5.2 V1), and writes the ASCONF-ACK. */
 static void obey_all(struct sctp_in *in, const struct wire_sctp_asconf *asconf, size_t len,
 		     struct answer *answer)
 {
@@ -162,7 +172,8 @@ static void obey_all(struct sctp_in *in, const struct wire_sctp_asconf *asconf, 
 	answer->len = WIRE_SCTP_ASCONF_LEN;
 	answer->failed = false;
 	while (wire_sctp_asconf_next(&p, asconf->end, &param)) {
-		if (len > REQUEST_MAX) { /* requests after a failed one have failed (A7) */
+		/* one error is enough: all requests after a failed one have failed (A7) */
+		if (len > REQUEST_MAX) {
 			param.len = WIRE_SCTP_ASCONF_PARAM_LEN;
 			refuse(answer, &param, WIRE_SCTP_CAUSE_ASCONF_RESOURCE);
 			break;
@@ -174,7 +185,10 @@ static void obey_all(struct sctp_in *in, const struct wire_sctp_asconf *asconf, 
 	wire_sctp_chunk_put(answer->p, WIRE_SCTP_ASCONF_ACK, 0, answer->len);
 }
 
-/* Adds an ASCONF-ACK to the packet of answers to the source (E6), unless it is full (E7). */
+/*
+ * Adds an ASCONF-ACK to the packet of answers to the packet's source (E6). Drops the ASCONF-ACK if
+ * that packet is full (E7).
+ */
 static void reply(struct sctp_in *in, const uint8_t *ack, size_t len)
 {
 	const struct wire_sctp_common h = sctp_assoc_header(in->a);
@@ -206,7 +220,10 @@ void sctp_asconf_in(struct sctp_in *in, const struct wire_sctp_chunk *c)
 		return;
 	i = asconf.serial % SCTP_ASCONF_ACKS;
 	if (s->peer - asconf.serial < SCTP_ASCONF_ACKS && s->ack[i].p) {
-		/* The source address may be a victim's, which must not be flooded this way. */
+		/*
+		 * A long answer to a short request is not sent, since the source address may be a
+		 * victim's.
+		 */
 		if (s->ack[i].len <= GROWTH_MAX * c->len)
 			reply(in, s->ack[i].p, s->ack[i].len);
 		return;
@@ -214,7 +231,7 @@ void sctp_asconf_in(struct sctp_in *in, const struct wire_sctp_chunk *c)
 	if (asconf.serial != s->peer + 1)
 		return;
 	kept = malloc(ANSWER_MAX);
-	if (!kept) /* as if the ASCONF had been lost */
+	if (!kept) /* treat the ASCONF as lost */
 		return;
 	obey_all(in, &asconf, c->len, &answer);
 	in->path = sctp_paths_find(in->a, &in->from->remote);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Associations: their life, their lookup, and queries by the user. */
+/* Associations: creation and end, lookup, and queries by the user. */
 #include "sctp/assoc.h"
 
 #include <stdlib.h>
@@ -8,7 +8,10 @@
 #include "util/alloc.h"
 #include "util/trace.h"
 
-/* The finalizer of splitmix64. The peer chooses address and port, but not the seed. */
+/*
+ * Hash function: the finalizer of splitmix64. The peer chooses its address and port, but does not
+ * know the seed.
+ */
 static uint64_t mix(uint64_t x)
 {
 	x ^= x >> 30;
@@ -36,13 +39,14 @@ static bool is_tagged(const struct sctp_assoc *a, uint32_t tag)
 	return tag && (a->local_tag == tag || a->peer_tag == tag);
 }
 
-/* How well an association matches a packet or a request, from worst to best. */
+/* How well an association matches a packet or a request, from the worst to the best match. */
 enum fit {
 	FIT_NONE,
-	FIT_CLAIMED,   /* only the peer claims that it has the address */
-	FIT_PERHAPS,   /* the peer is there, and may have chosen that local address */
-	FIT_ADDRESSES, /* both addresses are those of the path */
-	FIT_PAIR,      /* and are the pair that the association belongs to (docs/wire.md) */
+	FIT_CLAIMED, /* the peer only claims to have the remote address */
+	/* the remote address is confirmed, and the peer may use that local address */
+	FIT_PERHAPS,
+	FIT_ADDRESSES, /* both addresses are the addresses of the path */
+	FIT_PAIR,      /* also, the association belongs to this pair of addresses (docs/wire.md) */
 	FIT_TAG,
 };
 
@@ -56,12 +60,13 @@ static enum fit fit_of(const struct sctp_assoc *a, const struct sctp_path *path,
 		return FIT_TAG;
 	pair.local = *sctp_locals_of(a, path);
 	locality = path_addr_locality(&pair, addr);
-	/* Until it is up, the peer may have chosen any announced local address. */
+	/* Until the association is up, the peer may have chosen any announced local address. */
 	if (!locality && sctp_in_states(a, SCTP_STATES_SETUP))
 		locality = sctp_locals_has(a, &addr->local);
 	if (!locality)
 		return FIT_NONE;
-	if (!path->confirmed) /* being in use proves nothing either (RFC 5061 5.3 F1) */
+	/* an unconfirmed address proves nothing, even in use (RFC 5061 5.3 F1) */
+	if (!path->confirmed)
 		return path == a->path ? FIT_NONE : FIT_CLAIMED;
 	if (locality < 2)
 		return FIT_PERHAPS;
@@ -93,7 +98,10 @@ struct sctp_assoc *sctp_assoc_find(struct sctp_endpoint *ep, const struct path_a
 			found = a;
 		}
 	}
-	/* If paths of associations cross, one uses an address that another one has listed. */
+	/*
+	 * An address that one association uses may be in the list of addresses of another
+	 * association.
+	 */
 	list_for_each(n, &ep->multihomed[port % SCTP_MULTIHOMED]) {
 		a = list_entry(n, struct sctp_assoc, paths.node);
 		for (i = 0; a->remote_port == port && i < a->paths.others; i++) {
@@ -121,7 +129,7 @@ struct sctp_assoc *sctp_assoc_find_listed(struct sctp_endpoint *ep, const struct
 		const struct path_addr addr = { .local = *local, .remote = remote[i] };
 		struct sctp_assoc *a = sctp_assoc_find(ep, &addr, port, 0);
 
-		/* An unconfirmed address is a mere claim (5.4). */
+		/* The peer only claims to have an unconfirmed address (5.4). */
 		if (a && sctp_paths_find(a, &remote[i])->confirmed)
 			return a;
 	}
@@ -168,7 +176,10 @@ void sctp_assoc_rehash(struct sctp_assoc *a)
 	list_add(bucket(a->s, a->ep, &a->path->addr.remote, a->remote_port), &a->hash_node);
 }
 
-/* Doubles the number of buckets. When out of memory, the chains grow instead. */
+/*
+ * Doubles the number of buckets. When out of memory, keeps the buckets, and their chains become
+ * longer.
+ */
 static void grow_buckets(struct sctp *s)
 {
 	size_t old_count = s->table.bucket_count;
@@ -239,7 +250,10 @@ struct sctp_assoc *sctp_assoc_new(struct sctp_endpoint *ep, const struct path_ad
 	return a;
 }
 
-/* Removes the association from everything but the endpoint's list and the list of events. */
+/*
+ * Ends all activity of the association. It stays only in the endpoint's list and in the list of
+ * events.
+ */
 static void retire(struct sctp_assoc *a)
 {
 	a->state = SCTP_CLOSED;
@@ -304,10 +318,10 @@ void sctp_assoc_ready(struct sctp_assoc *a)
 uint32_t sctp_assoc_rwnd(const struct sctp_assoc *a)
 {
 	/*
-	 * The window protects the socket's buffer, since packets are copied to their final place as
-	 * soon as they are read. A fifth of the buffer stays free for control chunks,
-	 * retransmissions and probes, which no window limits. Each association may send one packet,
-	 * however many share the rest.
+	 * The window protects the buffer of the socket, since DATA is copied to its final place as
+	 * soon as it is read. A fifth of the buffer stays free for control chunks, retransmissions
+	 * and probes, which no window limits. All associations share the rest equally, but each one
+	 * may always send one packet.
 	 */
 	size_t share = a->ep->rcvbuf / 5 * 4 / (a->ep->assoc_count ? a->ep->assoc_count : 1);
 	size_t floor = a->path->mtu.told_packet + SCTP_PACKET_OVERHEAD;
@@ -350,7 +364,8 @@ bool sctp_assoc_has_address(const struct sctp_assoc *a, const struct ip_addr *re
 	unsigned int i;
 
 	if (ip_addr_equal(remote,
-			  &a->setup.named)) /* even if the peer does not list it at present */
+			  /* even if the peer does not list this address at present */
+			  &a->setup.named))
 		return true;
 	for (i = 0; i <= a->paths.others; i++) {
 		const struct sctp_path *path = sctp_path_at(a, i);
@@ -367,7 +382,9 @@ bool sctp_assoc_has_address(const struct sctp_assoc *a, const struct ip_addr *re
 
 bool sctp_assoc_is_between(const struct sctp_assoc *a, const struct path_addr *to)
 {
-	/* A peer of another stack treats INITs from any known local address as a restart. */
+	/*
+	 * A peer with another stack treats an INIT from any announced local address as a restart.
+	 */
 	bool told = a->locals.n && sctp_assoc_is_up(a) && !a->receipts.agreed.version;
 	const struct sctp_path *primary = sctp_paths_primary(a);
 
@@ -385,10 +402,11 @@ bool sctp_assoc_is_initiator(const struct sctp_assoc *a)
 	const struct sctp_handshake *h = &a->setup;
 
 	/*
-	 * If both sides sent an INIT, both must reach the same result, whichever packets were lost.
-	 * The tags differ, and both sides know both. The peer's INIT shows in its COOKIE ECHO, and
-	 * in an INIT ACK with a parameter that only an INIT needs. Other stacks may omit the
-	 * parameter: then their INIT must arrive, with the peer's tag.
+	 * If both sides sent an INIT, both sides must choose the same initiator, whichever packets
+	 * were lost. So the larger tag decides: the tags differ, and both sides know both tags. The
+	 * local side learns of the peer's INIT from the peer's COOKIE ECHO. An INIT ACK also shows
+	 * the peer's INIT, by a parameter that only INITs need. Other stacks may omit this
+	 * parameter. Their INIT must then have arrived here, with the peer's tag.
 	 */
 	if (h->role == SCTP_ROLE_CROSSED ||
 	    (h->role == SCTP_ROLE_ACTIVE && h->collision_tag && h->collision_tag == a->peer_tag))

@@ -9,7 +9,10 @@
 #include "wire/sctp_asconf.h"
 #include "wire/sctp_init.h"
 
-/* The parameters of all local INITs and INIT ACKs, except RANDOM, which differs. */
+/*
+ * The parameters of all local INITs and INIT ACKs, without RANDOM, which differs for each
+ * association.
+ */
 static const uint8_t our_chunks[] = { 0x80, 0x03, 0, 6, WIRE_SCTP_ASCONF, WIRE_SCTP_ASCONF_ACK };
 static const uint8_t our_hmacs[] = {
 	0x80, 0x04, 0, 8, 0, WIRE_SCTP_HMAC_SHA256, 0, WIRE_SCTP_HMAC_SHA1
@@ -35,13 +38,16 @@ void sctp_auth_tell(const struct sctp_auth_random *random, struct wire_sctp_init
 	init->extensions = our_extensions;
 }
 
-/* Returns the length of a parameter, with header and without padding; 0 if raw is NULL. */
+/*
+ * Returns the length of a parameter with its header, and without its padding. Returns 0 if raw is
+ * NULL.
+ */
 static size_t raw_len(const uint8_t *raw)
 {
 	return raw ? get_be16(raw + 2) : 0;
 }
 
-/* True if a list of chunk types has this one. */
+/* True if the list of chunk types contains this type. */
 static bool lists(const uint8_t *raw, uint8_t type)
 {
 	size_t i, len = raw_len(raw);
@@ -52,7 +58,10 @@ static bool lists(const uint8_t *raw, uint8_t type)
 	return false;
 }
 
-/* True if the peer requires authentication of other chunks. Some types do not count (3.2). */
+/*
+ * True if the peer requires authentication of chunks other than ASCONF and ASCONF-ACK. Types that
+ * must not be authenticated are ignored (3.2).
+ */
 static bool demands_more(const uint8_t *raw)
 {
 	size_t i, len = raw_len(raw);
@@ -72,7 +81,7 @@ static bool demands_more(const uint8_t *raw)
 	return false;
 }
 
-/* Returns the first supported HMAC in the peer's list (6.1), or 0. */
+/* Returns the first supported HMAC Identifier in the peer's list (6.1), or 0. */
 static uint16_t choose(const uint8_t *raw)
 {
 	size_t i, len = raw_len(raw);
@@ -101,7 +110,7 @@ enum sctp_auth_offer sctp_auth_offer(const struct wire_sctp_init *init)
 
 /* ---- the key ---- */
 
-/* The three parameters of a key vector, in their order. */
+/* The three parameters of a key vector, in the order of the vector. */
 struct vector {
 	const uint8_t *raw[3];
 };
@@ -119,7 +128,10 @@ static void vector_copy(const struct vector *v, uint8_t out[OUR_VECTOR])
 	}
 }
 
-/* True if the vector ours is the smaller number. Neither begins with a zero: longer is larger. */
+/*
+ * True if the local vector is the smaller number. Neither vector begins with a zero, so a longer
+ * vector is larger.
+ */
 static bool is_smaller(const struct vector *ours, const struct vector *theirs)
 {
 	uint8_t a[OUR_VECTOR], b[OUR_VECTOR] = { 0 };
@@ -166,7 +178,10 @@ static size_t digest_len(uint16_t hmac)
 	return hmac == WIRE_SCTP_HMAC_SHA1 ? SCTP_AUTH_SHA1 : SCTP_AUTH_SHA256;
 }
 
-/* Computes the HMAC of len bytes: an AUTH chunk, with a zero HMAC, and the chunks after it. */
+/*
+ * Computes the HMAC of len bytes: an AUTH chunk, whose HMAC counts as zeros, and the chunks after
+ * it.
+ */
 static void compute(const struct sctp_auth *auth, uint16_t hmac, const uint8_t *p, size_t len,
 		    uint8_t digest[SCTP_AUTH_SHA256])
 {
@@ -211,7 +226,7 @@ void sctp_auth_input(struct sctp_in *in, const struct wire_sctp_chunk *c)
 	struct wire_sctp_auth auth;
 
 	in->stop = true;
-	/* A packet has one AUTH chunk (5.1), and number 0 is the only key (6.3). */
+	/* A packet has only one AUTH chunk (5.1). Key 0 is the only key (6.3). */
 	if (in->authentic || !wire_sctp_auth_get(c, &auth) || auth.key)
 		return;
 	if (auth.hmac != WIRE_SCTP_HMAC_SHA1 && auth.hmac != WIRE_SCTP_HMAC_SHA256) {

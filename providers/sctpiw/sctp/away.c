@@ -6,7 +6,7 @@
 #include "sctp/trace.h"
 #include "wire/sctp_away.h"
 
-/* True if packets there can no longer leave from their present source address. */
+/* True if packets on the path can no longer be sent from their present source address. */
 static bool has_lost_way(const struct sctp_assoc *a, const struct sctp_path *path)
 {
 	const struct sctp_user_ops *ops = &a->s->ops;
@@ -49,7 +49,10 @@ void sctp_away_input(struct sctp_in *in, const struct wire_sctp_chunk *c)
 	if (!wire_sctp_away_get(c, &addr))
 		return;
 	path = sctp_paths_find(a, &addr);
-	/* A packet from there disproves the report, and a repeated report is no news. */
+	/*
+	 * A packet from the reported address disproves the report. A report about a failed path is
+	 * ignored, too.
+	 */
 	if (!path || path == in->path || !in->path || !in->path->confirmed || !path->confirmed ||
 	    path->health.errors)
 		return;

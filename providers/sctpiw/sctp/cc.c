@@ -4,8 +4,9 @@
 #include "sctp/tx.h"
 
 #define CWND_MAX (1u << 30)
-#define HOSTS_HOLD (512u << 10) /* bytes in the two hosts, on any path */
-#define SSTHRESH_MAX UINT32_MAX /* no loss yet */
+/* bytes in flight due to the delays of the two hosts, on any path */
+#define HOSTS_HOLD (512u << 10)
+#define SSTHRESH_MAX UINT32_MAX /* value before the first loss */
 
 static uint32_t max_u32(uint32_t a, uint32_t b)
 {
@@ -39,7 +40,7 @@ void sctp_cc_set_rtt(struct sctp_cc *cc, uint64_t min)
 	cc->most = min < CWND_MAX / 20 ? HOSTS_HOLD + (uint32_t)min * 10 : CWND_MAX;
 }
 
-/* Returns cwnd after it has grown by this many bytes. */
+/* Returns the value of cwnd after growth by this many bytes, within the maximum. */
 static uint32_t grown(const struct sctp_cc *cc, uint32_t bytes)
 {
 	return max_u32(cc->cwnd, min_u32(cc->cwnd + bytes, cc->most));
@@ -48,15 +49,16 @@ static uint32_t grown(const struct sctp_cc *cc, uint32_t bytes)
 void sctp_cc_set_pmdcs(struct sctp_cc *cc, uint32_t pmdcs)
 {
 	cc->pmdcs = pmdcs;
-	/* Without a loss, treat the path as if this MTU had been known from the start. */
+	/* Without a loss, use the window that this MTU would have given from the start. */
 	if (cc->pristine || (cc->ssthresh == SSTHRESH_MAX && cc->cwnd < initial_window(cc)))
 		cc->cwnd = initial_window(cc);
 }
 
-#define RATIO_ONE 256u		     /* a ratio of rates of 1 */
-#define RATIO_MAX (RATIO_ONE * 256u) /* its square, times CWND_MAX, fits 64 bits */
+#define RATIO_ONE 256u /* fixed-point value of the ratio 1 */
+/* the square of this value, times CWND_MAX, fits into 64 bits */
+#define RATIO_MAX (RATIO_ONE * 256u)
 
-/* Returns the rate of the path, bytes a second. */
+/* Returns the rate of the path in bytes per second. */
 static uint64_t rate_of(const struct sctp_cc *cc, uint64_t rtt)
 {
 	return rtt ? (uint64_t)cc->cwnd * 1000000000 / (rtt < 1000 ? 1000 : rtt) : 0;
@@ -91,11 +93,12 @@ void sctp_cc_acked(struct sctp_cc *cc, uint32_t bytes, bool limited, bool recove
 		if (!limited || recovering)
 			return;
 		/*
-		 * Slow start. RFC 9260 7.2.1 bounds the growth by L * PMDCS for a SACK. It
-		 * recommends L = 1, for receivers that send one SACK for every second packet. A
-		 * receiver with receive offload sends one for a batch of up to 64, and sctpiw for
-		 * two batches (SCTP_UNASKED_PACKETS). So L is two batches. The acknowledged bytes
-		 * remain the bound against divided SACKs.
+		 * Slow start. RFC 9260 7.2.1 limits the growth for one SACK to L * PMDCS. It
+		 * recommends L = 1, which assumes one SACK for every second packet. A receiver with
+		 * receive offload sends one SACK for a batch of up to 64 packets; sctpiw sends one
+		 * for two batches (SCTP_UNASKED_PACKETS). So L is the number of packets in two
+		 * batches. The acknowledged bytes still limit the growth, so a peer gains nothing
+		 * by dividing a SACK.
 		 */
 		cc->cwnd = grown(cc, min_u32(bytes, 2 * SCTP_BATCH_PACKETS * cc->pmdcs));
 		cc->pristine = false;

@@ -12,7 +12,7 @@ static void arm_t2(struct sctp_assoc *a, uint64_t now)
 	sctp_timer_set(a, SCTP_TIMER_SETUP, now + sctp_rtt_rto(&a->path->rtt));
 }
 
-/* Enters a state whose chunk is sent until it is answered. */
+/* Enters a state whose chunk is sent again until it is answered. */
 static void enter(struct sctp_assoc *a, enum sctp_state state, unsigned int chunk, uint64_t now)
 {
 	a->state = state;
@@ -34,7 +34,10 @@ void sctp_close_drained(struct sctp_assoc *a, uint64_t now)
 		enter(a, SCTP_SHUTDOWN_ACK_SENT, SCTP_PEND_SHUTDOWN_ACK, now);
 }
 
-/* True if the peer has opened the association and been silent since: it may ignore a SHUTDOWN. */
+/*
+ * True if the peer has opened the association and has sent nothing since. This peer may ignore a
+ * SHUTDOWN.
+ */
 static bool is_of_stranger(const struct sctp_assoc *a)
 {
 	return !a->path->health.proof && !sctp_outq_count(&a->out) &&
@@ -43,7 +46,7 @@ static bool is_of_stranger(const struct sctp_assoc *a)
 
 void sctp_assoc_shutdown(struct sctp_assoc *a, uint64_t now)
 {
-	if (sctp_in_states(a, SCTP_STATES_SETUP) || is_of_stranger(a)) { /* nothing to drain */
+	if (sctp_in_states(a, SCTP_STATES_SETUP) || is_of_stranger(a)) { /* no DATA to wait for */
 		sctp_ootb_assoc(a, WIRE_SCTP_ABORT, WIRE_SCTP_CAUSE_USER_ABORT, NULL, 0);
 		sctp_assoc_end(a, 0);
 	} else if (a->state == SCTP_ESTABLISHED) {
@@ -55,7 +58,10 @@ void sctp_assoc_shutdown(struct sctp_assoc *a, uint64_t now)
 
 void sctp_close_timeout(struct sctp_assoc *a, uint64_t now)
 {
-	/* Time ends a silent association, not Association.Max.Retrans (see path.c). */
+	/*
+	 * The association ends after a time of silence, not after Association.Max.Retrans (see
+	 * path.c).
+	 */
 	a->closing.tries++;
 	if (a->closing.tries >= SCTP_SILENT_PROBES &&
 	    now - a->closing.progress >= a->s->config.silent_limit) {
@@ -77,7 +83,7 @@ void sctp_close_data(struct sctp_assoc *a, uint64_t now)
 	a->closing.progress = now;
 	a->closing.tries = 0;
 	a->pending |= SCTP_PEND_SHUTDOWN;
-	/* A SHUTDOWN alone cannot report gaps and duplicates (9.2). */
+	/* A SHUTDOWN cannot report gaps and duplicates, so a SACK must leave, too (9.2). */
 	if (!sctp_rxmap_has_gap(&a->rx.map) && !a->rx.ack.dup_count)
 		sctp_rx_sack_sent(a);
 	arm_t2(a, now);
@@ -91,7 +97,7 @@ void sctp_close_shutdown(struct sctp_in *in, const struct wire_sctp_chunk *c)
 	if (c->len < 8)
 		return;
 	switch (a->state) {
-	case SCTP_SHUTDOWN_SENT: /* both sides began at once (9.2) */
+	case SCTP_SHUTDOWN_SENT: /* both sides began a shutdown at the same time (9.2) */
 		enter(a, SCTP_SHUTDOWN_ACK_SENT, SCTP_PEND_SHUTDOWN_ACK, in->now);
 		return;
 	case SCTP_SHUTDOWN_ACK_SENT:
@@ -123,7 +129,7 @@ void sctp_close_shutdown_complete(struct sctp_in *in, const struct wire_sctp_chu
 	sctp_assoc_end(in->a, 0);
 }
 
-/* Keeps the Upper Layer Abort Reason (3.3.10.12), if it is short printable text. */
+/* Stores the Upper Layer Abort Reason (3.3.10.12) if it is short printable text. */
 static void keep_reason(struct sctp_assoc *a, const struct wire_sctp_chunk *c)
 {
 	const uint8_t *p = c->raw + WIRE_SCTP_CHUNK_LEN, *end = c->raw + c->len;
@@ -145,7 +151,10 @@ void sctp_close_abort(struct sctp_in *in, const struct wire_sctp_chunk *c)
 	bool setup = sctp_in_states(in->a, SCTP_STATES_SETUP);
 
 	in->s->stats.aborts_in++;
-	/* There may be no listener here, and one at the address that the user has named. */
+	/*
+	 * Ignore an ABORT from a known other address of the peer. There may be a listener at the
+	 * address that the user has named.
+	 */
 	if (in->a->state == SCTP_COOKIE_WAIT && in->path && in->path->known)
 		return;
 	if (setup) {
@@ -153,7 +162,8 @@ void sctp_close_abort(struct sctp_in *in, const struct wire_sctp_chunk *c)
 		keep_reason(in->a, c);
 	}
 	/*
-	 * A peer that sent an INIT ACK may have ended the association if the COOKIE ACK was lost.
+	 * If the peer has sent an INIT ACK, the association may have existed at the peer, and ended
+	 * before the COOKIE ACK arrived. So the error is not -ECONNREFUSED.
 	 */
 	sctp_assoc_end(in->a, in->a->state == SCTP_COOKIE_WAIT ? -ECONNREFUSED : -ECONNRESET);
 }

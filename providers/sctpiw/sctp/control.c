@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The answers collect in a block and leave together with the next packet. There is at most one
- * packet of them: however many requests a packet holds, it gets one answer (RFC 9260 12.4).
+ * The answers collect in a block, and leave with the next packet. A received packet may have any
+ * number of requests, but gets at most one packet of answers (RFC 9260 12.4).
  */
 #include "sctp/control.h"
 
 #include "sctp/input.h"
 
 /*
- * Bytes for other chunks in the packet: COOKIE ACK, HEARTBEAT, SHUTDOWN ACK, a HOLD chunk that
- * requests a SACK, a plain SACK and its HOLD chunk.
+ * Bytes for the other chunks in the packet. They are COOKIE ACK, HEARTBEAT, SHUTDOWN ACK, a HOLD
+ * chunk that requests a SACK, a SACK without blocks, and its HOLD chunk.
  */
 #define RESERVE (WIRE_SCTP_COMMON_LEN + 64)
 
@@ -42,7 +42,7 @@ void sctp_control_error(struct sctp_assoc *a, uint16_t cause, const void *info, 
 
 	if (!p)
 		return;
-	/* The chunk's length excludes the padding of the last cause (3.2). */
+	/* The chunk's length must exclude the padding of the last cause (3.2). */
 	wire_sctp_chunk_put(p, WIRE_SCTP_ERROR, 0, WIRE_SCTP_CHUNK_LEN + 4 + len);
 	wire_sctp_cause_put(p + WIRE_SCTP_CHUNK_LEN, cause, info, len);
 }
@@ -73,7 +73,7 @@ void sctp_control_error_in(struct sctp_in *in, const struct wire_sctp_chunk *c)
 	const uint8_t *end = c->raw + c->len;
 	struct wire_sctp_cause_tlv cause;
 
-	/* All other causes report chunks that the peer can do without: nothing to do. */
+	/* Ignore all other causes: the peer can do without the chunks that they report. */
 	while (wire_sctp_cause_next(&p, end, &cause)) {
 		if (cause.code == WIRE_SCTP_CAUSE_CHUNK)
 			sctp_asconf_reported(in->a, cause.info, cause.len);

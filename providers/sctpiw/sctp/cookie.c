@@ -5,21 +5,21 @@
 
 #include "util/bytes.h"
 
-#define KEY_LIFE 3600000000000ull /* an hour, RFC 9260 5.1.3 */
+#define KEY_LIFE 3600000000000ull /* an hour (RFC 9260 5.1.3) */
 
 /*
- * The answer to an INIT must be short, since the source address of the INIT may be forged (RFC 9260
- * 12.4). So zero fields are omitted, addresses have minimal length, and the digest is cut to 128
- * bits (RFC 2104 5).
+ * The INIT ACK must be short, since the source address of the INIT may be forged (RFC 9260 12.4).
+ * So zero fields are omitted, addresses are stored in their shortest form, and the digest is
+ * truncated to 128 bits (RFC 2104 5).
  */
 #define MAC_LEN 16u
 
-/* Flags of the first byte: optional fields that follow. */
+/* Flags in the first byte: the cookie has these optional fields. */
 #define HAS_AUTH 1u
 #define HAS_RECEIPTS 2u
 #define HAS_TIES 4u
 
-/* An address is a byte for its kind, and then 0, 4, 16 or 20 bytes. */
+/* An address has one byte for its kind, and then 0, 4, 16 or 20 bytes. */
 enum addr_kind { ADDR_NONE, ADDR_V4, ADDR_V6, ADDR_SCOPED };
 
 static void renew_key(struct sctp_cookie_key *key, struct random_source *random, uint64_t now)
@@ -110,8 +110,8 @@ static struct ip_addr addr_get(const uint8_t **p)
 }
 
 /*
- * The key has only contents that were sent in the clear. RFC 4895 6.3 forbids sending endpoint pair
- * shared keys, but there are none.
+ * The association shared key may be in the cookie: it depends only on parameters that were sent
+ * unencrypted. RFC 4895 6.3 forbids sending endpoint pair shared keys, but there are none.
  */
 static void auth_put(uint8_t **p, const struct sctp_auth *auth)
 {
@@ -178,7 +178,7 @@ size_t sctp_cookie_put(struct sctp_cookie_key *key, struct random_source *random
 	*p++ = (uint8_t)c->alts;
 	for (i = 0; i < c->alts; i++)
 		addr_put(&p, &c->alt[i]);
-	while ((p - out) % 4) /* then the INIT ACK, which ends with the cookie, needs no padding */
+	while ((p - out) % 4) /* the INIT ACK ends with the cookie, and then needs no padding */
 		*p++ = 0;
 	len = (size_t)(p - out);
 	hmac_sha256_update(&key->current, len, out);
@@ -186,7 +186,7 @@ size_t sctp_cookie_put(struct sctp_cookie_key *key, struct random_source *random
 	return len + MAC_LEN;
 }
 
-/* True if the digest that follows len bytes is right. */
+/* True if the digest that follows the len bytes is correct. */
 static bool authentic(struct hmac_sha256_ctx *ctx, const uint8_t *in, size_t len)
 {
 	uint8_t mac[MAC_LEN];
@@ -209,7 +209,7 @@ bool sctp_cookie_get(struct sctp_cookie_key *key, const uint8_t *in, size_t len,
 	if (!(key->has_current && authentic(&key->current, in, len)) &&
 	    !(key->has_previous && authentic(&key->previous, in, len)))
 		return false;
-	/* The cookie was made here, so it is complete. */
+	/* Only this instance makes cookies with a valid digest, so all fields are present. */
 	*c = (struct sctp_cookie){ 0 };
 	has = *p++;
 	c->created = get_be64(p);

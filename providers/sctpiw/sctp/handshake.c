@@ -10,10 +10,13 @@
 #include "sctp/trace.h"
 #include "wire/sctp_init.h"
 
-/* Minimum delay before an error is confirmed; the maximum is twice as long. */
+/*
+ * Minimum delay after an ICMP error until the chunk is sent again, ns. The maximum is twice as
+ * long.
+ */
 #define DOUBT_TIME (10 * NSEC_PER_MSEC)
 
-/* True if the user should use this association for that address. */
+/* True if the user should use this association for that address, instead of a new one. */
 static bool serves(const struct sctp_assoc *a, const struct path_addr *to)
 {
 	return sctp_assoc_is_between(a, to) ||
@@ -21,7 +24,10 @@ static bool serves(const struct sctp_assoc *a, const struct path_addr *to)
 		sctp_assoc_has_address(a, &to->remote));
 }
 
-/* Sets the timer to T1, or to the confirmation of an error if that is earlier. */
+/*
+ * Sets the timer to the expiration of T1, or to the retransmission after an ICMP error if that is
+ * earlier.
+ */
 static void set_timer(struct sctp_assoc *a)
 {
 	uint64_t ask_at = a->setup.doubt.ask_at;
@@ -29,7 +35,7 @@ static void set_timer(struct sctp_assoc *a)
 	sctp_timer_set(a, SCTP_TIMER_SETUP, ask_at && ask_at < a->setup.t1 ? ask_at : a->setup.t1);
 }
 
-/* Starts T1 for the chunk that leaves now. */
+/* Starts T1 for the chunk that is sent now. */
 static void arm(struct sctp_assoc *a, uint64_t now)
 {
 	uint64_t limit = a->setup.since + a->s->config.connect_limit;
@@ -37,9 +43,9 @@ static void arm(struct sctp_assoc *a, uint64_t now)
 	uint64_t when;
 
 	/*
-	 * Max.Init.Retransmits (8) retransmissions must fit in connect_limit. So the gaps double
-	 * (6.3.3) only up to a seventh of it: with the defaults at 1, 3, 7 s, and then after each
-	 * seventh of 30 s.
+	 * Max.Init.Retransmits (8) retransmissions must fit into connect_limit. So the intervals
+	 * double (6.3.3) only up to a seventh of connect_limit. With the defaults, retransmissions
+	 * leave after 1, 3 and 7 s, and then every 30/7 s.
 	 */
 	if (wait > a->s->config.connect_limit / 7)
 		wait = a->s->config.connect_limit / 7;
@@ -49,7 +55,9 @@ static void arm(struct sctp_assoc *a, uint64_t now)
 	set_timer(a);
 }
 
-/* Starts a new attempt. Its INIT leaves now, or when T1 expires. */
+/*
+ * Starts a new attempt. Its INIT is sent now if pending has SCTP_PEND_INIT, else when T1 expires.
+ */
 static void start(struct sctp_assoc *a, unsigned int pending, uint64_t now)
 {
 	a->state = SCTP_COOKIE_WAIT;
@@ -73,7 +81,7 @@ void sctp_handshake_stale(struct sctp_assoc *a, uint64_t now)
 {
 	unsigned int before = a->setup.stale++;
 
-	/* T1 may not have expired yet when the answer comes. */
+	/* The peer's error may arrive before T1 expires. */
 	if (now - a->setup.since >= a->s->config.connect_limit) {
 		sctp_assoc_end(a, -ETIMEDOUT);
 		return;
@@ -81,9 +89,10 @@ void sctp_handshake_stale(struct sctp_assoc *a, uint64_t now)
 	sctp_handshake_drop_cookie(a);
 	sctp_control_clear(a);
 	/*
-	 * A cookie that was under way for too long is replaced at once. A peer that finds the next
-	 * one stale as well gets INITs no more often than a silent peer. Its INIT ACKs have ended
-	 * the backoff of T1, which is resumed here.
+	 * If the first cookie was under way for too long, another cookie is requested at once. A
+	 * peer may find the next cookie stale as well. It then gets INITs no more often than a
+	 * silent peer. The RTT of its INIT ACKs has ended the back-off of T1, so the back-off is
+	 * restored here.
 	 */
 	sctp_rtt_set_backoff(&a->path->rtt, before);
 	start(a, before ? 0 : SCTP_PEND_INIT, now);
@@ -123,7 +132,7 @@ void sctp_handshake_drop_cookie(struct sctp_assoc *a)
 	a->setup.cookie = NULL;
 }
 
-/* True if the unanswered INIT or COOKIE ECHO may be sent there. */
+/* True if the unanswered INIT or COOKIE ECHO may be sent on this path. */
 static bool may_go(struct sctp_assoc *a, struct sctp_path *path)
 {
 	if (a->state != SCTP_COOKIE_WAIT || path == a->path)
@@ -131,12 +140,15 @@ static bool may_go(struct sctp_assoc *a, struct sctp_path *path)
 	return path->usable && sctp_paths_may_init(a, path) && sctp_locals_choose(a, path);
 }
 
-/* Retransmits the unanswered chunk to the next address of the peer. */
+/* Retransmits the unanswered INIT or COOKIE ECHO, to the next address of the peer. */
 static void resend_elsewhere(struct sctp_assoc *a)
 {
 	if (a->state == SCTP_COOKIE_ECHOED && !a->paths.echo_index)
 		a->path->health.errors++;
-	/* All usable addresses take turns (5.1, 6.4). The path in use is usable, so this ends. */
+	/*
+	 * Use all usable addresses in turn (5.1, 6.4). The loop ends, since the path in use is
+	 * usable.
+	 */
 	do
 		a->paths.echo_index = (a->paths.echo_index + 1) % (a->paths.others + 1);
 	while (!may_go(a, sctp_path_at(a, a->paths.echo_index)));
@@ -149,8 +161,8 @@ struct sctp_assoc *sctp_connect(struct sctp_endpoint *ep, const struct path_addr
 	struct sctp_assoc *a = sctp_assoc_find(ep, to, remote_port, 0);
 
 	/*
-	 * Two endpoints have at most one association (RFC 9260 1.3). Each pair of addresses counts
-	 * as two endpoints of its own (docs/wire.md).
+	 * Two endpoints have at most one association (RFC 9260 1.3). Here, each pair of addresses
+	 * counts as a pair of endpoints (docs/wire.md).
 	 */
 	if (!remote_port || (a && serves(a, to))) {
 		errno = remote_port ? EISCONN : EINVAL;
@@ -174,7 +186,8 @@ struct sctp_assoc *sctp_connect(struct sctp_endpoint *ep, const struct path_addr
 		sctp_auth_random(ep->s->random, &a->setup.random);
 	sctp_paths_begin(a, now);
 	sctp_handshake_start(a, now);
-	if (a->paths.others && !sctp_locals_has_way(a, a->path)) /* the INIT has no route there */
+	/* the INIT has no route to this address */
+	if (a->paths.others && !sctp_locals_has_way(a, a->path))
 		resend_elsewhere(a);
 	return a;
 }
@@ -195,7 +208,7 @@ void sctp_handshake_unreachable(struct sctp_assoc *a, int error, uint64_t now)
 
 void sctp_handshake_timeout(struct sctp_assoc *a, uint64_t now)
 {
-	a->setup.doubt.ask_at = 0; /* the chunk leaves once more in any case */
+	a->setup.doubt.ask_at = 0; /* the chunk is sent again below, unless the association ends */
 	if (a->setup.t1 > now) {
 		set_timer(a);
 		resend_elsewhere(a);
@@ -206,7 +219,8 @@ void sctp_handshake_timeout(struct sctp_assoc *a, uint64_t now)
 		return;
 	}
 	sctp_trace_path_lost(a, a->path, "setup_resent", now);
-	sctp_inflight_path_lost(a, a->path); /* DATA that left with the COOKIE ECHO leaves again */
+	/* DATA in the packet of the COOKIE ECHO must be sent again */
+	sctp_inflight_path_lost(a, a->path);
 	sctp_rtt_backoff(&a->path->rtt);
 	arm(a, now);
 	resend_elsewhere(a);
@@ -226,7 +240,10 @@ void sctp_handshake_peer(struct sctp_assoc *a, uint32_t tag, uint32_t tsn, uint3
 	sctp_asconf_reset(a);
 }
 
-/* Checks an INIT ACK. Returns 0, or an error cause code; *info has len bytes for this cause. */
+/*
+ * Checks an INIT ACK. Returns 0, or an error cause code. The cause has the *len bytes of
+ * information at *info.
+ */
 static uint16_t init_ack_fault(const struct sctp_assoc *a, const struct wire_sctp_init *init,
 			       uint8_t room[6], const uint8_t **info, size_t *len)
 {
@@ -251,7 +268,7 @@ static uint16_t init_ack_fault(const struct sctp_assoc *a, const struct wire_sct
 	return WIRE_SCTP_CAUSE_MISSING_PARAM;
 }
 
-/* Reports all unknown parameters with one ERROR, which follows the COOKIE ECHO (3.2.2). */
+/* Reports all unknown parameters in one ERROR chunk, which follows the COOKIE ECHO (3.2.2). */
 static void report_params(struct sctp_assoc *a, const struct wire_sctp_init *init)
 {
 	uint8_t list[512];
@@ -282,7 +299,7 @@ void sctp_handshake_init_ack(struct sctp_in *in, const struct wire_sctp_chunk *c
 
 	if (!wire_sctp_init_get(c, &init))
 		return;
-	in->stop = true; /* an INIT ACK is alone in its packet (RFC 9260 3) */
+	in->stop = true; /* an INIT ACK is the only chunk of its packet (RFC 9260 3) */
 	if (in->path && in->path->known && !sctp_paths_may_init(a, in->path))
 		return;
 	if (!init.tag) {
@@ -296,7 +313,8 @@ void sctp_handshake_init_ack(struct sctp_in *in, const struct wire_sctp_chunk *c
 	fault = init_ack_fault(a, &init, room, &info, &info_len);
 	if (!fault && !a->setup.plain && sctp_auth_offer(&init) == SCTP_AUTH_MORE) {
 		/*
-		 * The peer requires too much because the INIT offered AUTH: send one without AUTH.
+		 * The INIT offered AUTH, so the peer requires authentication of chunks that sctpiw
+		 * does not authenticate. Send an INIT without AUTH instead.
 		 */
 		a->setup.plain = true;
 		sctp_handshake_start(a, in->now);
@@ -308,7 +326,7 @@ void sctp_handshake_init_ack(struct sctp_in *in, const struct wire_sctp_chunk *c
 		return;
 	}
 	a->setup.cookie = malloc(init.cookie_len + 1);
-	if (!a->setup.cookie) { /* as if the INIT ACK had been lost */
+	if (!a->setup.cookie) { /* treat the INIT ACK as lost */
 		a->peer_tag = 0;
 		return;
 	}
@@ -320,7 +338,8 @@ void sctp_handshake_init_ack(struct sctp_in *in, const struct wire_sctp_chunk *c
 	if (!a->setup.plain && sctp_auth_offer(&init) == SCTP_AUTH_GOOD)
 		sctp_auth_agree(&a->auth, &a->setup.random, &init);
 	/*
-	 * The address type is in every INIT, and in an INIT ACK only if that repeats one (5.2.1).
+	 * Every INIT has the address type. An INIT ACK has it only if it repeats an INIT of the
+	 * peer (5.2.1).
 	 */
 	a->setup.role = init.address_type ? SCTP_ROLE_CROSSED : SCTP_ROLE_ACTIVE;
 	sctp_paths_set(a, in->from, init.addr, init.addrs, in->now);
@@ -330,7 +349,8 @@ void sctp_handshake_init_ack(struct sctp_in *in, const struct wire_sctp_chunk *c
 		sctp_rtt_sample(&a->path->rtt, in->now - a->setup.sent);
 	a->state = SCTP_COOKIE_ECHOED;
 	a->setup.resent = false;
-	a->setup.doubt = (struct sctp_doubt){ 0 }; /* it was about the INIT, now answered */
+	/* the error was about the INIT, which is now answered */
+	a->setup.doubt = (struct sctp_doubt){ 0 };
 	a->pending = SCTP_PEND_COOKIE_ECHO;
 	arm(a, in->now);
 	sctp_assoc_ready(a);

@@ -6,14 +6,15 @@
 #include "util/serial.h"
 
 /*
- * Returns a chunk's share of the peer's window. A packet's first chunk has the packet's overhead.
+ * Returns the part of the peer's window that a chunk occupies. The overhead of a packet counts with
+ * its first chunk.
  */
 static uint32_t charge(const struct sctp_out *o)
 {
 	return o->len + (o->flags & SCTP_OUT_FIRST ? SCTP_PACKET_OVERHEAD : 0);
 }
 
-/* The accounts of chunks in flight. Other code only resets them. */
+/* These two functions count the bytes of chunks in flight. Other code only resets the counters. */
 static void enter_flight(struct sctp_assoc *a, const struct sctp_out *o)
 {
 	uint32_t bytes = charge(o);
@@ -74,13 +75,16 @@ void sctp_inflight_resent(struct sctp_assoc *a, struct sctp_out *o)
 void sctp_inflight_probed(struct sctp_assoc *a, struct sctp_out *o, uint64_t now)
 {
 	o->flags |= SCTP_OUT_RESENT;
-	/* Earlier transmissions have had their time; this one must reveal losses on this path. */
+	/*
+	 * Enough time has passed for the earlier transmissions. So an acknowledgement belongs to
+	 * this one, and may reveal losses on this path.
+	 */
 	o->flags &= (uint8_t)~SCTP_OUT_MOVED;
 	o->xmit_seq = ++a->inflight.xmit_seq;
 	o->sent = now;
 }
 
-/* The chunk, which was in flight or lost, has arrived. */
+/* Called when a chunk, in flight or lost, has arrived. */
 static void arrived(struct sctp_assoc *a, struct sctp_out *o)
 {
 	if (o->flags & SCTP_OUT_LOST) {
@@ -129,7 +133,7 @@ void sctp_inflight_renege(struct sctp_assoc *a, uint32_t from, uint32_t to)
 			continue;
 		o->flags &= (uint8_t)~SCTP_OUT_ACKED;
 		a->inflight.gap_acked--;
-		if (!sctp_path_of(a, o)->joined) /* no timer waits for DATA there any more */
+		if (!sctp_path_of(a, o)->joined) /* no timer waits for DATA on its path any more */
 			o->path = a->path->id;
 		enter_flight(a, o);
 	}

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Received packets: their association, their validity, and the dispatch of their chunks. */
+/*
+ * Received packets: finds their association, checks them, and passes their chunks to the handlers.
+ */
 #include "sctp/input.h"
 
 #include "sctp/accept.h"
@@ -12,13 +14,16 @@
 #include "wire/sctp_init.h"
 
 /*
- * Decides by the first chunk of a packet whether the chunks are processed. *p is after the first
- * chunk. The function sets *p back to the first chunk if that must be dispatched, too.
+ * Decides by the first chunk of a packet if the packet's chunks are processed. *p points after the
+ * first chunk. If the first chunk must be passed to its handler as well, sets *p back to it.
  */
 typedef bool admit_fn(struct sctp_in *in, const struct wire_sctp_chunk *first, const uint8_t **p);
 typedef void handle_fn(struct sctp_in *in, const struct wire_sctp_chunk *c);
 
-/* An INIT counts only if it is alone in its packet, which has no tag (RFC 9260 8.5.1 A). */
+/*
+ * Handles an INIT. It must be the only chunk of its packet, and the packet must have no tag (RFC
+ * 9260 8.5.1 A).
+ */
 static bool admit_init(struct sctp_in *in, const struct wire_sctp_chunk *first, const uint8_t **p)
 {
 	if (in->h.vtag == 0 && *p == in->end)
@@ -36,7 +41,10 @@ static bool admit_cookie_echo(struct sctp_in *in, const struct wire_sctp_chunk *
 	return true;
 }
 
-/* Admits a packet of a known association. tag_holds: the association accepts the tag (8.5). */
+/*
+ * Decides about a packet of a known association. tag_holds: the packet's tag is valid for the
+ * association (8.5).
+ */
 static bool admit_known(struct sctp_in *in, const struct wire_sctp_chunk *first, const uint8_t **p,
 			bool tag_holds)
 {
@@ -49,7 +57,7 @@ static bool admit_known(struct sctp_in *in, const struct wire_sctp_chunk *first,
 	}
 	if (!tag_holds)
 		return false;
-	if (first->type != WIRE_SCTP_AUTH) /* an AUTH counts only if valid */
+	if (first->type != WIRE_SCTP_AUTH) /* a packet with AUTH counts only after its check */
 		sctp_path_heard(in);
 	*p = first->raw;
 	return true;
@@ -61,11 +69,11 @@ static bool admit(struct sctp_in *in, const struct wire_sctp_chunk *first, const
 }
 
 /*
- * An ABORT or SHUTDOWN COMPLETE may come from a host without the association. The T bit is then
- * set, and the tag is the reflected tag of a local packet (8.5.1 B, C). A host may have an address
- * that the peer lists, but does not have. The host rightly answers a HEARTBEAT with such an ABORT,
- * which means nothing for the association. The same holds for an address that the peer has lost,
- * and that has errors, while the peer is at another one.
+ * Decides about a packet with ABORT or SHUTDOWN COMPLETE. A host without the association sets the T
+ * bit, and copies the tag of a local packet (8.5.1 B, C). This host need not be the peer: it may
+ * have an address that the peer lists, but does not have. The host then answers a HEARTBEAT with an
+ * ABORT, which must not end the association. The same holds for an address that the peer has lost.
+ * The path to that address has errors, while the peer is reachable on another path.
  */
 static bool admit_reflected(struct sctp_in *in, const struct wire_sctp_chunk *first,
 			    const uint8_t **p)
@@ -74,7 +82,8 @@ static bool admit_reflected(struct sctp_in *in, const struct wire_sctp_chunk *fi
 	const struct sctp_path *path = in->path;
 
 	/*
-	 * It answers a packet from a local address that the peer does not know yet, or no longer.
+	 * The ABORT answers a packet from a local address that the peer does not know yet, or not
+	 * any more.
 	 */
 	if (first->type == WIRE_SCTP_ABORT && a && sctp_asconf_is_foreign(a, &in->from->local))
 		return false;
@@ -85,7 +94,7 @@ static bool admit_reflected(struct sctp_in *in, const struct wire_sctp_chunk *fi
 				   path->confirmed && (path == a->path || !path->health.errors));
 }
 
-/* A SHUTDOWN ACK during the handshake is out of the blue (8.5.1 E). */
+/* A SHUTDOWN ACK during the handshake counts as out of the blue (8.5.1 E). */
 static bool admit_shutdown_ack(struct sctp_in *in, const struct wire_sctp_chunk *first,
 			       const uint8_t **p)
 {
@@ -98,7 +107,10 @@ static void ignore(struct sctp_in *in, const struct wire_sctp_chunk *c)
 {
 }
 
-/* INIT comes alone and COOKIE ECHO first: elsewhere they end the packet (12.3, 3.2.2). */
+/*
+ * Handles an INIT or COOKIE ECHO that is not the first chunk: the rest of the packet is skipped
+ * (12.3, 3.2.2).
+ */
 static void misplaced(struct sctp_in *in, const struct wire_sctp_chunk *c)
 {
 	in->stop = true;
@@ -107,18 +119,19 @@ static void misplaced(struct sctp_in *in, const struct wire_sctp_chunk *c)
 #define SETUP SCTP_STATES_SETUP
 #define UP SCTP_STATES_UP
 
-/* The rules for each type of chunk (RFC 9260 5, 6, 8, 9). */
+/* The rules for each type of chunks (RFC 9260 5, 6, 8, 9). */
 static const struct rule {
-	unsigned int states; /* states in which it counts; in others it is skipped */
+	unsigned int states; /* the chunk is skipped in all other states */
 	handle_fn *handle;
-	admit_fn *admit;      /* as the first chunk of a packet; NULL: admit() */
-	bool lists_addresses; /* may come from an address known only from its list */
+	admit_fn *admit; /* called if it is the first chunk of a packet; NULL: admit() */
+	/* may come from an address that is known only from the chunk's list */
+	bool lists_addresses;
 } rules[] = {
 	[WIRE_SCTP_DATA] = { SCTP_STATES_RECEIVE, sctp_rx_data },
 	[WIRE_SCTP_INIT] = { SETUP | UP, misplaced, admit_init, true },
 	[WIRE_SCTP_INIT_ACK] = { SCTP_IN(SCTP_COOKIE_WAIT), sctp_handshake_init_ack, admit, true },
 	[WIRE_SCTP_SACK] = { SCTP_STATES_SEND, sctp_sack_input },
-	/* In COOKIE-ECHOED its answer waits for the COOKIE ACK (8.3, 5.1). */
+	/* In COOKIE-ECHOED, the HEARTBEAT ACK waits for the COOKIE ACK (8.3, 5.1). */
 	[WIRE_SCTP_HEARTBEAT] = { SCTP_IN(SCTP_COOKIE_ECHOED) | UP, sctp_path_heartbeat },
 	[WIRE_SCTP_HEARTBEAT_ACK] = { UP, sctp_path_heartbeat_ack },
 	[WIRE_SCTP_ABORT] = { SETUP | UP, sctp_close_abort, admit_reflected },
@@ -128,22 +141,25 @@ static const struct rule {
 	[WIRE_SCTP_ERROR] = { SETUP | UP, sctp_control_error_in },
 	[WIRE_SCTP_COOKIE_ECHO] = { SETUP | UP, misplaced, admit_cookie_echo },
 	[WIRE_SCTP_COOKIE_ACK] = { SCTP_IN(SCTP_COOKIE_ECHOED), sctp_handshake_cookie_ack },
-	[12] = { SETUP | UP, ignore }, /* ECNE and CWR are reserved and never negotiated */
+	[12] = { SETUP | UP, ignore }, /* ECNE and CWR are reserved, and are never negotiated */
 	[13] = { SETUP | UP, ignore },
 	[WIRE_SCTP_SHUTDOWN_COMPLETE] = { SCTP_IN(SCTP_SHUTDOWN_ACK_SENT),
 					  sctp_close_shutdown_complete, admit_reflected },
 };
 
-/* Returns the rule of a chunk, or NULL for an unknown type. */
+/* Returns the rule for a chunk, or NULL if its type is unknown. */
 static const struct rule *rule_of(const struct wire_sctp_chunk *c)
 {
 	return c->type < sizeof(rules) / sizeof(rules[0]) ? &rules[c->type] : NULL;
 }
 
-/* Handles chunks that need an agreement on ASCONF. Returns true if c was such a chunk. */
+/*
+ * Handles the chunks for which both sides must have agreed on ASCONF. Returns true if c is one of
+ * these.
+ */
 static bool authenticated(struct sctp_in *in, const struct wire_sctp_chunk *c)
 {
-	/* The states for ASCONF and ASCONF-ACK (RFC 5061 5.1.1 C4). */
+	/* In these states, ASCONF and ASCONF-ACK are processed (RFC 5061 5.1.1 C4). */
 	bool changes = sctp_in_states(in->a, SCTP_STATES_SEND | SCTP_STATES_RECEIVE);
 
 	switch (c->type) {
@@ -151,7 +167,7 @@ static bool authenticated(struct sctp_in *in, const struct wire_sctp_chunk *c)
 		sctp_auth_input(in, c);
 		return true;
 	case WIRE_SCTP_ASCONF:
-		if (!in->authentic) /* with all later chunks (RFC 5061 5.2 D5) */
+		if (!in->authentic) /* skip all later chunks, too (RFC 5061 5.2 D5) */
 			in->stop = true;
 		else if (changes)
 			sctp_asconf_in(in, c);
@@ -188,10 +204,10 @@ static void dispatch(struct sctp_in *in, const struct wire_sctp_chunk *c)
 }
 
 /*
- * Finds the association by an address in an INIT or INIT ACK (5.1.2), unless the packet's source
- * address leads to it. The source address must be confirmed as the peer's, or the tag must match.
- * Otherwise only the peer claims the address, which may be another host's. Returns NULL if the
- * chunk requests an association of its own.
+ * Finds the association of an INIT or INIT ACK. Returns in->a if the packet's source address is
+ * confirmed as the peer's, or if the tag matches. Otherwise only the peer claims the source
+ * address, which may belong to another host. The addresses listed in the chunk are then looked up
+ * (5.1.2). Returns NULL if the chunk requests a new association.
  */
 static struct sctp_assoc *find_listed(struct sctp_in *in, const struct wire_sctp_chunk *c)
 {
@@ -209,7 +225,7 @@ static struct sctp_assoc *find_listed(struct sctp_in *in, const struct wire_sctp
 	return a;
 }
 
-/* Finds the packet's association. Returns true if the chunks must be processed. */
+/* Finds the packet's association. Returns true if the packet's chunks must be processed. */
 static bool identify(struct sctp_in *in, const struct wire_sctp_chunk *first, const uint8_t **p)
 {
 	const struct rule *rule = rule_of(first);
@@ -224,8 +240,9 @@ static bool identify(struct sctp_in *in, const struct wire_sctp_chunk *first, co
 }
 
 /*
- * True if a packet for another port is a local packet that was sent back, as by UDP's echo service.
- * An ABORT as the answer would come back too, and look like the peer's.
+ * True if a packet for another port is a local packet that was sent back, as by the echo service of
+ * UDP. If the answer were an ABORT, this ABORT would come back too, and would look like an ABORT of
+ * the peer.
  */
 static bool is_echo(const struct sctp_in *in)
 {
@@ -235,7 +252,7 @@ static bool is_echo(const struct sctp_in *in)
 
 /*
  * Answers a packet for an SCTP port without an endpoint. No other process has this UDP port, so no
- * other answers (5.1, 8.4). p is after the first chunk.
+ * other process answers (5.1, 8.4). p points after the first chunk.
  */
 static void other_port(struct sctp_in *in, const struct wire_sctp_chunk *first, const uint8_t *p)
 {
@@ -245,7 +262,7 @@ static void other_port(struct sctp_in *in, const struct wire_sctp_chunk *first, 
 		if (in->h.vtag == 0 && p == in->end)
 			sctp_accept_refuse(in, first);
 	} else if (first->type != WIRE_SCTP_COOKIE_ECHO && in->h.vtag) {
-		/* A COOKIE ECHO is dropped: no cookie made here is for another port. */
+		/* Drop a COOKIE ECHO: no cookie that was made here is for another port. */
 		sctp_ootb_input(in);
 	}
 }
@@ -258,10 +275,10 @@ static void process(struct sctp_in *in, const uint8_t *p)
 	while (!in->stop && in->a->state != SCTP_CLOSED && wire_sctp_chunk_next(&p, in->end, &c)) {
 		bool tag_is_ours = in->h.vtag == in->a->local_tag;
 
-		/* A reflected tag is valid only for the first chunk. */
+		/* A copied tag (T bit) is valid only for the first chunk. */
 		if (!tag_is_ours && c.raw != first)
 			break;
-		/* An ABORT that claims to reflect a tag must have the peer's, not the local one. */
+		/* An ABORT with the T bit must have the peer's tag, not the local tag. */
 		if (c.type == WIRE_SCTP_ABORT && tag_is_ours && c.flags & WIRE_SCTP_T_BIT &&
 		    in->a->peer_tag != in->a->local_tag)
 			continue;
@@ -269,12 +286,15 @@ static void process(struct sctp_in *in, const uint8_t *p)
 	}
 }
 
-/* Called after all chunks, if the association lives. */
+/* Called after all chunks of a packet, if the association has not ended. */
 static void finish(struct sctp_in *in)
 {
 	if (in->a->asconf.out && in->h.vtag == in->a->local_tag)
 		sctp_asconf_heard(in->a, &in->from->local, in->now);
-	/* A packet gets one answer (12.4); the one in a packet of its own is under way. */
+	/*
+	 * A packet gets only one answer (12.4). If a HEARTBEAT ACK was sent alone in a packet, drop
+	 * the others.
+	 */
 	if (in->heartbeat_answered)
 		sctp_control_rewind(in->a, in->control);
 	sctp_receipts_sacked(in);

@@ -31,12 +31,12 @@ void sctp_config_default(struct sctp_config *config)
 	};
 }
 
-/* Corrects values that would make the protocol misbehave. */
+/* Replaces values that would make the protocol misbehave. */
 static void config_clamp(struct sctp_config *c)
 {
 	if (!c->streams)
 		c->streams = 1;
-	if (c->sack_delay > 500 * NSEC_PER_MSEC) /* RFC 9260 6.2 */
+	if (c->sack_delay > 500 * NSEC_PER_MSEC) /* limit of RFC 9260 6.2 */
 		c->sack_delay = 500 * NSEC_PER_MSEC;
 	if (c->rto_min < NSEC_PER_MSEC)
 		c->rto_min = NSEC_PER_MSEC;
@@ -182,13 +182,13 @@ void sctp_batch_done(struct sctp *s, struct sctp_batch *batch)
 	if (batch->block)
 		sctp_block_unref(&s->blocks, batch->block);
 	batch->block = NULL;
-	s->refs.count = 0; /* no caller has a batch that needs them */
+	s->refs.count = 0; /* no caller has a batch that needs the references */
 }
 
-/* Returns the first of the waiting events. */
+/* Returns the event to fetch first. */
 static enum sctp_event_type first_event(const struct sctp_assoc *a)
 {
-	/* The order in which they happen. */
+	/* The order in which the events happen. */
 	static const enum sctp_event_type order[] = { SCTP_EVENT_UP, SCTP_EVENT_PATH,
 						      SCTP_EVENT_SHUTDOWN, SCTP_EVENT_CLOSED,
 						      SCTP_EVENT_LOST };

@@ -8,13 +8,13 @@
 
 struct known_addr {
 	struct ip_addr ip;
-	uint64_t shown; /* time of the last proof, ns */
+	uint64_t shown; /* time when the address last answered a HEARTBEAT, ns */
 };
 
 struct known_host {
 	struct list_node node;
 	unsigned int n;
-	struct known_addr addr[SCTP_KNOWN_ADDRS]; /* last proved first */
+	struct known_addr addr[SCTP_KNOWN_ADDRS]; /* in the order of the last proof, newest first */
 };
 
 void sctp_known_init(struct sctp_known *k)
@@ -36,7 +36,7 @@ void sctp_known_fini(struct sctp_known *k)
 		drop(k, list_entry(node, struct known_host, node));
 }
 
-/* Returns the index of the address; h->n if the host does not have it. */
+/* Returns the index of the address in h->addr[], or h->n if the host does not have the address. */
 static unsigned int place_of(const struct known_host *h, const struct ip_addr *ip)
 {
 	unsigned int i = 0;
@@ -83,7 +83,7 @@ void sctp_known_forget(struct sctp_known *k, const struct ip_addr *addr)
 	if (!h)
 		return;
 	remove_at(h, place_of(h, addr));
-	if (h->n < 2) /* a single address proves nothing */
+	if (h->n < 2) /* one address alone proves nothing */
 		drop(k, h);
 }
 
@@ -112,7 +112,8 @@ void sctp_known_learn(struct sctp_known *k, const struct ip_addr *addr, unsigned
 	if (!h)
 		return;
 	for (unsigned int i = 0; i < n; i++) {
-		if (place_of(h, &addr[i]) == h->n) /* it was another host's */
+		/* the address may have belonged to another host */
+		if (place_of(h, &addr[i]) == h->n)
 			sctp_known_forget(k, &addr[i]);
 		insert_first(h, &addr[i], now);
 	}

@@ -10,7 +10,10 @@ void sctp_locals_ask(const struct sctp_endpoint *ep, const struct path_addr *to,
 	const struct sctp_user_ops *ops = &ep->s->ops;
 
 	l->n = ops->addresses ? ops->addresses(ep->ctx, to, l->addr, SCTP_LOCALS_MAX - 1) : 0;
-	/* If both sides send an INIT, the INIT ACK may leave from another address than the INIT. */
+	/*
+	 * Include to->local: in a collision, the INIT ACK may leave from another address than the
+	 * INIT.
+	 */
 	if (l->n && !ip_addr_is_zero(&to->local))
 		l->addr[l->n++] = to->local;
 }
@@ -38,8 +41,8 @@ bool sctp_locals_has(const struct sctp_assoc *a, const struct ip_addr *local)
 }
 
 /*
- * Requests the source address from the user. Returns false if there is no route. *changed: the
- * address differs from the last answer.
+ * Gets the source address for the path from the user. Returns false if there is no route. *changed:
+ * the address differs from the last result.
  */
 static bool ask_source(struct sctp_assoc *a, struct sctp_path *path, bool *changed)
 {
@@ -83,19 +86,21 @@ bool sctp_locals_choose(struct sctp_assoc *a, struct sctp_path *path)
 	bool changed, way = ask_source(a, path, &changed);
 
 	/*
-	 * While local routes stay the same, the peer knows better which local addresses it reaches.
+	 * If the result has not changed, keep the address that packets of the peer go to. The peer
+	 * knows better which local addresses it reaches.
 	 */
 	if (changed && sctp_locals_has(a, &path->source)) {
 		path->addr.local = path->source;
 	} else if (changed) {
 		/*
-		 * Drop the answer until the peer knows the address: it will count as a change then.
+		 * Forget the result until the peer knows the address. The result then counts as a
+		 * change.
 		 */
 		path->addr.local = a->setup.local;
 		path->source = (struct ip_addr){ 0 };
 	}
 	if (!ip_addr_equal(&before, &path->addr.local)) {
-		/* another way through the network (7.2.5.2) */
+		/* packets take another way through the network (7.2.5.2) */
 		sctp_cc_init(&path->cc, path->cc.pmdcs, path->cc.v4);
 		sctp_locals_changed(a, path);
 	}
@@ -122,12 +127,15 @@ bool sctp_locals_is_pair(const struct sctp_assoc *a, const struct path_addr *add
 	const struct sctp_path *primary = sctp_paths_primary(a);
 	const struct path_addr pair = { .local = *sctp_locals_of(a, primary) };
 
-	/* The peer may have made another host its primary address (RFC 5061 5.4). */
+	/* The peer may have made an address of another host its primary address (RFC 5061 5.4). */
 	return primary->confirmed && ip_addr_equal(&primary->addr.remote, &addr->remote) &&
 	       path_addr_locality(&pair, addr);
 }
 
-/* True if the local INIT also goes to that pair of addresses, which is known to be the peer's. */
+/*
+ * True if the local INIT is also sent between these addresses, because they are known to be the
+ * peer's.
+ */
 static bool is_asked(const struct sctp_assoc *a, const struct path_addr *from)
 {
 	unsigned int i;

@@ -4,7 +4,7 @@
  * one unfragmented DATA chunk. This code does no I/O: it has no socket, clock or thread. The caller
  * passes packets, times and random bytes to its functions, and gets packets and events from them.
  *
- * Times are in nanoseconds of any monotonic clock. All integers, such as ports, TSNs and stream ids,
+ * Times are in nanoseconds of any monotonic clock. All integers, also ports, TSNs and stream ids,
  * are in host order. Errors are -errno. One lock of the caller (the lock of a shard) guards a whole
  * instance.
  *
@@ -283,7 +283,7 @@ struct sctp_event {
 	void *user;
 	/*
 	 * The error of SCTP_EVENT_LOST. -ECONNREFUSED: during the handshake, an ABORT came, or the
-	 * peer has no listener. -EHOSTUNREACH and the like: see sctp_unreachable(). -ETIMEDOUT.
+	 * peer has no listener. -EHOSTUNREACH and the like: see sctp_unreachable(). -ETIMEDOUT: no answer came.
 	 * -ECONNRESET: an ABORT came, or the peer was killed. -EPROTO: the adaptation indication is
 	 * missing or wrong, or the peer has violated the protocol.
 	 */
