@@ -429,7 +429,7 @@ static void perform(struct fault_injector *self, struct shard *s, const struct f
 static void install(struct fault_injector *self, struct shard *s)
 {
 	cm.shard = s;
-	/* forgets the delayed events of a parent process, which the parent posts itself */
+	/* the delayed events of a parent process stay with the parent */
 	list_init(&cm.held);
 	cm.ops = *s->conn.ops;
 	cm.ops.events.post = post;

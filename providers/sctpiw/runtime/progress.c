@@ -363,8 +363,9 @@ static bool yield(struct progress *p, uint64_t *since)
 }
 
 /*
- * Runs passes until tuning_lingered() says to stop, the processor is lost, the application polls,
- * or another thread needs the lock. since: result of poller_activity() before the thread's run.
+ * Runs passes until tuning_lingered() returns TUNING_IDLE_SLEEP, the processor is lost, the
+ * application polls, or another thread needs the lock. since: result of poller_activity() before
+ * the thread's run.
  */
 static void linger(struct shard *s, uint32_t since, uint64_t received, uint64_t start)
 {

@@ -24,9 +24,9 @@ struct progress {
 	/*
 	 * The epoll set on which the thread sleeps. It contains the thread's own descriptors and
 	 * the shard's sockets. Normally it is net.epoll_fd itself, since a single set saves time in
-	 * each wake-up. In two cases it is a second set that contains net.epoll_fd: pollers would
-	 * otherwise lose events that epoll reports only once, as edges, or a sleeping poller would
-	 * wake up for the thread's own descriptors.
+	 * each wake-up. In two cases, it is a second set that contains net.epoll_fd. First, if
+	 * epoll reports events only once, as edges, since pollers would lose such events. Second,
+	 * if pollers sleep on net.epoll_fd, since the thread's own descriptors must not wake them.
 	 */
 	int wait_fd;
 	int wake_fd; /* eventfd that progress_wake() writes */

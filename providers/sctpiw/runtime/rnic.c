@@ -216,9 +216,9 @@ void rnic_lock(struct rnic *r)
 		shard_lock(rnic_shard(r, i));
 	/*
 	 * Serves all doorbells. Serving one shard may ring a doorbell of a shard that was served
-	 * before it: a doorbell follows a QP that has moved, and receives of an SRQ return for
-	 * other shards. The rounds matter when the caller frees objects, since no freed object may
-	 * have a doorbell on a list.
+	 * before it. This happens if a QP has moved, or if an SRQ has receives for other shards.
+	 * The rounds matter when the caller frees objects, since no freed object may have a
+	 * doorbell on a list.
 	 */
 	for (unsigned int round = 0; round < TUNING_ROUNDS && is_rung_anywhere(r); round++)
 		for (unsigned int i = 0; i < r->n_shards; i++)

@@ -108,11 +108,11 @@
 #define TUNING_PARK_FIRST 50000u
 #define TUNING_PARK_LONG 800000u
 /*
- * ns. When less than LEFT of a long nap remains, pollers move the end of the nap to a later time,
- * so that the thread does not wake up at all ("Pollers put off the end of a nap"). The new rest of
- * the nap is 1/PART of the time since the thread was parked, but at least TUNING_PARK_LONG and at
- * most MAX. So an application that stops polling waits for at most 1/PART of the time that it
- * polled.
+ * ns. When less than LEFT of a long nap remains, pollers move the end of the nap to a later time
+ * ("Pollers put off the end of a nap"). So the thread does not wake up while polling goes on. The
+ * new rest of the nap is 1/PART of the time since the thread was parked, but at least
+ * TUNING_PARK_LONG and at most MAX. So an application that stops polling waits for at most 1/PART
+ * of the time that it polled.
  *
  * MAX is longer than a tick of the kernel's clock. On a virtual machine, setting a timer that
  * expires before the next tick takes 11 us, and a later one 1 us ("Naps that end after the next
@@ -236,8 +236,8 @@ static inline enum tuning_post tuning_post(const struct tuning_post_seen *seen)
 }
 
 /*
- * Counts a posted work request of a send queue. Returns true if it ends a batch. asks: the work
- * request is signaled. *unasked: number of unsignaled work requests before it.
+ * Counts a posted work request of a send queue. Returns true if it ends a batch. `asks` is true for
+ * a signaled work request. *unasked: number of unsignaled work requests before it.
  */
 static inline bool tuning_ends_batch(bool asks, uint32_t *unasked)
 {

@@ -16,8 +16,8 @@
 
 #define FLOW_LABEL 0xfffffu
 /*
- * Used if the program sets 0, with which no packet would leave the link. Datagrams to a group then
- * stay on the link, as in IP.
+ * Hop limits that replace a hop limit of 0, with which no packet would leave the link. By default,
+ * datagrams to a multicast group stay on the link, as in IP.
  */
 #define HOP_LIMIT 64
 #define HOP_LIMIT_GROUP 1
@@ -28,8 +28,8 @@ bool sctpiw_ah_is_valid(const struct ibv_ah_attr *attr, enum config_personality 
 }
 
 /*
- * A LID is the low 16 bits of an address. The other bits are taken from a local address: there is
- * no subnet manager to query.
+ * Finds the address of a LID, which is the low 16 bits of that address. Takes the other bits from a
+ * local address, since there is no subnet manager that could be queried.
  */
 static int resolve_lid(uint16_t lid, struct port_gid *from, struct ip_addr *remote)
 {
@@ -53,8 +53,8 @@ void sctpiw_ah_complain(const char *whose, const struct ibv_ah_attr *attr)
 }
 
 /*
- * True if packets can go from one address to the other. A loopback address means any address of
- * this host.
+ * True if packets can be sent from one address to the other. A loopback address stands for any
+ * address of this host.
  */
 static bool is_possible(const struct ibv_ah_attr *attr, const struct port_gid *from,
 			const struct ip_addr *remote)
@@ -108,8 +108,9 @@ int sctpiw_ah_resolve(const struct ibv_ah_attr *attr, struct port_gid *from, str
 }
 
 /*
- * Checks for a route to an IPv6 group by lo. Unlike other interfaces, lo has none by default, and
- * packets would be lost silently. Returns 0 or an errno.
+ * Checks the route of datagrams to an IPv6 group on the interface lo. By default, lo has no such
+ * route, unlike other interfaces, and the kernel would drop the packets silently. Returns 0 or an
+ * errno.
  */
 static int check_group(const struct ip_addr *group, unsigned int ifindex)
 {
@@ -140,16 +141,16 @@ static int fill(struct iw_ud_dest *dest, const struct ibv_ah_attr *attr,
 		return EINVAL;
 	dest->local = sockaddr_ip((const struct sockaddr *)&gid.addr);
 	/*
-	 * rdma_cm accepts a loopback address for this host. Packets must come from a GID of the
-	 * port: the receiver looks up their source among the GIDs to answer.
+	 * rdma_cm accepts a loopback address as the destination. But packets must have a GID of the
+	 * port as their source, since the receiver looks their source up among the GIDs to answer.
 	 */
 	if (ip_addr_is_loopback(&dest->remote))
 		dest->remote = dest->local;
 	if (ip_addr_is_link_local(&dest->remote) || ip_addr_is_scoped_group(&dest->remote))
 		dest->remote.scope_id = gid.ifindex;
 	/*
-	 * Datagrams to an IPv6 group leave by the named interface, not by the interface of their
-	 * source.
+	 * Datagrams to an IPv6 group are sent on the named interface, not on the interface that has
+	 * their source address.
 	 */
 	if (ip_addr_is_multicast(&dest->remote) && !ip_addr_is_v4(&dest->remote)) {
 		dest->local.scope_id = gid.ifindex;

@@ -30,7 +30,10 @@
 
 uint32_t sctpiw_generation;
 
-/* Guards objects that are memory alone, in a child of the process that opened the device. */
+/*
+ * In a child of the process that opened the device: guards the objects that consist of memory
+ * alone.
+ */
 static pthread_mutex_t orphans_lock = PTHREAD_MUTEX_INITIALIZER;
 
 static void before_fork(void)
@@ -73,7 +76,8 @@ void sctpiw_unlock(struct sctpiw_context *ctx)
 
 int sctpiw_inherited(void)
 {
-	static _Atomic uint32_t said_in; /* a generation; generation 0 inherits nothing */
+	/* the generation in which this was last logged; generation 0 inherits nothing */
+	static _Atomic uint32_t said_in;
 
 	if (atomic_exchange_explicit(&said_in, sctpiw_generation, memory_order_relaxed) !=
 	    sctpiw_generation)
@@ -123,10 +127,11 @@ void sctpiw_complain_about_abi(void)
 }
 
 /*
- * Destroys the objects that the application left on a device that it closes, as the kernel does
- * when the descriptor is closed. QPs go first, since they use the other objects; destroy_memory()
- * does the rest. Moves QPs, CQs and SRQs to the three lists: free_context() purges their events and
- * frees them after it has released the lock. Needs the shard lock.
+ * Destroys the objects that the application has not destroyed before it closes the device. The
+ * kernel does the same when the descriptor is closed. This function ends QPs, CQs and SRQs, QPs
+ * first, since they use the other objects; destroy_memory() ends the other objects. Puts QPs, CQs
+ * and SRQs on the three lists. free_context() removes their events and frees them, after it has
+ * released the lock. Needs the shard lock.
  */
 static void destroy_queues(struct sctpiw_context *ctx, struct list_node *qps, struct list_node *cqs,
 			   struct list_node *srqs)
@@ -155,7 +160,9 @@ static void destroy_queues(struct sctpiw_context *ctx, struct list_node *qps, st
 	}
 }
 
-/* Frees windows before their MRs. Needs sctpiw_lock(). */
+/*
+ * Destroys objects that are memory alone. Windows are freed before their MRs. Needs sctpiw_lock().
+ */
 static void destroy_memory(struct sctpiw_context *ctx)
 {
 	struct list_node *node;
@@ -186,8 +193,8 @@ static void destroy_memory(struct sctpiw_context *ctx)
 }
 
 /*
- * Without async_fd, libibverbs would request a descriptor of asynchronous events from the kernel by
- * ioctl(), which fails here.
+ * Sets async_fd. Otherwise, libibverbs would request a descriptor of asynchronous events from the
+ * kernel by ioctl(), which fails here.
  */
 static int open_async_channel(struct sctpiw_context *ctx)
 {
@@ -209,7 +216,7 @@ static int open_async_channel(struct sctpiw_context *ctx)
 	return 0;
 }
 
-/* The descriptor stays open: libibverbs closes it. */
+/* Releases the channel, but leaves its descriptor open, since libibverbs closes it. */
 static void close_async_channel(struct sctpiw_context *ctx)
 {
 	if (sctpiw_alive(ctx))
@@ -257,8 +264,8 @@ static void free_context(struct ibv_context *context)
 }
 
 /*
- * On other devices, these verbs are system calls. They return an errno, and also set errno, which
- * programs print by perror(). This macro makes a verb of sctpiw do the same.
+ * With other providers, these verbs are system calls. They not only return an errno, but also set
+ * errno, which programs print by perror(). This macro adds this to a verb of sctpiw.
  */
 #define SETS_ERRNO(name, params, args)                                                             \
 	static int name params                                                                     \
@@ -399,7 +406,10 @@ struct verbs_context *sctpiw_alloc_context(struct ibv_device *device, int cmd_fd
 		faults_verbs_close(ctx);
 		goto fail;
 	}
-	/* libibverbs made requests that fail here. They are no errors of the program. */
+	/*
+	 * While it opened the device, libibverbs made requests that failed and set errno. The
+	 * program should not see these errors.
+	 */
 	errno = saved;
 	return pabi_full_context(&ctx->vctx);
 fail:

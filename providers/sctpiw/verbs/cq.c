@@ -26,13 +26,13 @@ static int check_cq(struct sctpiw_context *ctx, uint32_t cqe, int comp_vector)
 	return 0;
 }
 
-/* Makes a CQ. pd: the parent domain that it must hold, or NULL. */
+/* Makes a CQ. pd: the parent domain that the CQ must hold, or NULL. */
 static struct sctpiw_cq *new_cq(struct sctpiw_context *ctx, uint32_t cqe,
 				struct ibv_comp_channel *channel, int comp_vector,
 				struct sctpiw_pd *pd)
 {
 	struct sctpiw_cq *cq = NULL;
-	static uint32_t made; /* locks of all shards */
+	static uint32_t made; /* guarded by the locks of all shards */
 	int err;
 
 	err = check_cq(ctx, cqe, comp_vector);
@@ -119,7 +119,7 @@ struct ibv_cq_ex *sctpiw_create_cq_ex(struct ibv_context *context, struct ibv_cq
 		    attr->comp_vector > INT32_MAX ? -1 : (int)attr->comp_vector, pd);
 	if (!cq)
 		return NULL;
-	/* No lock is needed: no other thread knows this CQ yet. */
+	/* No lock is needed, since no other thread has a pointer to this CQ yet. */
 	if ((attr->wc_flags & STAMPS) && iw_cq_stamp(cq->iw)) {
 		sctpiw_destroy_cq(&cq->vcq.cq);
 		errno = ENOMEM;

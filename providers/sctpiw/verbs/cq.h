@@ -22,16 +22,22 @@ struct sctpiw_pd;
 struct sctpiw_cq {
 	struct verbs_cq vcq;
 	struct iw_cq *iw;
-	uint32_t generation;	   /* sctpiw_generation when it was made */
-	pthread_mutex_t lock;	   /* guards the ring's consumer end: sctpiw_cq_lock() */
-	bool single_threaded;	   /* only one thread at a time uses it: no lock is taken */
-	struct object obj;	   /* event channels; iw->ctx */
-	struct list_node node;	   /* of sctpiw_context.cqs; shard lock */
-	struct sctpiw_pd *pd;	   /* the parent domain that it holds, or NULL */
-	struct iw_cqe current;	   /* the completion taken by start_poll or next_poll */
-	uint64_t stamp;		   /* time of `current`, ns; valid if requested */
-	uint64_t wallclock_offset; /* ns to add to stamp, measured by start_poll, if requested */
-	_Atomic(struct cq_faults *) faults; /* for faults_cq.c; NULL without faults */
+	uint32_t generation; /* value of sctpiw_generation when the CQ was made */
+	/* serializes polling, and all other use of the ring's tail: sctpiw_cq_lock() */
+	pthread_mutex_t lock;
+	/*
+	 * no lock is taken, since the program guarantees that only one thread at a time uses the CQ
+	 */
+	bool single_threaded;
+	struct object obj;     /* event channels; iw->ctx points to this field */
+	struct list_node node; /* node of sctpiw_context.cqs; guarded by the shard lock */
+	struct sctpiw_pd *pd;  /* the parent domain that the CQ holds, or NULL */
+	struct iw_cqe current; /* the completion that start_poll or next_poll has taken */
+	/* time of `current`, ns; valid if the program requested time stamps */
+	uint64_t stamp;
+	/* ns to add to stamp, measured by start_poll if the program requested the time of day */
+	uint64_t wallclock_offset;
+	_Atomic(struct cq_faults *) faults; /* state of faults_cq.c; NULL without faults */
 };
 
 static inline struct sctpiw_cq *to_cq(struct ibv_cq *cq)
@@ -52,35 +58,41 @@ static inline void sctpiw_cq_unlock(struct sctpiw_cq *cq)
 }
 
 /*
- * cqe: number of entries. EINVAL for too few or too many entries, or a wrong vector or channel;
- * ENOMEM; EIO. Sets only cqe and handle of struct ibv_cq; libibverbs sets the other fields.
+ * Makes a CQ for cqe completions. Sets only cqe and handle of struct ibv_cq; libibverbs sets the
+ * other fields. Errors: EINVAL for too few or too many entries, or a wrong vector or channel;
+ * ENOMEM; EIO.
  */
 struct ibv_cq *sctpiw_create_cq(struct ibv_context *context, int cqe,
 				struct ibv_comp_channel *channel, int comp_vector);
 
 /*
- * As sctpiw_create_cq(). Also EOPNOTSUPP for unknown attributes or wc_flags. All known wc_flags are
- * accepted: a field that a connected iWARP QP does not have reads 0.
+ * Does the same as sctpiw_create_cq(). Accepts all known wc_flags: a field that a connected iWARP
+ * QP does not have reads 0. Errors: as sctpiw_create_cq(), and EOPNOTSUPP for unknown attributes or
+ * wc_flags.
  */
 struct ibv_cq_ex *sctpiw_create_cq_ex(struct ibv_context *context,
 				      struct ibv_cq_init_attr_ex *attr);
 
-/* EINVAL for a wrong number of entries, or if more completions wait; ENOMEM; EIO. */
+/*
+ * Errors: EINVAL for a wrong number of entries, or if the CQ contains more completions than fit;
+ * ENOMEM; EIO.
+ */
 int sctpiw_resize_cq(struct ibv_cq *cq, int cqe);
 
 /*
- * Sets the number of completions, or microseconds, that an event waits for. EOPNOTSUPP for other
- * attributes.
+ * Sets the number of completions, or the time in microseconds, after which an event is posted.
+ * Errors: EOPNOTSUPP for other attributes.
  */
 int sctpiw_modify_cq(struct ibv_cq *cq, struct ibv_modify_cq_attr *attr);
 
 /*
- * As the kernel does, waits until the application has acknowledged the events it read, since they
- * name the CQ. Unread events vanish. EBUSY if a QP uses the CQ.
+ * As the kernel does, waits until the application has acknowledged the events that it has read,
+ * since these events contain a pointer to the CQ. Removes unread events. Errors: EBUSY if a QP uses
+ * the CQ.
  */
 int sctpiw_destroy_cq(struct ibv_cq *cq);
 
-/* Frees a CQ whose iw was freed, without waiting for events. */
+/* Frees a CQ, without waiting for events. cq->iw must have been freed. */
 void sctpiw_cq_release(struct sctpiw_cq *cq);
 
 #endif

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The driver for libibverbs: matching and opening devices. libibverbs loads the library, whose
- * constructor registers the driver. No other file calls this one.
+ * The driver for libibverbs, which finds and opens devices. libibverbs loads this library, and the
+ * library's constructor registers the driver. No function of this file is called from another file.
  */
 #include <stdlib.h>
 
 #include "runtime/rnic.h"
 #include "verbs/context.h"
 
-/* libibverbs fills the struct. */
+/* Allocates the struct, which libibverbs then fills. */
 static struct verbs_device *alloc_device(struct verbs_sysfs_dev *sysfs_dev)
 {
 	return calloc(1, sizeof(struct verbs_device));
@@ -41,8 +41,8 @@ static __attribute__((constructor)) void register_driver(void)
 		return;
 	}
 	/*
-	 * An unusable device, with wrong settings or without its carrier on this host, is not
-	 * listed. The RNIC has logged the reason.
+	 * A device is unusable if its settings are wrong, or if the host does not support its
+	 * carrier. An unusable device is not listed. The RNIC has logged the reason.
 	 */
 	if (!rnic_get())
 		return;

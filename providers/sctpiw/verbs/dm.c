@@ -11,11 +11,12 @@
 #include "verbs/domain.h"
 #include "verbs/mr.h"
 
-#define MIN_ALIGN 64 /* bytes: a cache line, and more than an atomic operation needs */
+#define MIN_ALIGN 64 /* bytes; a cache line, which is more than an atomic operation needs */
 
-static _Atomic uint64_t allocated; /* bytes in use; SCTPIW_MAX_DM at most */
+static _Atomic uint64_t allocated; /* bytes in use, at most SCTPIW_MAX_DM */
 
-#define COPY_UNIT 4 /* unit of offsets and lengths of copies, as rdma-core's tests require */
+/* bytes; offsets and lengths of copies are multiples of it, as rdma-core's tests require */
+#define COPY_UNIT 4
 
 static bool is_inside(const struct sctpiw_dm *dm, uint64_t offset, uint64_t length)
 {
@@ -76,7 +77,7 @@ static struct sctpiw_dm *new_dm(uint64_t length, size_t align)
 		free(dm);
 		return NULL;
 	}
-	memset(memory, 0, length); /* a peer must not read old contents of the heap */
+	memset(memory, 0, length); /* otherwise a peer could read old contents of the heap */
 	dm->memory = memory;
 	dm->length = length;
 	return dm;
@@ -170,7 +171,7 @@ struct ibv_mr *sctpiw_reg_dm_mr(struct ibv_pd *ibpd, struct ibv_dm *ibdm, uint64
 	mr = sctpiw_new_mr(to_pd(ibpd), &attr, (int)access, dm);
 	if (!mr)
 		return NULL;
-	/* For libibverbs, which must not touch pages that the application did not provide. */
+	/* Keeps libibverbs from changing pages that the application did not provide. */
 	mr->vmr.mr_type = VERBS_MR_DMABUF;
 	mr->vmr.ibv_mr.length = length;
 	return &mr->vmr.ibv_mr;

@@ -89,7 +89,8 @@ static int check_parent_attr(struct ibv_context *context,
 
 	if (attr->comp_mask & ~known) {
 		log_debug("alloc_parent_domain: unknown comp_mask 0x%x", attr->comp_mask);
-		return EOPNOTSUPP; /* later test suites of libibverbs skip such a test */
+		/* with this errno, recent test suites of libibverbs skip the test */
+		return EOPNOTSUPP;
 	}
 	if (!attr->pd || attr->pd->context != context || to_pd(attr->pd)->parent) {
 		log_debug("alloc_parent_domain: needs a protection domain of this device");
@@ -103,8 +104,8 @@ static int check_parent_attr(struct ibv_context *context,
 }
 
 /*
- * Allocators of a parent domain are for memory that a device accesses. Here, only the process
- * itself accesses queues. So allocators are accepted, and never called.
+ * A program gives allocators to a parent domain for memory that a device accesses. This device has
+ * no memory accesses of its own to queues. So allocators are accepted, but never called.
  */
 struct ibv_pd *sctpiw_alloc_parent_domain(struct ibv_context *context,
 					  struct ibv_parent_domain_init_attr *attr)
@@ -139,8 +140,8 @@ struct ibv_pd *sctpiw_alloc_parent_domain(struct ibv_context *context,
 }
 
 /*
- * Frees the RNIC's part of a protection or parent domain. Returns -EBUSY while the domain is in
- * use. Needs sctpiw_lock().
+ * Frees the RNIC's PD of a protection domain, or drops the references of a parent domain. Returns
+ * -EBUSY if the domain is in use. Needs sctpiw_lock().
  */
 static int release_pd(struct sctpiw_context *ctx, struct sctpiw_pd *pd)
 {
@@ -154,8 +155,8 @@ static int release_pd(struct sctpiw_context *ctx, struct sctpiw_pd *pd)
 			pd->td->users--;
 	} else {
 		/*
-		 * In a child of fork(), a queue of the parent, which the child does not use, may
-		 * keep the PD busy.
+		 * In a child of fork(), a queue of the parent may keep the PD busy. The child does
+		 * not use this queue, so it ignores the error.
 		 */
 		err = iw_pd_free(pd->iw);
 		if (err && sctpiw_alive(ctx))

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
  * Protection domains, thread domains, and parent domains, which combine both (man ibv_alloc_pd,
- * ibv_alloc_td, ibv_alloc_parent_domain). Their counts and lists need sctpiw_lock().
+ * ibv_alloc_td, ibv_alloc_parent_domain). sctpiw_lock() guards the counts and lists of this file.
  */
 #ifndef SCTPIW_VERBS_DOMAIN_H
 #define SCTPIW_VERBS_DOMAIN_H
@@ -11,24 +11,28 @@
 
 struct iw_pd;
 
-/* A thread domain: only one thread at a time uses its objects. */
+/*
+ * A thread domain. The program guarantees that only one thread at a time uses the objects of the
+ * domain.
+ */
 struct sctpiw_td {
 	struct ibv_td ibv;
-	struct list_node node; /* of sctpiw_context.tds */
-	uint32_t users;	       /* parent domains that contain it */
+	struct list_node node; /* node of sctpiw_context.tds */
+	uint32_t users;	       /* number of parent domains that contain this thread domain */
 };
 
 /*
- * A protection domain or a parent domain. A parent domain shares the RNIC's PD with its protection
- * domain, and may be used wherever a PD is required.
+ * A protection domain or a parent domain. A parent domain uses the RNIC's PD of its protection
+ * domain. It may be passed to all verbs that need a PD.
  */
 struct sctpiw_pd {
 	struct ibv_pd ibv;
 	struct iw_pd *iw;
-	struct list_node node;	  /* of sctpiw_context.pds */
-	struct sctpiw_pd *parent; /* of a parent domain: its protection domain; else NULL */
-	struct sctpiw_td *td;	  /* of a parent domain: its thread domain, or NULL */
-	uint32_t users;		  /* objects on it, including parent domains */
+	struct list_node node;	  /* node of sctpiw_context.pds */
+	struct sctpiw_pd *parent; /* the protection domain of a parent domain; otherwise NULL */
+	struct sctpiw_td *td;	  /* the thread domain of a parent domain, or NULL */
+	/* number of objects that use this domain, including parent domains */
+	uint32_t users;
 };
 
 static inline struct sctpiw_pd *to_pd(struct ibv_pd *pd)
@@ -42,8 +46,8 @@ static inline struct sctpiw_td *to_td(struct ibv_td *td)
 }
 
 /*
- * Each object on a PD holds the PD, and drops it when it is destroyed. So a parent domain outlives
- * its objects. Both functions need sctpiw_lock().
+ * Each object on a PD counts itself in pd->users, until it is destroyed. A parent domain therefore
+ * outlives its objects. Both functions need sctpiw_lock().
  */
 static inline void sctpiw_pd_hold(struct sctpiw_pd *pd)
 {
@@ -55,24 +59,29 @@ static inline void sctpiw_pd_drop(struct sctpiw_pd *pd)
 	pd->users--;
 }
 
-/* The same when a child of fork() frees a CQ, SRQ or QP of its parent. Takes the lock. */
+/*
+ * Does the same as sctpiw_pd_drop(), when a child of fork() frees a CQ, SRQ or QP of its parent.
+ * Takes sctpiw_lock() itself.
+ */
 void sctpiw_pd_drop_inherited(struct sctpiw_pd *pd);
 
-/* Fails with ENOMEM. */
+/* Errors: ENOMEM. */
 struct ibv_pd *sctpiw_alloc_pd(struct ibv_context *context);
 
-/* Frees a protection or parent domain. EBUSY if objects, or parent domains, use it. */
+/*
+ * Frees a protection domain or a parent domain. Errors: EBUSY if objects or parent domains use it.
+ */
 int sctpiw_dealloc_pd(struct ibv_pd *pd);
 
-/* EINVAL for a nonzero comp_mask (no bit is defined); ENOMEM. */
+/* Errors: EINVAL if comp_mask is not 0, since no bit is defined; ENOMEM. */
 struct ibv_td *sctpiw_alloc_td(struct ibv_context *context, struct ibv_td_init_attr *attr);
 
-/* EBUSY if a parent domain contains it. */
+/* Errors: EBUSY if a parent domain contains this thread domain. */
 int sctpiw_dealloc_td(struct ibv_td *td);
 
 /*
- * EINVAL for a PD or TD of another device, or a PD that is a parent domain. EOPNOTSUPP for unknown
- * attributes; ENOMEM.
+ * Errors: EINVAL for a PD or TD of another device, or a PD that is itself a parent domain;
+ * EOPNOTSUPP for unknown attributes; ENOMEM.
  */
 struct ibv_pd *sctpiw_alloc_parent_domain(struct ibv_context *context,
 					  struct ibv_parent_domain_init_attr *attr);

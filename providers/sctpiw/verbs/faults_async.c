@@ -22,7 +22,10 @@ static void post(struct object *obj, enum ibv_event_type type)
 	}
 }
 
-/* True if the attributes name this object, or no object of its kind. */
+/*
+ * True if the attributes select this CQ or SRQ. Attributes that select no object of this kind apply
+ * to all objects of the kind.
+ */
 static bool is_meant(const struct fault_attrs *attrs, enum fault_selector which, uint32_t number,
 		     uint32_t nth)
 {
@@ -33,7 +36,7 @@ static bool is_meant(const struct fault_attrs *attrs, enum fault_selector which,
 	return o->nth ? o->nth == nth : o->number == number;
 }
 
-/* Posts an event on a QP. If the event reports an error, the QP enters ERROR first. */
+/* Posts an event about a QP. If the event reports an error, first moves the QP to ERROR. */
 static void raise_qp(struct sctpiw_qp *qp, enum ibv_event_type type)
 {
 	switch (type) {
@@ -43,7 +46,8 @@ static void raise_qp(struct sctpiw_qp *qp, enum ibv_event_type type)
 		iw_qp_modify(qp->iw, IW_QPS_ERR);
 		post(&qp->obj, type);
 		break;
-	case IBV_EVENT_QP_LAST_WQE_REACHED: /* the QP posts this event itself, if it has an SRQ */
+	/* the RNIC posts this event itself when a QP with an SRQ enters ERROR */
+	case IBV_EVENT_QP_LAST_WQE_REACHED:
 		iw_qp_modify(qp->iw, IW_QPS_ERR);
 		break;
 	default:
@@ -58,7 +62,9 @@ static void raise_on_qps(struct sctpiw_context *ctx, const struct fault_attrs *a
 	list_for_each_safe(node, &ctx->qps) {
 		struct sctpiw_qp *qp = list_entry(node, struct sctpiw_qp, node);
 
-		/* Handles of ibv_open_qp() receive the events of their QP. */
+		/*
+		 * Skip handles of ibv_open_qp(), since each of them receives the events of its QP.
+		 */
 		if (!qp->real && faults_qp_is_meant(ctx->shard, qp->iw, attrs))
 			raise_qp(qp, type);
 	}
@@ -74,7 +80,7 @@ static void raise_on_cqs(struct sctpiw_context *ctx, const struct fault_attrs *a
 	}
 }
 
-/* A failing SRQ also fails all QPs that take receives from it. */
+/* The failure of an SRQ also ends all QPs that use the SRQ. */
 static void fail_qps_of(struct sctpiw_context *ctx, const struct iw_srq *srq)
 {
 	list_for_each_safe(node, &ctx->qps) {
@@ -102,7 +108,10 @@ static void raise_on_srqs(struct sctpiw_context *ctx, const struct fault_attrs *
 static void raise_on_context(struct sctpiw_context *ctx, const struct fault_attrs *attrs,
 			     enum ibv_event_type type)
 {
-	/* An event of the device names no object; an event of its port names the port. */
+	/*
+	 * The element is the number of the port for an event of the port, and 0 for an event of the
+	 * device.
+	 */
 	struct object_async_event ev = {
 		.element = type == IBV_EVENT_DEVICE_FATAL ? 0 : 1,
 		.event_type = type,

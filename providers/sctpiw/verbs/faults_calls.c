@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Each function first checks the rules, and only then makes the call. So a call that fails has no
- * effect. Functions that make objects check the limits, too.
+ * Each function first checks the rules, and makes the call only if no rule makes it fail. So a
+ * failing call has no effect. Functions that make objects also check the limits.
  */
 #include "verbs/faults_calls.h"
 
@@ -67,8 +67,9 @@ static struct fault_attrs of_mw(const struct ibv_mw *mw)
 }
 
 /*
- * Returns the state of the QP as the program sees it. The connection manager of the device moves a
- * QP to RTS before librdmacm requests RTR and RTS. A failed QP is in ERR or SQE in any case.
+ * Returns the state that the program attributes to the QP. This may differ from the true state: the
+ * connection manager of the device moves a QP to RTS before librdmacm requests RTR and RTS. For a
+ * QP that has failed, returns its true state, ERR or SQE.
  */
 static enum ibv_qp_state known_state(struct ibv_qp *qp)
 {
@@ -97,7 +98,10 @@ static int ask(struct ibv_context *context, enum fault_site site, struct fault_a
 	return faults_ask_verb(to_ctx(context), site, &attrs);
 }
 
-/* Sets errno as the verb would, and returns the errno. Returns 0 if the call may go on. */
+/*
+ * Sets errno and returns the errno as the verb does, if the call must fail. Otherwise returns 0.
+ * too_much: the call exceeds a limit.
+ */
 static int refuse(bool too_much, int err)
 {
 	if (too_much)
@@ -107,7 +111,7 @@ static int refuse(bool too_much, int err)
 
 /* ---- calls that only fail ---- */
 
-/* For a verb that returns an errno. */
+/* Defines the replacement of a verb that returns an errno. */
 #define MAY_FAIL(name, params, args, context, attrs)                                               \
 	static int name params                                                                     \
 	{                                                                                          \
@@ -149,7 +153,7 @@ MAY_FAIL(req_notify_cq, (struct ibv_cq * cq, int solicited_only), (cq, solicited
 MAY_FAIL(destroy_cq, (struct ibv_cq * cq), (cq), cq->context, of_cq(cq))
 MAY_FAIL(destroy_qp, (struct ibv_qp * qp), (qp), qp->context, of_qp(qp))
 
-/* For a verb that returns an object, and sets errno. */
+/* Defines the replacement of a verb that returns an object, or NULL with errno set. */
 #define MAY_FAIL_TO_MAKE(type, name, params, args, context)                                        \
 	static struct type *name params                                                            \
 	{                                                                                          \
@@ -325,7 +329,10 @@ static bool refuse_qp(struct ibv_context *context, const struct ibv_qp_cap *cap,
 	       refuse(faults_exceeds_count(ctx, LIMIT_MAX_QP), ENOMEM);
 }
 
-/* A QP may have more inline data than requested, but not more than the device. */
+/*
+ * A QP may get more inline data than the program requested. Reduces the granted amount to the limit
+ * of the rule.
+ */
 static struct ibv_qp *fit(struct ibv_qp *ibqp, struct ibv_qp_cap *granted)
 {
 	struct sctpiw_qp *qp = ibqp ? to_qp(ibqp) : NULL;

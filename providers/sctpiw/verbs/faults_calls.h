@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Verbs that fail by a rule, or because they exceed a lowered limit (docs/faults.md). */
+/*
+ * Verbs that fail because of a rule, or because they exceed a limit that a rule has lowered
+ * (docs/faults.md).
+ */
 #ifndef SCTPIW_VERBS_FAULTS_CALLS_H
 #define SCTPIW_VERBS_FAULTS_CALLS_H
 
@@ -11,7 +14,7 @@ struct sctpiw_qp;
 void faults_calls_replace(struct verbs_context_ops *ops);
 /* Replaces the operations that post work requests. */
 void faults_posts_replace(struct verbs_context_ops *ops);
-/* Replaces functions of ibv_wr_*, if the QP has them. */
+/* If the QP has functions of ibv_wr_*, replaces those that post work requests. */
 void faults_qp_set_ops(struct sctpiw_qp *qp);
 
 #endif

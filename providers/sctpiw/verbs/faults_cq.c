@@ -17,47 +17,51 @@
 #include "verbs/cq.h"
 #include "verbs/poll.h"
 
-#define GATHER_TIME NSEC_PER_SEC /* the default of `within` */
+#define GATHER_TIME NSEC_PER_SEC /* default value of the argument `within` */
 
-/* Effects of rules on a waiting completion of the ring. */
+/* The effects of rules on one completion that waits in the ring. */
 struct verdict {
-	uint64_t due;  /* ns; earlier polls do not return the completion */
-	bool alone;    /* it is polled alone */
-	uint32_t rule; /* the rule with this effect */
+	uint64_t due;  /* time before which polls do not return the completion, ns */
+	bool alone;    /* a poll that returns this completion returns no other one */
+	uint32_t rule; /* the rule that causes the effects */
 };
 
-/* Completions of the ring, from a position on, that wait for others. */
+/* Completions of the ring that are held back until there are more of them. */
 struct gathering {
 	bool on;
-	uint32_t rule;	/* the rule with this effect */
-	uint32_t from;	/* position, as iw_cq.head counts */
-	uint32_t count; /* until this number of completions waits, */
-	uint64_t until; /* or until this time, ns */
+	uint32_t rule;	/* the rule that holds them back */
+	uint32_t from;	/* position of the first of these completions, counted as iw_cq.head */
+	uint32_t count; /* they are released once this number of completions waits, */
+	uint64_t until; /* or at this time, ns */
 };
 
 /*
- * State of a CQ whose completions were polled with rules in force. Guarded by the CQ's consumer
- * lock, and by the shard lock as noted.
+ * Faults of a CQ that was polled while rules were in force. Guarded by the CQ's consumer lock, and
+ * by the shard lock where noted.
  */
 struct cq_faults {
 	struct sctpiw_cq *cq;
-	struct verdict *verdict; /* by slot of the ring; NULL: no completion waits */
+	/* array with one element per slot of the ring; NULL: no completion is held back */
+	struct verdict *verdict;
 	struct gathering gathering;
-	bool alone;	   /* the current completion of start_poll is alone */
+	bool alone;	   /* the current completion of start_poll is returned alone */
 	uint32_t removals; /* faults_removals() at the last check of the fields above */
 	_Atomic bool
-		/* All completions, also later ones, are lost. Written under the shard lock. */
+		/* All present and future completions are lost. Written under the shard lock. */
 		overrun;
 	_Atomic uint64_t
-		/* The time of `look`; 0: not set. Written under the shard lock. */
+		/*
+		 * The time at which the timer `look` expires; 0: the timer is not set. Written
+		 * under the shard lock.
+		 */
 		look_at;
-	/* Guarded by the shard lock: */
+	/* The following fields are guarded by the shard lock: */
 	struct fault_timer
-		/* Completions may be due: notifies a program that waits for an event. */
+		/* Notifies a program that waits for an event, when held completions may be due. */
 		look;
-	struct fault_timer post;     /* posts the delayed notifications */
+	struct fault_timer post;     /* timer that posts the delayed notifications */
 	unsigned int notifications;  /* number of delayed notifications */
-	uint32_t notifications_rule; /* the rule that delays the first of them */
+	uint32_t notifications_rule; /* the rule that delays the first of these notifications */
 };
 
 static void fire_look(struct fault_timer *t, struct shard *s, uint64_t now)
@@ -81,13 +85,19 @@ static void fire_post(struct fault_timer *t, struct shard *s, uint64_t now)
 	post_all(list_entry(t, struct cq_faults, post));
 }
 
-/* Thread-safe; pairs with the release in state_locked(). */
+/*
+ * Returns the CQ's state, or NULL without faults. Thread-safe: pairs with the release in
+ * state_locked().
+ */
 static struct cq_faults *faults_of(struct sctpiw_cq *cq)
 {
 	return atomic_load_explicit(&cq->faults, memory_order_acquire);
 }
 
-/* Returns the CQ's state, or NULL if out of memory: then no fault happens. Needs the shard lock. */
+/*
+ * Returns the CQ's state, which it allocates if necessary. Returns NULL if out of memory; the CQ
+ * then has no faults. Needs the shard lock.
+ */
 static struct cq_faults *state_locked(struct sctpiw_cq *cq)
 {
 	struct cq_faults *f = faults_of(cq);
@@ -126,7 +136,10 @@ void faults_cq_release(struct sctpiw_cq *cq, uint32_t rule)
 		faults_timer_cancel(&f->post);
 		post_all(f);
 	}
-	/* The next poll, which has the ring's lock, finds the released completions. */
+	/*
+	 * The next poll locks the ring and finds the released completions. Notify a program that
+	 * waits for an event instead.
+	 */
 	if (atomic_load_explicit(&f->look_at, memory_order_relaxed)) {
 		faults_timer_cancel(&f->look);
 		fire_look(&f->look, object_shard(&cq->obj), object_shard(&cq->obj)->conn.now);
@@ -155,7 +168,7 @@ void faults_cq_purge(struct sctpiw_cq *cq, uint32_t qp_num)
 	for (uint32_t i = to; f->verdict && i--;)
 		if (iw->ring[iw_cq_slot(iw, i)].qp_num != qp_num)
 			f->verdict[iw_cq_slot(iw, --to)] = f->verdict[iw_cq_slot(iw, i)];
-	/* The remaining completions may have waited for the removed ones. */
+	/* The remaining completions may have waited for those that were removed. */
 	if (atomic_load_explicit(&f->look_at, memory_order_relaxed))
 		iw_cq_notify(iw);
 }
@@ -172,7 +185,7 @@ void faults_cq_resized(struct sctpiw_cq *cq, uint32_t mask)
 	f->verdict = calloc((size_t)iw->mask + 1, sizeof(*old));
 	for (uint32_t i = head; f->verdict && i != head + iw_cq_count(iw); i++)
 		f->verdict[i & iw->mask] = old[i & mask];
-	if (!f->verdict) /* without memory, no completion waits */
+	if (!f->verdict) /* out of memory: no completion is held back */
 		iw_cq_notify(iw);
 	free(old);
 }
@@ -220,7 +233,10 @@ static enum fault_site site_of(uint16_t opcode)
 	}
 }
 
-/* The QP may have been destroyed; then only its number is known. Needs the shard lock. */
+/*
+ * Sets the attributes of a completion. If the QP has been destroyed, only its number is known.
+ * Needs the shard lock.
+ */
 static void fill_attrs(struct sctpiw_cq *cq, const struct iw_cqe *e, struct fault_attrs *attrs)
 {
 	const struct iw_qp *qp = conn_qp(&object_shard(&cq->obj)->conn, e->qp_num);
@@ -244,8 +260,9 @@ static bool is_receive(const struct iw_cqe *e)
 }
 
 /*
- * Sets the status of the i-th completion. After an error, later completions of the same queue are
- * flushed. Needs the shard lock, under which the QP flushes its work requests.
+ * Sets the status of the i-th completion in the ring. After a completion with an error, later
+ * completions of the same queue have the status IBV_WC_WR_FLUSH_ERR. Needs the shard lock, under
+ * which the QP flushes its work requests.
  */
 static void complete(struct sctpiw_cq *cq, uint32_t i, const struct fault_action *a)
 {
@@ -277,7 +294,10 @@ static struct verdict *verdicts(struct cq_faults *f)
 	return f->verdict;
 }
 
-/* Returns a later time: the delay, plus a random part of the jitter. */
+/*
+ * Returns `now` plus the delay of the action, plus a random part of its jitter. All times are in
+ * ns.
+ */
 static uint64_t later(uint64_t now, const struct fault_action *a)
 {
 	uint64_t jitter = a->arg[fault_delay_jitter];
@@ -300,7 +320,10 @@ static void gather(struct cq_faults *f, uint32_t i, const struct fault_action *a
 	};
 }
 
-/* Applies the rules to the i-th completion, which is new. Needs the shard lock. */
+/*
+ * Applies the rules to the i-th completion in the ring, which no rule has seen before. Needs the
+ * shard lock.
+ */
 static void judge(struct cq_faults *f, uint32_t i)
 {
 	struct sctpiw_cq *cq = f->cq;
@@ -311,7 +334,7 @@ static void judge(struct cq_faults *f, uint32_t i)
 	struct fault_action a = { 0 };
 
 	e->flags |= IW_WC_SEEN;
-	/* A completion with an error stays unchanged. */
+	/* A completion that already has an error is not changed. */
 	if (e->status == IBV_WC_SUCCESS) {
 		fill_attrs(cq, e, &attrs);
 		if (faults_ask(&object_shard(&cq->obj)->rnic->faults, site_of(e->opcode), &attrs,
@@ -329,7 +352,7 @@ static void judge(struct cq_faults *f, uint32_t i)
 			case FAULT_DO_gather:
 				gather(f, i, &a);
 				break;
-			default: /* an action on the QP or CQ */
+			default: /* the action is one on the QP or the CQ */
 				a.select = attrs;
 				faults_perform(&object_shard(&cq->obj)->rnic->faults, &a,
 					       object_shard(&cq->obj)->conn.now);
@@ -342,7 +365,7 @@ static void judge(struct cq_faults *f, uint32_t i)
 			f->verdict[slot] = v;
 }
 
-/* Drops the effects of removed rules on waiting completions. */
+/* Clears the effects of removed rules on the completions in the ring. */
 static void drop_removed(struct cq_faults *f)
 {
 	struct faults *faults = &object_shard(&f->cq->obj)->rnic->faults;
@@ -361,8 +384,9 @@ static void drop_removed(struct cq_faults *f)
 }
 
 /*
- * Applies the rules to all new completions, and to further completions that this causes. Returns
- * the number of completions that were checked.
+ * Applies the rules to all new completions. An action may add further completions, for example
+ * flushed ones; applies the rules to these as well. Returns the number of completions that were
+ * checked.
  */
 static uint32_t judge_new(struct cq_faults *f)
 {
@@ -376,7 +400,8 @@ static uint32_t judge_new(struct cq_faults *f)
 	shard_lock(object_shard(&f->cq->obj));
 	for (; i < iw_cq_count(iw) && !f->overrun; i++)
 		judge(f, i);
-	count = iw_cq_count(iw); /* under the lock, so that no completion was added since */
+	/* read the count again under the lock, since a completion may have been added */
+	count = iw_cq_count(iw);
 	shard_unlock(object_shard(&f->cq->obj));
 	return count;
 }
@@ -395,7 +420,7 @@ static void look_later(struct cq_faults *f, uint64_t when)
 	shard_unlock(object_shard(&f->cq->obj));
 }
 
-/* Returns the time at which the i-th of count completions is due, ns. */
+/* Returns the time at which the i-th of `count` completions may be polled, ns. */
 static uint64_t due(struct cq_faults *f, uint32_t i, uint32_t count, uint64_t now)
 {
 	struct gathering *g = &f->gathering;
@@ -412,8 +437,8 @@ static uint64_t due(struct cq_faults *f, uint32_t i, uint32_t count, uint64_t no
 }
 
 /*
- * Returns the number of completions, at most max, that may be polled together now. `behind`: they
- * follow another completion of the same poll.
+ * Returns the number of completions, at most max, that one poll may return now. `behind` is true if
+ * the poll has already returned another completion.
  */
 static uint32_t ready(struct cq_faults *f, uint32_t max, bool behind)
 {
@@ -442,8 +467,8 @@ static uint32_t ready(struct cq_faults *f, uint32_t max, bool behind)
 			continue;
 		n += !n && !behind;
 		/*
-		 * To a program, fewer completions than requested mean an empty CQ. So the next ones
-		 * come later, with an event.
+		 * A poll that returns fewer completions than requested shows the program an empty
+		 * CQ. So the remaining completions need an event later.
 		 */
 		if (n < count)
 			look_later(f, now);
@@ -482,7 +507,10 @@ int faults_poll_cq(struct ibv_cq *ibcq, int num_entries, struct ibv_wc *wc)
 	return poll_once(f, num_entries, wc);
 }
 
-/* Makes the next completion the current one, if it is due. Returns 0 or ENOENT. */
+/*
+ * Makes the next completion the current one of the extended CQ, if it may be polled now. Returns 0
+ * or ENOENT.
+ */
 static int take_current(struct cq_faults *f, bool behind)
 {
 	struct iw_cq *iw = f->cq->iw;
@@ -526,8 +554,8 @@ static int next_poll(struct ibv_cq_ex *cq_ex)
 	struct cq_faults *f = faults_of(to_cq(ibv_cq_ex_to_cq(cq_ex)));
 
 	/*
-	 * f is NULL if rules came into force after start_poll: they apply from the next start_poll
-	 * on.
+	 * f is NULL if the first rule came into force after start_poll. The rules then apply from
+	 * the next start_poll on.
 	 */
 	return !f || f->alone ? ENOENT : take_current(f, true);
 }
@@ -551,8 +579,9 @@ static void hold_back(struct sctpiw_cq *cq, const struct fault_action *a)
 		return;
 	}
 	/*
-	 * A notification goes along with an earlier delayed one. Otherwise a program that arms
-	 * often would never receive any.
+	 * If a notification is already delayed, the new one is posted together with it. If each new
+	 * notification started a new delay, a program that arms the CQ often would never receive
+	 * one.
 	 */
 	if (f->notifications++)
 		return;

@@ -48,7 +48,10 @@ static const struct list_node *objects(const struct sctpiw_context *ctx, enum fa
 	}
 }
 
-/* Counts the objects of all contexts of the process, which are one device. */
+/*
+ * Counts the objects of all contexts of the process. All contexts are one device, so they share
+ * each limit.
+ */
 static uint64_t count(struct sctpiw_context *ctx, enum fault_limit which)
 {
 	uint64_t n = 0;
@@ -58,7 +61,8 @@ static uint64_t count(struct sctpiw_context *ctx, enum fault_limit which)
 
 		return there < 0 ?
 			       0 :
-			       (uint64_t)there; /* some handles were made before the first rule */
+			       /* negative if handles from before the first rule were destroyed */
+			       (uint64_t)there;
 	}
 	sctpiw_lock(ctx);
 	for (struct sctpiw_context *each = faults_next_context(NULL); each;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Lowered limits of the device (docs/faults.md). */
+/* Limits of the device that rules have lowered (docs/faults.md). */
 #ifndef SCTPIW_VERBS_FAULTS_LIMITS_H
 #define SCTPIW_VERBS_FAULTS_LIMITS_H
 
@@ -10,7 +10,7 @@
 
 struct sctpiw_context;
 
-/* In the order of FAULT_NAME(LIMIT). */
+/* The limits, in the order of FAULT_NAME(LIMIT). */
 enum fault_limit {
 	LIMIT_MAX_QP,
 	LIMIT_MAX_QP_WR,
@@ -32,19 +32,20 @@ enum fault_limit {
 };
 
 /*
- * True if the value exceeds a limit that a rule has lowered; the rule has then triggered. The
+ * True if the value exceeds a limit that a rule has lowered. The rule then counts as triggered. The
  * caller may hold any lock.
  */
 bool faults_exceeds(struct sctpiw_context *ctx, enum fault_limit which, uint64_t value);
-/* Returns the limit, or UINT64_MAX if no rule has lowered it. */
+/* Returns the lowered limit, or UINT64_MAX if no rule has lowered it. */
 uint64_t faults_device_limit(struct sctpiw_context *ctx, enum fault_limit which);
 /*
- * True if one more object would exceed this limit (max_qp, max_cq, ...). The caller holds no lock.
+ * True if one more object would exceed this limit, for example max_qp or max_cq. The caller holds
+ * no lock.
  */
 bool faults_exceeds_count(struct sctpiw_context *ctx, enum fault_limit which);
-/* Adds to the number of address handles, which are on no list. */
+/* Adds `more` to the number of address handles. A counter is needed since no list contains them. */
 void faults_count_ah(int more);
-/* Lowers the limits that ibv_query_device_ex() returned. */
+/* Lowers the limits in *attr, the result of ibv_query_device_ex(). */
 void faults_lower(struct sctpiw_context *ctx, struct ibv_device_attr *attr);
 /* True if a QP with these capabilities exceeds a limit. */
 bool faults_exceeds_cap(struct sctpiw_context *ctx, const struct ibv_qp_cap *cap, bool has_srq);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Posts that fail. Work requests before the failing one are posted, as by a device that rejects it.
+ * Makes posts fail. All work requests before the failing one are posted, as a device does that
+ * rejects a work request.
  */
 #include <errno.h>
 
@@ -60,8 +61,8 @@ static int post_send(struct ibv_qp *ibqp, struct ibv_send_wr *wr, struct ibv_sen
 }
 
 /*
- * The same for a list of receives. Returns the first one that must fail, its predecessor in *last,
- * and the errno in *err. Returns NULL, and 0 in *err, if none must fail.
+ * Finds the first receive of a list that must fail, sets *last to the receive before it, and sets
+ * *err to its errno. If no receive must fail, returns NULL and sets *err to 0.
  */
 static struct ibv_recv_wr *find_bad(struct sctpiw_context *ctx, enum fault_site site,
 				    const struct fault_attrs *attrs, struct ibv_recv_wr *wr,
@@ -132,7 +133,10 @@ void faults_posts_replace(struct verbs_context_ops *ops)
 
 /* ---- ibv_wr_* ---- */
 
-/* Returns the errno with which the batch must fail, or 0. Needs the lock of the send queue. */
+/*
+ * Returns the errno with which the batch of ibv_wr_* must fail, or 0. Needs the lock of the send
+ * queue.
+ */
 static int ask_batch(struct sctpiw_qp *qp)
 {
 	struct sctpiw_batch *b = &qp->batch;
@@ -168,7 +172,7 @@ static int wr_complete(struct ibv_qp_ex *ex)
 
 void faults_qp_set_ops(struct sctpiw_qp *qp)
 {
-	/* In a QP without ibv_wr_*, all bytes after struct ibv_qp are zero. */
+	/* In a QP without ibv_wr_*, all bytes after struct ibv_qp are 0, so wr_complete is NULL. */
 	if (qp->vqp.qp_ex.wr_complete)
 		qp->vqp.qp_ex.wr_complete = wr_complete;
 }

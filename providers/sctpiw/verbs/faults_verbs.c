@@ -16,7 +16,7 @@
 
 const struct verbs_context_ops *faults_plain;
 
-/* The operations of contexts once the injector is installed. */
+/* The operations that contexts get when the injector is installed. */
 static struct verbs_context_ops faulty;
 
 /* All contexts that this process has opened. Guarded by the shard lock. */
@@ -58,7 +58,7 @@ struct fault_attrs faults_cq_attrs(const struct sctpiw_cq *cq)
 
 /* ---- the injector ---- */
 
-/* Replaces the operations of the context and its existing objects. Needs the shard lock. */
+/* Replaces the operations of the context and of its existing objects. Needs the shard lock. */
 static void give(struct sctpiw_context *ctx)
 {
 	pabi_set_ops(&ctx->vctx, &faulty);
@@ -140,7 +140,7 @@ int faults_verbs_open(struct sctpiw_context *ctx, const struct verbs_context_ops
 
 void faults_verbs_close(struct sctpiw_context *ctx)
 {
-	sctpiw_lock(ctx); /* a `raise` may be using it */
+	sctpiw_lock(ctx); /* waits for a `raise` that is using the context */
 	list_del(&ctx->all);
 	sctpiw_unlock(ctx);
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Faults of verbs and completions (docs/faults.md), which replace operations of verbs/context.c. A
- * context gets them when the first rule of these classes comes into force. Without rules, they only
- * call the original operations.
+ * Faults of verbs and completions (docs/faults.md). The functions replace operations of
+ * verbs/context.c. A context gets them when the first rule of these classes comes into force. While
+ * no rule is in force, they only call the original operations.
  */
 #ifndef SCTPIW_VERBS_FAULTS_VERBS_H
 #define SCTPIW_VERBS_FAULTS_VERBS_H
@@ -23,28 +23,31 @@ struct verbs_context_ops;
 extern struct fault_injector faults_verbs;
 
 /*
- * Call this when a device is opened, with the operations for contexts without faults. Registers the
- * injector, and sets the operations of the context. Returns 0, EPROTONOSUPPORT if pabi_set_ops()
- * fails, or the errno with which a rule makes open_device fail.
+ * Call this when a device is opened. plain: the operations for contexts without faults. Registers
+ * the injector, and sets the operations of the context. Returns 0, EPROTONOSUPPORT if
+ * pabi_set_ops() fails, or the errno with which a rule makes open_device fail.
  */
 int faults_verbs_open(struct sctpiw_context *ctx, const struct verbs_context_ops *plain);
 void faults_verbs_close(struct sctpiw_context *ctx);
-/* In the child of a fork(): the open contexts belong to the parent, and have no faults any more. */
+/*
+ * Call this in the child of a fork(). The open contexts belong to the parent, and have no more
+ * faults in the child.
+ */
 void faults_verbs_forget(void);
 
 /*
- * Returns the next context that this process has opened, or NULL after the last one. NULL as ctx:
- * returns the first. Needs the shard lock.
+ * Returns the context that this process opened after ctx, or NULL if ctx is the last one. With ctx
+ * NULL, returns the first one. Needs the shard lock.
  */
 struct sctpiw_context *faults_next_context(struct sctpiw_context *ctx);
 
 /*
- * Checks the rules at a site of class VERB. Returns the errno with which the call must fail, and
- * sets errno, or returns 0.
+ * Checks the rules at a site of class VERB. If the call must fail, sets errno and returns it.
+ * Otherwise returns 0.
  */
 int faults_ask_verb(struct sctpiw_context *ctx, enum fault_site site,
 		    const struct fault_attrs *attrs);
-/* Return the attributes by which a rule may select a call on this object. */
+/* Return the attributes of a call on this object, for comparison with the rules. */
 struct fault_attrs faults_qp_attrs(const struct sctpiw_qp *qp);
 struct fault_attrs faults_cq_attrs(const struct sctpiw_cq *cq);
 /* The operations without faults. */

@@ -10,7 +10,7 @@
 #include "verbs/context.h"
 #include "verbs/qp.h"
 
-/* Lists the interfaces with a GID of the group's family. Returns their number. */
+/* Finds the interfaces that have a GID of the group's address family. Returns their number. */
 static unsigned int interfaces(const struct ip_addr *group, unsigned int *ifindexes)
 {
 	unsigned int n = 0, seen;
@@ -33,7 +33,8 @@ static unsigned int interfaces(const struct ip_addr *group, unsigned int *ifinde
 static int attach(struct sctpiw_qp *qp, const struct ip_addr *group)
 {
 	struct conn *c = &object_shard(&qp->obj)->conn;
-	struct conn *ids = &object_shard(&qp->obj)->rnic->shard.conn; /* its ids may have joined */
+	/* an id of RDMA CM in this conn may have joined the group */
+	struct conn *ids = &object_shard(&qp->obj)->rnic->shard.conn;
 	unsigned int ifindexes[MULTICAST_INTERFACES];
 	unsigned int n = c == ids ? 0 : multicast_interfaces(ids, group, ifindexes);
 	bool first, last;

@@ -22,7 +22,10 @@ _Static_assert((int)IW_ACCESS_MW_BIND == IBV_ACCESS_MW_BIND, "");
 _Static_assert((int)IW_ACCESS_ZERO_BASED == IBV_ACCESS_ZERO_BASED, "");
 _Static_assert((int)IW_ACCESS_ON_DEMAND == IBV_ACCESS_ON_DEMAND, "");
 
-/* As the kernel's drivers do, refuses unknown flags, and rights that the owner does not have. */
+/*
+ * Refuses unknown flags, and remote rights without the local right to write. The kernel's drivers
+ * do the same.
+ */
 static int check_access(int access)
 {
 	if (access & ~SCTPIW_KNOWN_ACCESS)
@@ -33,19 +36,19 @@ static int check_access(int access)
 	return 0;
 }
 
-/* Returns the access flags that iwarp/ knows; the others are not needed there. */
+/* Returns the access flags that iwarp/ knows. It does not need the others. */
 static uint32_t rights_of(int access)
 {
 	return (uint32_t)access & (IW_ACCESS_LOCAL_WRITE | IW_ACCESS_REMOTE | IW_ACCESS_MW_BIND |
 				   IW_ACCESS_ZERO_BASED | IW_ACCESS_ON_DEMAND);
 }
 
-#define FIRST_ADDRESS 4096 /* lowest address of memory, so that no null pointer is accepted */
+#define FIRST_ADDRESS 4096 /* lowest address of memory, so that no MR contains a null pointer */
 
 /*
  * Checks that the process itself has this access to the memory. Returns 0 or an errno. With
- * on-demand paging, the pages need not exist before they are used. But the range must not reach
- * beyond the address space: a fault there would not report its address.
+ * on-demand paging, checks only the range, since the pages may be mapped later. The range must then
+ * be within the address space, since a fault outside it would not report its address.
  */
 static int check_memory(uint64_t addr, uint64_t length, int access)
 {
@@ -59,13 +62,13 @@ static int check_memory(uint64_t addr, uint64_t length, int access)
 				       addr <= IW_MAX_MR_LENGTH - length ?
 			       0 :
 			       EFAULT;
-	/* Programs cannot register the device's own memory. */
+	/* Programs must not register memory that this library uses itself. */
 	if (arena_has((const void *)(uintptr_t)addr, length))
 		return EFAULT;
 	return -memory_check(addr, length, access & IBV_ACCESS_LOCAL_WRITE);
 }
 
-/* Makes the hooks see each unmapping of mr's memory. */
+/* Makes the hooks on munmap() and similar calls report each loss of mr's memory. */
 static void watch(struct sctpiw_mr *mr, const struct iw_mr_attr *attr)
 {
 	regions_remove(&mr->region);
@@ -115,7 +118,8 @@ struct sctpiw_mr *sctpiw_new_mr(struct sctpiw_pd *pd, const struct iw_mr_attr *a
 }
 
 /*
- * True for implicit on-demand paging: the MR is the whole address space, with all later mappings.
+ * True for implicit on-demand paging: the MR is the whole address space, including memory that is
+ * mapped later.
  */
 static bool is_implicit(uint64_t addr, size_t length, int access)
 {
@@ -123,8 +127,8 @@ static bool is_implicit(uint64_t addr, size_t length, int access)
 }
 
 /*
- * True if an address and its iova have different offsets in their pages: devices translate page by
- * page.
+ * True if an address and its iova have different offsets within a page. RDMA devices cannot
+ * translate such addresses, since they translate whole pages.
  */
 static bool is_misplaced(uint64_t addr, uint64_t hca_va)
 {
@@ -168,8 +172,8 @@ fail:
 }
 
 /*
- * Sets *attr to the attributes of mr after the change. Returns 0 or an errno. As in a new
- * registration, addresses count from addr, or from 0.
+ * Sets *attr to the attributes that mr will have after the change. As for a new MR, its addresses
+ * start at addr, or at 0. Returns 0 or an errno.
  */
 static int change_of(struct sctpiw_mr *mr, int flags, struct ibv_pd *pd, void *addr, size_t length,
 		     int access, struct iw_mr_attr *attr)
@@ -264,7 +268,10 @@ int sctpiw_dereg_mr(struct verbs_mr *vmr)
 
 	sctpiw_lock(ctx);
 	err = iw_mr_free(mr->iw);
-	/* In a child of fork(), QPs of the parent may have bound windows, which stay bound. */
+	/*
+	 * In a child of fork(), ignore windows that QPs of the parent have bound to the MR. The
+	 * child cannot unbind them.
+	 */
 	if (!sctpiw_alive(ctx))
 		err = 0;
 	if (!err) {
@@ -280,7 +287,10 @@ int sctpiw_dereg_mr(struct verbs_mr *vmr)
 	return 0;
 }
 
-/* Checks each element, and populates its pages if `populate` is set. Returns 0 or an errno. */
+/*
+ * Checks each element. If `populate` is true, also populates the pages of each element. Returns 0
+ * or an errno.
+ */
 static int advise_each(struct sctpiw_pd *pd, bool write, bool populate,
 		       const struct ibv_sge *sg_list, uint32_t num_sge)
 {
@@ -322,8 +332,8 @@ int sctpiw_advise_mr(struct ibv_pd *ibpd, enum ibv_advise_mr_advice advice, uint
 		return EINVAL;
 	err = advise_each(pd, write, false, sg_list, num_sge);
 	/*
-	 * All elements are checked before any page is populated. NO_FAULT concerns only existing
-	 * pages.
+	 * Check all elements before any page is populated. NO_FAULT means only pages that exist
+	 * already, so there is nothing to populate.
 	 */
 	if (err || advice == IBV_ADVISE_MR_ADVICE_PREFETCH_NO_FAULT)
 		return err;

@@ -61,8 +61,8 @@ int sctpiw_dealloc_mw(struct ibv_mw *ibmw)
 }
 
 /*
- * Checks only conditions that do not change. The others are checked when the send queue reaches the
- * bind.
+ * Checks only conditions that cannot change before the bind is executed. The RNIC checks the others
+ * when it executes the bind.
  */
 static int check_bind(const struct ibv_mw *mw, const struct ibv_mw_bind_info *info)
 {
@@ -70,7 +70,7 @@ static int check_bind(const struct ibv_mw *mw, const struct ibv_mw_bind_info *in
 
 	if (!mw || (info->mw_access_flags & ~(unsigned int)SCTPIW_KNOWN_ACCESS))
 		return EINVAL;
-	/* As in the kernel's drivers, only windows of type 2 may be zero-based. */
+	/* Only windows of type 2 may be zero-based, as in the kernel's drivers. */
 	if (mw->type != IBV_MW_TYPE_2 && (info->mw_access_flags & IBV_ACCESS_ZERO_BASED))
 		return EINVAL;
 	if (!mr && (info->addr || info->length))

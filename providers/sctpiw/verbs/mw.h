@@ -12,7 +12,7 @@ struct iw_send_wqe;
 struct sctpiw_mw {
 	struct ibv_mw ibv;
 	struct iw_mw *iw;
-	struct list_node node; /* of sctpiw_context.mws; sctpiw_lock() */
+	struct list_node node; /* node of sctpiw_context.mws; guarded by sctpiw_lock() */
 };
 
 static inline struct sctpiw_mw *to_mw(struct ibv_mw *mw)
@@ -20,17 +20,17 @@ static inline struct sctpiw_mw *to_mw(struct ibv_mw *mw)
 	return list_entry(mw, struct sctpiw_mw, ibv);
 }
 
-/* EINVAL for an unknown type, ENOMEM. */
+/* Errors: EINVAL for an unknown type; ENOMEM. */
 struct ibv_mw *sctpiw_alloc_mw(struct ibv_pd *pd, enum ibv_mw_type type);
 int sctpiw_dealloc_mw(struct ibv_mw *mw);
 
-/* Posts a bind of a window of type 1, with a new rkey. Errors as in sctpiw_post_send(). */
+/* Posts a bind of a window of type 1, with a new rkey. Errors: as sctpiw_post_send(). */
 int sctpiw_bind_mw(struct ibv_qp *qp, struct ibv_mw *mw, struct ibv_mw_bind *mw_bind);
 
 /*
- * Fills the fields of a send WQE for IBV_WR_BIND_MW. rkey: the window's new rkey. EINVAL, or
- * EOPNOTSUPP for an MR without windows (a null MR, device memory). On failure, do not publish the
- * WQE.
+ * Fills a send WQE for IBV_WR_BIND_MW. rkey: the window's new rkey. Errors: EINVAL; EOPNOTSUPP for
+ * an MR that allows no windows (a null MR, or device memory). On failure, the caller must not
+ * publish the WQE.
  */
 int sctpiw_put_bind(struct iw_send_wqe *wqe, const struct ibv_mw *mw, uint32_t rkey,
 		    const struct ibv_mw_bind_info *info);

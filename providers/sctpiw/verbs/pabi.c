@@ -5,34 +5,34 @@
 #include <dlfcn.h>
 #include <string.h>
 
-/* CMakeLists.txt reads the numbers of the known private ABIs from the names of these symbols. */
+/* CMakeLists.txt finds the supported versions of the private ABI by the names of these symbols. */
 const struct pabi_layout pabi_layouts[] = {
-	{ .register_driver = "verbs_register_driver_34", /* v36 to v56 */
+	{ .register_driver = "verbs_register_driver_34", /* rdma-core v36 to v56 */
 	  .marker = "ibv_query_qp_data_in_order",
 	  .front = 40 },
-	{ .register_driver = "verbs_register_driver_57", /* v57, v58 */
+	{ .register_driver = "verbs_register_driver_57", /* rdma-core v57 and v58 */
 	  .front = 40 },
-	{ .register_driver = "verbs_register_driver_59", /* v62, v63 */
+	{ .register_driver = "verbs_register_driver_59", /* rdma-core v62 and v63 */
 	  .marker = "ibv_dm_export_dmabuf_fd",
 	  .front = 44,
 	  .inserted = 5,
 	  .before = { 2, 25, 39, 61, 69 } },
-	{ .register_driver = "verbs_register_driver_59", /* v59 to v61 */
+	{ .register_driver = "verbs_register_driver_59", /* rdma-core v59 to v61 */
 	  .front = 43,
 	  .inserted = 3,
 	  .before = { 2, 25, 69 } },
-	{ .register_driver = "verbs_register_driver_64", /* v64 */
+	{ .register_driver = "verbs_register_driver_64", /* rdma-core v64 */
 	  .front = 46,
 	  .inserted = 7,
 	  .before = { 1, 2, 25, 39, 39, 61, 69 } },
-	{ .register_driver = "verbs_register_driver_65", /* v65 */
+	{ .register_driver = "verbs_register_driver_65", /* rdma-core v65 */
 	  .front = 46,
 	  .inserted = 17,
 	  .before = { 1, 2, 14, 25, 30, 39, 39, 45, 45, 58, 58, 61, 65, 66, 69, 72, 73 } },
 	{ NULL },
 };
 
-/* Results of pabi_init(). */
+/* The results of pabi_init(). */
 static struct {
 	const struct pabi_layout *layout;
 	void (*register_driver)(const struct verbs_device_ops *ops);
@@ -40,15 +40,17 @@ static struct {
 			       struct verbs_context *offset, uint32_t driver_id);
 	void (*uninit_context)(struct verbs_context *context);
 	void (*set_ops)(struct verbs_context *context, const void *ops);
-	size_t qp_mark; /* offset of the mark in struct verbs_qp; 0: not found */
+	/* offset in struct verbs_qp of the mark that pabi_mark_qp_ex() sets; 0: not found */
+	size_t qp_mark;
 } pabi;
 
-#define VERBS_QP_EX UINT32_C(2) /* the mark: a bit of libibverbs's mask, which follows ibv_qp_ex */
+/* the mark: a bit in a field of libibverbs that follows struct ibv_qp_ex */
+#define VERBS_QP_EX UINT32_C(2)
 
 /*
- * Stores a symbol's address in the function pointer at `function`. ISO C does not convert void * to
- * a function pointer, but POSIX requires the same representation. Returns false for an unknown
- * symbol.
+ * Stores the address of a symbol in the function pointer at `function`. ISO C does not convert void
+ * * to a function pointer, but POSIX requires that both have the same representation. Returns false
+ * for an unknown symbol.
  */
 static bool find_symbol(void *lib, const char *name, void *function)
 {
@@ -59,8 +61,9 @@ static bool find_symbol(void *lib, const char *name, void *function)
 }
 
 /*
- * Finds the offset of the mark, by calling libibverbs's ibv_qp_to_qp_ex() with each offset. The
- * number of the private ABI does not determine it: struct ibv_qp_ex has grown independently.
+ * Finds the offset of the mark: calls libibverbs's ibv_qp_to_qp_ex() with the mark at each possible
+ * offset. The version of the private ABI does not determine the offset, since struct ibv_qp_ex has
+ * grown independently of it.
  */
 static size_t find_qp_mark(struct ibv_qp_ex *(*qp_to_qp_ex)(struct ibv_qp *qp))
 {
@@ -86,7 +89,10 @@ bool pabi_mark_qp_ex(struct verbs_qp *qp)
 
 bool pabi_init(void)
 {
-	/* libibverbs may be outside the global scope, if the program has opened it by dlopen(). */
+	/*
+	 * Look the symbols up in libibverbs itself. If the program has opened libibverbs by
+	 * dlopen(), its symbols may not be in the global scope.
+	 */
 	void *lib = dlopen("libibverbs.so.1", RTLD_LAZY | RTLD_NOLOAD);
 	struct ibv_qp_ex *(*qp_to_qp_ex)(struct ibv_qp * qp);
 	const struct pabi_layout *l;
@@ -149,7 +155,7 @@ void pabi_uninit_context(struct pabi_context *context)
 bool pabi_set_ops(struct pabi_context *context, const struct verbs_context_ops *ops)
 {
 	const struct ibv_context_ops *set = &context->context.ops;
-	/* Seen by programs that are built on the local headers. */
+	/* The same context, as programs see it that were built with the installed headers. */
 	const struct verbs_context *seen = verbs_get_ctx(&context->context);
 	void (*slots[PABI_MAX_OPS])(void);
 
@@ -158,8 +164,8 @@ bool pabi_set_ops(struct pabi_context *context, const struct verbs_context_ops *
 
 	/*
 	 * The operations are in alphabetical order. If libibverbs has one more or one less than
-	 * expected, all later ones are shifted. So the check compares operations from the whole
-	 * alphabet.
+	 * expected, all later operations are at wrong places. So the check compares some operations
+	 * from the beginning, the middle and the end.
 	 */
 #define SAME(a, b) ((void (*)(void))(a) == (void (*)(void))(b))
 	return SAME(set->_compat_alloc_pd, ops->alloc_pd) && SAME(set->alloc_mw, ops->alloc_mw) &&

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The private ABI between libibverbs and its providers: layouts and functions that libibverbs-dev
- * does not install. The structs below have the layout of private ABI 34 (rdma-core v36 to v56).
- * Newer ABIs insert operations, and have a longer struct verbs_context.
+ * The private ABI between libibverbs and its providers: structs and functions that the headers of
+ * libibverbs-dev do not declare. The structs below have the layout of private ABI 34 (rdma-core v36
+ * to v56). Newer ABIs insert operations, and have a longer struct verbs_context.
  *
- * The provider may be built on headers of another version than the libibverbs that loads it. So the
- * code does not depend on the fields before the ibv_context in struct verbs_context of the
- * installed verbs.h.
+ * The provider may be built with the headers of another version than the libibverbs that loads it.
+ * In these headers, struct verbs_context may have other fields before its ibv_context. So the code
+ * does not depend on these fields.
  *
- * The functions are looked up when the library is loaded. So an unknown libibverbs gets one clear
- * message and no device, but can load the library.
+ * The functions of libibverbs are looked up when this library is loaded. So a libibverbs of an
+ * unknown version can load the library. It then logs one clear message, and offers no device.
  */
 #ifndef SCTPIW_VERBS_PABI_H
 #define SCTPIW_VERBS_PABI_H
@@ -23,7 +23,8 @@
 
 enum verbs_match_kind {
 	VERBS_MATCH_SENTINEL = 0,
-	VERBS_MATCH_MODALIAS = 2, /* a pattern over modalias, and over "rdma_device:N<name>" */
+	/* a pattern that is compared with modalias, and with "rdma_device:N<name>" */
+	VERBS_MATCH_MODALIAS = 2,
 };
 
 struct verbs_match_ent {
@@ -42,12 +43,13 @@ struct verbs_device;
 
 struct verbs_device_ops {
 	const char *name;
-	uint32_t match_min_abi_version; /* of /sys/class/infiniband_verbs/uverbsN/abi_version */
+	/* minimum of /sys/class/infiniband_verbs/uverbsN/abi_version */
+	uint32_t match_min_abi_version;
 	uint32_t match_max_abi_version;
 	const struct verbs_match_ent *match_table;
 	const struct verbs_device_ops **static_providers;
 	bool (*match_device)(struct verbs_sysfs_dev *sysfs_dev);
-	/* Takes over cmd_fd, also on failure. */
+	/* Takes over cmd_fd, and closes it on failure, too. */
 	struct verbs_context *(*alloc_context)(struct ibv_device *device, int cmd_fd,
 					       void *private_data);
 	struct verbs_context *(*import_context)(struct ibv_device *device, int cmd_fd);
@@ -64,7 +66,7 @@ struct verbs_device { /* zeroed by the provider, filled by libibverbs */
 	uint64_t core_support;
 };
 
-/* libibverbs counts only the pages of ordinary MRs, for ibv_fork_init(). */
+/* libibverbs counts only the pages of ordinary MRs for ibv_fork_init(). */
 enum verbs_mr_type { VERBS_MR_ORDINARY, VERBS_MR_NULL, VERBS_MR_IMPORTED, VERBS_MR_DMABUF };
 
 struct verbs_mr {
@@ -74,8 +76,9 @@ struct verbs_mr {
 };
 
 /*
- * libibverbs has its own fields after struct ibv_qp_ex, whose size differs between versions. All
- * must read 0, except for the mark of pabi_mark_qp_ex().
+ * After struct ibv_qp_ex, libibverbs has fields of its own. The size of struct ibv_qp_ex differs
+ * between versions, so `room` stands for both. All these fields must be 0, except for the mark of
+ * pabi_mark_qp_ex().
  */
 struct verbs_qp {
 	union {
@@ -93,10 +96,13 @@ struct verbs_cq {
 	};
 };
 
-/* An operation that this provider does not replace: libibverbs reports that it is not supported. */
+/*
+ * An operation that this provider does not implement. libibverbs then reports that it is not
+ * supported.
+ */
 #define PABI_DEFAULT(name) void (*name)(void)
 
-/* In the order of the library, which is alphabetical. */
+/* The operations are in libibverbs's order, which is alphabetical. */
 struct verbs_context_ops {
 	int (*advise_mr)(struct ibv_pd *pd, enum ibv_advise_mr_advice advice, uint32_t flags,
 			 struct ibv_sge *sg_list, uint32_t num_sge);
@@ -193,29 +199,31 @@ struct verbs_context_ops {
 #undef PABI_DEFAULT
 
 #define PABI_OPS (sizeof(struct verbs_context_ops) / sizeof(void (*)(void)))
-#define PABI_MAX_OPS 160 /* more than in all layouts: an unknown, longer one reads zeros */
+/* more operations than any known layout has; an unknown, longer layout reads zeros */
+#define PABI_MAX_OPS 160
 
 _Static_assert(PABI_OPS == 76, "operations of private ABI 34");
 
-/* Pointers before the ibv_context in the longest struct verbs_context. */
+/* Number of pointers before the ibv_context in the longest known struct verbs_context. */
 #define PABI_MAX_FRONT 48
 
-/* A known layout, and its differences from layout 34. */
+/* A known layout, described by its differences from layout 34. */
 struct pabi_layout {
-	const char *register_driver; /* a symbol that a libibverbs with this layout exports */
-	const char *marker;	     /* another such symbol, or NULL */
-	uint8_t front;		     /* pointers before the ibv_context in verbs_context */
-	uint8_t inserted;	     /* number of inserted operations */
+	const char *register_driver; /* a symbol that libibverbs exports if it has this layout */
+	const char *marker;	     /* a second symbol of this kind, or NULL */
+	/* number of pointers before the ibv_context in struct verbs_context */
+	uint8_t front;
+	uint8_t inserted; /* number of operations that this layout inserts */
 	/*
-	 * For each inserted operation, ascending: the index in struct verbs_context_ops of the
-	 * operation after it.
+	 * For each inserted operation, in ascending order: the index in struct verbs_context_ops of
+	 * the operation that follows it.
 	 */
 	uint8_t before[20];
 };
 
 /*
- * Room for the struct verbs_context of any known layout. Newer versions add fields at its
- * beginning. It always ends with its ibv_context.
+ * Space for the struct verbs_context of any known layout. The struct always ends with its
+ * ibv_context. Newer versions of libibverbs add fields at the beginning.
  */
 struct pabi_context {
 	void *front[PABI_MAX_FRONT];
@@ -223,46 +231,47 @@ struct pabi_context {
 };
 
 /*
- * The known layouts. The first one that fits is used. The last entry has NULL as register_driver.
+ * The known layouts. The first one whose symbols libibverbs exports is used. The last entry has
+ * NULL as register_driver.
  */
 extern const struct pabi_layout pabi_layouts[];
 
-/* Writes the operations to slots in the order of the layout, and NULL to all other slots. */
+/* Writes the operations to `slots` in the order of the layout. Writes NULL to all other slots. */
 void pabi_spread_ops(const struct pabi_layout *layout, const struct verbs_context_ops *ops,
 		     void (*slots[PABI_MAX_OPS])(void));
 
 /*
- * Finds the functions and the layout of the libibverbs in this process. Returns false if it is
- * unknown.
+ * Finds the functions and the layout of the libibverbs in this process. Returns false if its
+ * version is unknown.
  */
 bool pabi_init(void);
 
-/* All functions below need a successful pabi_init(). */
+/* Call the functions below only after pabi_init() has returned true. */
 
 /* Registers the driver with libibverbs. */
 void pabi_register_driver(const struct verbs_device_ops *ops);
 
 /*
- * Makes a zeroed struct of size bytes that begins with a pabi_context. libibverbs initialises the
- * pabi_context, and takes over cmd_fd. On failure, closes cmd_fd, returns NULL and sets errno.
+ * Allocates a struct of `size` zero bytes that begins with a pabi_context. libibverbs initialises
+ * the pabi_context, and takes over cmd_fd. On failure, closes cmd_fd, returns NULL and sets errno.
  */
 void *pabi_alloc_context(struct ibv_device *device, int cmd_fd, size_t size);
 
-/* Returns the verbs_context for libibverbs: the result of alloc_context(). */
+/* Returns the verbs_context of the context. alloc_context() returns it to libibverbs. */
 struct verbs_context *pabi_full_context(struct pabi_context *context);
 
-/* Closes cmd_fd and async_fd. The caller frees the memory. */
+/* Closes cmd_fd and async_fd. The caller then frees the memory. */
 void pabi_uninit_context(struct pabi_context *context);
 
 /*
- * Marks qp for ibv_qp_to_qp_ex(): it has a struct ibv_qp_ex. Returns false if pabi_init() did not
- * find the place of the mark.
+ * Marks qp, so that ibv_qp_to_qp_ex() returns its struct ibv_qp_ex. Returns false if pabi_init()
+ * did not find the offset of the mark.
  */
 bool pabi_mark_qp_ex(struct verbs_qp *qp);
 
 /*
- * Sets the operations of the context. Returns false if one of them got to a wrong place: do not use
- * the context then.
+ * Sets the operations of the context. Returns false if the check finds an operation at a wrong
+ * place. Do not use the context then.
  */
 bool pabi_set_ops(struct pabi_context *context, const struct verbs_context_ops *ops);
 

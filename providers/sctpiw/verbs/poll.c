@@ -41,8 +41,8 @@ static unsigned int wc_flags(const struct iw_cqe *cqe)
 }
 
 /*
- * Programs for adapters of Mellanox read the layout of a GRH from the lowest bits: 1 is IPv6, 2 is
- * IPv4.
+ * Returns the service level of a completion. Programs for adapters of Mellanox read the layout of
+ * the GRH from its lowest bits: 1 means IPv6, and 2 means IPv4.
  */
 static uint8_t service_level(const struct iw_cqe *cqe)
 {
@@ -51,7 +51,7 @@ static uint8_t service_level(const struct iw_cqe *cqe)
 	return cqe->flags & IW_WC_GRH_V4 ? 2 : 1;
 }
 
-/* Both structs use the same numbers (see above), and differ only in the places of their fields. */
+/* Both structs use the same numbers (see above). Only the places of their fields differ. */
 static void convert(const struct iw_cqe *cqe, struct ibv_wc *wc)
 {
 	wc->wr_id = cqe->wr_id;
@@ -59,7 +59,8 @@ static void convert(const struct iw_cqe *cqe, struct ibv_wc *wc)
 	wc->opcode = cqe->opcode;
 	wc->vendor_err = cqe->vendor_err;
 	wc->byte_len = cqe->byte_len;
-	wc->invalidated_rkey = cqe->inv_stag; /* or imm_data: both structs have a union */
+	/* copies imm_data as well: both structs have a union of the two */
+	wc->invalidated_rkey = cqe->inv_stag;
 	wc->qp_num = cqe->qp_num;
 	wc->src_qp = cqe->src_qp;
 	wc->wc_flags = wc_flags(cqe);
@@ -89,9 +90,9 @@ static int poll_ring(struct sctpiw_cq *cq, int num_entries, struct ibv_wc *wc)
 	int n;
 
 	/*
-	 * Most polls end here. A completion that arrives at this moment is for the next poll. An
-	 * application that armed the CQ before this poll misses nothing: iw_cq_arm() has a fence
-	 * before this check.
+	 * Most polls find the CQ empty, and return here. A completion that is added at this moment
+	 * is found by the next poll. No event is lost for an application that armed the CQ before
+	 * this poll, since iw_cq_arm() has a fence before this check.
 	 */
 	if (iw_cq_is_empty(cq->iw))
 		return 0;
@@ -101,7 +102,7 @@ static int poll_ring(struct sctpiw_cq *cq, int num_entries, struct ibv_wc *wc)
 	return n;
 }
 
-/* Calls a function of poller.h for each other shard that completes on the CQ. */
+/* Calls a function of poller.h for each other shard whose QPs write completions to the CQ. */
 static void each_other(struct sctpiw_cq *cq, void (*call)(struct shard *s))
 {
 	uint32_t others = atomic_load_explicit(&cq->obj.others, memory_order_relaxed);
@@ -152,7 +153,7 @@ int sctpiw_req_notify_cq(struct ibv_cq *ibcq, int solicited_only)
 	return 0;
 }
 
-/* The extended CQ. */
+/* Functions of the extended CQ. */
 
 static struct sctpiw_cq *ex_to_cq(struct ibv_cq_ex *cq)
 {
@@ -231,8 +232,8 @@ static uint32_t ex_byte_len(struct ibv_cq_ex *cq)
 }
 
 /*
- * Also for ibv_wc_read_invalidated_rkey(): both values are in a union here, in unchanged byte
- * order.
+ * Also used for ibv_wc_read_invalidated_rkey(). Both values are in one union here, and their byte
+ * order is not changed.
  */
 static __be32 ex_imm_data(struct ibv_cq_ex *cq)
 {
@@ -264,7 +265,7 @@ static uint8_t ex_sl(struct ibv_cq_ex *cq)
 	return service_level(&ex_to_cq(cq)->current);
 }
 
-/* For fields of other devices, which this device does not have. */
+/* Used for fields that only other devices have. */
 static uint32_t ex_zero_32(struct ibv_cq_ex *cq)
 {
 	return 0;

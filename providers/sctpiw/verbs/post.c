@@ -43,7 +43,10 @@ static void copy_inline(uint8_t *to, const struct ibv_sge *sge, uint32_t n)
 	}
 }
 
-/* Checks a work request with a valid number of elements. Returns 0, EINVAL or EOPNOTSUPP. */
+/*
+ * Checks a work request. The caller has checked its number of elements. Returns 0, EINVAL or
+ * EOPNOTSUPP.
+ */
 static int check_send(const struct iw_qp *qp, const struct ibv_send_wr *wr, uint64_t total)
 {
 	const struct iw_wr_info *info = iw_wr_info(wr->opcode);
@@ -54,8 +57,8 @@ static int check_send(const struct iw_qp *qp, const struct ibv_send_wr *wr, uint
 	switch ((enum iw_wr_sges)info->sges) {
 	case IW_WR_SGES_SOURCE:
 		/*
-		 * A peer of another implementation has no message with both data and immediate
-		 * data.
+		 * imm_alone is true if the peer runs another implementation, which has no message
+		 * with both data and immediate data.
 		 */
 		if (wr->opcode == IBV_WR_SEND_WITH_IMM && total &&
 		    atomic_load_explicit(&qp->imm_alone, memory_order_relaxed))
@@ -71,7 +74,7 @@ static int check_send(const struct iw_qp *qp, const struct ibv_send_wr *wr, uint
 	return EINVAL;
 }
 
-/* Fills the other fields of a work request of a UD QP. */
+/* Fills the destination of a work request of a UD QP. */
 static int put_destination(const struct iw_qp *iw, struct iw_send_wqe *wqe,
 			   const struct ibv_send_wr *wr, struct iw_send_wqe **slot)
 {
@@ -158,10 +161,11 @@ int sctpiw_begin_send(struct iw_qp *iw, uint32_t ahead, const struct ibv_send_wr
 	return 0;
 }
 
-/* Posts a work request, and adds the bytes of its data to *bytes. Returns 0 or an errno. */
+/* Posts one work request, and adds the bytes of its data to *bytes. Returns 0 or an errno. */
 static int post_one_send(struct iw_qp *iw, const struct ibv_send_wr *wr, uint64_t *bytes)
 {
-	uint32_t n = wr->num_sge; /* a negative number exceeds every limit */
+	/* as an unsigned number, a negative num_sge exceeds every limit */
+	uint32_t n = wr->num_sge;
 	struct iw_send_wqe *wqe;
 	uint64_t total;
 	int err;
@@ -214,7 +218,8 @@ int sctpiw_post_send(struct ibv_qp *ibqp, struct ibv_send_wr *wr, struct ibv_sen
 }
 
 /*
- * Checks a receive for a queue with limit max_sge. Sets *total to its bytes. Returns 0 or an errno.
+ * Checks a receive for a queue with the limit max_sge. Sets *total to the number of bytes of the
+ * receive. Returns 0 or an errno.
  */
 static int check_recv(const struct ibv_recv_wr *wr, uint32_t max_sge, uint64_t *total)
 {
@@ -244,8 +249,9 @@ static int post_one_recv(struct iw_qp *iw, const struct ibv_recv_wr *wr)
 	if (err)
 		return err;
 	wqe = iw_rq_slot(iw);
+	/* a QP with an SRQ has no receive queue of its own */
 	if (!wqe)
-		return iw->srq ? EINVAL : ENOMEM; /* a QP with an SRQ has no queue of its own */
+		return iw->srq ? EINVAL : ENOMEM;
 	fill_recv(wqe, wr, total);
 	iw_rq_publish(iw);
 	return 0;
@@ -297,8 +303,8 @@ static int post_one_srq_recv(struct iw_srq *iw, const struct ibv_recv_wr *wr)
 }
 
 /*
- * Wakes the QPs in all shards that wait for receives. The first one to be woken has the first
- * choice of receives, so shards take turns.
+ * Wakes the QPs of all shards that wait for receives of the SRQ. The QPs of the shard that is woken
+ * first get the first receives, so the shards take turns.
  */
 static void ring_srq(struct sctpiw_srq *srq)
 {

@@ -60,11 +60,13 @@ static int check_init_attr(struct sctpiw_context *ctx, const struct ibv_qp_init_
 	err = check_type(ctx, attr->qp_type);
 	if (err)
 		return err;
-	if (attr->qp_type == IBV_QPT_XRC_RECV) /* it has no queues */
+	if (attr->qp_type == IBV_QPT_XRC_RECV) /* an XRC_RECV QP has no queues */
 		return xrcd ? 0 : EINVAL;
 	if (!is_own_cq(ctx, attr->send_cq))
 		return EINVAL;
-	/* An XRC_SEND QP has no receive queue, so attributes of that queue are ignored. */
+	/*
+	 * An XRC_SEND QP has no receive queue, so the attributes of the receive queue are ignored.
+	 */
 	if (attr->qp_type == IBV_QPT_XRC_SEND)
 		return attr->srq || !cap->max_send_wr || cap->max_send_wr > IW_MAX_QP_WR ||
 				       cap->max_send_sge > IW_MAX_SGE ||
@@ -76,19 +78,19 @@ static int check_init_attr(struct sctpiw_context *ctx, const struct ibv_qp_init_
 	if (cap->max_send_wr > IW_MAX_QP_WR || cap->max_send_sge > IW_MAX_SGE ||
 	    cap->max_inline_data > IW_MAX_INLINE)
 		return EINVAL;
-	if (attr->srq) /* attributes of the receive queue are ignored */
+	if (attr->srq) /* the SRQ replaces the receive queue, so its attributes are ignored */
 		return attr->srq->context == &ctx->vctx.context && !to_srq(attr->srq)->xrcd ?
 			       0 :
 			       EINVAL;
 	if (cap->max_recv_wr > IW_MAX_QP_WR || cap->max_recv_sge > IW_MAX_SGE)
 		return EINVAL;
-	/* One of the two queues may be empty, but a QP without queues is useless. */
+	/* One of the two queues may be empty, but a QP without any queue is useless. */
 	if (!cap->max_send_wr && !cap->max_recv_wr)
 		return EINVAL;
 	return 0;
 }
 
-/* Makes the QP hold its domain, or its PD. */
+/* Makes the QP hold its XRC domain, or its PD. */
 static void hold(struct sctpiw_qp *qp, struct sctpiw_pd *pd)
 {
 	if (pd) {
@@ -116,7 +118,7 @@ static enum iw_qp_type type_of(enum ibv_qp_type type)
 	}
 }
 
-/* Returns the RNIC's attributes of a QP that is not an XRC_RECV. */
+/* Returns the attributes of a QP for the RNIC. The QP is not an XRC_RECV. */
 static struct iw_qp_attr iw_attr_of(struct sctpiw_pd *pd, const struct ibv_qp_init_attr *attr)
 {
 	bool receives = attr->qp_type != IBV_QPT_XRC_SEND;
@@ -136,12 +138,12 @@ static struct iw_qp_attr iw_attr_of(struct sctpiw_pd *pd, const struct ibv_qp_in
 	};
 }
 
-/* Either pd or qp->xrcd is not NULL. */
+/* Makes the RNIC's part of a QP. pd may be NULL if qp->xrcd is not. */
 static int new_iw_qp(struct sctpiw_context *ctx, struct sctpiw_pd *pd, struct sctpiw_qp *qp,
 		     const struct ibv_qp_init_attr *attr)
 {
 	struct iw_qp_attr iw_attr = { .type = IW_QPT_XRC_RECV };
-	static uint32_t made; /* locks of all shards */
+	static uint32_t made; /* guarded by the locks of all shards */
 	int err;
 
 	if (pd)
@@ -159,7 +161,7 @@ static int new_iw_qp(struct sctpiw_context *ctx, struct sctpiw_pd *pd, struct sc
 			qp_num_put(&qp->home->conn, iw_attr.num);
 	}
 	if (!err) {
-		/* A new QP of an RNIC is IDLE. To a program, this is INIT. */
+		/* A new QP of an RNIC is in the state IDLE, which programs see as INIT. */
 		if (!config_is_ca(&ctx->shard->rnic->config))
 			iw_qp_modify(qp->iw, IW_QPS_INIT);
 		qp->iw->nth = ++made;
@@ -171,7 +173,7 @@ static int new_iw_qp(struct sctpiw_context *ctx, struct sctpiw_pd *pd, struct sc
 	return -err;
 }
 
-/* libibverbs leaves struct ibv_qp to the provider. */
+/* Fills struct ibv_qp, which libibverbs leaves to the provider. */
 static void init_ibv_qp(struct ibv_qp *ibqp, struct ibv_pd *pd, const struct ibv_qp_init_attr *attr,
 			uint32_t qp_num)
 {
@@ -208,8 +210,9 @@ struct sctpiw_qp *sctpiw_qp_alloc(struct sctpiw_context *ctx, bool single_thread
 }
 
 /*
- * send_ops: the operations of ibv_wr_* (IBV_QP_EX_WITH_*), or NULL for a QP without ibv_wr_*. An
- * XRC_RECV has xrcd. Its pd may be NULL, and is only stored for the program.
+ * send_ops: the operations of ibv_wr_* (IBV_QP_EX_WITH_*), or NULL for a QP without ibv_wr_*. xrcd:
+ * the XRC domain of an XRC_RECV, otherwise NULL. The pd of an XRC_RECV may be NULL, and is only
+ * stored for the program.
  */
 static struct ibv_qp *create_qp(struct ibv_context *context, struct ibv_pd *pd,
 				struct sctpiw_xrcd *xrcd, struct ibv_qp_init_attr *attr,
@@ -263,8 +266,8 @@ static uint32_t flags_of(const struct ibv_qp_init_attr_ex *attr)
 }
 
 /*
- * Beyond ibv_create_qp(), accepts only a PD or an XRC domain, a multicast flag, and operations of
- * ibv_wr_*.
+ * Checks the attributes that ibv_create_qp() does not have. Accepts only a PD or an XRC domain, a
+ * multicast flag, and operations of ibv_wr_*.
  */
 static int check_init_attr_ex(struct ibv_context *context, const struct ibv_qp_init_attr_ex *attr)
 {
@@ -308,7 +311,10 @@ struct ibv_qp *sctpiw_create_qp_ex(struct ibv_context *context, struct ibv_qp_in
 		errno = err;
 		return NULL;
 	}
-	/* Both structs begin alike. libibverbs relies on this, too. */
+	/*
+	 * The cast is valid since both structs begin with the same fields. libibverbs relies on
+	 * this as well.
+	 */
 	qp = create_qp(context, pd, is_recv ? to_xrcd(attr->xrcd) : NULL,
 		       (struct ibv_qp_init_attr *)attr, with_ops ? &attr->send_ops_flags : NULL);
 	if (qp)
@@ -391,7 +397,7 @@ int sctpiw_set_ece(struct ibv_qp *ibqp, struct ibv_ece *ece)
 	return 0;
 }
 
-/* Frees the RNIC's part of a QP, and its number. */
+/* Frees the RNIC's part of a QP, and the QP's number. */
 static void free_iw(struct sctpiw_qp *qp)
 {
 	uint32_t num = qp->iw->num;
@@ -410,7 +416,10 @@ static void free_iw(struct sctpiw_qp *qp)
 		sctpiw_xrc_domain_drop(qp->domain);
 }
 
-/* Ends a handle of ibv_open_qp(). */
+/*
+ * Removes a handle of ibv_open_qp() from its QP. Frees the QP if this was the last handle of a
+ * destroyed QP.
+ */
 static void leave_real(struct sctpiw_qp *real, const struct sctpiw_qp *handle)
 {
 	struct object **at = &real->obj.next;
@@ -424,7 +433,7 @@ static void leave_real(struct sctpiw_qp *real, const struct sctpiw_qp *handle)
 	sctpiw_qp_release(real);
 }
 
-/* Stops the events to the QP's first handle. Needs the shard lock. */
+/* Ends the events for the QP's first handle. Needs the shard lock. */
 static void end_events(struct sctpiw_qp *qp)
 {
 	channel_purge(&qp->obj.async);
@@ -450,7 +459,7 @@ bool sctpiw_qp_end(struct sctpiw_qp *qp)
 	return false;
 }
 
-/* Removes the completions of a QP in RESET from a CQ. */
+/* Removes the completions of a QP in state RESET from a CQ. */
 static void purge(struct sctpiw_qp *qp, struct sctpiw_cq *cq)
 {
 	sctpiw_cq_lock(cq);
@@ -480,9 +489,9 @@ void sctpiw_qp_release(struct sctpiw_qp *qp)
 }
 
 /*
- * Moves a QP to RESET, where no completion can be added, and removes its completions from its CQs.
- * Its number is freed only later, so that no completion is attributed to another QP. Returns EBUSY,
- * with nothing changed, if the QP is attached to a multicast group.
+ * Moves a QP to RESET, where it adds no more completions, and removes its completions from its CQs.
+ * The QP's number is freed only later, so that no completion can belong to another QP with the same
+ * number. If the QP is attached to a multicast group, changes nothing and returns EBUSY.
  */
 static int empty(struct sctpiw_qp *qp, struct ibv_cq *send_cq, struct ibv_cq *recv_cq)
 {
@@ -524,7 +533,8 @@ int sctpiw_destroy_qp(struct ibv_qp *ibqp)
 		return EBUSY;
 	if (ibqp->qp_type == IBV_QPT_XRC_RECV && !qp->real) {
 		/*
-		 * If other handles are left, the last one to be destroyed frees this one as well.
+		 * If ibv_open_qp() has made other handles, the QP is freed with the last of them.
+		 * The events for this handle end now.
 		 */
 		object_lock_all(&qp->obj);
 		end_events(qp);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Queue pairs: making, querying and destroying them (man ibv_create_qp). qp_modify.h changes them,
- * post.h and wr.h post to them.
+ * Makes, queries and destroys queue pairs (man ibv_create_qp). The functions of qp_modify.h change
+ * them, those of post.h and wr.h post to them.
  */
 #ifndef SCTPIW_VERBS_QP_H
 #define SCTPIW_VERBS_QP_H
@@ -23,47 +23,50 @@ struct shard;
 struct iw_qp;
 
 /*
- * Work requests begun after ibv_wr_start(), until ibv_wr_complete(). sq_lock is held for that time.
+ * The work requests that were begun since ibv_wr_start(). ibv_wr_complete() posts them. The thread
+ * holds sq_lock between these two calls.
  */
 struct sctpiw_batch {
-	struct ibv_send_wr wr; /* if open: the current work request */
-	uint64_t length;       /* if open: bytes of its data */
-	bool has_data;	       /* if open: its data is in the slot after the filled slots */
+	struct ibv_send_wr wr; /* the current work request; valid if `open` */
+	uint64_t length;       /* bytes of its data; valid if `open` */
+	bool has_data;	       /* its data is in the slot after the filled slots; valid if `open` */
 	bool open;
-	int err;	 /* the first error, or 0 */
-	uint32_t count;	 /* number of filled slots that are not published */
-	uint64_t bytes;	 /* bytes of data in them */
-	bool ends_batch; /* for burst_post() */
+	int err;	 /* the first error of the batch, or 0 */
+	uint32_t count;	 /* number of slots that are filled, but not published */
+	uint64_t bytes;	 /* bytes of data in these slots */
+	bool ends_batch; /* argument of burst_post() */
 };
 
 struct sctpiw_qp {
 	struct verbs_qp vqp;
 	struct iw_qp *iw;
-	struct shard *home;   /* the shard that owns the port of its number */
-	uint32_t generation;  /* sctpiw_generation when it was made */
-	bool single_threaded; /* it is in a thread domain: no lock is taken */
-	bool by_cm;	      /* sctpiw_is_by_cm() was true when it entered INIT or RTR */
-	pthread_spinlock_t sq_lock, rq_lock; /* for the rings' producer ends */
+	struct shard *home;   /* the shard that owns the port that belongs to the QP's number */
+	uint32_t generation;  /* value of sctpiw_generation when the QP was made */
+	bool single_threaded; /* the QP is in a thread domain, so no lock is taken */
+	bool by_cm;	      /* result of sctpiw_is_by_cm() when the QP entered INIT or RTR */
+	pthread_spinlock_t sq_lock, rq_lock; /* guard posting to the rings */
 	/*
-	 * For tuning_ends_batch(). Also counts work requests that ibv_wr_abort() dropped. sq_lock.
+	 * State of tuning_ends_batch(). Also counts work requests that ibv_wr_abort() dropped.
+	 * Guarded by sq_lock.
 	 */
 	uint32_t unasked;
-	struct object obj;	 /* event channel; iw->ctx */
-	struct list_node node;	 /* of sctpiw_context.qps; shard lock */
-	struct ibv_qp_attr attr; /* attributes set by modify_qp; shard lock */
-	struct ibv_qp_cap cap;	 /* granted capabilities; never change */
+	struct object obj;	 /* event channel; iw->ctx points to this field */
+	struct list_node node;	 /* node of sctpiw_context.qps; guarded by the shard lock */
+	struct ibv_qp_attr attr; /* attributes that modify_qp has set; guarded by the shard lock */
+	struct ibv_qp_cap cap;	 /* granted capabilities, which never change */
 	struct sctpiw_batch batch;
 	struct sctpiw_xrcd
 		/*
-		 * Of an XRC_RECV: the XRC domain's handle that made it; NULL once this handle is
-		 * closed.
+		 * Of an XRC_RECV: the handle of the XRC domain with which the QP was made, or NULL
+		 * once this handle is closed.
 		 */
 		*xrcd;
-	struct sctpiw_xrc_domain
-		*domain; /* of an XRC_RECV: the domain that it holds; NULL in other handles */
-	struct sctpiw_qp *real; /* of a handle of ibv_open_qp(): its QP; else NULL */
-	uint32_t opened;	/* number of handles of ibv_open_qp(); shard lock */
-	bool gone;		/* destroyed by the application, but such handles are left */
+	/* the XRC domain that an XRC_RECV holds; NULL in handles of ibv_open_qp() */
+	struct sctpiw_xrc_domain *domain;
+	struct sctpiw_qp *real; /* the QP of a handle of ibv_open_qp(); NULL otherwise */
+	uint32_t opened;	/* number of handles of ibv_open_qp(); guarded by the shard lock */
+	/* the application has destroyed the first handle, but not all others */
+	bool gone;
 };
 
 static inline struct sctpiw_qp *to_qp(struct ibv_qp *qp)
@@ -71,7 +74,7 @@ static inline struct sctpiw_qp *to_qp(struct ibv_qp *qp)
 	return list_entry(qp, struct sctpiw_qp, vqp.qp);
 }
 
-/* Returns the QP of a handle: its own, except for handles of ibv_open_qp(). */
+/* Returns the QP of a handle. For a handle of ibv_open_qp(), this is the QP that was opened. */
 static inline struct sctpiw_qp *real_qp(struct ibv_qp *qp)
 {
 	return to_qp(qp)->real ? to_qp(qp)->real : to_qp(qp);
@@ -90,8 +93,8 @@ static inline void sctpiw_sq_unlock(struct sctpiw_qp *qp)
 }
 
 /*
- * Counts a posted work request with these flags. Returns true if it is the last one of a batch, for
- * burst_post(). Needs sq_lock.
+ * Counts a posted work request with these flags. Returns true if it ends a batch, for burst_post().
+ * Needs sq_lock.
  */
 static inline bool sctpiw_ends_batch(struct sctpiw_qp *qp, unsigned int send_flags)
 {
@@ -112,59 +115,63 @@ static inline void sctpiw_rq_unlock(struct sctpiw_qp *qp)
 }
 
 /*
- * Allocates a handle without a QP. single_threaded: as in the struct. Returns NULL if out of
- * memory.
+ * Allocates a handle without a QP of the RNIC. single_threaded: as in the struct. Returns NULL if
+ * out of memory.
  */
 struct sctpiw_qp *sctpiw_qp_alloc(struct sctpiw_context *ctx, bool single_threaded);
 
 /*
- * Sets attr->cap to the granted capabilities. EOPNOTSUPP for an unsupported type; EINVAL for
- * numbers beyond the device's limits, or objects of another device; ENOMEM; EIO; or the error of
- * qp_num_get().
+ * Makes a QP. Sets attr->cap to the granted capabilities. Errors: EOPNOTSUPP for an unsupported
+ * type; EINVAL for numbers beyond the device's limits, or objects of another device; ENOMEM; EIO;
+ * or the error of qp_num_get().
  */
 struct ibv_qp *sctpiw_create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *attr);
 
-/* As sctpiw_create_qp(). Also EOPNOTSUPP for unsupported attributes, flags and operations. */
+/*
+ * Errors: as sctpiw_create_qp(), and EOPNOTSUPP for unsupported attributes, flags and operations.
+ */
 struct ibv_qp *sctpiw_create_qp_ex(struct ibv_context *context, struct ibv_qp_init_attr_ex *attr);
 
-/* Fills all attributes, and ignores attr_mask. EIO. */
+/* Fills all attributes, and ignores attr_mask. Errors: EIO. */
 int sctpiw_query_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int attr_mask,
 		    struct ibv_qp_init_attr *init_attr);
 
 /*
- * Returns 0, or bits of ibv_query_qp_data_in_order() if the local data of `op` becomes visible in
- * order. 1 means whole messages. For RDMA Reads, this is the data that the local side requests.
+ * Returns the bits of ibv_query_qp_data_in_order() if the local data of the operation `op` becomes
+ * visible in order, or 0. The value 1 means that this is true of whole messages. For RDMA Reads,
+ * this is the data of Reads that the local side posts.
  */
 int sctpiw_query_qp_data_in_order(struct ibv_qp *qp, enum ibv_wr_opcode op, uint32_t flags);
 
 /*
- * Enhanced connection establishment (man ibv_set_ece): options on which two QPs of one vendor
- * agree. This device has none. So set_ece() reports that it accepted no option, which is no error.
- * EINVAL for options of another vendor, or a nonzero comp_mask (no bit is defined); EIO.
+ * Enhanced connection establishment (man ibv_set_ece): options that two QPs of one vendor can
+ * negotiate. This device has no options. So set_ece() accepts none of them and reports this, which
+ * is not an error. Errors: EINVAL for options of another vendor, or if comp_mask is not 0, since no
+ * bit is defined; EIO.
  */
 int sctpiw_query_ece(struct ibv_qp *qp, struct ibv_ece *ece);
 int sctpiw_set_ece(struct ibv_qp *qp, struct ibv_ece *ece);
 
 /*
- * Waits for acknowledgements as sctpiw_destroy_cq() does. EBUSY if the QP is attached to a
+ * Waits for acknowledgements as sctpiw_destroy_cq() does. Errors: EBUSY if the QP is attached to a
  * multicast group.
  */
 int sctpiw_destroy_qp(struct ibv_qp *qp);
 
 /*
- * Removes the completions of a QP in RESET from its CQs, which may be NULL. Do not hold the shard
- * lock.
+ * Removes the completions of a QP in state RESET from its CQs, each of which may be NULL. Do not
+ * hold the shard lock.
  */
 void sctpiw_qp_purge(struct sctpiw_qp *qp, struct ibv_cq *send_cq, struct ibv_cq *recv_cq);
 
 /*
- * Ends a QP that the application destroys, and that is on no list. Returns true if the RNIC's part
- * and the number were freed, and the caller must free the rest. Returns false if handles of
- * ibv_open_qp() are left: the QP lives until the last of them ends. Needs the shard lock.
+ * Ends a QP that is on no list. Returns true if it has freed the RNIC's part and the number of the
+ * QP; the caller must then free the rest. Returns false if handles of ibv_open_qp() exist; the QP
+ * is then freed with the last of them. Needs the shard lock.
  */
 bool sctpiw_qp_end(struct sctpiw_qp *qp);
 
-/* Frees a QP whose iw was freed, without waiting for events. */
+/* Frees a QP, without waiting for events. qp->iw must have been freed. */
 void sctpiw_qp_release(struct sctpiw_qp *qp);
 
 #endif

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The rules are data: each table has a row for each transition. The kernel's iWARP connection
- * manager moves a QP with these masks: INIT and RTR have state, access flags and port; RTS has the
- * port alone. QPs connected out of band have the masks of InfiniBand's RC (IBTA 11.2.5.2, table 96;
- * the kernel's ib_modify_qp_is_ok()). Other types have these masks without the attributes that they
- * lack.
+ * The rules are data: each table has one row per transition between two states. A row lists the
+ * attributes that the transition requires and accepts, as a mask. by_cm_table has the masks of the
+ * kernel's iWARP connection manager: INIT and RTR have state, access flags and port; RTS has only
+ * the port. oob_table, for QPs that are connected out of band, has the masks of InfiniBand's RC
+ * (IBTA 11.2.5.2, table 96; the kernel's ib_modify_qp_is_ok()). For other types of QP, the
+ * attributes that they lack are removed from these masks.
  */
 #include "verbs/qp_attr.h"
 
@@ -27,9 +28,9 @@ _Static_assert((int)IW_QPS_ERR == IBV_QPS_ERR, "");
 #define RATES                                                                                      \
 	(IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY | IBV_QP_MIN_RNR_TIMER |             \
 	 IBV_QP_MAX_QP_RD_ATOMIC | IBV_QP_MAX_DEST_RD_ATOMIC)
-/* Further attributes of InfiniBand's masks for RTR and RTS. */
+/* Further attributes that InfiniBand's masks have for RTR and RTS. */
 #define PEER (IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN | IBV_QP_SQ_PSN)
-/* For a QP of a channel adapter, librdmacm also sets the P_Key's index. */
+/* IBV_QP_PKEY_INDEX is included, since librdmacm sets it for a QP of a channel adapter. */
 #define RUNNING (IBV_QP_PORT | IBV_QP_ACCESS_FLAGS | IBV_QP_PKEY_INDEX | RATES | PEER)
 
 #define SECOND_PATH (IBV_QP_ALT_PATH | IBV_QP_PATH_MIG_STATE)
@@ -55,11 +56,11 @@ struct transition {
 #define STATES (IBV_QPS_ERR + 1)
 #define MAX_24_BITS 0xffffffu
 
-/* The transitions from any state to RESET and to ERR, which neither table has. */
+/* Transitions from any state to RESET and to ERR. The tables do not contain them. */
 static const struct transition to_the_end = { .valid = true };
 /*
- * The connection may end before librdmacm sees the peer's answer and moves the QP. The event that
- * reports the end follows.
+ * Transitions after the connection has ended. The connection may end before librdmacm receives the
+ * peer's answer and moves the QP. The event that reports the end follows.
  */
 static const struct transition behind_the_end = { .valid = true,
 						  .optional = IBV_QP_STATE | RUNNING };
@@ -107,7 +108,7 @@ static const struct transition oob_table[STATES][STATES] = {
 		[IBV_QPS_SQD] = { true, 0,
 				  INIT_ATTRS | RATES | IBV_QP_AV | SECOND_PATH },
 	},
-	/* Among these QPs, only UC QPs enter this state. */
+	/* Of these QPs, only UC QPs enter the state SQE. */
 	[IBV_QPS_SQE] = {
 		[IBV_QPS_RTS] = { true, 0, IBV_QP_CUR_STATE | IBV_QP_ACCESS_FLAGS },
 	},
@@ -227,7 +228,10 @@ int sctpiw_check_qp_attr(enum ibv_qp_type type, enum ibv_qp_state cur, bool by_c
 
 	if (next >= STATES || ((mask & IBV_QP_CUR_STATE) && attr->cur_qp_state != cur))
 		return EINVAL;
-	/* The connection manager of a channel adapter leaves RESET with InfiniBand's mask. */
+	/*
+	 * With a channel adapter, the connection manager uses InfiniBand's mask for the transition
+	 * from RESET.
+	 */
 	first = personality == CONFIG_IWARP ? IBV_QPS_RESET : IBV_QPS_INIT;
 	if (cur >= first && cur <= IBV_QPS_INIT && sctpiw_is_by_cm(type, personality, attr, mask))
 		by_cm = true;

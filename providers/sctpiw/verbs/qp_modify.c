@@ -17,22 +17,23 @@
 #include "verbs/qp_attr.h"
 
 #define RNR_RETRY_FOR_EVER 7
-#define TIMEOUT_UNIT 4096ull /* ns; InfiniBand waits for an answer at least this x 2^timeout */
+/* ns; InfiniBand waits for an answer at least TIMEOUT_UNIT x 2^timeout */
+#define TIMEOUT_UNIT 4096ull
 /*
- * ns. Minimum time to wait for a peer: processes start one after the other, but the attributes are
- * about lost packets.
+ * ns. Minimum time to wait for a peer. The attributes are meant for lost packets, and are too short
+ * for a peer whose process has not started yet.
  */
 #define LIMIT_MIN (5 * 1000000000ull)
 /* ns. Maximum time to wait after the peer has ended its session. */
 #define GONE_MAX (500 * 1000000ull)
 
-/* Returns the time for which InfiniBand tries a work request, ns. */
+/* Returns the time, ns, for which InfiniBand retransmits a work request. */
 static uint64_t tries(const struct ibv_qp_attr *attr)
 {
 	return (TIMEOUT_UNIT << attr->timeout) * (attr->retry_cnt + 1u);
 }
 
-/* Returns the time to wait for a peer that does not answer, ns; 0: for ever. */
+/* Returns the time, ns, to wait for a peer that does not answer. 0 means without limit. */
 static uint64_t patience(const struct ibv_qp_attr *attr, bool timeout_is_set)
 {
 	if (!attr->timeout && timeout_is_set)
@@ -40,15 +41,16 @@ static uint64_t patience(const struct ibv_qp_attr *attr, bool timeout_is_set)
 	return tries(attr) > LIMIT_MIN ? tries(attr) : LIMIT_MIN;
 }
 
-/* Returns the time to wait after the peer has ended its session, ns. */
+/* Returns the time, ns, to wait after the peer has ended its session. */
 static uint64_t patience_behind(const struct ibv_qp_attr *attr)
 {
 	return attr->timeout && tries(attr) < GONE_MAX ? tries(attr) : GONE_MAX;
 }
 
 /*
- * Passes the QP's attributes to its out-of-band connection. In RTR, a program has not set rnr_retry
- * and timeout yet. Until then, Sends are retried for ever, and the time limit is LIMIT_MIN.
+ * Passes the QP's attributes to its out-of-band connection. A program sets rnr_retry and timeout
+ * only when it moves the QP from RTR to RTS. Until then, Sends are retried without limit, and the
+ * minimum time to wait for the peer is used.
  */
 static void set_oob(struct sctpiw_qp *qp)
 {
@@ -67,8 +69,8 @@ static void set_oob(struct sctpiw_qp *qp)
 }
 
 /*
- * Connects a QP out of band to the peer of attr, with the attributes that mask names. Returns 0 or
- * an errno.
+ * Connects a QP out of band to the peer that attr names. mask: the attributes that are valid.
+ * Returns 0 or an errno.
  */
 static int connect_oob(struct sctpiw_qp *qp, const struct ibv_qp_attr *attr, int mask)
 {
@@ -84,8 +86,8 @@ static int connect_oob(struct sctpiw_qp *qp, const struct ibv_qp_attr *attr, int
 	peer.local = sockaddr_ip((const struct sockaddr *)&gid.addr);
 	peer.ifindex = gid.ifindex;
 	/*
-	 * The QP was moved for rdma_cm. Out of band, it is connected by its number, whose port
-	 * belongs to its home shard.
+	 * The QP was moved to another shard for rdma_cm. An out-of-band connection uses the port
+	 * that belongs to the QP's number, and the QP's home shard owns this port.
 	 */
 	if (object_shard(&qp->obj) != qp->home)
 		err = -rnic_move_qp(qp->iw, qp->home);
@@ -94,7 +96,10 @@ static int connect_oob(struct sctpiw_qp *qp, const struct ibv_qp_attr *attr, int
 	return -oob_connect(&object_shard(&qp->obj)->conn, qp->iw, &peer);
 }
 
-/* Moves the QP to another state, which the checks have allowed. Returns 0 or an errno. */
+/*
+ * Moves the QP to another state. The caller has checked that this is allowed. Returns 0 or an
+ * errno.
+ */
 static int enter(struct sctpiw_qp *qp, const struct ibv_qp_attr *attr, int mask)
 {
 	bool by_cm = sctpiw_is_by_cm(qp->vqp.qp.qp_type,
@@ -127,8 +132,9 @@ static int enter(struct sctpiw_qp *qp, const struct ibv_qp_attr *attr, int mask)
 }
 
 /*
- * True if the attributes name, by its true number, a peer to which the connection manager connects
- * the QP. This is the peer of a request that waits to be accepted, or of the QP's connection.
+ * True if the attributes contain the true QP number of a peer to which the connection manager
+ * connects the QP. The peer is the sender of a connection request that is not accepted yet, or the
+ * peer of the QP's connection.
  */
 static bool names_peer_of_cm(const struct sctpiw_qp *qp, const struct ibv_qp_attr *attr, int mask)
 {
@@ -164,7 +170,10 @@ void sctpiw_settle_paths(struct sctpiw_qp *qp)
 	qp->attr.path_mig_state = IBV_MIG_MIGRATED;
 }
 
-/* Resolves the second path that is named now, or was named before. Returns 0 or an errno. */
+/*
+ * Resolves the second path, which these attributes set, or which was set earlier. Returns 0 or an
+ * errno.
+ */
 static int resolve_second(const struct sctpiw_qp *qp, const struct ibv_qp_attr *attr, int mask,
 			  struct path_addr *to)
 {
@@ -202,14 +211,16 @@ static void set_migration(struct sctpiw_qp *qp, enum ibv_mig_state state,
 		return;
 	}
 	oob_second_migrate(qp->iw);
-	/* Otherwise the QP is migrating, and its attributes change later. */
+	/*
+	 * If the migration is not complete yet, sctpiw_settle_paths() changes the attributes later.
+	 */
 	if (oob_second_state(qp->iw) == OOB_MIGRATED)
 		qp->attr.path_mig_state = state;
 }
 
 /*
- * Does the work of sctpiw_modify_qp() under the shard lock. Returns 0, or an errno with nothing
- * changed.
+ * Does the work of sctpiw_modify_qp() under the shard lock. Returns 0. On failure, changes nothing
+ * and returns an errno.
  */
 static int modify_locked(struct sctpiw_qp *qp, const struct ibv_qp_attr *given, int mask)
 {
@@ -252,8 +263,8 @@ static int modify_locked(struct sctpiw_qp *qp, const struct ibv_qp_attr *given, 
 }
 
 /*
- * Logs why a QP was not modified. A program without a GID index passes a peer's address without a
- * GID, as on InfiniBand.
+ * Logs why a QP was not modified. The usual reason is a program without a GID index, which passes a
+ * peer's address without a GID, as on InfiniBand.
  */
 static void log_refusal(const struct sctpiw_qp *qp, const struct ibv_qp_attr *attr, int mask,
 			int err)
@@ -267,7 +278,10 @@ static void log_refusal(const struct sctpiw_qp *qp, const struct ibv_qp_attr *at
 		  atomic_load_explicit(&qp->iw->state, memory_order_relaxed), mask, err);
 }
 
-/* An rdma_cm id of another shard may know the peer, and the QP may have to move. */
+/*
+ * Takes the locks of all shards if the attributes name a peer. An rdma_cm id of any shard may have
+ * this peer, and the QP may have to move to another shard.
+ */
 static void lock_for(struct sctpiw_qp *qp, int mask)
 {
 	if (mask & IBV_QP_DEST_QPN)
@@ -297,7 +311,10 @@ int sctpiw_modify_qp(struct ibv_qp *ibqp, struct ibv_qp_attr *attr, int attr_mas
 	if (err)
 		log_refusal(qp, attr, attr_mask, err);
 	unlock_for(qp, attr_mask);
-	/* As adapters do: programs reuse the QP, and would mistake old completions for new ones. */
+	/*
+	 * Adapters remove the completions, too. A program that uses the QP again would otherwise
+	 * take old completions for new ones.
+	 */
 	if (!err && attr_mask & IBV_QP_STATE && attr->qp_state == IBV_QPS_RESET)
 		sctpiw_qp_purge(qp, ibqp->send_cq, ibqp->recv_cq);
 	return err;

@@ -11,18 +11,18 @@ struct sctpiw_qp;
 struct shard;
 
 /*
- * Changes all attributes that attr_mask (IBV_QP_*) names, or none. A QP that gets the peer's
- * address and number (IBV_QP_AV, IBV_QP_DEST_QPN) is connected out of band. Errors as in
- * sctpiw_check_qp_attr(), EIO, or the errors of oob_connect() and iw_qp_modify().
+ * Changes all attributes that attr_mask (IBV_QP_*) names, or none of them. If the attributes
+ * include the peer's address and number (IBV_QP_AV, IBV_QP_DEST_QPN), connects the QP out of band.
+ * Errors: as sctpiw_check_qp_attr(); EIO; or the errors of oob_connect() and iw_qp_modify().
  */
 int sctpiw_modify_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int attr_mask);
 
 /*
- * True if QPs can have second paths (IBV_DEVICE_AUTO_PATH_MIG). The personality iwarp and the
- * kernel's SCTP have none.
+ * True if QPs can have second paths (IBV_DEVICE_AUTO_PATH_MIG). They cannot with the personality
+ * iwarp, or with the kernel's SCTP.
  */
 bool sctpiw_has_second_paths(const struct shard *s);
-/* If the QP has moved to its second path, updates its attributes. Needs the shard lock. */
+/* Updates the QP's attributes if the QP has moved to its second path. Needs the shard lock. */
 void sctpiw_settle_paths(struct sctpiw_qp *qp);
 
 #endif

@@ -12,16 +12,19 @@
 #include "verbs/dm.h"
 #include "verbs/qp_modify.h"
 
-#define CLOCK_KHZ 1000000 /* of rnic_clock() */
+#define CLOCK_KHZ 1000000 /* frequency of rnic_clock() */
 #define VENDOR_PART_ID 1
-#define MAX_AH 65536 /* enough for any program; the number is not checked */
-#define HW_VER 1     /* also hw_rev in sysfs */
-/* 4.096 us x 2^13 is 34 ms; SCTP delays an acknowledgement by at most 25 ms. */
+#define MAX_AH 65536 /* more than any program needs; the device does not check the number */
+#define HW_VER 1     /* also the content of hw_rev in sysfs */
+/*
+ * Exponent of the delay in units of 4.096 us, so the value means 34 ms. SCTP delays an
+ * acknowledgement by at most 25 ms.
+ */
 #define ACK_DELAY 13
 /*
- * Of the memory management extensions, programs can only use local and remote invalidation; the
- * others are for the kernel. A bind ties a window of type 2 to its QP, and both must have one PD:
- * InfiniBand calls this type 2B.
+ * Of the memory management extensions, programs can only use local and remote invalidation. The
+ * others are for the kernel. A bind ties a window of type 2 to one QP, and the window and the QP
+ * must have the same PD. InfiniBand calls this type 2B.
  */
 #define CAPS                                                                                       \
 	(IBV_DEVICE_CURR_QP_STATE_MOD | IBV_DEVICE_PORT_ACTIVE_EVENT | IBV_DEVICE_SYS_IMAGE_GUID | \
@@ -29,8 +32,8 @@
 	 IBV_DEVICE_MEM_MGT_EXTENSIONS | IBV_DEVICE_MEM_WINDOW_TYPE_2B | IBV_DEVICE_XRC)
 
 /*
- * An atomic is one instruction of the processor, and so atomic for all programs of this host. But
- * programs for channel adapters require exactly IBV_ATOMIC_HCA, which guarantees less.
+ * An atomic operation is one instruction of the processor, so it is atomic for all programs of this
+ * host. But programs for channel adapters require exactly IBV_ATOMIC_HCA, which guarantees less.
  */
 static enum ibv_atomic_cap atomic_cap(const struct sctpiw_context *ctx)
 {
@@ -38,7 +41,7 @@ static enum ibv_atomic_cap atomic_cap(const struct sctpiw_context *ctx)
 								      IBV_ATOMIC_HCA;
 }
 
-/* Adds capabilities that not every device has. */
+/* Adds the capabilities that depend on the personality or the carrier. */
 static void adjust(const struct sctpiw_context *ctx, struct ibv_device_attr_ex *ex)
 {
 	if (sctpiw_has_second_paths(ctx->shard)) {
@@ -89,7 +92,7 @@ int sctpiw_query_device_ex(struct ibv_context *context,
 		},
 		.odp_caps = {
 			.general_caps = IBV_ODP_SUPPORT | IBV_ODP_SUPPORT_IMPLICIT,
-			/* On-demand paging works with every supported operation. */
+			/* Every supported operation works with on-demand paging. */
 			.per_transport_caps.rc_odp_caps = IBV_ODP_SUPPORT_SEND | IBV_ODP_SUPPORT_RECV |
 							  IBV_ODP_SUPPORT_WRITE |
 							  IBV_ODP_SUPPORT_READ |
@@ -110,8 +113,8 @@ int sctpiw_query_device_ex(struct ibv_context *context,
 		.cq_mod_caps = { .max_cq_count = UINT16_MAX, .max_cq_period = UINT16_MAX },
 		.max_dm_size = SCTPIW_MAX_DM,
 		/*
-		 * There is no PCI bus. But these fields report which operations are atomic for the
-		 * host's memory.
+		 * The device is not on a PCI bus. These fields are set nevertheless, since they
+		 * report which operations are atomic in the host's memory.
 		 */
 		.pci_atomic_caps = {
 			.fetch_add = IBV_PCI_ATOMIC_OPERATION_8_BYTE_SIZE_SUP,
@@ -124,7 +127,10 @@ int sctpiw_query_device_ex(struct ibv_context *context,
 		return EINVAL;
 	adjust(ctx, &ex);
 	ex.orig_attr.node_guid = ex.orig_attr.sys_image_guid = ctx->node_guid;
-	/* A newer libibverbs may have a longer struct than the local headers. */
+	/*
+	 * The caller's struct may be longer than the one of the local headers, if its libibverbs is
+	 * newer.
+	 */
 	memset(attr, 0, attr_size);
 	memcpy(attr, &ex, attr_size < sizeof(ex) ? attr_size : sizeof(ex));
 	return 0;
@@ -186,13 +192,13 @@ int sctpiw_query_port(struct ibv_context *context, uint8_t port_num, struct ibv_
 		.link_layer = ib ? IBV_LINK_LAYER_INFINIBAND : IBV_LINK_LAYER_ETHERNET,
 		/*
 		 * A QP that is connected out of band finds its peer by a GID, which is an IP
-		 * address, or by a LID.
+		 * address. With the personality ib, it may use a LID instead.
 		 */
 		.flags = ib ? 0 : IBV_QPF_GRH_REQUIRED,
 	};
 	/*
-	 * libibverbs has zeroed its own struct, which may be shorter than in the local headers.
-	 * Every known version has the fields up to flags.
+	 * The caller's struct may be shorter than the one of the local headers. libibverbs has
+	 * filled it with zeros. Every known version has the fields up to flags.
 	 */
 	memcpy(attr, &known, offsetof(struct ibv_port_attr, flags) + sizeof(known.flags));
 	return 0;

@@ -17,11 +17,11 @@
 _Static_assert((int)OBJECT_ASYNC_SRQ_LIMIT_REACHED == IBV_EVENT_SRQ_LIMIT_REACHED, "");
 _Static_assert((int)OBJECT_ASYNC_QP_LAST_WQE_REACHED == IBV_EVENT_QP_LAST_WQE_REACHED, "");
 
-/* xrcd and cq belong to an XRC SRQ, or are NULL. */
+/* Makes the RNIC's part of an SRQ. xrcd and cq are those of an XRC SRQ; otherwise both are NULL. */
 static int new_iw_srq(struct sctpiw_context *ctx, struct sctpiw_pd *pd, struct sctpiw_srq *srq,
 		      const struct ibv_srq_attr *attr, struct ibv_cq *cq)
 {
-	static uint32_t made; /* locks of all shards */
+	static uint32_t made; /* guarded by the locks of all shards */
 	int err;
 
 	rnic_lock(ctx->shard->rnic);
@@ -124,7 +124,7 @@ struct ibv_srq *sctpiw_create_srq_ex(struct ibv_context *context, struct ibv_srq
 			 xrc ? attr->cq : NULL);
 	if (!srq)
 		return NULL;
-	/* libibverbs sets these for ibv_create_srq() alone. */
+	/* libibverbs sets these fields only in ibv_create_srq(), not in ibv_create_srq_ex(). */
 	srq->context = context;
 	srq->srq_context = attr->srq_context;
 	srq->pd = attr->pd;
@@ -145,7 +145,7 @@ int sctpiw_get_srq_num(struct ibv_srq *ibsrq, uint32_t *num)
 	return 0;
 }
 
-/* Does the work of sctpiw_modify_srq() under all locks. Returns 0 or -errno. */
+/* Does the work of sctpiw_modify_srq() under the locks of all shards. Returns 0 or -errno. */
 static int modify_locked(struct iw_srq *iw, const struct ibv_srq_attr *attr, int mask)
 {
 	uint32_t max_wr = mask & IBV_SRQ_MAX_WR ? attr->max_wr : iw->max_wr;
@@ -154,7 +154,10 @@ static int modify_locked(struct iw_srq *iw, const struct ibv_srq_attr *attr, int
 	if ((mask & IBV_SRQ_LIMIT) && attr->srq_limit > max_wr)
 		return -EINVAL;
 	if (mask & IBV_SRQ_MAX_WR) {
-		/* Ignore the old limit for the new size if this call replaces it. */
+		/*
+		 * If this call also replaces the limit, the new size need not be larger than the
+		 * old limit.
+		 */
 		uint32_t limit = iw->limit;
 
 		if (mask & IBV_SRQ_LIMIT)
@@ -217,7 +220,7 @@ int sctpiw_srq_free_iw(struct sctpiw_srq *srq)
 	return err;
 }
 
-/* Ends an SRQ. The CQ of an XRC SRQ may still contain its completions. */
+/* Frees the RNIC's part of an SRQ. Completions of an XRC SRQ may remain in its CQ. */
 static int end_srq(struct sctpiw_srq *srq)
 {
 	struct sctpiw_cq *cq = srq->xrcd ? list_entry(srq->iw->cq->ctx, struct sctpiw_cq, obj) :

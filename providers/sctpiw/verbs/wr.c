@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * A program builds a work request by several calls: first the operation, then its data and its
- * address, in any order. Data goes straight into the next slot of the send queue. qp->batch.wr
- * stores the other parameters. The next operation, or ibv_wr_complete(), ends the work request:
- * sctpiw_begin_send() checks it, and writes the rest of the slot. ibv_wr_complete() publishes all
- * slots together.
+ * A program builds a work request by several calls. The first call sets the operation. Further
+ * calls set its data and its address, in any order. The data is written directly to the next slot
+ * of the send queue. qp->batch.wr stores the other parameters. The call for the next operation, or
+ * ibv_wr_complete(), ends the work request: sctpiw_begin_send() then checks it, and writes the rest
+ * of the slot. ibv_wr_complete() publishes all slots together.
  */
 #include "verbs/wr.h"
 
@@ -24,7 +24,10 @@ static inline struct sctpiw_qp *qp_of(struct ibv_qp_ex *ex)
 	return to_qp(&ex->qp_base);
 }
 
-/* Stores an error. The first error ends the batch: later work requests are ignored. */
+/*
+ * Stores an error, unless the batch has one already. After an error, later work requests of the
+ * batch are ignored.
+ */
 static inline void fail(struct sctpiw_batch *b, int err)
 {
 	if (!b->err)
@@ -33,7 +36,7 @@ static inline void fail(struct sctpiw_batch *b, int err)
 }
 
 /*
- * Returns the slot for total bytes of data of the open work request, or NULL if the batch has
+ * Returns the slot for `total` bytes of data of the open work request, or NULL if the batch has
  * failed. The caller then sets wr.num_sge or wr.send_flags.
  */
 static inline struct iw_send_wqe *take(struct sctpiw_qp *qp, uint64_t total)
@@ -55,7 +58,7 @@ static inline struct iw_send_wqe *take(struct sctpiw_qp *qp, uint64_t total)
 	return wqe;
 }
 
-/* Ends the open work request, if any: its parameters are complete. */
+/* Ends the open work request, if there is one. */
 static inline void close_open(struct sctpiw_qp *qp)
 {
 	struct sctpiw_batch *b = &qp->batch;
@@ -75,7 +78,10 @@ static inline void close_open(struct sctpiw_qp *qp)
 	b->bytes += b->length;
 }
 
-/* Begins the next work request. Returns it cleared; the caller sets the operation's parameters. */
+/*
+ * Begins the next work request, and returns it. All its fields are 0; the caller sets the
+ * parameters of the operation.
+ */
 static inline struct ibv_send_wr *begin(struct ibv_qp_ex *ex, enum ibv_wr_opcode opcode)
 {
 	struct sctpiw_qp *qp = qp_of(ex);
@@ -86,7 +92,7 @@ static inline struct ibv_send_wr *begin(struct ibv_qp_ex *ex, enum ibv_wr_opcode
 	b->has_data = false;
 	b->length = 0;
 	b->wr.wr_id = ex->wr_id;
-	/* The call that sets the data decides if it is inline. */
+	/* The call that sets the data also sets IBV_SEND_INLINE, if the data is inline. */
 	b->wr.send_flags = ex->wr_flags & ~(unsigned int)IBV_SEND_INLINE;
 	b->wr.num_sge = 0;
 	b->wr.wr.ud.ah = NULL;
@@ -175,8 +181,8 @@ static void wr_bind_mw(struct ibv_qp_ex *ex, struct ibv_mw *mw, uint32_t rkey,
 }
 
 /*
- * Returns the open work request, for an address of this type of QP. If there is none, fails the
- * batch and returns NULL.
+ * Returns the open work request, so that the caller can set an address for this type of QP. If no
+ * work request is open, fails the batch and returns NULL.
  */
 static inline struct ibv_send_wr *addressed(struct ibv_qp_ex *ex, enum iw_qp_type type)
 {
@@ -240,7 +246,9 @@ static void wr_set_inline_data_list(struct ibv_qp_ex *ex, size_t num_buf,
 	uint64_t total = 0;
 	uint8_t *to;
 
-	/* The sum stops above the limit of inline data, so that it cannot overflow. */
+	/*
+	 * The loop ends once the sum exceeds the limit of inline data, so the sum cannot overflow.
+	 */
 	for (size_t i = 0; i < num_buf && total <= IW_MAX_INLINE; i++)
 		total = list[i].length > IW_MAX_INLINE ? UINT64_MAX : total + list[i].length;
 	if (total > qp->iw->max_inline) {
@@ -274,7 +282,8 @@ static void wr_start(struct ibv_qp_ex *ex)
 
 	if (qp->generation != sctpiw_generation) {
 		/*
-		 * A thread of the parent, which does not exist in this process, may hold the lock.
+		 * In a child of fork(), do not take the lock: a thread of the parent, which does
+		 * not exist here, may have held it.
 		 */
 		fail(b, sctpiw_inherited());
 		return;
@@ -286,7 +295,7 @@ static void wr_start(struct ibv_qp_ex *ex)
 	b->bytes = 0;
 }
 
-/* Traces the count WQEs that are about to be published. */
+/* Traces the `count` WQEs that are published next. */
 static void trace_posted(struct iw_qp *iw, uint32_t count)
 {
 	for (uint32_t i = 0; i < count; i++) {
@@ -331,7 +340,7 @@ static void wr_abort(struct ibv_qp_ex *ex)
 		sctpiw_sq_unlock(qp);
 }
 
-/* Returns the operations of ibv_wr_* for this type of QP, as in wr_opcodes. */
+/* Returns the operations of ibv_wr_* that this type of QP supports, as wr_opcodes lists them. */
 static uint64_t send_ops_of(enum ibv_qp_type type)
 {
 	const uint64_t both = IBV_QP_EX_WITH_RDMA_WRITE | IBV_QP_EX_WITH_RDMA_WRITE_WITH_IMM |

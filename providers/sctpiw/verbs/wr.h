@@ -9,12 +9,13 @@
 struct sctpiw_qp;
 
 /*
- * Sets the functions of ibv_wr_* of qp, with the operations of flags (IBV_QP_EX_WITH_*). EOPNOTSUPP
- * if one of them is unsupported, or the mark of this libibverbs is unknown (pabi.h).
+ * Sets those functions of ibv_wr_* in qp that flags (IBV_QP_EX_WITH_*) request. Errors: EOPNOTSUPP
+ * if an operation is not supported, or if the offset of the mark in this libibverbs is unknown
+ * (pabi.h).
  */
 int sctpiw_set_send_ops(struct sctpiw_qp *qp, enum ibv_qp_type type, uint64_t flags);
 
-/* ibv_wr_complete() of a QP without faults. */
+/* ibv_wr_complete() of a QP that has no faults. */
 int sctpiw_wr_complete(struct ibv_qp_ex *qp);
 
 #endif

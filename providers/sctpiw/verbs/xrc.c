@@ -14,7 +14,7 @@
 #include "verbs/context.h"
 #include "verbs/qp.h"
 
-/* Domains with an inode. Guarded by the shard lock. */
+/* The domains that belong to an inode. Guarded by the shard lock. */
 static struct list_node domains = { &domains, &domains };
 
 /* ---- domains ---- */
@@ -59,8 +59,8 @@ static struct sctpiw_xrc_domain *find_domain(const struct stat *st)
 }
 
 /*
- * fd: -1, or a descriptor of the inode st, which the domain takes over. Returns NULL if out of
- * memory.
+ * Makes a domain. fd: a descriptor of the inode st, which the domain takes over, or -1 for a domain
+ * without an inode. Returns NULL if out of memory.
  */
 static struct sctpiw_xrc_domain *new_domain(struct shard *shard, int fd, const struct stat *st)
 {
@@ -84,8 +84,8 @@ static struct sctpiw_xrc_domain *new_domain(struct shard *shard, int fd, const s
 }
 
 /*
- * Gets a reference to the domain of this inode, or to a new domain. Closes or takes over fd.
- * Returns 0 or an errno.
+ * Gets a reference to the domain of this inode. Makes the domain if necessary. Takes over fd, or
+ * closes it. Returns 0 or an errno.
  */
 static int get_domain(struct shard *shard, int fd, const struct stat *st, int oflags,
 		      struct sctpiw_xrc_domain **out)
@@ -198,7 +198,9 @@ int sctpiw_close_xrcd(struct ibv_xrcd *ibxrcd)
 
 /* ---- further handles of a QP ---- */
 
-/* Returns the XRC_RECV QP of this number and domain, or NULL. Needs the locks of all shards. */
+/*
+ * Returns the XRC_RECV QP with this number in this domain, or NULL. Needs the locks of all shards.
+ */
 static struct sctpiw_qp *find_qp(const struct sctpiw_xrcd *xrcd, uint32_t num)
 {
 	struct iw_qp *iw = rnic_qp(xrcd->shard->rnic, num);
