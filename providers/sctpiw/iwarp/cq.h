@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Completion queues as the RNIC uses them. Needs the shard's lock. */
+/* Completion queues: the functions that the RNIC itself uses. Needs the shard's lock. */
 #ifndef SCTPIW_IWARP_CQ_H
 #define SCTPIW_IWARP_CQ_H
 
@@ -27,8 +27,8 @@ void iw_cq_timer(struct iw_cq_full *full, struct iw_shard *shard);
 
 /*
  * Appends an entry for a queue of this shard. solicited: the entry counts for IW_CQ_ARM_SOLICITED.
- * Returns false if the entry is lost because the CQ is, or was, full; raises IW_EVENT_CQ_ERROR. If
- * the CQ ignores overrun, a lost entry counts as appended.
+ * If the CQ is full, drops the entry, raises IW_EVENT_CQ_ERROR and returns false, now and in all
+ * later calls. If ignore_overrun is set, drops the entry without an event and returns true.
  */
 bool iw_cq_push(struct iw_cq *cq, struct iw_shard *shard, const struct iw_cqe *cqe, bool solicited);
 

@@ -6,9 +6,9 @@
 #include "iwarp/session.h"
 
 /*
- * Checks a segment by itself and places its payload. data: len bytes, from the DDP header on.
- * Returns 0 and fills rec for delivery, or -EPROTO and fills f. May end the session, if earlier
- * Sends move into new receives.
+ * Checks a segment and places its payload. data: len bytes, from the DDP header on. Returns 0 and
+ * fills rec for delivery, or returns -EPROTO and fills f. May end the session, because earlier
+ * Sends may move into new receives.
  */
 int iw_ddp_place(struct iw_session *s, uint16_t ssn, const uint8_t *data, size_t len,
 		 struct iw_rx_rec *rec, struct iw_failure *f);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Raising events. Each object that can have events has a node with one bit per event type, and the
- * node is queued. So events need no memory and none is lost. Needs the shard's lock.
+ * Raising events. Each object that can have events contains a node with one bit per event type. The
+ * shard's queue consists of these nodes, so events need no allocation and are never lost. Needs the
+ * shard's lock.
  */
 #ifndef SCTPIW_IWARP_EVENT_H
 #define SCTPIW_IWARP_EVENT_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Log lines that explain the end of a QP (iw_rnic_ops.say): program errors at level error, each
- * Terminate sent or received at level info. Needs the shard's lock.
+ * Log lines that explain the end of a QP (iw_rnic_ops.say): errors of the program at IW_SAY_ERROR,
+ * and each Terminate that is sent or received at IW_SAY_INFO. Needs the shard's lock.
  */
 #ifndef SCTPIW_IWARP_EXPLAIN_H
 #define SCTPIW_IWARP_EXPLAIN_H
@@ -14,24 +14,24 @@ struct iw_qp;
 struct iw_session;
 struct term_message;
 
-/* Logs error f, found by this side, before the session ends. */
+/* Logs error f, which this side has found. Call before the session ends. */
 void iw_explain_sent(const struct iw_session *s, const struct iw_failure *f);
-/* Logs the peer's Terminate t; f names the work request at fault, if any. */
+/* Logs the peer's Terminate t. f names the work request at fault, if there is one. */
 void iw_explain_received(const struct iw_session *s, const struct term_message *t,
 			 const struct iw_failure *f);
 /*
- * Logs a QP connected out of band that may have more Reads outstanding, `ord`, than its peer
- * accepts, `ird`; or the reverse, if of_peer. This device lowers `ord` to fit; other devices do
- * not.
+ * Logs that one side of a QP connected out of band may have more outstanding Reads (`ord`) than the
+ * other side accepts (`ird`). `ord` is the QP's value, or the peer's if of_peer. This device lowers
+ * `ord` to `ird`; other devices do not.
  */
 void iw_explain_depths(const struct iw_session *s, uint32_t ord, uint32_t ird, bool of_peer);
 /* Logs the fault f of a work request on a QP without a session. */
 void iw_explain_fault(const struct iw_qp *qp, const struct iw_failure *f);
 /* Logs the loss of the association; f names the oldest work request. */
 void iw_explain_lost(const struct iw_session *s, const struct iw_failure *f, int error);
-/* Logs the progress of a session that this side abandons before its start. */
+/* Logs how far the setup of a session came that this side abandons. */
 void iw_explain_abandoned(const struct iw_session *s);
-/* Describes, in a few words, how f ends a QP. */
+/* Returns a few words that describe why f ends a QP. */
 const char *iw_explain_words(const struct iw_failure *f);
 
 /*

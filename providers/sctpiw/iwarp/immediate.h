@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Immediate Data (RFC 7306 6): for its 8 octets see immediate.c. Needs the shard's lock. */
+/* Immediate Data (RFC 7306 6). immediate.c describes the 8 octets. Needs the shard's lock. */
 #ifndef SCTPIW_IWARP_IMMEDIATE_H
 #define SCTPIW_IWARP_IMMEDIATE_H
 
@@ -17,13 +17,13 @@ struct iw_send_wqe;
  */
 struct iw_peer_write {
 	uint32_t bytes;	  /* delivered so far */
-	bool unfinished;  /* more segments are to come */
-	bool just_before; /* only responses followed the Write */
+	bool unfinished;  /* the Write's last segment was not delivered yet */
+	bool just_before; /* only responses were delivered after the Write */
 };
 
 /*
- * In iw_rx_rec.control of delivered Immediate Data: it belongs to the preceding Write. The bit is
- * reserved in DDP.
+ * Flag in iw_rx_rec.control of delivered Immediate Data, which belongs to the preceding Write. DDP
+ * reserves the bit.
  */
 #define IW_REC_BEHIND_WRITE 0x04
 
@@ -33,7 +33,10 @@ size_t iw_imm_put(const struct iw_send_wqe *wqe, uint8_t *buf);
 int iw_imm_check(const struct iw_segment *seg, struct iw_failure *f);
 /* Stores the 8 octets in the record, in place of STag and MO. */
 void iw_imm_record(struct iw_rx_rec *rec, const uint8_t *payload);
-/* Returns the record for the completion of delivered Immediate Data, with the preceding Write. */
+/*
+ * Returns the record for the completion of delivered Immediate Data. The record includes the length
+ * of the preceding Write, if the Immediate Data belongs to that Write.
+ */
 struct iw_rx_rec iw_imm_resolve(const struct iw_peer_write *w, const struct iw_rx_rec *rec);
 /* Fills opcode, flags, length and data of the completion. rec: from iw_imm_resolve(). */
 void iw_imm_complete(const struct iw_rx_rec *rec, struct iw_cqe *cqe);

@@ -13,16 +13,17 @@
 struct iw_assoc;
 struct iw_shard;
 
-/* Callbacks into the LLP; llp is the LLP's association. */
+/* Callbacks of the LLP. Each gets llp, the LLP's own object for the association. */
 struct iw_llp_ops {
-	/* Signals that iw_assoc_pull() will return a message. */
+	/* Called when iw_assoc_pull() has a message to return. */
 	void (*doorbell)(void *llp);
 	/*
 	 * Returns the number of pulled messages that the peer has acknowledged without a gap,
-	 * modulo 2^32. A session Terminate must not overtake the Initiate or Accept. A stream is
-	 * not reused while a message on it is outstanding (RFC 5043 6.6). Sessions poll this
-	 * callback: while a session waits, iw_timers() is due every few milliseconds. NULL: a
-	 * message counts as acknowledged once it is pulled.
+	 * modulo 2^32. A session sends its Terminate only after the Initiate or Accept is
+	 * acknowledged, and reuses a stream only after all messages on the stream are acknowledged
+	 * (RFC 5043 6.6). A session that waits for an acknowledgement polls this callback from
+	 * iw_timers(), every few milliseconds. NULL: a message counts as acknowledged once it is
+	 * pulled.
 	 */
 	uint32_t (*acked)(void *llp);
 	/*
@@ -31,12 +32,15 @@ struct iw_llp_ops {
 	 * completes once its message is pulled.
 	 */
 	uint32_t (*placed)(void *llp);
-	/* Copies the memory that messages reference. NULL if iw_msg.may_reference is never set. */
+	/*
+	 * Copies the application's memory that pulled messages reference (iw_msg.ref). NULL if
+	 * iw_msg.may_reference is never set.
+	 */
 	void (*copy_out)(void *llp);
 	/*
-	 * Voids the voidable messages of a stream that were pulled so far. The LLP then sends each
-	 * of them only as iw_put_void() writes it, and drops its references to memory. NULL: the
-	 * LLP never retransmits, or cannot change its messages.
+	 * Voids the stream's messages that were pulled with iw_msg.voidable set: from now on, the
+	 * LLP sends the void message of iw_put_void() instead of each, and references none of their
+	 * memory. NULL: the LLP never retransmits, or cannot change its messages.
 	 */
 	void (*void_messages)(void *llp, uint16_t sid);
 	/* Writes the peer's address into buf as a zero-terminated string. NULL: unknown. */
@@ -51,20 +55,22 @@ struct iw_msg {
 	uint32_t ppid; /* 16: DDP segment, 17: session control (RFC 5043 4.2) */
 	bool more;     /* another message may be pulled at once */
 	/*
-	 * Request a prompt acknowledgement: a completion, or a Send that the peer's window may
-	 * stop, waits for placement of this message.
+	 * The LLP should request a prompt acknowledgement: a completion waits for the placement of
+	 * this message, or a Send does that the peer's window may stop.
 	 */
 	bool awaited;
 	/*
-	 * The session owes the peer a receipt or Terminate. Until the peer has this message,
-	 * acknowledgements must not mean placement: see iw_assoc_owes_receipt().
+	 * This message is a receipt or Terminate that the session owed the peer. Until the peer has
+	 * received this message, the LLP must not let the peer take an acknowledgement for
+	 * placement: see iw_assoc_owes_receipt().
 	 */
 	bool receipt;
-	bool voidable; /* belongs to a WR or to a response: see iw_llp_ops.void_messages */
+	bool voidable; /* carries data of a WR or of a response: see iw_llp_ops.void_messages */
 	/*
-	 * Set by the caller: the last ref_len bytes may stay unwritten and be referenced at ref in
-	 * the application's memory. They stay there until iw_assoc_placed() reports the message as
-	 * placed, or until iw_llp_ops.copy_out or void_messages is called.
+	 * Set by the caller of iw_assoc_pull() to permit references to memory: iw_assoc_pull() may
+	 * then leave the last ref_len bytes unwritten, and set ref to their place in the
+	 * application's memory. The bytes remain valid there until iw_assoc_placed() reports the
+	 * message as placed, or until iw_llp_ops.copy_out or void_messages is called.
 	 */
 	bool may_reference;
 	const uint8_t *ref; /* NULL: the whole message is in the buffer */
@@ -72,10 +78,10 @@ struct iw_msg {
 };
 
 /*
- * initiator: this side opened the association, so its sessions take even stream ids, else odd ones
- * (RFC 5043 6.1). An Initiate from the peer on a stream of the same parity changes that. streams:
- * in each direction. max_msg: as for iw_assoc_set_max_msg(). Copies ops. Returns NULL if out of
- * memory.
+ * Creates an association; copies ops. initiator: this side opened the association, so local
+ * sessions use even stream ids; otherwise they use odd ids (RFC 5043 6.1). An Initiate from the
+ * peer on a stream of the local parity may change the local parity. streams: number of streams in
+ * each direction. max_msg: see iw_assoc_set_max_msg(). Returns NULL if out of memory.
  */
 struct iw_assoc *iw_assoc_new(struct iw_shard *shard, const struct iw_llp_ops *ops, void *llp,
 			      bool initiator, unsigned int streams, size_t max_msg);
@@ -83,65 +89,74 @@ void *iw_assoc_llp(const struct iw_assoc *assoc);
 /* Sets the size limit for user messages, in bytes, to at least 518 (RFC 5043 9). */
 void iw_assoc_set_max_msg(struct iw_assoc *assoc, size_t max_msg);
 /*
- * Frees an association that is gone. Every session ends with IW_EVENT_CLOSED (error: a -errno), and
- * QPs enter the error state. An exception is the QP of an unanswered Initiate with a user: it keeps
- * its state.
+ * Frees an association that the LLP has lost. Every session ends with IW_EVENT_CLOSED (error: a
+ * -errno), and its QP enters the error state. The QP keeps its state if its session still waits for
+ * the answer to an Initiate and has a user.
  */
 void iw_assoc_lost(struct iw_assoc *assoc, int error);
-/* Returns the current value: see iw_assoc_new(). */
+/* True if local sessions use even stream ids: see iw_assoc_new(). */
 bool iw_assoc_is_initiator(const struct iw_assoc *assoc);
 unsigned int iw_assoc_streams(const struct iw_assoc *assoc);
 /* Returns the number of sessions that are not over. */
 unsigned int iw_assoc_sessions(const struct iw_assoc *assoc);
 /* Returns the number of live sessions that were neither refused nor rejected. */
 unsigned int iw_assoc_wanted(const struct iw_assoc *assoc);
-/* Limit for unacknowledged turned-away sessions of all peers together. */
+/*
+ * Maximum number of sessions, of all peers together, that were refused or rejected while the peer
+ * has not acknowledged the refusal.
+ */
 #define IW_TURNED_AWAY_ALL 16384
 bool iw_turned_too_many_away(const struct iw_shard *shard);
 /*
- * If the limit is exceeded, returns the LLP's association with the most turned-away sessions, for
- * the LLP to abort; else NULL. Sessions acknowledged meanwhile do not count.
+ * If IW_TURNED_AWAY_ALL is exceeded, returns the llp of the association with the most turned-away
+ * sessions, for the LLP to abort. Otherwise returns NULL. First removes the sessions whose refusals
+ * the peers have acknowledged meanwhile.
  */
 void *iw_worst_asker(struct iw_shard *shard);
 /*
- * Returns an LLP association whose last session, or last wanted session, has ended: each once, then
- * NULL. New sessions may have started on the association since.
+ * Returns the llp of an association whose last session, or last wanted session (iw_assoc_wanted()),
+ * has ended. Returns each such association once, then NULL. New sessions may have started on the
+ * association since.
  */
 void *iw_next_idle(struct iw_shard *shard);
 
 /*
- * Writes the next message, of at most room bytes, to buf; the sessions take turns. Returns its
- * length; 0 if no message is due, or if none is worth starting in the room. Untagged messages and
- * session control are not delayed for bundling.
+ * Writes the next message, of at most room bytes, to buf; the sessions take turns. Returns the
+ * message's length in bytes. Returns 0 if no message is due, or if the room is too small to be
+ * worth starting a message. Untagged messages and session control messages are never held back to
+ * be bundled with later messages.
  */
 size_t iw_assoc_pull(struct iw_assoc *assoc, uint8_t *buf, size_t room, struct iw_msg *msg);
 /*
- * Marks a message whose referenced bytes are no longer readable: gives it an invalid DDP version
- * (RFC 5041 4.1). The peer ends the session unless it already has the original message.
+ * Gives the message an invalid DDP version (RFC 5041 4.1). For the LLP, when the referenced bytes
+ * of the message can no longer be read. The peer ends the session unless the peer has already
+ * received the original message.
  */
 void iw_poison(uint8_t *message);
-/* Writes the void message that replaces a voidable one (docs/wire.md): IW_VOID_LEN bytes. */
+/* Writes the void message (IW_VOID_LEN bytes, docs/wire.md) that replaces a voidable message. */
 void iw_put_void(uint8_t *to, const uint8_t *message);
-/* Completes the WRs of messages that the peer has placed. May end sessions. */
+/* Completes the WRs of messages that iw_llp_ops.placed counts as placed. May end sessions. */
 void iw_assoc_placed(struct iw_assoc *assoc);
 /*
- * Enables receipts; both sides support them. window: bytes of Sends without a receive that the peer
- * stores for each QP (unexpected.h). Call before the first session.
+ * Enables receipts (wire/rdmap_receipt.h), which both sides must support. window: the number of
+ * bytes that the peer stores for each QP, of Sends that have no posted receive (unexpected.h). Call
+ * before the first session.
  */
 void iw_assoc_set_receipts(struct iw_assoc *assoc, uint32_t window);
-/* Enables queue numbers with an SRQ number, which sessions of XRC QPs need. */
+/* Enables queue numbers that contain an SRQ number. Sessions of XRC QPs need such queue numbers. */
 void iw_assoc_set_srq_numbers(struct iw_assoc *assoc);
 /*
- * True if the peer lacks information about received messages. Until the message that carries it
- * (iw_msg.receipt) has arrived, the peer must not take an acknowledgement for placement.
+ * True if a session owes the peer a receipt or Terminate. Until the peer has received that message
+ * (iw_msg.receipt), the LLP must not let the peer take an acknowledgement for placement.
  */
 bool iw_assoc_owes_receipt(const struct iw_assoc *assoc);
 
 /*
- * Receives a user message. Messages may arrive in any order, each once. Places the payload directly
- * from data in its final buffer. Returns -EPROTO if the LLP must abort the association: the peer
- * broke a rule of the whole association, or requests thousands of sessions without acknowledging
- * their refusals. An error of one session is handled inside (Terminate).
+ * Receives a user message. The LLP delivers messages in any order, and each message once. The
+ * payload is copied from data directly to its final buffer. Returns -EPROTO if the LLP must abort
+ * the association: the peer violated a rule that concerns the whole association, or requested
+ * thousands of sessions without acknowledging the refusals. An error of one session is answered
+ * with a Terminate and returns 0.
  */
 int iw_assoc_receive(struct iw_assoc *assoc, uint16_t sid, uint32_t ppid, const uint8_t *data,
 		     size_t len);

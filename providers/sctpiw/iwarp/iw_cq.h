@@ -2,9 +2,9 @@
 /*
  * Completion queues: rings that the RNIC fills and the application empties.
  *
- * The application's threads call functions marked "(consumer)" without the shard's lock; the caller
- * serialises these calls with its own lock. Towards the RNIC the ring is lock-free. All other
- * functions need the shard's lock.
+ * The application's threads call functions marked "(consumer)" without the shard's lock, and
+ * serialise these calls with a lock of their own, the consumer's lock. All other functions need the
+ * shard's lock. The ring itself synchronises the consumer with the RNIC, without a lock.
  *
  * Two release/acquire pairs order entries and indexes on processors that reorder memory accesses:
  *
@@ -13,13 +13,13 @@
  *	head  iw_cq_consume() stores head after the last read of an entry; iw_cq_push() and
  *	      iw_cq_is_past() load head before the RNIC overwrites the entry
  *
- * An entry holds the slots of its work request, and of earlier unsignaled work requests, until the
- * entry is polled (iw_ring.h).
+ * The queue slots of a work request, and of the unsignaled work requests before it, stay in use
+ * until the work request's entry is polled (iw_ring.h).
  *
- * In addition, iw_cq_arm() and iw_next_notify() use a pair of fences.
+ * iw_cq_arm() and iw_next_notify() also use a pair of fences.
  *
  * A CQ belongs to the shard of the first queue that completes on the CQ. Once queues of other
- * shards complete there as well, the CQ's own lock serialises the shards.
+ * shards complete on the CQ as well, the CQ's own lock (iw_cq.locked) serialises the shards.
  */
 #ifndef SCTPIW_IWARP_IW_CQ_H
 #define SCTPIW_IWARP_IW_CQ_H
@@ -39,7 +39,7 @@ struct iw_cqe {
 	uint64_t wr_id;
 	uint16_t status; /* enum iw_wc_status */
 	uint16_t opcode; /* enum iw_wc_opcode */
-	uint32_t src_qp; /* with IW_WC_GRH: sender of the datagram */
+	uint32_t src_qp; /* with IW_WC_GRH: QP that sent the datagram */
 	uint32_t byte_len;
 	uint32_t qp_num;
 	union {
@@ -47,7 +47,7 @@ struct iw_cqe {
 		uint32_t imm_data; /* with IW_WC_WITH_IMM; network order, as posted */
 	};
 	uint16_t flags; /* enum iw_wc_flags */
-	/* layer << 12 | type << 8 | code of the Terminate, if this WR is at fault */
+	/* if this WR is at fault, the Terminate's error: layer << 12 | type << 8 | code */
 	uint16_t vendor_err;
 	struct iw_polled polled; /* slots to free when the entry is polled or lost */
 };
@@ -64,15 +64,18 @@ struct iw_cq {
 	_Atomic uint32_t armed;		    /* enum iw_cq_arm */
 	_Atomic uint32_t armed_at;	    /* tail when the CQ was armed */
 	struct iw_shard *shard;
-	bool used;		/* a queue completes here, or once did */
-	bool shared;		/* several shards complete here; read under any shard's lock */
-	_Atomic bool locked;	/* by a shard, if shared */
-	uint32_t refs;		/* send and receive queues that use the CQ */
-	_Atomic bool overflown; /* an async event was raised; new completions are lost */
-	bool ignore_overrun;	/* an entry that does not fit is lost without an event */
-	/* Completions arrived since iw_next_notify() last read `armed`: */
+	bool used; /* a queue completes on the CQ, or once did */
+	/* queues of several shards complete on the CQ; read under any shard's lock */
+	bool shared;
+	_Atomic bool locked; /* the CQ's own lock, used if shared */
+	uint32_t refs;	     /* number of send and receive queues that use the CQ */
+	/* the CQ is full: an async event was raised, and new completions are lost */
+	_Atomic bool overflown;
+	bool ignore_overrun; /* drop an entry that does not fit, without an event */
+	/* a completion arrived since iw_next_notify() last read `armed` */
 	bool notify_queued;
-	bool notify_solicited; /* one of them counts for IW_CQ_ARM_SOLICITED */
+	/* such a completion was solicited, so it counts for IW_CQ_ARM_SOLICITED */
+	bool notify_solicited;
 	struct iw_shard
 		*notify_shard; /* shard whose iw_next_notify() checks the CQ, if notify_queued */
 	struct iw_cq *notify_next;
@@ -80,23 +83,23 @@ struct iw_cq {
 	uint32_t nth; /* CQ's number in the program, from 1; for the verbs layer */
 };
 
-/* Returns NULL for zero or too many entries, at IW_MAX_CQ, or if out of memory. */
+/* Returns NULL if entries is 0 or too large, if IW_MAX_CQ CQs exist, or if out of memory. */
 struct iw_cq *iw_cq_new(struct iw_shard *shard, uint32_t entries, void *ctx);
 /* Returns 0, or -EBUSY if a QP uses the CQ. */
 int iw_cq_free(struct iw_cq *cq);
 /* Registers a queue of this shard that will complete on the CQ. Needs the locks of all shards. */
 void iw_cq_join(struct iw_cq *cq, struct iw_shard *shard);
 /*
- * Removes `queues` queues, which leave their shard. If no other queues use the CQ, the CQ leaves
- * the shard as well.
+ * Undoes iw_cq_join() for `queues` queues, which move to another shard. If no other queues use the
+ * CQ, the CQ no longer belongs to the shard.
  */
 void iw_cq_leave(struct iw_cq *cq, uint32_t queues);
 /* Enables timestamps for new entries. Call once. Returns 0, or -ENOMEM. */
 int iw_cq_stamp(struct iw_cq *cq);
 /*
- * Delays events until count completions have arrived since the CQ was armed, or until period ns
- * after the first completion that is due. If either is 0, events are immediate. Returns 0, or
- * -ENOMEM.
+ * Delays the CQ's completion events until count completions have arrived since the CQ was armed, or
+ * until period ns have passed since the first completion that raises an event. If either is 0,
+ * events are immediate. Returns 0, or -ENOMEM.
  */
 int iw_cq_moderate(struct iw_cq *cq, uint32_t count, uint64_t period);
 /*
@@ -105,16 +108,19 @@ int iw_cq_moderate(struct iw_cq *cq, uint32_t count, uint64_t period);
  */
 int iw_cq_resize(struct iw_cq *cq, uint32_t entries);
 /*
- * Removes the entries of a QP in RESET. Frees all slots of its queues that complete on this CQ.
- * Needs the consumer's lock as well.
+ * Removes the entries of a QP in RESET, and frees all slots of the QP's queues that complete on
+ * this CQ. Needs the consumer's lock as well.
  */
 void iw_cq_purge(struct iw_cq *cq, struct iw_qp *qp);
-/* Keeps the entries of a destroyed SRQ, but they will free no slots. Needs the same locks. */
+/*
+ * Keeps the entries of an SRQ that is being destroyed, but detaches them from the SRQ's slots.
+ * Needs the consumer's lock as well.
+ */
 void iw_cq_disown(struct iw_cq *cq, const struct iw_srq *srq);
 
 /*
- * (consumer; any other thread gets a value that may be stale) Returns the number of entries.
- * Acquire: pairs with the store in iw_cq_push().
+ * (consumer; in any other thread the result may be stale) Returns the number of entries. The
+ * acquire load pairs with the store in iw_cq_push().
  */
 static inline uint32_t iw_cq_count(const struct iw_cq *cq)
 {
@@ -128,8 +134,9 @@ static inline bool iw_cq_is_empty(const struct iw_cq *cq)
 }
 
 /*
- * True if a successful completion of this QP is among the newest IW_CQ_LOOK_BACK entries.
- * iw_cq_is_past(*pos) becomes true once that entry is polled, or moved by iw_cq_purge().
+ * True if a successful completion of this QP is among the newest IW_CQ_LOOK_BACK entries; sets *pos
+ * to the position of that entry. iw_cq_is_past(cq, *pos) becomes true once the entry is polled, or
+ * moved by iw_cq_purge().
  */
 #define IW_CQ_LOOK_BACK 4096
 bool iw_cq_find_success(struct iw_cq *cq, uint32_t qp_num, uint32_t *pos);
@@ -147,8 +154,9 @@ static inline uint32_t iw_cq_slot(const struct iw_cq *cq, uint32_t i)
 
 /*
  * (consumer) Removes the n oldest entries after they were read, and frees the slots of their work
- * requests; n <= iw_cq_count(). Entries go before slots: a work request in a free slot may complete
- * at once, and needs room in the CQ. Release: pairs with the load in iw_cq_push().
+ * requests; n <= iw_cq_count(). Entries are freed before slots, because a work request posted to a
+ * free slot may complete at once, and then needs room in the CQ. The release store pairs with the
+ * load in iw_cq_push().
  */
 static inline void iw_cq_consume(struct iw_cq *cq, uint32_t n)
 {
@@ -169,9 +177,12 @@ static inline void iw_cq_consume(struct iw_cq *cq, uint32_t n)
 	}
 }
 
-/* (consumer) Moves up to n entries to out; returns their number. */
+/* (consumer) Moves up to n entries to out. Returns the number of moved entries. */
 unsigned int iw_cq_poll(struct iw_cq *cq, unsigned int n, struct iw_cqe *out);
-/* (consumer) Makes iw_next_notify() return the CQ once, after the next matching completion. */
+/*
+ * (consumer) Arms the CQ: iw_next_notify() returns the CQ once, after the next completion, or after
+ * the next solicited completion if solicited_only.
+ */
 void iw_cq_arm(struct iw_cq *cq, bool solicited_only);
 
 static inline bool iw_cq_is_overflown(const struct iw_cq *cq)
@@ -181,13 +192,13 @@ static inline bool iw_cq_is_overflown(const struct iw_cq *cq)
 
 /* Simulates an overrun: all later completions are lost. */
 void iw_cq_overrun(struct iw_cq *cq);
-/* Checks `armed` as after a solicited completion. */
+/* Raises a completion event if the CQ is armed, as after a solicited completion. */
 void iw_cq_notify(struct iw_cq *cq);
 
 /*
- * Returns the CQs whose armed completion came from this shard, each once; then NULL. Call after
- * anything that may complete a WR, before releasing the shard's lock. `armed` is checked here and
- * not for each completion.
+ * Returns the next CQ that was armed and got a matching completion from this shard; NULL if no such
+ * CQ remains. Call repeatedly after any call that may complete a WR, before releasing the shard's
+ * lock. `armed` is checked only here, because a check for each completion would be slower.
  */
 struct iw_cq *iw_next_notify(struct iw_shard *shard);
 

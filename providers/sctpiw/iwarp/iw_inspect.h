@@ -3,8 +3,9 @@
  * Snapshots of the RNIC's objects for tools. Needs the shard's lock; objects may change between two
  * calls.
  *
- * A walk visits each object that exists throughout the walk once. It may or may not visit an object
- * that is created or freed meanwhile. Only one walk of each kind may run at a time.
+ * A walk visits each object once, if the object exists from the walk's start to its end. Objects
+ * that are created or freed during the walk may be missed. Only one walk of each kind may run at a
+ * time.
  */
 #ifndef SCTPIW_IWARP_IW_INSPECT_H
 #define SCTPIW_IWARP_IW_INSPECT_H
@@ -36,12 +37,12 @@ struct iw_qp_info {
 	bool has_srq;		 /* receives come from an SRQ */
 	uint16_t stream;	 /* of the QP's session */
 	char peer[IW_PEER_TEXT]; /* address and port of the session's association; "": none */
-	uint32_t send_wrs;	 /* posted, not complete */
-	uint32_t recv_wrs;	 /* the same; 0 with an SRQ */
+	uint32_t send_wrs;	 /* posted send WRs that are not complete */
+	uint32_t recv_wrs;	 /* posted receive WRs that are not complete; 0 with an SRQ */
 	uint32_t unexpected;	 /* the peer's Sends that wait for a receive */
 	bool send_blocked;	 /* a Send waits for the peer to post receives */
 	struct iw_traffic in, out;
-	uint64_t dropped;  /* UC: dropped messages of the peer */
+	uint64_t dropped;  /* UC: number of the peer's messages that the QP dropped */
 	const char *error; /* reason for the error state, in words; NULL: not in error */
 };
 
@@ -65,8 +66,9 @@ struct iw_mr_info {
 
 /*
  * Each call fills info with the object after the previous one. Returns false after the last object.
- * mark stores the position: list_init() it first. It is on a list of the RNIC from the first call
- * to the one that returns false; list_del() ends the walk early.
+ * mark stores the position of the walk. Call list_init() on mark before the first call. mark is
+ * then on a list of the RNIC until a call returns false. To end the walk early, call list_del() on
+ * mark.
  */
 bool iw_next_qp(struct iw_shard *shard, struct list_node *mark, struct iw_qp_info *info);
 bool iw_next_cq(struct iw_rnic *rnic, struct list_node *mark, struct iw_cq_info *info);

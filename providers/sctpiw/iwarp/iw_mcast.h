@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Multicast groups and the UD queue pairs attached to them (man ibv_attach_mcast). The IP address
- * of a group is its MGID. Needs the shard's lock. Errors are -errno.
+ * Multicast groups and the UD queue pairs attached to these groups (man ibv_attach_mcast). The MGID
+ * of a group is the group's IP address. Needs the shard's lock. Errors are -errno.
  */
 #ifndef SCTPIW_IWARP_IW_MCAST_H
 #define SCTPIW_IWARP_IW_MCAST_H
@@ -14,8 +14,8 @@
 
 struct wire_ud;
 
-#define IW_MAX_MCAST_GRP 256	   /* groups per process: each has a socket */
-#define IW_MAX_MCAST_QP_ATTACH 128 /* QPs per group: each gets a copy of a datagram */
+#define IW_MAX_MCAST_GRP 256	   /* groups per process; each group has a socket */
+#define IW_MAX_MCAST_QP_ATTACH 128 /* QPs per group; each QP gets a copy of a datagram */
 #define IW_MCAST_QPN 0xffffffu	   /* destination QP of a datagram to a group (IBTA 9.2.3) */
 
 #define IW_MCAST_BUCKETS 64u
@@ -29,17 +29,21 @@ struct iw_mcast_table {
 void iw_mcast_init(struct iw_mcast_table *t);
 
 /*
- * Attaches the QP; a repeated call has no effect. *first: the QP is the group's first. Returns
- * -EINVAL if the QP is not UD, or -ENOMEM at a limit or without memory.
+ * Attaches the QP to the group. If the QP is attached already, the call has no effect. Sets *first
+ * if the QP is the group's first. Returns 0 or: -EINVAL if the QP is not UD; -ENOMEM if a limit is
+ * reached, or if out of memory.
  */
 int iw_mcast_attach(struct iw_qp *qp, const struct ip_addr *group, bool *first);
-/* *last: the group has no more QPs. Returns -EINVAL if the QP was not attached. */
+/*
+ * Detaches the QP from the group. Sets *last if the group has no more QPs. Returns 0, or -EINVAL if
+ * the QP was not attached.
+ */
 int iw_mcast_detach(struct iw_qp *qp, const struct ip_addr *group, bool *last);
 /* Detaches a dying QP from one group. Returns false if it was in none. */
 bool iw_mcast_detach_any(struct iw_qp *qp, struct ip_addr *group, bool *last);
 /*
- * Gives each QP of the group a copy of a datagram from `remote`. own: the datagram came from this
- * host, so its source may be a local QP.
+ * Gives each QP of the group a copy of a datagram from the address `remote`. own: the datagram came
+ * from this host, so its sender may be a QP of this process.
  */
 void iw_mcast_receive(struct iw_shard *shard, const struct wire_ud *u, const struct ip_addr *group,
 		      const struct ip_addr *remote, bool own);

@@ -3,19 +3,20 @@
  * Rings of work requests, from the application to the RNIC, and doorbells.
  *
  * A work request is outstanding until its own completion, or a later completion of its queue, is
- * polled. So the RNIC does not free slots: each CQ entry names the slots that polling the entry
- * frees (iw_cq.h).
+ * polled. So slots are not freed by the RNIC, but by the thread that polls: each CQ entry names the
+ * slots to free (iw_cq.h).
  *
- * The application's threads call functions marked "(producer)" without the shard's lock; the caller
- * serialises these calls with its own lock. Towards the RNIC the ring is lock-free. Two
- * release/acquire pairs order slots and indexes on processors that reorder memory accesses:
+ * The application's threads call functions marked "(producer)" without the shard's lock, and
+ * serialise these calls with a lock of their own. The ring itself synchronises them with the RNIC,
+ * without a lock. Two release/acquire pairs order slots and indexes on processors that reorder
+ * memory accesses:
  *
  *	tail    iw_ring_publish() stores tail after filling the slots; iw_ring_tail() (iwarp/sq.h)
  *	        loads tail before the RNIC reads the slots and the data that they point to
  *	polled  iw_cq_consume() stores polled after the CQ entry, which shows that the RNIC has read
  *	        the slots; iw_ring_slot() loads polled before the producer overwrites the slot
  *
- * The producer loads its own index relaxed, since no other thread writes it.
+ * The producer's loads of tail are relaxed, because no other thread writes tail.
  */
 #ifndef SCTPIW_IWARP_IW_RING_H
 #define SCTPIW_IWARP_IW_RING_H
@@ -27,7 +28,7 @@
 
 #include "iwarp/iw_types.h"
 
-/* A slot of the send queue. Inline data replaces the SGEs. */
+/* A slot of the send queue. Inline data is stored in place of the SGEs. */
 struct iw_send_wqe {
 	uint64_t wr_id;
 	uint8_t opcode; /* enum iw_wr_opcode */
@@ -43,18 +44,20 @@ struct iw_send_wqe {
 	};
 	union {
 		struct {	      /* used by the RNIC */
-			uint32_t msn; /* on QN 0, for a WR with a message there */
-			/* For the same WRs: iw_send_window.sent before the message. */
+			uint32_t msn; /* MSN on QN 0, for a WR with a message on QN 0 */
+			/* for the same WRs: iw_send_window.sent before the message */
 			uint32_t sent_before;
-			uint32_t seq;	  /* IW_WQE_SENT: of the last message (iw_assoc.pulled) */
-			uint16_t ssn;	  /* IW_WQE_SENT: DDP-SSN of the last message */
-			uint16_t srq_num; /* XRC, set by the verbs layer: the peer's SRQ; 0: none */
+			/* IW_WQE_SENT: number of the last message (iw_assoc.pulled) */
+			uint32_t seq;
+			uint16_t ssn; /* IW_WQE_SENT: DDP-SSN of the last message */
+			/* XRC, set by the verbs layer: number of the peer's SRQ; 0: none */
+			uint16_t srq_num;
 		};
 		struct { /* ATOMIC_*, host order; length is 8 */
 			uint64_t compare_add;
 			uint64_t swap;
 		};
-		struct {		 /* BIND_MW: part of an MR from remote_to */
+		struct {		 /* BIND_MW: the part of an MR that starts at remote_to */
 			uint64_t length; /* bytes */
 			uint32_t lkey;
 			uint32_t access; /* IW_ACCESS_REMOTE_*, IW_ACCESS_ZERO_BASED */
@@ -70,44 +73,47 @@ struct iw_recv_wqe {
 	struct iw_sge sge[];
 };
 
-/* Slots of a fixed stride. Indexes run freely and are masked on use. */
+/* Slots of a fixed stride. Indexes increase modulo 2^32; the mask maps an index to a slot. */
 struct iw_ring {
 	uint8_t *slots;
 	uint32_t mask;			    /* number of slots (a power of two) - 1 */
 	uint32_t stride;		    /* bytes from slot to slot */
 	uint32_t limit;			    /* maximum number of outstanding WRs */
-	_Alignas(64) uint32_t head;	    /* used by the RNIC: earlier WRs are complete */
+	_Alignas(64) uint32_t head;	    /* used by the RNIC: index of the first incomplete WR */
 	_Alignas(64) _Atomic uint32_t tail; /* written by the producer */
-	_Atomic uint32_t polled; /* written by the CQ's consumer: earlier slots are free */
+	/* written by the CQ's consumer: slots before this index are free */
+	_Atomic uint32_t polled;
 };
 
 /* The slots that polling a completion frees. */
 struct iw_polled {
-	/* iw_ring.polled, to set to `to`; or iw_srq.polled, to increment. */
+	/*
+	 * iw_ring.polled, which is to be set to `to`; or iw_srq.polled, which is to be incremented
+	 */
 	_Atomic uint32_t *at;
 	uint32_t to;
 	bool counts; /* `at` is iw_srq.polled */
 };
 
-/* Node of a QP or SRQ with new WRs on the RNIC's list; producers push it lock-free. */
+/* Node in the list of QPs and SRQs that have new WRs. Producers add nodes without a lock. */
 struct iw_doorbell {
 	_Atomic bool pending;
-	bool is_srq; /* contained in a struct iw_srq, else in a struct iw_qp */
-	bool is_ud;  /* the struct iw_qp is a UD QP */
+	bool is_srq; /* the node is part of a struct iw_srq_part; otherwise of a struct iw_qp */
+	bool is_ud;  /* the node's QP is a UD QP */
 	struct iw_doorbell *next;
 };
 
 /*
- * (producer) Returns the next free slot after `ahead` filled, unpublished ones; NULL if the queue
- * is full. Fill it, then publish.
+ * (producer) Returns the next free slot after `ahead` slots that were filled and not published;
+ * NULL if the queue is full. Fill the slot, then call iw_ring_publish().
  */
 static inline void *iw_ring_slot(struct iw_ring *r, uint32_t ahead)
 {
 	uint32_t tail = atomic_load_explicit(&r->tail, memory_order_relaxed) + ahead;
 
 	/*
-	 * Acquire: pairs with the store in iw_polled_free(). The RNIC has finished reading a free
-	 * slot.
+	 * The acquire load pairs with the store in iw_polled_free(): the RNIC has finished reading
+	 * the slots that the store freed.
 	 */
 	if (tail - atomic_load_explicit(&r->polled, memory_order_acquire) >= r->limit)
 		return NULL;
@@ -115,8 +121,8 @@ static inline void *iw_ring_slot(struct iw_ring *r, uint32_t ahead)
 }
 
 /*
- * Frees the slots of n polled completions of one queue; last is from the last completion. Release:
- * pairs with the loads in iw_ring_slot() and iw_srq_slot().
+ * Frees the slots of n polled completions of one queue. last: iw_cqe.polled of the last of these
+ * completions. The release operations pair with the loads in iw_ring_slot() and iw_srq_slot().
  */
 static inline void iw_polled_free(const struct iw_polled *last, uint32_t n)
 {
@@ -131,7 +137,10 @@ static inline void iw_ring_publish(struct iw_ring *r, uint32_t n)
 {
 	uint32_t tail = atomic_load_explicit(&r->tail, memory_order_relaxed);
 
-	/* Release: pairs with the load in iw_ring_tail(), which then sees the slots. */
+	/*
+	 * The release store pairs with the load in iw_ring_tail(), whose thread then sees the
+	 * slots' contents.
+	 */
 	atomic_store_explicit(&r->tail, tail + n, memory_order_release);
 }
 

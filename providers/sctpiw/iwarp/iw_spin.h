@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * A lock of an object used by several shards at once, under their own locks and for a few
- * instructions, so waiters spin. Zero: unlocked.
+ * A spinlock for an object that several shards use, each under the shard's own lock. Waiters spin,
+ * because a holder keeps the spinlock only for a few instructions. false: unlocked.
  */
 #ifndef SCTPIW_IWARP_IW_SPIN_H
 #define SCTPIW_IWARP_IW_SPIN_H
@@ -11,7 +11,7 @@
 
 struct iw_rnic;
 
-/* Calls rnic's yield if the lock's holder seems to have lost the processor. */
+/* Calls rnic->ops.yield if the wait is long: the lock's holder has probably lost its processor. */
 void iw_spin_lock(_Atomic bool *locked, const struct iw_rnic *rnic);
 void iw_spin_unlock(_Atomic bool *locked);
 

@@ -2,25 +2,29 @@
 /*
  * Shared receive queues.
  *
- * The first segment of a Send takes a receive. If the queue is empty, the Send takes the next
- * receive that is posted; waiting QPs are served in turn. UC QPs do not wait: they drop the Send.
+ * When the first segment of a Send arrives, the Send takes a receive from the queue. If the queue
+ * is empty, the Send takes a receive that is posted later. If Sends of several QPs wait, the QPs
+ * take receives in turn. A UC QP does not wait, but drops the Send.
  *
  * A QP takes receives in message order: if a message overtakes others, the overtaken messages get
- * their receives first. So every taken receive can complete. Messages that wait for an earlier one
- * without a receive cannot hold all receives.
+ * their receives first. So every taken receive can complete: otherwise, messages could hold all
+ * receives while they wait for an earlier message that has no receive.
  *
- * If a QP's next message already has a receive, the QP may take more only while it holds fewer than
- * the queue has left. Until then these messages are kept as unexpected ones. So no peer can take
- * all receives with many unfinished messages (RFC 5042 6.4.3.1).
+ * If a QP's next message in order already has a receive, the QP may take further receives only
+ * while the QP holds fewer receives than the queue has left. Messages that may not take a receive
+ * are stored as unexpected messages (unexpected.h). So no peer can take all receives with many
+ * unfinished messages (RFC 5042 6.4.3.1).
  *
- * A slot belongs to the application (freed), to the queue (posted), or to a QP (taken). The QP
- * returns the slot when the receive completes. The receive is outstanding until its completion is
- * polled. SRQs only count polled completions, because the order of slots does not matter. When the
- * QP enters the error state, receives of started messages are flushed and the others return to the
- * front of the queue. When the QP is reset or freed, all return there.
+ * A slot is free, posted or taken. A free slot belongs to the application, a posted slot to the
+ * queue, and a taken slot to a QP. The QP frees the slot when the receive completes, but the
+ * receive is outstanding until its completion is polled. An SRQ only counts the polled completions,
+ * because the order of free slots does not matter. When the QP enters the error state, the receives
+ * of started messages are flushed, and the QP's other receives return to the front of the queue.
+ * When the QP is reset or freed, all of the QP's receives return to the front of the queue.
  *
- * QPs of all shards may use one SRQ. With several shards, the SRQ's own lock protects the queue.
- * Each shard has its own list of waiting QPs, and its own doorbell to wake them.
+ * QPs of all shards may use one SRQ. With several shards, the SRQ's own lock (iw_srq.locked)
+ * protects the queue. For each shard, the SRQ has a list of waiting QPs, and a doorbell that wakes
+ * these QPs.
  *
  * Functions marked "(producer)" need no shard's lock, as in iw_ring.h; all others need the locks of
  * all shards.
@@ -40,29 +44,33 @@ struct iw_srq {
 	uint32_t size;	 /* number of slots */
 	uint32_t max_wr; /* maximum outstanding receives, including taken ones */
 	uint32_t max_sge;
-	uint32_t *posted, *freed;		   /* rings of slot numbers */
-	uint32_t mask;				   /* of both rings */
-	_Alignas(64) _Atomic uint32_t posted_tail; /* this and the next: written by the producer */
+	/* rings with the numbers of posted and free slots */
+	uint32_t *posted, *freed;
+	uint32_t mask; /* size of posted, and of freed, minus 1 */
+	/* this field and the next are written by the producer */
+	_Alignas(64) _Atomic uint32_t posted_tail;
 	uint32_t freed_head;
 	_Atomic uint32_t polled;	  /* polled completions; written by the CQs' consumers */
-	_Alignas(64) uint32_t freed_tail; /* this and all below: written by the RNIC */
+	_Alignas(64) uint32_t freed_tail; /* this field and all below are written by the RNIC */
 	_Atomic uint32_t posted_head;
-	uint32_t limit;		  /* raise IW_EVENT_SRQ_LIMIT if fewer are left; 0: not armed */
-	uint32_t refs;		  /* QPs */
-	bool shared;		  /* the RNIC has several shards */
-	_Atomic bool locked;	  /* by a shard, if shared */
-	_Atomic uint32_t awaited; /* shards in which Sends wait for receives: 1 << index */
+	/* raise IW_EVENT_SRQ_LIMIT if fewer receives are left; 0: not armed */
+	uint32_t limit;
+	uint32_t refs;	     /* QPs */
+	bool shared;	     /* the RNIC has several shards */
+	_Atomic bool locked; /* the SRQ's own lock, used if shared */
+	/* shards in which Sends wait for receives; bits (1 << shard index) */
+	_Atomic uint32_t awaited;
 	struct iw_pd *pd;
 	void *ctx;    /* belongs to the verbs layer */
 	uint32_t nth; /* SRQ's number in the program, from 1; for the verbs layer */
-	/* For an XRC SRQ; else NULL and 0. See iw_xrc.h. */
+	/* Set for an XRC SRQ (iw_xrc.h); otherwise NULL and 0. */
 	struct iw_xrcd *xrcd;
-	struct iw_cq *cq; /* CQ for its receives */
-	uint32_t num;	  /* 16-bit number in messages, not 0 */
+	struct iw_cq *cq; /* CQ on which the SRQ's receives complete */
+	uint32_t num;	  /* number of the SRQ in messages: 16 bits, not 0 */
 };
 
 /*
- * Creates an SRQ; ctx belongs to the verbs layer. Returns 0 or: -EINVAL if max_wr is 0, or a limit
+ * Creates an SRQ. ctx belongs to the verbs layer. Returns 0 or: -EINVAL if max_wr is 0 or a limit
  * is exceeded; -ENOMEM.
  */
 int iw_srq_new(struct iw_pd *pd, uint32_t max_wr, uint32_t max_sge, void *ctx, struct iw_srq **srq);
@@ -70,18 +78,19 @@ int iw_srq_new(struct iw_pd *pd, uint32_t max_wr, uint32_t max_sge, void *ctx, s
 int iw_srq_free(struct iw_srq *srq);
 /*
  * Resizes the queue. Needs the producer's lock as well. Returns 0 or: -EINVAL if max_wr is 0, above
- * the limit, below the number of outstanding receives, or below the armed limit; -ENOMEM.
+ * the limit, below iw_srq_outstanding(), or below the limit of iw_srq_arm(); -ENOMEM.
  */
 int iw_srq_resize(struct iw_srq *srq, uint32_t max_wr);
 /*
- * Requests one IW_EVENT_SRQ_LIMIT, when a taken receive leaves fewer than limit, or when a Send
- * finds none. 0: no event. Returns 0, or -EINVAL if limit exceeds max_wr.
+ * Requests one IW_EVENT_SRQ_LIMIT: the event is raised when a Send takes a receive and fewer than
+ * limit receives remain, or when a Send finds no receive. limit 0: cancels the request. Returns 0,
+ * or -EINVAL if limit exceeds max_wr.
  */
 int iw_srq_arm(struct iw_srq *srq, uint32_t limit);
 
 /*
- * Returns the number of posted receives without a polled completion. Acquire: pairs with the store
- * in iw_polled_free().
+ * Returns the number of receives that were posted and whose completions were not polled. The
+ * acquire load pairs with the store in iw_polled_free().
  */
 static inline uint32_t iw_srq_outstanding(const struct iw_srq *srq)
 {
@@ -90,8 +99,9 @@ static inline uint32_t iw_srq_outstanding(const struct iw_srq *srq)
 }
 
 /*
- * (producer) Returns the next free slot, or NULL if the queue is full. Fill it, then publish.
- * Before each polled completion, the RNIC finished reading a slot and returned that slot.
+ * (producer) Returns the next free slot, or NULL if the queue is full. Fill the slot, then call
+ * iw_srq_publish(). The slot is safe to fill: for each polled completion, the RNIC has finished
+ * reading a slot and freed it.
  */
 static inline struct iw_recv_wqe *iw_srq_slot(struct iw_srq *srq)
 {
@@ -107,14 +117,16 @@ static inline void iw_srq_publish(struct iw_srq *srq)
 
 	srq->posted[tail & srq->mask] = srq->freed[srq->freed_head++ & srq->mask];
 	/*
-	 * Release: pairs with the load in iw_srq_left(), which then sees the number and the slot.
+	 * The release store pairs with the load in iw_srq_left(), whose thread then sees the slot
+	 * and its number.
 	 */
 	atomic_store_explicit(&srq->posted_tail, tail + 1, memory_order_release);
 }
 
 /*
- * (producer, after publishing) Returns the shards whose doorbells must be rung: 1 << index of each.
- * The other shards check for receives when a Send arrives. For the fence see iw_rq_is_awaited().
+ * (producer) Call after iw_srq_publish(). Returns the shards whose doorbells must be rung, as bits
+ * (1 << shard index). The other shards need no doorbell, because they look for receives whenever a
+ * Send arrives. For the fence see iw_rq_is_awaited().
  */
 static inline uint32_t iw_srq_awaited(const struct iw_srq *srq)
 {

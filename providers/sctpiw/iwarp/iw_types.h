@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Limits of the RNIC, and shared enumerations. If a comment names an enumeration of
- * <infiniband/verbs.h>, the values are equal (verbs/ asserts this) and need no translation.
+ * Limits of the RNIC, and shared enumerations. Some comments name an enumeration of
+ * <infiniband/verbs.h>. Its values are equal to the values here and need no translation; verbs/
+ * asserts the equality.
  */
 #ifndef SCTPIW_IWARP_IW_TYPES_H
 #define SCTPIW_IWARP_IW_TYPES_H
@@ -15,12 +16,12 @@
 #define IW_MAX_PD 65536
 #define IW_MAX_MR 1048576
 #define IW_MAX_MW 1048576
-#define IW_MAX_MR_LENGTH (UINT64_C(1) << 47) /* bytes: the address space of a process */
+#define IW_MAX_MR_LENGTH (UINT64_C(1) << 47) /* bytes: size of a process's address space */
 #define IW_MAX_QP_WR 32768
-#define IW_MAX_SRQ 65535 /* each number has 16 bits and is not 0 */
+#define IW_MAX_SRQ 65535 /* an SRQ number has 16 bits and is not 0 */
 #define IW_MAX_SRQ_WR 65536
 #define IW_MAX_SGE 32
-#define IW_MAX_SGE_RD IW_MAX_SGE /* a read into several SGEs has its own data sink STag: read.h */
+#define IW_MAX_SGE_RD IW_MAX_SGE /* reads into several SGEs work as well: iw_mr_read_stag() */
 #define IW_MAX_INLINE 4096	 /* bytes */
 #define IW_MAX_MSG 0x80000000u	 /* bytes */
 #define IW_MAX_ORD 128
@@ -44,7 +45,7 @@ enum iw_qp_state { /* ibv_qp_state */
  * others with WR_FLUSH_ERR:
  *   LOC_PROT_ERR   the WR's lkey, rights or bounds are wrong, its memory is not mapped, or the
  *                  sink of a read or an atomic is no longer accessible
- *   LOC_LEN_ERR    a Send was longer than this receive
+ *   LOC_LEN_ERR    the peer's Send was longer than this receive
  *   LOC_QP_OP_ERR  a read or atomic with ORD 0, a LOCAL_INV without an STag of the PD, a bad
  *                  opcode, a SEND_WITH_IMM with payload to another stack
  *   MW_BIND_ERR    iw_mw_bind() refused the bind
@@ -54,7 +55,7 @@ enum iw_qp_state { /* ibv_qp_state */
  *                  (iw_rc_tx_status())
  *   RETRY_EXC_ERR  the oldest WR when the association is lost, or when the peer of a QP connected
  *                  out of band is gone or never appeared
- * For success of Sends and Writes see unplaced.h.
+ * unplaced.h describes when Sends and Writes complete with success.
  */
 enum iw_wc_status {
 	IW_WC_SUCCESS = 0,
@@ -109,9 +110,12 @@ enum iw_wc_flags { /* ibv_wc_flags */
 		   IW_WC_GRH = 1,
 		   IW_WC_WITH_IMM = 2,
 		   IW_WC_WITH_INV = 8,
-		   /* Not in the verbs: the GRH has the IPv4 layout. */
+		   /* The GRH has the IPv4 layout. The verbs have no such flag. */
 		   IW_WC_GRH_V4 = 1 << 15,
-		   /* The consumer has examined the entry, and may have delayed it. */
+		   /*
+		    * The consumer has examined the entry, and may have delayed the entry. The verbs
+		    * have no such flag.
+		    */
 		   IW_WC_SEEN = 1 << 14,
 };
 
@@ -122,8 +126,9 @@ enum iw_access { /* ibv_access_flags */
 		 IW_ACCESS_REMOTE_ATOMIC = 8,
 		 IW_ACCESS_MW_BIND = 1 << 4,
 		 IW_ACCESS_ZERO_BASED = 1 << 5,
-		 IW_ACCESS_ON_DEMAND = 1 << 6, /* the memory may be unmapped and mapped again */
-		 /* All rights that a peer may have. */
+		 /* the program may unmap the memory and map it again */
+		 IW_ACCESS_ON_DEMAND = 1 << 6,
+		 /* All rights that an MR can give to peers. */
 		 IW_ACCESS_REMOTE = IW_ACCESS_REMOTE_WRITE | IW_ACCESS_REMOTE_READ |
 				    IW_ACCESS_REMOTE_ATOMIC,
 		 /* Remote rights that require IW_ACCESS_LOCAL_WRITE. */

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * UD queue pairs (IBV_QPT_UD). Each work request is one datagram to the address that it names, and
- * completes when the datagram is handed on. A datagram uses one receive, after 40 bytes for the
- * Global Route Header, or is silently dropped. No datagram is ever answered. All functions but
+ * UD queue pairs (IBV_QPT_UD). Each work request sends one datagram to the work request's
+ * destination, and completes when iw_ud_pull() has written the datagram. A received datagram uses
+ * one receive, whose first 40 bytes are for the Global Route Header. Without a suitable receive,
+ * the datagram is silently dropped. The RNIC never answers a datagram. All functions but
  * iw_ud_dest() need the shard's lock.
  */
 #ifndef SCTPIW_IWARP_IW_UD_H
@@ -15,15 +16,18 @@ struct wire_ud;
 
 #define IW_UD_MAX_MSG 4096u /* bytes: the largest path MTU of InfiniBand */
 #define IW_UD_GRH 40u	    /* bytes before the payload in a receive */
-/* A Q_Key with this bit means the sending QP's own Q_Key (IBTA 10.2.5). */
+/*
+ * If a work request's Q_Key has this bit, the datagram carries the Q_Key of the sending QP instead
+ * (IBTA 10.2.5).
+ */
 #define IW_QKEY_OWN (1u << 31)
 
-/* Destination of a datagram, at the end of the work request's slot. */
+/* Destination of a datagram. Stored at the end of the work request's slot. */
 struct iw_ud_dest {
-	struct ip_addr local; /* all zero: chosen by routing */
+	struct ip_addr local; /* all zero: routing chooses the local address */
 	struct ip_addr remote;
 	uint32_t qp_num;
-	uint32_t qkey;	     /* as posted: IW_QKEY_OWN is not resolved */
+	uint32_t qkey;	     /* the posted value: may have the bit IW_QKEY_OWN */
 	uint32_t class_flow; /* traffic class << 20 | flow label */
 	uint8_t hop_limit;
 };
@@ -37,10 +41,11 @@ static inline struct iw_ud_dest *iw_ud_dest(const struct iw_qp *qp, struct iw_se
 /* Datagram counts since the RNIC was created. */
 struct iw_ud_stats {
 	uint64_t sent, received;
-	uint64_t no_qp;	   /* dropped: no UD QP with that number, or not in RTR, RTS, SQD or SQE */
-	uint64_t bad_qkey; /* dropped: the Q_Key differs from the QP's */
+	/* dropped: no UD QP has the number, or the QP is not in RTR, RTS, SQD or SQE */
+	uint64_t no_qp;
+	uint64_t bad_qkey;   /* dropped: the Q_Key differs from the QP's */
 	uint64_t no_receive; /* dropped: no receive was posted */
-	uint64_t too_long;   /* dropped: longer than the receive */
+	uint64_t too_long;   /* dropped: the datagram is longer than the receive */
 	uint64_t malformed;  /* dropped: not a valid datagram */
 };
 
@@ -48,50 +53,55 @@ struct iw_ud_stats *iw_ud_stats(struct iw_shard *shard);
 
 /* The UD QP that most recently ran low on receives. */
 struct iw_ud_low {
-	bool is;	 /* the QP is given time to post more */
-	bool in_vain;	 /* the time expired; no more time until the QP posts */
+	bool is;	 /* the program is given time to post more receives to the QP */
+	bool in_vain;	 /* the time expired; give no more time until the program posts a receive */
 	uint32_t qp;	 /* number of the QP; 0: none */
-	uint32_t want;	 /* receives at which the QP is no longer low */
+	uint32_t want;	 /* number of receives at which the QP is no longer low */
 	uint32_t tail;	 /* last seen count of posted receives, modulo 2^32 */
 	uint64_t since;	 /* ns */
 	uint64_t moved;	 /* time when posting was last seen, ns */
-	uint64_t shared; /* start of the associations' wait, ns; 0: none waits */
-	uint64_t paid;	 /* time when the associations' wait is compensated, ns */
+	uint64_t shared; /* time since when associations wait as well, ns; 0: none waits */
+	/* time when earlier waits of associations no longer reduce the maximum, ns */
+	uint64_t paid;
 };
 
 /*
- * ns. Maximum time for a low QP: since its program last posted, and in total. The first exceeds the
- * time that the program waits for its processor while others compute. The second limits how long a
- * program that fills its queue slowly delays other QPs' datagrams.
+ * Maximum times for a low QP, in ns: since its program last posted a receive (QUIET), and in total
+ * (MAX). QUIET exceeds the time for which the program waits for its processor while other programs
+ * compute. MAX limits the delay of other QPs' datagrams if a program fills its queue slowly.
  */
 #define IW_UD_LOW_QUIET 50000000u
 #define IW_UD_LOW_MAX 250000000u
 /*
- * ns. Maximum total time while associations wait too, because their packets share the sockets.
- * Earlier waits reduce the maximum until an equally long time without a wait has passed. If less
- * than half remains, no QP is given time. The maximum exceeds the wait of a thread that shares its
- * processor with two computing threads.
+ * Maximum total time for a low QP while associations exist, in ns. Associations wait as well,
+ * because their packets arrive at the same sockets. Earlier waits reduce the maximum, until an
+ * equally long time without a wait has passed. If less than half of the maximum remains, no QP is
+ * given time. The maximum exceeds the wait of a thread that shares its processor with two computing
+ * threads.
  */
 #define IW_UD_LOW_SHARED 20000000u
-/* ns. Time for which a QP counts as bursty after a round in which it took several receives. */
+/*
+ * Time in ns for which a QP counts as bursty, after a round in which the QP took several receives.
+ */
 #define IW_UD_BURSTS 10000000u
 /*
- * Sufficient number of receives: the packets that UDP_GRO combines in one message. Half of a queue
- * suffices, too. If a program posts only at a lower level, that level suffices.
+ * Number of posted receives that suffices for a QP: the number of packets that UDP_GRO combines in
+ * one message. Half of the queue's size suffices, too. If the program posts only after the number
+ * has fallen to a lower level, that lower level suffices.
  */
 #define IW_UD_ENOUGH 64u
 
 /* Starts a round of receiving. */
 void iw_ud_begin_round(struct iw_shard *shard);
 /*
- * True if a bursty UD QP took a receive in this round and has too few left. Then end the round, and
- * leave incoming packets in the sockets while iw_ud_awaits_receives(): without receives they would
- * be dropped.
+ * True if a bursty UD QP took a receive in this round and has too few receives left. The caller
+ * then ends the round, and leaves incoming packets in the sockets while iw_ud_awaits_receives() is
+ * true. The RNIC would have to drop packets for which the QP has no receive.
  */
 bool iw_ud_is_low(const struct iw_shard *shard);
 /*
- * True if the program is given more time to post receives, as of iw_set_now(). shared: associations
- * exist.
+ * True if, at the time of iw_set_now(), the program of the low QP is given more time to post
+ * receives. shared: associations exist.
  */
 bool iw_ud_awaits_receives(struct iw_shard *shard, bool shared);
 
@@ -99,23 +109,26 @@ bool iw_ud_awaits_receives(struct iw_shard *shard, bool shared);
 void iw_ud_set_qkey(struct iw_qp *qp, uint32_t qkey);
 uint32_t iw_ud_qkey(const struct iw_qp *qp);
 
-/* Returns the UD QP whose turn it is to send; NULL: none has datagrams. */
+/* Returns the UD QP whose turn it is to send, or NULL if no UD QP has a datagram to send. */
 struct iw_qp *iw_ud_next_ready(struct iw_shard *shard);
-/* Returns the destination of the QP's next datagram; NULL: none, iw_ud_next_ready() moves on. */
+/*
+ * Returns the destination of the QP's next datagram, and sets *len to its bytes. Returns NULL if
+ * the QP has none; iw_ud_next_ready() then returns another QP.
+ */
 const struct iw_ud_dest *iw_ud_peek(struct iw_qp *qp, uint32_t *len);
-/* Moves the QP behind the other QPs that have datagrams. */
+/* Ends the QP's turn: the other QPs that have datagrams send first. */
 void iw_ud_end_turn(struct iw_qp *qp);
 /*
  * Writes the datagram of iw_ud_peek() as a chunk to buf, which has room for WIRE_UD_LEN +
- * IW_UD_MAX_MSG bytes. Completes the work request. Returns the length; 0: the work request is at
- * fault, the QP is in SQE.
+ * IW_UD_MAX_MSG bytes. Completes the work request. Returns the chunk's length, or 0 if the work
+ * request was at fault and the QP has entered SQE.
  */
 size_t iw_ud_pull(struct iw_qp *qp, uint8_t *buf);
-/* Receives a datagram from `remote` to `local`. */
+/* Receives a datagram sent from the address `remote` to the address `local`. */
 void iw_ud_receive(struct iw_shard *shard, const struct wire_ud *u, const struct ip_addr *local,
 		   const struct ip_addr *remote);
 
-/* Gives a UD QP its copy of a datagram to the group `local`. */
+/* Gives a UD QP its copy of a datagram that was sent to the multicast group `local`. */
 void iw_ud_offer(struct iw_qp *qp, const struct wire_ud *u, const struct ip_addr *local,
 		 const struct ip_addr *remote);
 

@@ -20,10 +20,10 @@ enum iw_wr_kind {
 
 /* Use of the SGEs. */
 enum iw_wr_sges {
-	IW_WR_SGES_SOURCE, /* sent; may be inline */
-	IW_WR_SGES_SINK,   /* the response is placed there */
-	IW_WR_SGES_NONE,   /* none allowed */
-	IW_WR_SGES_UNUSED, /* ignored */
+	IW_WR_SGES_SOURCE, /* the SGEs' bytes are sent; may be inline */
+	IW_WR_SGES_SINK,   /* the response is placed in the SGEs */
+	IW_WR_SGES_NONE,   /* no SGE is allowed */
+	IW_WR_SGES_UNUSED, /* SGEs are ignored */
 };
 
 struct iw_wr_info {
@@ -32,22 +32,26 @@ struct iw_wr_info {
 	uint8_t wc_opcode;  /* enum iw_wc_opcode of its completion */
 	uint8_t min_length; /* minimum bytes of the SGEs */
 	uint8_t rdmap;	    /* enum rdmap_opcode of its message */
-	uint8_t rdmap_se;   /* the same with IW_SEND_SOLICITED */
+	uint8_t rdmap_se;   /* enum rdmap_opcode of its message if IW_SEND_SOLICITED is set */
 	uint8_t with_imm;   /* has immediate data */
-	uint8_t on_queue_0; /* uses an MSN of QN 0, and a receive of the peer */
+	/* its message is on queue number (QN) 0, and uses a receive of the peer */
+	uint8_t on_queue_0;
 };
 
 #define IW_WR_OPCODES 10
 
 extern const struct iw_wr_info iw_wr_table[IW_WR_OPCODES + 1];
 
-/* opcode: enum iw_wr_opcode; any other value has IW_WR_KIND_NONE. */
+/* opcode: enum iw_wr_opcode. For any other value, returns an entry of IW_WR_KIND_NONE. */
 static inline const struct iw_wr_info *iw_wr_info(unsigned int opcode)
 {
 	return &iw_wr_table[opcode < IW_WR_OPCODES ? opcode : IW_WR_OPCODES];
 }
 
-/* True if the request gets a response, and waits for a slot of ORD. */
+/*
+ * True if the peer answers the work request with a response. The number of such outstanding
+ * requests is limited by ORD.
+ */
 static inline bool iw_wr_is_request(unsigned int opcode)
 {
 	uint8_t kind = iw_wr_info(opcode)->kind;

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The RNIC proper: stream sessions (RFC 5043, 6581), DDP (RFC 5041), RDMAP (RFC 5040, 7306) and the
- * verbs' objects. The code uses no socket, clock, thread or <infiniband/...>. Messages enter
- * through iw_assoc_receive() and leave through iw_assoc_pull(). Results are completions and events.
+ * The core of the RNIC: stream sessions (RFC 5043, 6581), DDP (RFC 5041), RDMAP (RFC 5040, 7306)
+ * and the verbs' objects. The code uses no socket, clock, thread or <infiniband/...>. Messages
+ * enter through iw_assoc_receive() and leave through iw_assoc_pull(). The RNIC reports results as
+ * completions and events.
  *
  * Headers named iw_* are public: other directories include them. This file includes most of them.
- * Every other header belongs to the .c file of the same name, for use only in iwarp/ and its tests.
+ * Every other header belongs to the .c file of the same name, and is included only in iwarp/ and
+ * its tests.
  *
  * All functions need the shard's lock, except those marked "(producer)" and "(consumer)": see
  * iw_ring.h and iw_cq.h. Functions return 0 or -errno unless stated otherwise; integers are in host

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Parts of a region's memory that the program has unmapped since registration. Later mappings there
- * do not belong to the region. Changes need the locks of all shards, reads the lock of one shard.
+ * The parts of a region's memory that the program has unmapped since the registration. If the
+ * program maps other memory at these addresses, that memory does not belong to the region. Changes
+ * need the locks of all shards, reads the lock of one shard.
  */
 #ifndef SCTPIW_IWARP_LOST_H
 #define SCTPIW_IWARP_LOST_H
@@ -15,9 +16,9 @@ struct iw_lost_part {
 
 /* A zeroed list is empty. */
 struct iw_lost {
-	struct iw_lost_part *parts; /* sorted, without overlap or contact */
+	struct iw_lost_part *parts; /* sorted; parts neither overlap nor touch */
 	uint32_t n;
-	bool all; /* the whole region, because memory was short for the list */
+	bool all; /* treat the whole region as lost: no memory was available for the list */
 };
 
 void iw_lost_add(struct iw_lost *lost, uint64_t start, uint64_t end);

@@ -9,18 +9,19 @@
 struct iw_send_wqe;
 
 struct iw_mw {
-	struct iw_mr key;      /* memory of the window's STag; invalid if not bound */
-	struct iw_mr *region;  /* NULL: not bound */
-	struct list_node node; /* iw_qp_base.windows, if type 2 and bound */
+	/* the window's STag and memory; invalid if the window is not bound */
+	struct iw_mr key;
+	struct iw_mr *region;  /* region that contains the memory; NULL: the window is not bound */
+	struct list_node node; /* iw_qp_base.windows; linked if the window is type 2 and bound */
 };
 
 /*
- * Executes a BIND_MW. Returns -EINVAL if the WR names no window of the PD, no part of an MR of the
- * PD that permits the bind, or the window's current key. Returns -EINVAL for a type 2 window, too,
- * if it is bound or would get length 0.
+ * Executes a BIND_MW. Returns 0, or -EINVAL for one of these reasons: the WR names no window of the
+ * PD; the range is not inside an MR of the PD that permits the bind; the new key equals the
+ * window's current key; or a type 2 window is already bound or would get length 0.
  */
 int iw_mw_bind(struct iw_qp *qp, const struct iw_send_wqe *wqe);
-/* Unbinds a window, bound or not. */
+/* Unbinds the window. No effect if the window is not bound. */
 void iw_mw_unbind(struct iw_mw *mw);
 /* Unbinds the QP's type 2 windows when its session ends. */
 void iw_mw_unbind_all(struct iw_qp *qp);

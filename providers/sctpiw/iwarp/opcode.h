@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * RDMAP messages (RFC 5040 4.1, RFC 7306 4.1). One table holds each message's path, sender,
- * placement, delivery, completion effect, and the layer of its errors. The table generates the
- * switches for placement and delivery, so that no call is indirect.
+ * RDMAP messages (RFC 5040 4.1, RFC 7306 4.1). One table lists, for each message: path, sender,
+ * effect on completions, layer of its access errors, and the functions for placement and delivery.
+ * The table generates the switches that call these functions, so no call is indirect.
  */
 #ifndef SCTPIW_IWARP_OPCODE_H
 #define SCTPIW_IWARP_OPCODE_H
@@ -14,11 +14,11 @@
 #include "iwarp/terminate.h"
 #include "wire/rdmap.h"
 
-/* Path of a message: a tagged buffer, or an untagged queue. */
+/* Destination of a message: a tagged buffer, or the queue with a queue number (QN). */
 enum iw_path {
 	IW_PATH_NONE, /* no such message */
 	IW_PATH_TAGGED,
-	IW_PATH_QUEUE_0, /* + the queue number */
+	IW_PATH_QUEUE_0, /* IW_PATH_QUEUE_0 + QN */
 	IW_PATH_QUEUE_1,
 	IW_PATH_QUEUE_2,
 	IW_PATH_QUEUE_3,
@@ -36,7 +36,7 @@ enum iw_completes {
 	IW_COMPLETES_SESSION, /* the session ends */
 };
 
-/* Layer of the error codes for denied memory access. */
+/* Layer whose error codes a Terminate uses for denied memory access. */
 enum iw_errors { IW_ERRORS_NONE, IW_ERRORS_DDP, IW_ERRORS_RDMAP };
 
 /*    opcode, path, sender, completes, errors, place, deliver */
@@ -66,10 +66,13 @@ struct iw_rdmap_info {
 };
 
 extern const struct iw_rdmap_info iw_rdmap_table[16]; /* by opcode */
-/* Table for the peer of an XRC_SEND, which only answers: the path of its requests is NONE. */
+/* Table for an XRC_SEND, whose peer only answers. The path of requests is IW_PATH_NONE here. */
 extern const struct iw_rdmap_info iw_rdmap_answers[16];
 
-/* Returns the Terminate error, TERM_*, for a message of this opcode that iw_mr_remote() refuses. */
+/*
+ * Returns the Terminate error (TERM_*) for a message of this opcode if iw_mr_remote() returns
+ * verdict.
+ */
 uint16_t iw_opcode_error(unsigned int opcode, enum iw_remote verdict);
 
 #endif

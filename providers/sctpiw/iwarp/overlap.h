@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Overlapping messages of a session. Messages are placed on arrival, and a lost or overtaken
- * message arrives after its successors. The bytes placed by the successors must stay, because in
- * order they would have been placed last. Needs the shard's lock.
+ * Messages of a session that write to the same memory. Messages are placed on arrival, but a lost
+ * or overtaken message arrives after its successors. The bytes of the successors must then stay in
+ * memory, because they would be the last bytes placed if all messages had arrived in order. Needs
+ * the shard's lock.
  */
 #ifndef SCTPIW_IWARP_OVERLAP_H
 #define SCTPIW_IWARP_OVERLAP_H
@@ -15,7 +16,7 @@
  */
 int iw_overlap_copy(struct iw_session *s, uint8_t *to, const struct iw_segment *seg);
 
-/* Does the same; a plain copy while no message is early. */
+/* Does the same, with a plain copy if no later message has arrived yet. */
 static inline int iw_tagged_copy(struct iw_session *s, uint8_t *to, const struct iw_segment *seg)
 {
 	if (s->rx.order.used)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The common part of all QP types, and the operations of each type. A new type is a file with a
- * struct that begins with struct iw_qp_base, a const struct iw_qp_ops, and a line in type_ops() of
- * qp.c. Needs the shard's lock.
+ * The common part of all QP types, and the operations of each type. A new QP type needs a file with
+ * a struct that begins with struct iw_qp_base and a const struct iw_qp_ops, and a line in
+ * type_ops() of qp.c. Needs the shard's lock.
  */
 #ifndef SCTPIW_IWARP_QP_H
 #define SCTPIW_IWARP_QP_H
@@ -18,18 +18,21 @@ struct iw_failure;
 
 enum iw_qp_move { IW_QP_REFUSED, IW_QP_MOVES, IW_QP_STAYS };
 
-/* Operations of a type; none is called per segment or message. */
+/* Operations of a QP type. None is called for each segment or message. */
 struct iw_qp_ops {
 	/* Bits (1 << enum iw_wr_opcode) of the supported work requests. */
 	uint32_t wr_opcodes;
 	uint32_t max_msg;   /* maximum bytes of a work request's message */
 	uint32_t slot_tail; /* type-specific bytes at the end of each send slot */
-	/* Returns a QP, zeroed except for fields of the type; NULL if out of memory. */
+	/*
+	 * Allocates a QP. Sets only the type's own fields; all other fields are zero. Returns NULL
+	 * if out of memory.
+	 */
 	struct iw_qp *(*alloc)(void);
 	void (*free)(struct iw_qp *qp);
 	/*
-	 * Returns whether the QP may move to INIT, RTR, RTS or SQD. IW_QP_STAYS: the QP is already
-	 * in a later state.
+	 * Checks whether the QP may move to INIT, RTR, RTS or SQD. Returns IW_QP_STAYS if the QP is
+	 * already in a later state.
 	 */
 	enum iw_qp_move (*move)(const struct iw_qp *qp, enum iw_qp_state next);
 	/* Ends the transport when the application moves the QP to ERR or RESET, or frees it. */
@@ -39,13 +42,16 @@ struct iw_qp_ops {
 	void (*set_ord)(struct iw_qp *qp, uint32_t ord);
 	/* Handles new WRs or a changed state. */
 	void (*doorbell)(struct iw_qp *qp);
-	/* Completes receives taken from an SRQ as flushed, or returns them; f as below. */
+	/*
+	 * Completes the receives taken from an SRQ as flushed, or returns them to the SRQ. f: see
+	 * iw_qp_enter_error().
+	 */
 	void (*flush_receives)(struct iw_qp *qp, const struct iw_failure *f);
-	/* In RESET: returns receives taken from an SRQ. */
+	/* In RESET: returns the receives taken from an SRQ to the SRQ. */
 	void (*drop_receives)(struct iw_qp *qp);
 	/*
-	 * True if the QP may change its shard: no other object of the shard, such as a session,
-	 * refers to it.
+	 * True if the QP may move to another shard, because no other object of its shard, such as a
+	 * session, refers to the QP.
 	 */
 	bool (*may_leave)(const struct iw_qp *qp);
 };
@@ -56,10 +62,10 @@ struct iw_qp_base {
 	const struct iw_qp_ops *ops;
 	struct iw_event_node event;
 	struct iw_sq send;
-	bool notify_drained;	   /* in SQD: raise IW_EVENT_SQ_DRAINED when drained */
+	bool notify_drained;	   /* in SQD: raise IW_EVENT_SQ_DRAINED when the QP has drained */
 	struct list_node windows;  /* iw_mw.node: type 2 windows bound to this QP */
 	struct list_node all;	   /* iw_shard.all_qps */
-	struct iw_traffic in, out; /* since the QP was created */
+	struct iw_traffic in, out; /* counts since the QP was created */
 	uint64_t dropped;	   /* iw_qp_info.dropped */
 	const char *error;	   /* iw_qp_info.error */
 };
@@ -75,16 +81,19 @@ static inline enum iw_qp_state iw_qp_state(const struct iw_qp *qp)
 }
 
 void iw_qp_set_state(struct iw_qp *qp, enum iw_qp_state state);
-/* Moves to ERR and flushes all WRs, with f's status for the WQE named by f. f may be NULL. */
+/*
+ * Moves the QP to ERR and flushes all WRs. The WQE that f names completes with f's status instead.
+ * f may be NULL.
+ */
 void iw_qp_enter_error(struct iw_qp *qp, const struct iw_failure *f);
 /*
- * Moves an unreliable QP to SQE (IBTA 10.3.1.6): flushes the send queue, with f's status for the
- * WQE named by f. The QP continues to receive.
+ * Moves an unreliable QP to SQE (IBTA 10.3.1.6) and flushes the send queue. The WQE that f names
+ * completes with f's status instead. The QP continues to receive.
  */
 void iw_qp_enter_sq_error(struct iw_qp *qp, const struct iw_failure *f);
 
 #define IW_OPCODE(opcode) (1u << RDMAP_##opcode)
-/* Opcodes whose bytes, and whose messages, struct iw_traffic counts. */
+/* Opcodes whose payload bytes, or whose messages, are counted in struct iw_traffic. */
 #define IW_TRAFFIC_BYTES                                                                           \
 	(IW_OPCODE(WRITE) | IW_OPCODE(READ_RESPONSE) | IW_OPCODE(SEND) | IW_OPCODE(SEND_INV) |     \
 	 IW_OPCODE(SEND_SE) | IW_OPCODE(SEND_SE_INV) | IW_OPCODE(SEND_IMM) |                       \
@@ -93,7 +102,10 @@ void iw_qp_enter_sq_error(struct iw_qp *qp, const struct iw_failure *f);
 	(IW_TRAFFIC_BYTES | IW_OPCODE(READ_REQUEST) | IW_OPCODE(IMMEDIATE) |                       \
 	 IW_OPCODE(IMMEDIATE_SE) | IW_OPCODE(ATOMIC_REQUEST) | IW_OPCODE(ATOMIC_RESPONSE))
 
-/* Counts a segment with len bytes of payload; total: bytes of all QPs. */
+/*
+ * Counts a segment with len bytes of payload. *total: bytes of all QPs. last: the segment ends its
+ * message.
+ */
 static inline void iw_traffic_add(struct iw_traffic *t, uint64_t *total, unsigned int opcode,
 				  bool last, uint32_t len)
 {

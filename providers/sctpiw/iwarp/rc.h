@@ -17,12 +17,14 @@ struct iw_rc {
 	struct iw_qp_base base;
 	struct iw_session *session; /* NULL: none, or the session has ended */
 	struct iw_session *closed;  /* session whose pending IW_EVENT_CLOSED names this QP */
-	bool peer_gone;		    /* connected out of band: its only session is over */
+	/* the QP is connected out of band, and its only session is over */
+	bool peer_gone;
 	struct list_node
-		wants_all;  /* iw_shard.wants_all: the next WR waits for the locks of all shards */
-	bool response_turn; /* at the last choice, a response preceded a WQE */
+		wants_all; /* iw_shard.wants_all: the next WR waits for the locks of all shards */
+	/* the last choice between a response and a WQE preferred the response */
+	bool response_turn;
 
-	/* Each starts anew when a session is bound. */
+	/* These parts restart when a session is bound. */
 	struct iw_rc_tx tx;
 	struct iw_rc_rx rx;
 	struct iw_reads reads;
@@ -31,27 +33,28 @@ struct iw_rc {
 	struct iw_unplaced unplaced;
 };
 
-/* qp is RC, UC or XRC, or NULL. */
+/* Converts qp, which must be RC, UC or XRC, or NULL. */
 static inline struct iw_rc *iw_rc_of(const struct iw_qp *qp)
 {
 	return (struct iw_rc *)(uintptr_t)qp;
 }
 
-/* True if the peer's oldest request exists and may be answered now. */
+/* True if a request of the peer is unanswered, and the oldest such request may be answered now. */
 static inline bool iw_response_ready(const struct iw_rc *rc)
 {
 	return rc->irq.head != rc->irq.tail && iw_response_in_turn(rc);
 }
 
 /*
- * Binds the QP to a new session; MSNs restart. Returns 0 or: -EINVAL for a wrong state, or if
- * bound; -EOPNOTSUPP if an XRC QP's peer lacks SRQ numbers; -ENOMEM.
+ * Binds the QP to a new session, and restarts the MSNs. Returns 0 or: -EINVAL if the QP is in a
+ * wrong state or already bound; -EOPNOTSUPP if the QP is XRC and the peer does not support SRQ
+ * numbers; -ENOMEM.
  */
 int iw_rc_bind(struct iw_qp *qp, struct iw_session *s, uint32_t ird, uint32_t ord);
 void iw_rc_unbind(struct iw_rc *rc);
 /*
- * Completes the finished WQEs of the send queue. Returns false if the session has failed: a
- * completion was lost, or the next WQE is at fault.
+ * Completes the finished WQEs of the send queue. Returns false if the session has failed, because a
+ * completion was lost or the next WQE is at fault.
  */
 bool iw_rc_complete_sends(struct iw_rc *rc);
 

@@ -5,23 +5,32 @@
 
 #include "iwarp/rc_rx.h"
 
-/* Places a segment, from which rec was made, of the message with this index, for this SRQ. */
+/*
+ * Places a segment of the message with this index, which uses a receive of this SRQ. rec: record of
+ * the segment.
+ */
 int iw_rc_srq_place(struct iw_session *s, struct iw_srq *srq, uint32_t index,
 		    const struct iw_rx_rec *rec, const struct iw_segment *seg,
 		    struct iw_failure *f);
-/* Delivers the message with this index; rec: from its last segment. */
+/* Delivers the message with this index. rec: record of the message's last segment. */
 int iw_rc_srq_deliver(struct iw_session *s, uint32_t index, const struct iw_rx_rec *rec,
 		      struct iw_failure *f);
 /*
- * Drops the last delivered message because it is wrong (iwarp/uc.h): the next message gets its
- * receive.
+ * Drops the last delivered message of a UC QP because the message is wrong (uc.h). The next message
+ * gets the receive of the dropped message.
  */
 void iw_rc_srq_undeliver(struct iw_rc *rc);
-/* Gives posted receives in turn to the shard's waiting QPs. May end their sessions. */
+/* Gives posted receives to the shard's waiting QPs, in turn. May end the QPs' sessions. */
 void iw_rc_srq_serve(struct iw_srq_part *part);
-/* Ends the QP's wait. Taken receives stay with the QP, to be flushed or returned. */
+/*
+ * Ends the QP's wait for receives, and frees stored segments. Taken receives stay with the QP until
+ * iw_rc_srq_flush() or iw_rc_srq_return().
+ */
 void iw_rc_srq_unbind(struct iw_rc *rc);
-/* Flushes receives of started messages with a completion; returns the others. */
+/*
+ * Completes the receives of started messages as flushed. Returns the QP's other receives to the
+ * SRQ.
+ */
 void iw_rc_srq_flush(struct iw_rc *rc, const struct iw_failure *f);
 /* Returns the QP's taken receives to the front of the SRQ. */
 void iw_rc_srq_return(struct iw_rc *rc);

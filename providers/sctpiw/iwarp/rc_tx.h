@@ -12,38 +12,46 @@ struct iw_rc;
 struct iw_session;
 struct term_message;
 
-/* Minimum room for the first part of a message that is cut, bytes. */
+/* Minimum room, in bytes, for the first segment of a message that does not fit into one segment. */
 #define IW_MIN_CUT 128
 
 struct iw_rc_tx {
 	uint32_t msn; /* of the next message on QN 0 */
-	bool to_srqs; /* XRC: messages name an SRQ of the peer instead of QN 0 */
+	bool to_srqs; /* XRC: messages contain the number of an SRQ of the peer instead of QN 0 */
 	bool imm_due; /* the current WQE's Write is sent, its Immediate Data is next */
-	/* Status of the current WQE, which fails once earlier ones are complete; 0: no fault. */
+	/*
+	 * Status of the current WQE if the WQE is at fault, else 0. The WQE fails once all earlier
+	 * WQEs are complete.
+	 */
 	uint32_t fault;
 };
 
-/* Checks for a message to send; notes new WQEs and requests that wait for ORD. */
+/*
+ * True if a message can be sent. Records new WQEs, and requests that wait because ORD is reached.
+ */
 bool iw_rc_tx_find_work(struct iw_rc *rc);
 /*
- * Writes the next segment of the QP's messages, after room for the DDP-SSN. Returns the length
- * including the DDP-SSN; 0 if none is due or fits limit. May end the session.
+ * Writes the next segment of the QP's messages, leaving room for the DDP-SSN before it. Returns the
+ * length including the DDP-SSN. Returns 0 if no segment is due, or if none fits limit. May end the
+ * session.
  */
 size_t iw_rc_tx_pull(struct iw_session *s, uint8_t *buf, size_t limit);
 /* Does the same for the RTR indication, which is sent first (RFC 6581 9.2). */
 size_t iw_rc_tx_pull_rtr(struct iw_session *s, uint8_t *buf, size_t limit);
 /*
- * Ends the session and returns false if the current WQE is at fault and all earlier ones are
- * complete.
+ * If the current WQE is at fault and all earlier WQEs are complete, ends the session and returns
+ * false.
  */
 bool iw_rc_tx_go_on(struct iw_rc *rc);
-/* Finds the WQE that a Terminate refers to, if any: fills fault, index and status of f. */
+/*
+ * Finds the WQE that the peer's Terminate refers to. If found, sets fault, index and status of f.
+ */
 void iw_rc_tx_blame(const struct iw_rc *rc, const struct term_message *t, struct iw_failure *f);
 /* Does the same for the Send or Immediate Data with this MSN. */
 void iw_rc_tx_blame_send(const struct iw_rc *rc, uint32_t msn, uint32_t status,
 			 struct iw_failure *f);
 
-/* Returns the status of the WR for a Terminate with this error (TERM_*). */
+/* Returns the status of the WR that a Terminate with this error (TERM_*) refers to. */
 uint32_t iw_rc_tx_status(uint16_t error);
 
 #endif

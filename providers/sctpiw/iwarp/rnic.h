@@ -8,7 +8,10 @@
 #include "util/list.h"
 
 #define IW_MSEC 1000000ull /* ns */
-/* Maximum of DDP header and payload in bytes; the Terminate has 16 bits for it (RFC 5040 4.8). */
+/*
+ * Maximum bytes of DDP header and payload. The Terminate has 16 bits for this length (RFC 5040
+ * 4.8).
+ */
 #define IW_SEGMENT_MAX 65535
 
 /* Data shared by all shards: numbered objects and their limits. */
@@ -19,17 +22,17 @@ struct iw_rnic {
 	uint32_t next_qp_num;
 	struct iw_table xrc_srqs; /* struct iw_srq, by number */
 	uint16_t next_srq_num;
-	unsigned int pds, cqs, srqs; /* existing objects */
-	/* Walked by iw_inspect.h: iw_cq_full.all, iw_mr.all. */
+	unsigned int pds, cqs, srqs; /* numbers of existing objects */
+	/* For the walks of iw_inspect.h: iw_cq_full.all, iw_mr.all. */
 	struct list_node all_cqs, all_mrs;
 
 	struct iw_table mrs; /* struct iw_mr, also in struct iw_mw, by 24-bit STag index */
-	uint32_t mws;	     /* windows in mrs */
+	uint32_t mws;	     /* number of windows in mrs */
 	uint64_t stag_keys[6];
 	uint32_t stag_counter; /* for the next STag of an MR or window */
 	/*
-	 * Memory for null MRs: IW_SEGMENT_MAX zeros, then the same room for discarded writes. NULL
-	 * before the first null MR.
+	 * Memory of null MRs: IW_SEGMENT_MAX zeros, then IW_SEGMENT_MAX bytes for discarded writes.
+	 * NULL before the first null MR.
 	 */
 	uint8_t *null_memory;
 

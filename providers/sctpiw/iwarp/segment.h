@@ -8,19 +8,19 @@
 
 #include "wire/ddp.h"
 
-/* A segment during checks and placement. Lengths in bytes. */
+/* A segment while it is checked and placed. Lengths are in bytes. */
 struct iw_segment {
 	struct ddp_header h;
 	const uint8_t *raw; /* the DDP header as received */
-	uint32_t len;	    /* of header and payload */
+	uint32_t len;	    /* length of header and payload */
 	const uint8_t *payload;
 	uint32_t payload_len;
 	uint16_t ssn;
 };
 
 /*
- * Delivery data of a placed segment. A record is kept for each early segment, so it is small;
- * iw_rec_header() can rebuild the DDP header.
+ * Delivery data of a placed segment. A record is small, because one is kept for each early segment.
+ * iw_rec_header() rebuilds the DDP header.
  */
 struct iw_rx_rec {
 	uint8_t control; /* received DDP control octet, or enum iw_rec_control; 0: empty slot */
@@ -35,14 +35,18 @@ struct iw_rx_rec {
 		uint32_t msn;	/* untagged */
 	};
 	union {
-		uint32_t to_lo;	    /* tagged: lower half of the TO */
-		uint32_t mo;	    /* untagged */
-		uint32_t imm_word;  /* for rdmap_is_octets(): the last 4 octets, host order */
-		uint32_t write_len; /* delivered Immediate Data: bytes of the preceding Write */
+		uint32_t to_lo;	   /* tagged: lower half of the TO */
+		uint32_t mo;	   /* untagged */
+		uint32_t imm_word; /* for rdmap_is_octets(): the last 4 octets, host order */
+		/* delivered Immediate Data: bytes of the Write that it belongs to */
+		uint32_t write_len;
 	};
 };
 
-/* Values of iw_rx_rec.control; no valid segment has them, since their DDP version is not 1. */
+/*
+ * Special values of iw_rx_rec.control. No valid segment has these values, because their DDP version
+ * is not 1.
+ */
 enum iw_rec_control {
 	IW_REC_TERMINATE = 0x02, /* a session Terminate */
 	IW_REC_SKIP = 0x03,	 /* a dropped message: nothing to deliver */

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Limit for a QP's outstanding Sends: the bytes that the peer stores without posted receives
- * (unexpected.h). So a peer without receives stops the Sends of one QP and need not refuse any.
- * Peers without receipts have no window. Needs the shard's lock.
+ * Limits a QP's outstanding Sends to the bytes that the peer can store without posted receives
+ * (unexpected.h). So a peer that posts no receives stops the QP's Sends, and never has to refuse a
+ * Send. Peers that do not support receipts have no window. Needs the shard's lock.
  *
- * A segment counts from sending until receipts and the LLP show that it is in a receive. Bytes are
- * those of the peer's budget: IW_UNEXPECTED_COST and the payload of each segment.
+ * A segment is counted from its sending until receipts and the LLP show that the segment is in a
+ * receive. Each segment counts with the bytes that it costs the peer's budget: its payload and
+ * IW_UNEXPECTED_COST.
  */
 #ifndef SCTPIW_IWARP_SEND_WINDOW_H
 #define SCTPIW_IWARP_SEND_WINDOW_H
@@ -18,7 +19,7 @@
 #define IW_SEND_MARKS 8u
 #define IW_SEND_WINDOW_MAX (1u << 30) /* bytes: upper limit for a peer's window */
 
-/* The LLP had pulled `seq` messages once it had all bytes before `sent`. */
+/* When the LLP had pulled all bytes before `sent`, it had pulled `seq` messages. */
 struct iw_send_mark {
 	uint32_t seq;
 	uint32_t sent;
@@ -27,13 +28,16 @@ struct iw_send_mark {
 struct iw_send_window {
 	bool on;
 	uint32_t limit;	   /* bytes */
-	uint32_t sent;	   /* bytes, modulo 2^32 */
+	uint32_t sent;	   /* sent bytes, modulo 2^32 */
 	uint32_t placed;   /* bytes that the LLP reported as placed */
 	uint32_t last_seq; /* iw_assoc.pulled after the last segment */
-	/* Bytes from `held_from` have no receive, although they may be placed. */
+	/*
+	 * held: the bytes from `held_from` on have no receive, even if the LLP has reported them as
+	 * placed.
+	 */
 	bool held;
 	uint32_t held_from;
-	/* Messages whose placement frees parts of the window, in order. */
+	/* The messages whose placement frees parts of the window, in order. */
 	struct iw_send_mark marks[IW_SEND_MARKS];
 	uint32_t first_mark, next_mark; /* modulo IW_SEND_MARKS */
 };
@@ -45,7 +49,7 @@ void iw_send_window_start(struct iw_send_window *w, bool on, uint32_t limit);
  * has advanced by 2^31 since a segment was sent.
  */
 void iw_send_window_placed(struct iw_send_window *w, uint32_t placed);
-/* Returns the bytes that may lack a receive. */
+/* Returns the number of sent bytes that may lack a receive. */
 static inline uint32_t iw_send_window_outstanding(const struct iw_send_window *w)
 {
 	uint32_t placed = w->placed;
@@ -60,15 +64,18 @@ static inline bool iw_send_window_fits(const struct iw_send_window *w, uint32_t 
 {
 	uint32_t outstanding = iw_send_window_outstanding(w);
 
-	/* A single segment may always be sent, so a smaller window never blocks forever. */
+	/*
+	 * If nothing is outstanding, any segment may be sent, so that a small window never blocks
+	 * forever.
+	 */
 	return !w->on || !outstanding || outstanding + IW_UNEXPECTED_COST + payload <= w->limit;
 }
 
-/* Counts a segment sent as the message with this number. */
+/* Counts a sent segment. seq: number of the message (iw_assoc.pulled). */
 void iw_send_window_take(struct iw_send_window *w, uint32_t payload, uint32_t seq);
 /*
  * Sets *seq to the message whose placement would free the next part of the window. Returns false if
- * all is placed.
+ * all sent bytes are placed.
  */
 bool iw_send_window_awaits(struct iw_send_window *w, uint32_t *seq);
 

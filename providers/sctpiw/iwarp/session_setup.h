@@ -6,34 +6,34 @@
 #include "iwarp/session.h"
 
 /*
- * Processes the control message that answers an Initiate. verdict: the result of session_decode().
- * May end the session.
+ * Processes the control message that answers an Initiate. verdict: the result of session_decode()
+ * for the message. May end the session.
  */
 void iw_setup_answer(struct iw_session *s, const struct session_control *c, int verdict);
 /*
  * Yields the stream to the peer: the peer's Initiate arrived before this session's Initiate was
  * sent. The stream then has no session. This session moves to a stream of the other parity, or ends
- * if none is idle.
+ * if no such stream is idle.
  */
 void iw_setup_give_way(struct iw_session *s);
 /*
- * Releases the session's QP for another try: the QP keeps its state, and its receives are posted
- * again.
+ * Unbinds the session's QP so that the user can retry with the QP. The QP keeps its state. Its
+ * receives remain posted, or return to the SRQ.
  */
 void iw_setup_release_qp(struct iw_session *s);
 /* Processes the first message on a stream without a session. */
 void iw_setup_first(struct iw_assoc *assoc, uint16_t sid, uint32_t ppid, const uint8_t *data,
 		    size_t len);
 /*
- * Writes the pending control message (tx.control) to buf. Returns its length; 0: it does not fit
- * limit.
+ * Writes the pending control message (tx.control) to buf. Returns the length, or 0 if the message
+ * does not fit limit.
  */
 size_t iw_setup_encode(struct iw_session *s, uint8_t *buf, size_t limit);
 
 /*
- * True if the RTR indication is a Send. It uses no receive of the application, so the Send must be
- * MSN 1. This is known in advance only if no other kind may arrive. So the Accept requests a Send
- * only if the initiator can send no other kind, and then requests nothing else.
+ * True if the RTR indication is a Send. Such a Send uses no receive of the application, so the
+ * responder must know in advance that MSN 1 is the RTR indication. Therefore the Accept requests a
+ * Send only if the initiator can send no other kind, and then requests no other kind.
  */
 static inline bool iw_rtr_is_send(const struct iw_session *s)
 {
@@ -43,7 +43,7 @@ static inline bool iw_rtr_is_send(const struct iw_session *s)
 }
 
 enum iw_rtr_verdict {
-	IW_RTR_INDICATION, /* the record is filled */
+	IW_RTR_INDICATION, /* the RTR indication; the record is filled */
 	IW_RTR_TERMINATE,  /* an RDMAP Terminate */
 	IW_RTR_WRONG,	   /* wrong as a first segment; the failure is filled */
 };

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * A shard: sessions, timers and events, processed by one thread at a time. Needs the shard's lock.
+ * A shard: the sessions, timers and events that one thread at a time processes. Needs the shard's
+ * lock.
  */
 #ifndef SCTPIW_IWARP_SHARD_H
 #define SCTPIW_IWARP_SHARD_H
@@ -42,17 +43,17 @@ struct iw_shard {
 
 	struct list_node ud_ready; /* struct iw_ud: datagrams to send */
 	struct iw_ud_stats ud_stats;
-	uint32_t ud_round; /* counts iw_ud_begin_round() */
+	uint32_t ud_round; /* number of calls of iw_ud_begin_round() */
 	struct iw_ud_low ud_low;
 	struct iw_mcast_table mcast;
 
 	struct list_node events;    /* struct iw_event_node */
 	struct list_node srqs_due;  /* iw_srq_part.due */
 	struct iw_cq *notify_first; /* CQs with completions that iw_next_notify() has not checked */
-	struct iw_cq **notify_last; /* place to link the next CQ */
+	struct iw_cq **notify_last; /* where to link the next CQ */
 };
 
-/* Frees the sessions that are over. Call only where no caller uses a session. */
+/* Frees the sessions in the graveyard. Call only where no caller holds a session pointer. */
 void iw_shard_reap(struct iw_shard *shard);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The send queue of all QP types: the RNIC's position in the ring, payload of the current WQE,
- * completion in posting order. Each type decides what to send, and when (rc_tx.c). Needs the
- * shard's lock.
+ * The send queue of all QP types: the RNIC's position in the ring, the payload of the current WQE,
+ * and completion in posting order. The code of each QP type builds the messages (rc_tx.c, ud.c).
+ * Needs the shard's lock.
  */
 #ifndef SCTPIW_IWARP_SQ_H
 #define SCTPIW_IWARP_SQ_H
@@ -15,19 +15,20 @@ struct iw_failure;
 /* Progress of a started WQE. */
 enum iw_wqe_progress {
 	IW_WQE_STARTED,
-	IW_WQE_READING, /* DDP has the request; the response is outstanding */
-	IW_WQE_SENT,	/* the LLP has all messages; the peer may lack some: unplaced.h */
+	IW_WQE_READING, /* the request was sent; the response is outstanding */
+	/* the LLP has pulled all messages; some may not be placed at the peer: unplaced.h */
+	IW_WQE_SENT,
 	IW_WQE_DONE,
 };
 
 /*
- * WQEs before `next` are with DDP or done. The WQE at `next` is the current or next one. WQEs from
+ * The WQEs before `next` are sent or done. The WQE at `next` is sent now or next. The WQEs from
  * iw_qp.sq.head on are not complete.
  */
 struct iw_sq {
 	uint32_t next; /* ring index */
-	uint32_t tail; /* of the ring, as last seen */
-	bool begun;    /* the WQE at next is the current one; parts may have been sent */
+	uint32_t tail; /* last seen tail of the ring */
+	bool begun;    /* the WQE at `next` is the current WQE; parts may have been sent */
 	/* Of the current WQE: */
 	uint32_t offset;     /* sent bytes of its message */
 	uint32_t sge;	     /* the next SGE */
@@ -39,15 +40,18 @@ static inline struct iw_send_wqe *iw_sq_at(const struct iw_qp *qp, uint32_t inde
 	return (void *)(qp->sq.slots + (size_t)(index & qp->sq.mask) * qp->sq.stride);
 }
 
-/* Acquire: pairs with the store in iw_ring_publish(), so earlier slots are filled. */
+/*
+ * Returns the ring's tail. The acquire load pairs with the store in iw_ring_publish(), so the slots
+ * before the tail are filled.
+ */
 static inline uint32_t iw_ring_tail(const struct iw_ring *r)
 {
 	return atomic_load_explicit(&r->tail, memory_order_acquire);
 }
 
 /*
- * Returns the current or next WQE; NULL: none is posted. Ignores the QP's state. sq belongs to the
- * QP.
+ * Returns the current or next WQE, or NULL if none is posted. Ignores the QP's state. sq: the QP's
+ * send queue.
  */
 static inline struct iw_send_wqe *iw_sq_peek(struct iw_qp *qp, struct iw_sq *sq)
 {
@@ -65,9 +69,9 @@ static inline struct iw_send_wqe *iw_sq_peek(struct iw_qp *qp, struct iw_sq *sq)
 uint32_t iw_sq_copy_inline(struct iw_qp *qp, const struct iw_send_wqe *wqe, uint8_t *to,
 			   uint32_t n);
 /*
- * Finds the next contiguous bytes of the current WQE, at most n > 0, and counts them as sent: *from
- * and *len > 0. sq belongs to the QP. Returns 0, or an enum iw_wc_status if none are left or access
- * is denied.
+ * Finds the next contiguous bytes of the current WQE, at most n > 0 bytes, and counts them as sent.
+ * Sets *from and *len > 0. sq: the QP's send queue. Returns 0, or an enum iw_wc_status if no bytes
+ * remain or access is denied.
  */
 static inline uint32_t iw_sq_next_part(struct iw_qp *qp, struct iw_sq *sq,
 				       const struct iw_send_wqe *wqe, uint32_t n,
@@ -92,8 +96,8 @@ static inline uint32_t iw_sq_next_part(struct iw_qp *qp, struct iw_sq *sq,
 	return IW_WC_SUCCESS;
 }
 /*
- * Completes IW_WQE_DONE WQEs in posting order. Returns false if a completion was lost (CQ
- * overflow); the caller must then move the QP to the error state.
+ * Completes the WQEs at the head of the queue that are IW_WQE_DONE. Returns false if a completion
+ * was lost (CQ overflow); the caller must then move the QP to the error state.
  */
 bool iw_sq_complete(struct iw_qp *qp);
 /* Completes all WQEs as flushed, except the one that f names, with f's status. f may be NULL. */

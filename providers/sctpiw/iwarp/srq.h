@@ -15,7 +15,11 @@ struct iw_srq_part {
 	struct iw_doorbell doorbell;
 	struct iw_event_node event;
 	struct list_node
-		waiting; /* iw_rc_rx.waiting: QPs with Sends that wait for a receive, in turn */
+		/*
+		 * iw_rc_rx.waiting: QPs with Sends that wait for a receive, in the order of their
+		 * turns
+		 */
+		waiting;
 	struct list_node due; /* iw_shard.srqs_due: see iw_srq_serve_later() */
 };
 
@@ -31,31 +35,36 @@ static inline struct iw_srq_part *iw_srq_part(struct iw_srq *srq, const struct i
 }
 
 /*
- * Takes the next posted receive for a QP of this shard. Returns its slot + 1; 0 if none is posted,
- * or none for a QP that has taken this many.
+ * Takes the next posted receive for a QP of this shard that holds `taken` receives. Returns the
+ * number of the slot + 1. Returns 0 if no receive is posted, or if the QP may not take more
+ * receives now.
  */
 uint32_t iw_srq_take(struct iw_srq *srq, struct iw_shard *shard, uint32_t taken);
-/* Returns the slot of a completed receive, for reuse after its completion is polled. */
+/*
+ * Frees the slot of a completed receive. The application can reuse the slot after the completion is
+ * polled.
+ */
 void iw_srq_give_back(struct iw_srq *srq, uint32_t slot);
 /* Returns a taken receive to the front of the posted ones. */
 void iw_srq_repost(struct iw_srq *srq, uint32_t slot);
 /* Sets whether the application rings the shard's doorbell for each posted receive. */
 void iw_srq_await(struct iw_srq_part *part, bool awaited);
 /*
- * Makes the next iw_next_event() give receives to the shard's waiting QPs. For code where sessions
- * must not end.
+ * Makes the next iw_next_event() give receives to the shard's waiting QPs. For callers during whose
+ * call no session may end.
  */
 void iw_srq_serve_later(struct iw_srq_part *part);
 /*
- * Does the same for waiting QPs of all shards, when they may take receives that they could not
- * before.
+ * Does the same for the waiting QPs of all shards. Call when receives have become available to
+ * waiting QPs, by a return or by a rule of iw_srq.h.
  */
 void iw_srq_serve_all_later(struct iw_srq_part *part);
 
 /*
- * Returns the number of posted receives that are not taken; other shards may take some meanwhile.
- * Acquire: the tail pairs with the store in iw_srq_publish(). The head pairs with the last taker's
- * store, so that the tail, read after the head, is not older.
+ * Returns the number of posted receives that are not taken. Other shards may take some of them
+ * meanwhile. Both loads are acquire loads. The load of posted_tail pairs with the store in
+ * iw_srq_publish(). The load of posted_head pairs with the store of the last thread that took a
+ * receive, so that posted_tail, which is loaded afterwards, is not older than posted_head.
  */
 static inline uint32_t iw_srq_left(const struct iw_srq *srq)
 {

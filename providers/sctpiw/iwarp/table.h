@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Objects by 32-bit key: open addressing with linear probing. The key's low bits are the hash (keys
- * are random or consecutive). At most half full, so each lookup ends. Needs the shard's lock.
+ * Hash table of objects by 32-bit key: open addressing with linear probing. The hash is the key's
+ * low bits, because keys are random or consecutive. The table is at most half full, so each lookup
+ * ends. Needs the shard's lock.
  */
 #ifndef SCTPIW_IWARP_TABLE_H
 #define SCTPIW_IWARP_TABLE_H

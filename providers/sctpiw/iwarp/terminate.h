@@ -18,15 +18,20 @@
 enum iw_fault { IW_FAULT_NONE, IW_FAULT_SQ, IW_FAULT_RQ };
 
 struct iw_failure {
-	bool illegal; /* violates the session's rules: no RDMAP Terminate (RFC 5043 6.1) */
-	struct term_message term; /* report to the peer */
+	/* the peer violated the rules of sessions: send no RDMAP Terminate (RFC 5043 6.1) */
+	bool illegal;
+	struct term_message term; /* the RDMAP Terminate for the peer */
 	uint8_t fault;	 /* enum iw_fault: queue of the WQE that gets status instead of a flush */
 	uint32_t index;	 /* ring index of that WQE */
 	uint32_t status; /* enum iw_wc_status of that WQE */
-	bool quiet; /* no async event: that WQE informs the application, or no report is needed */
 	/*
-	 * For a QP connected to itself: the WQE at fault at the other end, which sees this failure
-	 * as its peer's. Else NULL.
+	 * raise no async event: that WQE's completion informs the application, or no report is
+	 * needed
+	 */
+	bool quiet;
+	/*
+	 * For a QP connected to itself: the failure that a peer would see, with the WQE at fault
+	 * there. Else NULL.
 	 */
 	const struct iw_failure *at_peer;
 };
@@ -40,15 +45,18 @@ int iw_fail(struct iw_failure *f, uint16_t error, const uint8_t *header, size_t 
 int iw_fail_rec(struct iw_failure *f, uint16_t error, const struct iw_rx_rec *r);
 /* Does the same for a message that violates the session's rules. */
 int iw_fail_illegal(struct iw_failure *f);
-/* Does the same for a local catastrophic error, without headers. status: for the WQE at index. */
+/*
+ * Does the same for a local catastrophic error, without headers. The WQE at index of the queue
+ * `fault` gets the status.
+ */
 int iw_fail_local(struct iw_failure *f, enum iw_fault fault, uint32_t index, uint32_t status);
 
-/* Gives the send WQE at this index the status. The rest of f stays. */
+/* Makes f name the send WQE at this index, with this status. The rest of f stays. */
 void iw_blame(struct iw_failure *f, uint32_t index, uint32_t status);
 
 /*
- * Returns the failure, f or f->at_peer, that names the WQE at this index of the queue; NULL: none,
- * the WQE is flushed. f may be NULL.
+ * Returns f or f->at_peer, whichever names the WQE at this index of the queue. Returns NULL if
+ * neither does: the WQE is flushed. f may be NULL.
  */
 const struct iw_failure *iw_failure_of(const struct iw_failure *f, enum iw_fault queue,
 				       uint32_t index);
@@ -66,8 +74,8 @@ int iw_term_place(struct iw_session *s, const struct iw_segment *seg, struct iw_
 /* Ends the session once the peer's Terminate is complete. Returns 0. */
 int iw_term_deliver(struct iw_session *s, const struct iw_rx_rec *rec, struct iw_failure *f);
 /*
- * Writes the session's Terminate, after room for the DDP-SSN. Returns its length; 0: it does not
- * fit limit.
+ * Writes the session's RDMAP Terminate, leaving room for the DDP-SSN before it. Returns the length,
+ * or 0 if the Terminate does not fit limit.
  */
 size_t iw_term_pull(struct iw_session *s, uint8_t *buf, size_t limit);
 /* Returns the type of the async event for f. */

@@ -4,10 +4,10 @@
  * reliable connection (struct iw_rc), but it treats unacceptable messages differently.
  *
  * The responder drops such a message and counts the reason. The session continues, and the sender
- * gets no report. The next message gets the receive that the message would have taken, or has
- * partly filled. So only accepted messages use receives, and messages are placed in order. A
- * receive taken from an SRQ stays with the QP for the next message, and returns when the session
- * ends.
+ * gets no report. The next message gets the receive of the dropped message, even if the dropped
+ * message has partly filled that receive. So only accepted messages use receives. For this reason,
+ * messages are placed in order. A receive taken from an SRQ stays with the QP for the next message,
+ * and returns when the session ends.
  *
  * The loss of a session loses its outstanding messages: their work requests complete with success.
  * A fault of a local send work request leads to SQE, a fault of a receive to ERR.
@@ -24,7 +24,7 @@
 enum iw_uc_write {
 	IW_UC_WRITE_NONE, /* the next tagged segment starts a Write */
 	IW_UC_WRITE_RUNNING,
-	IW_UC_WRITE_DROPPING, /* the rest of the Write is dropped */
+	IW_UC_WRITE_DROPPING, /* drop the rest of the Write */
 };
 
 struct iw_uc {
@@ -43,13 +43,14 @@ static inline bool iw_is_uc(const struct iw_qp *qp)
 /* Resets the dropping state for a new session. */
 void iw_uc_start(struct iw_qp *qp);
 /*
- * True if the segment is dropped, before any checks, because of its message. len includes the DDP
- * header. s may belong to a QP of any type.
+ * True if the segment is to be dropped, before any checks, because the rest of its message is
+ * dropped. len includes the DDP header. The session may belong to a QP of any type.
  */
 bool iw_uc_sifts(struct iw_session *s, const uint8_t *segment, size_t len);
 /*
  * Drops the message of a segment that could not be placed because of f. Returns false if the
- * session fails instead: the error is not the message's, or the QP is not UC.
+ * session must fail instead, because the message did not cause the error, or because the QP is not
+ * UC.
  */
 bool iw_uc_drop(struct iw_session *s, const uint8_t *segment, size_t len,
 		const struct iw_failure *f);
@@ -58,8 +59,8 @@ bool iw_uc_drop_whole(struct iw_session *s, const struct iw_failure *f);
 /* True if the QP survives the session's end and may have another session. f may be NULL. */
 bool iw_uc_survives(const struct iw_qp *qp, enum iw_end_reason why, const struct iw_failure *f);
 /*
- * Ends the session of a QP that survives; started messages are lost. After a fault of its own work
- * request the QP enters SQE (IBTA 10.3.1.6).
+ * Ends the session of a QP that survives. Started messages are lost. If a work request of the QP
+ * was at fault, the QP enters SQE (IBTA 10.3.1.6).
  */
 void iw_uc_outlive(struct iw_qp *qp, enum iw_end_reason why, const struct iw_failure *f);
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Unexpected Sends: messages on QN 0 without a posted receive. Copies of their segments are kept,
- * within the QP's budget (RFC 5041 7.1 lets DDP handle a missing buffer). Needs the shard's lock.
+ * Unexpected Sends: messages on QN 0 without a posted receive. The RNIC stores copies of their
+ * segments, up to the QP's budget (RFC 5041 7.1 leaves the handling of a missing buffer to DDP).
+ * Needs the shard's lock.
  */
 #ifndef SCTPIW_IWARP_UNEXPECTED_H
 #define SCTPIW_IWARP_UNEXPECTED_H
@@ -12,8 +13,8 @@
 #include "iwarp/recv.h"
 #include "iwarp/segment.h"
 
-#define IW_UNEXPECTED_MSNS 8192 /* maximum number of Sends, for any budget */
-#define IW_UNEXPECTED_COST 128	/* budget bytes for the overhead of a segment */
+#define IW_UNEXPECTED_MSNS 8192 /* maximum number of stored Sends, for any budget */
+#define IW_UNEXPECTED_COST 128	/* bytes that each segment costs in addition to its payload */
 
 struct iw_unexpected_segment {
 	struct iw_unexpected_segment *next;
@@ -25,17 +26,21 @@ struct iw_unexpected_segment {
 /* A message without a receive. With an SRQ, also an incomplete message with a receive. */
 struct iw_unexpected {
 	struct iw_unexpected_segment *first, *last; /* in order of arrival */
-	/* With an SRQ: the receive. .at 0: no receive; .srq is NULL before the first segment. */
+	/*
+	 * With an SRQ: the receive. at is 0 without a receive. srq is NULL until the first segment
+	 * arrives.
+	 */
 	struct iw_recv recv;
 	bool begun; /* the receive contains part of the message */
 	bool delivered;
-	struct iw_rx_rec rec; /* of the last delivered segment; control 0: none */
+	/* record of the last delivered segment; control is 0 if no segment was delivered */
+	struct iw_rx_rec rec;
 };
 
 /* Messages by index, one entry each from `first` on. */
 struct iw_unexpected_table {
 	struct iw_unexpected *at;
-	uint32_t size;	    /* of at: a power of two, or 0 */
+	uint32_t size;	    /* size of at: a power of two, or 0 */
 	uint32_t first;	    /* index of the first message that may be in the table */
 	uint32_t count;	    /* messages that wait for a receive */
 	uint32_t delivered; /* messages in the table that are delivered */
@@ -48,13 +53,17 @@ static inline struct iw_unexpected *iw_unexpected_at(const struct iw_unexpected_
 	return &t->at[index & (t->size - 1)];
 }
 
-/* Returns the entry of the message with this index, not before t->first; NULL: out of memory. */
+/*
+ * Returns the entry of the message with this index, which is not before t->first. Enlarges the
+ * table if necessary. Returns NULL if out of memory.
+ */
 struct iw_unexpected *iw_unexpected_entry(struct iw_unexpected_table *t, uint32_t index);
 
 enum iw_unexpected_kept { IW_UNEXPECTED_KEPT, IW_UNEXPECTED_NO_BUDGET, IW_UNEXPECTED_NO_MEMORY };
 
 /*
- * Keeps a copy of a segment of the message with this index, if the total stays within budget bytes.
+ * Stores a copy of a segment of the message with this index, unless the table would exceed budget
+ * bytes.
  */
 enum iw_unexpected_kept iw_unexpected_keep(struct iw_unexpected_table *t, uint32_t index,
 					   const struct iw_rx_rec *rec, uint16_t ssn,

@@ -2,13 +2,14 @@
 /*
  * Void messages ensure that a flushed WR never changes the peer's memory later.
  *
- * When a session ends, SCTP may hold messages that the peer has not acknowledged. SCTP retransmits
- * lost ones, with their TSNs and DDP-SSNs. Instead of the original message, SCTP then sends an
- * RDMAP Terminate with "local catastrophic error" (RFC 5040 4.8). Any stack ends the stream there
- * and delivers no later message. So neither a message with a hole nor a Send after a lost Write
- * completes. A peer with receipts recognises a void message by its error code, which RFC 5040
- * leaves to the sender. That peer drops the void message and all later ones, except receipts and
- * Terminates. It continues to the end of the session as if no message had been lost.
+ * When a session ends, SCTP may hold messages that the peer has not acknowledged. SCTP must still
+ * retransmit lost messages with their TSNs and DDP-SSNs. In place of the original contents, SCTP
+ * then sends an RDMAP Terminate with "local catastrophic error" (RFC 5040 4.8), the void message.
+ * Any RDMAP peer ends the stream there and delivers no later message. So neither an incomplete
+ * message nor a Send after a lost Write completes at the peer. A peer that supports receipts
+ * recognises a void message by its error code, which RFC 5040 leaves to the sender. Such a peer
+ * drops the void message and all later messages except receipts and Terminates. The session then
+ * ends in order, as if no message had been lost.
  *
  * Needs the shard's lock.
  */
@@ -23,7 +24,7 @@
 
 struct iw_session;
 
-/* Voids the messages of a session that ends, and drops their references to memory. */
+/* Replaces the messages of a session that ends by void messages, which reference no memory. */
 void iw_void_session(const struct iw_session *s);
 
 #define IW_VOID_SEGMENT (IW_VOID_LEN - SESSION_SSN_LEN) /* bytes of the DDP segment */
@@ -33,7 +34,7 @@ bool iw_void_is(const struct iw_session *s, const uint8_t *segment);
 /* Records that the peer's message with this DDP-SSN is void. */
 void iw_void_take(struct iw_session *s, uint16_t ssn);
 /*
- * True if the message with this DDP-SSN has no effect, because it follows a void message. rdmap:
+ * True if the message with this DDP-SSN is to be dropped, because it follows a void message. rdmap:
  * RDMAP control octet of the message.
  */
 bool iw_void_drops(const struct iw_session *s, uint16_t ssn, uint8_t rdmap);

@@ -9,29 +9,35 @@
 #include "wire/ddp.h"
 #include "wire/rdmap.h"
 
-/* True for an XRC_RECV. Its SRQ is the domain's SRQ without receives. */
+/*
+ * True if the QP is an XRC_RECV. The QP's own SRQ is the SRQ that iw_xrcd_new() creates, which has
+ * no receives.
+ */
 static inline bool iw_xrc_is_recv(const struct iw_qp *qp)
 {
 	return qp->srq && qp->srq->xrcd;
 }
 
-/* True if the session's messages may use this queue number, which is above RDMAP's own. */
+/*
+ * True if the session's messages may use this queue number, which is larger than any queue number
+ * of RDMAP.
+ */
 bool iw_xrc_has_queue(const struct iw_session *s, uint32_t qn);
-/* Does the lookup of iw_xrc_find(), for an XRC_RECV. */
+/* Does what iw_xrc_find() does, for an XRC_RECV. */
 struct iw_srq *iw_xrc_lookup(const struct iw_qp *qp, uint32_t qn);
 /* True if the XRC_RECV's peer may access the memory of this PD. */
 bool iw_xrc_shares(const struct iw_qp *qp, const struct iw_pd *pd);
 
 /*
- * Returns the SRQ for messages with this queue number; NULL if it does not exist. For a QP that
- * uses SRQs.
+ * For a QP that uses SRQs: returns the SRQ for messages with this queue number, or NULL if no such
+ * SRQ exists.
  */
 static inline struct iw_srq *iw_xrc_find(const struct iw_qp *qp, uint32_t qn)
 {
 	return iw_xrc_is_recv(qp) ? iw_xrc_lookup(qp, qn) : qp->srq;
 }
 
-/* True if the QP may access the memory of this foreign PD. */
+/* True if messages to the QP may access the memory of this PD, which is not the QP's own PD. */
 static inline bool iw_xrc_reaches(const struct iw_qp *qp, const struct iw_pd *pd)
 {
 	return iw_xrc_is_recv(qp) && iw_xrc_shares(qp, pd);
@@ -43,7 +49,10 @@ static inline void iw_xrc_name_srq(const struct iw_send_wqe *wqe, uint8_t *ddp)
 	ddp_put_qn(ddp, RDMAP_QN_SRQ | wqe->srq_num);
 }
 
-/* Returns attr of an XRC_RECV with the domain's PD, CQs and SRQ. */
+/*
+ * Returns a copy of attr, of an XRC_RECV, with the PD, the CQ and the SRQ that iw_xrcd_new()
+ * created.
+ */
 struct iw_qp_attr iw_xrcd_qp_attr(const struct iw_qp_attr *attr);
 /* Removes all references to the SRQ from its domain, before it is freed. */
 void iw_xrc_srq_leave(struct iw_srq *srq);

@@ -6,9 +6,9 @@
  *
  * When a session ends, its messages become void and reference no memory (void.h).
  *
- * A Read Response has no completion. Its memory may change while referenced, as it may during a
- * copy, and the peer gets old or new bytes. But the right to read must last as long as the
- * reference: see iw_zcopy_copy_out(). Needs the shard's lock.
+ * A Read Response has no completion. The application may change the memory while it is referenced,
+ * as during a copy; the peer then gets old or new bytes. But the memory must not be read after the
+ * peer's right to read has ended: see iw_zcopy_copy_out(). Needs the shard's lock.
  */
 #ifndef SCTPIW_IWARP_ZCOPY_H
 #define SCTPIW_IWARP_ZCOPY_H
@@ -27,11 +27,14 @@ static inline bool iw_zcopy_pays(const struct iw_rnic *rnic, uint32_t len)
 }
 
 /*
- * References len bytes at from, enough for iw_zcopy_pays(), as the end of the pulled segment.
- * Returns false if they must be copied.
+ * References the len bytes at from as the end of the segment that is being pulled. iw_zcopy_pays()
+ * must be true for len. Returns false if the bytes must be copied instead.
  */
 bool iw_zcopy_reference(struct iw_rc *rc, const uint8_t *from, uint32_t len);
-/* Copies all memory that the shard references, before the right to read some memory ends. */
+/*
+ * Copies all memory that the shard's messages reference. Call before the right to read some of that
+ * memory ends.
+ */
 void iw_zcopy_copy_out(struct iw_shard *shard);
 /* Does the same for all shards. Needs the locks of all shards. */
 void iw_zcopy_copy_out_all(struct iw_rnic *rnic);
