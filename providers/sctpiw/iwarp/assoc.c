@@ -12,11 +12,17 @@
 #include "util/alloc.h"
 #include "util/bytes.h"
 
-/* Sessions to try for a message that fits the room left in a packet. */
+/* Number of sessions to try when the message must fit the remaining room of a packet. */
 #define MAX_TRIES 8
-/* Sessions to try for a full message; only a session that fails has none. */
+/*
+ * Number of sessions to try when the room permits a message of full size. Every session that is
+ * tried has such a message, unless the session fails.
+ */
 #define MAX_TRIES_FULL 4096
-/* Limit for turned-away sessions that the peer has not acknowledged: half a KiB each. */
+/*
+ * Maximum number of sessions of one peer that were refused or rejected while the peer has not
+ * acknowledged the refusal. Each takes half a KiB.
+ */
 #define TURNED_AWAY_MAX 8192
 
 struct iw_assoc *iw_assoc_new(struct iw_shard *shard, const struct iw_llp_ops *ops, void *llp,
@@ -91,7 +97,7 @@ unsigned int iw_assoc_wanted(const struct iw_assoc *assoc)
 
 void iw_assoc_lost(struct iw_assoc *assoc, int error)
 {
-	assoc->pulling = true; /* suppresses doorbells: the LLP is gone */
+	assoc->pulling = true; /* no doorbells, because the LLP is gone */
 	assoc->ops.acked = assoc->ops.placed = NULL;
 	for (unsigned int page = 0; page < 65536 / IW_STREAM_PAGE; page++) {
 		if (!assoc->pages[page])
@@ -208,7 +214,10 @@ void iw_session_wake(struct iw_session *s)
 		assoc->ops.doorbell(assoc->llp);
 }
 
-/* Writes a message without its DDP-SSN. Returns its length; 0: none is due, or none fits limit. */
+/*
+ * Writes a message without its DDP-SSN. Returns the length, or 0 if no message is due or none fits
+ * limit.
+ */
 static size_t pull_message(struct iw_session *s, uint8_t *buf, size_t limit, uint32_t *ppid)
 {
 	size_t n = 0;
@@ -225,8 +234,8 @@ static size_t pull_message(struct iw_session *s, uint8_t *buf, size_t limit, uin
 		s->assoc->msg->voidable = false;
 	}
 	/*
-	 * Receipt and Terminate may be due only now, because making the message failed. The receipt
-	 * goes first.
+	 * A receipt and a Terminate may have become due just now, if the session failed above. The
+	 * receipt is sent first.
 	 */
 	if (iw_receipt_may_leave(s)) {
 		*ppid = SESSION_PPID_DDP;
@@ -262,7 +271,10 @@ static void stamp(struct iw_session *s, uint8_t *buf)
 	put_be16(buf, s->tx.ssn++);
 }
 
-/* s->qp is NULL if the message completed a WR and the CQ lost the completion. */
+/*
+ * Counts a sent DDP segment. s->qp is NULL if the message completed a WR and the CQ lost the
+ * completion.
+ */
 static void count(struct iw_session *s, const uint8_t *ddp, size_t len)
 {
 	size_t header = ddp_is_tagged(ddp[0]) ? DDP_TAGGED_LEN : DDP_UNTAGGED_LEN;
@@ -276,7 +288,7 @@ static void count(struct iw_session *s, const uint8_t *ddp, size_t len)
 			       (uint32_t)(len - header));
 }
 
-/* Moves the session behind the other ready sessions. */
+/* Moves the session to the end of the ready list. */
 static void make_last(struct iw_assoc *assoc, struct iw_session *s)
 {
 	if (assoc->ready.prev == &s->ready)
@@ -335,8 +347,9 @@ size_t iw_assoc_pull(struct iw_assoc *assoc, uint8_t *buf, size_t room, struct i
 
 /*
  * True if the message begins a new session on the stream of a session that is ending. If both sides
- * have ended, any first message shows that the peer is done. A peer need not answer a Terminate
- * with its own (RFC 5043 6.2); only an Initiate shows that such a peer is done.
+ * have sent their last message, any first message (DDP-SSN 0) begins a new session. A peer need not
+ * answer a Terminate with a Terminate (RFC 5043 6.2); for such a peer, only an Initiate begins a
+ * new session.
  */
 static bool begins_anew(const struct iw_session *s, uint32_t ppid, const uint8_t *data, size_t len)
 {
@@ -350,7 +363,7 @@ static bool begins_anew(const struct iw_session *s, uint32_t ppid, const uint8_t
 	       session_is_initiate(c.function);
 }
 
-/* Frees the streams of sessions that the peer has acknowledged since their timers last ran. */
+/* Removes the sessions whose last messages the peer has acknowledged meanwhile. */
 static void settle_all(struct iw_assoc *assoc)
 {
 	for (unsigned int sid = 0; sid < assoc->streams; sid++) {
@@ -363,7 +376,8 @@ static void settle_all(struct iw_assoc *assoc)
 
 /*
  * True if the peer keeps requesting sessions but does not acknowledge the refusals. At the limit,
- * removes acknowledged sessions. At least half must go, so that scans stay rare.
+ * removes the sessions that the peer has acknowledged. At least half must have been acknowledged,
+ * so that this scan stays rare.
  */
 static bool is_flooded(struct iw_assoc *assoc)
 {
@@ -406,7 +420,8 @@ void *iw_worst_asker(struct iw_shard *shard)
 }
 
 /*
- * Receives the first message on a stream. old: the stream's last session, which is over; or NULL.
+ * Receives the first message of a new session on a stream. old: the stream's former session, which
+ * ends here; or NULL.
  */
 static int receive_first(struct iw_assoc *assoc, struct iw_session *old, uint16_t sid,
 			 uint32_t ppid, const uint8_t *data, size_t len)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Atomic requests (RFC 7306 5) share QN 1, and so IRD and ORD, with RDMA Reads; responses use QN 3.
- * Each operation runs when its response is made, in request order. The operation is one processor
- * instruction, so this host's processors see it as atomic, too.
+ * Atomic requests (RFC 7306 5) use QN 1, as RDMA Reads do, and count for the same IRD and ORD. The
+ * responses use QN 3. Each operation is executed when its response is written, in the order of the
+ * requests. The operation is one processor instruction, so it is atomic for this host as well.
  */
 #include "iwarp/atomic.h"
 
@@ -26,13 +26,14 @@ uint64_t iw_atomic_next(uint64_t old, const void *arg)
 		return (old & ~r->mask) | (r->data & r->mask);
 	}
 	/*
-	 * FetchAdd works on fields; the mask has the top bit of each field (5.1.1). Without these
-	 * bits no carry can leave a field. The top bits are added without carry afterwards.
+	 * A FetchAdd adds fields separately; the mask has the top bit of each field (RFC 7306
+	 * 5.1.1). The first sum leaves out these bits, so no carry leaves a field. Then the top
+	 * bits are added without carry.
 	 */
 	return ((old & ~r->mask) + (r->data & ~r->mask)) ^ ((old ^ r->data) & r->mask);
 }
 
-/* Returns the word to operate on; NULL: the request is refused, f is filled. */
+/* Returns the word to operate on. Returns NULL and fills f if the request is refused. */
 static uint64_t *target(struct iw_session *s, const struct iw_inbound_read *in,
 			struct iw_failure *f)
 {
@@ -44,10 +45,12 @@ static uint64_t *target(struct iw_session *s, const struct iw_inbound_read *in,
 	verdict =
 		iw_mr_remote(s->qp, a->stag, a->to, sizeof(uint64_t), IW_ACCESS_REMOTE_ATOMIC, &to);
 	if (a->opcode != RDMAP_FETCH_ADD && a->opcode != RDMAP_CMP_SWAP)
-		error = TERM_RDMAP_OPCODE; /* as for an unknown RDMAP opcode (1.1, 5.2.1) */
+		/* the error of an unknown RDMAP opcode (RFC 7306 1.1, 5.2.1) */
+		error = TERM_RDMAP_OPCODE;
 	else if (verdict)
 		error = iw_opcode_error(RDMAP_ATOMIC_REQUEST, verdict);
-	else if ((uintptr_t)to % sizeof(uint64_t)) /* alignment of the address itself (8.2) */
+	/* the memory address itself must be aligned (RFC 7306 8.2) */
+	else if ((uintptr_t)to % sizeof(uint64_t))
 		error = TERM_RDMAP_STREAM_CATASTROPHIC;
 	if (!error)
 		return (uint64_t *)(void *)to;
@@ -109,7 +112,7 @@ bool iw_atomic_scatter(struct iw_rc *rc, const struct iw_send_wqe *wqe, const ui
 	return !iw_scatter(qp->pd, wqe->sge, n, 0, value, sizeof(uint64_t));
 }
 
-/* Returns the untagged buffer of this MSN on QN 3, or NULL. */
+/* Returns the atomic whose response has this MSN on QN 3, or NULL. */
 static struct iw_read *find(const struct iw_reads *q, uint32_t msn)
 {
 	for (uint32_t i = q->head; i != q->tail; i++) {
@@ -147,9 +150,9 @@ int iw_atomic_deliver(struct iw_session *s, const struct iw_rx_rec *rec, struct 
 
 	if (!ddp_is_last(rec->control))
 		return 0;
-	if (q->head == q->tail) /* an earlier message used up its buffer */
+	if (q->head == q->tail) /* the MSN's buffer was used by an earlier message */
 		return iw_fail_rec(f, TERM_DDP_MSN, rec);
-	/* Responses arrive in request order, read responses among them. */
+	/* Responses to atomics and reads arrive in the order of the requests. */
 	if (!r->atomic)
 		error = TERM_RDMAP_OPCODE;
 	else if (r->response_msn != rec->msn)

@@ -165,7 +165,10 @@ void iw_cq_purge(struct iw_cq *cq, struct iw_qp *qp)
 	uint32_t tail = atomic_load_explicit(&cq->tail, memory_order_relaxed);
 	uint32_t to = tail;
 
-	/* Walk backwards, so that the remaining entries end at tail and only head moves. */
+	/*
+	 * Move the remaining entries towards tail, from the newest to the oldest, so that only head
+	 * changes.
+	 */
 	for (uint32_t i = tail; i != head;) {
 		i--;
 		if (cq->ring[i & cq->mask].qp_num == qp->num) {
@@ -246,10 +249,10 @@ void iw_cq_arm(struct iw_cq *cq, bool solicited_only)
 	atomic_store_explicit(&cq->armed_at, atomic_load_explicit(&cq->tail, memory_order_relaxed),
 			      memory_order_relaxed);
 	/*
-	 * The application arms the CQ, then polls once more. The RNIC publishes an entry, then
-	 * reads `armed` (iw_next_notify()). Sequentially consistent fences keep each pair of steps
-	 * in order, so at least one side sees the other's step. A request for any completion
-	 * overrides one for solicited completions.
+	 * The application first arms the CQ, and then polls once more. The RNIC first publishes an
+	 * entry, and then reads `armed` (iw_next_notify()). Each side has a sequentially consistent
+	 * fence between its two steps, so at least one side sees the first step of the other side.
+	 * Arming for any completion overrides arming for solicited completions.
 	 */
 	if (solicited_only)
 		atomic_compare_exchange_strong(&cq->armed, &was, IW_CQ_ARM_SOLICITED);
@@ -308,7 +311,10 @@ static bool push(struct iw_cq *cq, struct iw_shard *shard, const struct iw_cqe *
 {
 	uint32_t tail = atomic_load_explicit(&cq->tail, memory_order_relaxed);
 
-	/* Acquire: pairs with the store in iw_cq_consume(). The consumer has read the old entry. */
+	/*
+	 * The acquire load pairs with the store in iw_cq_consume(): the consumer has read the old
+	 * entry.
+	 */
 	if (iw_cq_is_overflown(cq) ||
 	    tail - atomic_load_explicit(&cq->head, memory_order_acquire) >= cq->limit)
 		return lose(cq, shard, cqe);
@@ -318,7 +324,10 @@ static bool push(struct iw_cq *cq, struct iw_shard *shard, const struct iw_cqe *
 	if (cq->stamps)
 		cq->stamps[tail & cq->mask] = shard->rnic->ops.clock ? shard->rnic->ops.clock() :
 								       shard->now;
-	/* Release: pairs with the load in iw_cq_count(), which then sees the entry and the data. */
+	/*
+	 * The release store pairs with the load in iw_cq_count(), whose thread then sees the entry
+	 * and the placed data.
+	 */
 	atomic_store_explicit(&cq->tail, tail + 1, memory_order_release);
 	cq->notify_solicited |= solicited;
 	queue_notify(cq, shard);
@@ -349,8 +358,8 @@ static bool release(struct iw_cq_full *full, struct iw_shard *shard)
 	if (!full->count || full->ripe || since >= full->count)
 		return true;
 	/*
-	 * A timer of another shard keeps running when no longer needed: the event then comes a
-	 * little early.
+	 * A timer of another shard is never stopped, because that needs the other shard's lock. If
+	 * such a timer still runs, the event is raised a little early.
 	 */
 	if (!full->timing) {
 		full->timing = shard;
@@ -397,19 +406,22 @@ int iw_cq_moderate(struct iw_cq *cq, uint32_t count, uint64_t period)
 	}
 	full->count = period ? count : 0;
 	full->period = period;
-	if (full->postponed) /* by the previous limits */
+	if (full->postponed) /* the previous limits have postponed an event */
 		ripen(full, cq->shard);
 	return 0;
 }
 
-/* True if a CQ with new completions raises its event now. */
+/* True if the event of a CQ with new completions is raised now. */
 static bool comes(struct iw_cq_full *full, struct iw_shard *shard)
 {
 	struct iw_cq *cq = &full->cq;
 	uint32_t armed;
 	bool due;
 
-	/* See iw_cq_arm(). The entry may come from another shard that has released the lock. */
+	/*
+	 * For the fence see iw_cq_arm(). Another shard may have pushed the entry, and has released
+	 * its lock.
+	 */
 	atomic_thread_fence(memory_order_seq_cst);
 	armed = atomic_load(&cq->armed);
 	due = armed == IW_CQ_ARM_ANY ||
@@ -428,7 +440,10 @@ struct iw_cq *iw_next_notify(struct iw_shard *shard)
 	bool found = false;
 
 	while (!found && (cq = shard->notify_first)) {
-		/* Lock first: another shard may queue the CQ as soon as notify_queued is false. */
+		/*
+		 * Lock the CQ first: another shard may queue the CQ again as soon as notify_queued
+		 * is false.
+		 */
 		enter(cq);
 		shard->notify_first = cq->notify_next;
 		if (!shard->notify_first)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Placement: checks each segment by itself and puts its payload in its final place, in any order of
- * arrival. Delivery is in rdmap_rx.c.
+ * Placement: checks each segment when it arrives, in any order, and copies its payload to the final
+ * place. Delivery is in rdmap_rx.c.
  */
 #include "iwarp/ddp_rx.h"
 
@@ -15,8 +15,8 @@
 #include "iwarp/xrc.h"
 
 /*
- * Without receipts, the peer may send only the messages of RFC 5040 and RFC 7306. The QP type
- * decides which of them the QP accepts.
+ * Checks the DDP and RDMAP headers. A peer that does not support receipts may send only the
+ * messages of RFC 5040 and RFC 7306. s->takes lists the messages that the QP type accepts.
  */
 static int check_header(const struct iw_session *s, const struct iw_segment *seg,
 			struct iw_failure *f)
@@ -49,7 +49,7 @@ static int iw_write_place(struct iw_session *s, const struct iw_segment *seg, st
 	verdict = iw_mr_remote(s->qp, seg->h.stag, seg->h.to, seg->payload_len,
 			       IW_ACCESS_REMOTE_WRITE, &to);
 	if (!verdict && iw_tagged_copy(s, to, seg))
-		verdict = IW_REMOTE_BOUNDS; /* unmapped by the application */
+		verdict = IW_REMOTE_BOUNDS; /* the application has unmapped the memory */
 	if (!verdict)
 		return 0;
 	return iw_fail(f, iw_opcode_error(RDMAP_WRITE, verdict), seg->raw, seg->len);
@@ -61,13 +61,13 @@ static int iw_write_place(struct iw_session *s, const struct iw_segment *seg, st
 
 static int place(struct iw_session *s, const struct iw_segment *seg, struct iw_failure *f)
 {
-	/* Without payload, STag and TO of a tagged segment are ignored (RFC 5041 5.2). */
+	/* If a tagged segment has no payload, its STag and TO are ignored (RFC 5041 5.2). */
 	if (ddp_is_tagged(seg->h.control) && !seg->payload_len)
 		return 0;
 	switch (rdmap_opcode(seg->h.rdmap)) {
 		IW_RDMAP_OPCODES(PLACE)
 	default:
-		return iw_fail_illegal(f); /* excluded by check_header() */
+		return iw_fail_illegal(f); /* check_header() has refused all other opcodes */
 	}
 }
 

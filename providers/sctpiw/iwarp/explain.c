@@ -178,7 +178,7 @@ static void add_stag(struct line *l, const struct iw_session *s, uint32_t stag)
 		add(l, "; the program has unmapped a part of it");
 }
 
-/* Describes the peer's request from its message headers. */
+/* Describes the peer's message, whose headers are in t. */
 static void add_message(struct line *l, const struct iw_session *s, const struct term_message *t)
 {
 	struct rdmap_read_request r;

@@ -1,18 +1,21 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Immediate Data (RFC 7306 6) is a message of 8 octets for a completion. It uses one receive of any
- * length. Verbs provide 4 of the octets, imm_data:
+ * Immediate Data (RFC 7306 6) is a message of 8 octets, which the receiver gets in a completion.
+ * Immediate Data uses one receive of any length. The verbs provide only 4 of the octets, imm_data:
  *
  *	| imm_data, as the application gives it (4) | 0, or "SEND" (4) |
  *
- * Other RNICs (cxgb4) put imm_data into the first four octets, too.
+ * Other RNICs (cxgb4) also put imm_data into the first four octets.
  *
- * RDMA_WRITE_WITH_IMM is an RDMA Write, perhaps an empty one, directly followed by Immediate Data
- * (6). The receiver itself counts the bytes of the Write. To a peer without receipts, SEND_WITH_IMM
- * without payload is Immediate Data alone. The word "SEND" prevents the receiver from pairing it
- * with a preceding Write. Immediate Data that stands alone without that word is treated alike. A
- * SEND_WITH_IMM with payload fails there: RFC 7306 has no message with both, and two messages would
- * use two receives. Between peers with receipts, RDMAP_SEND_IMM carries both.
+ * An RDMA_WRITE_WITH_IMM is sent as an RDMA Write, which may be empty, directly followed by
+ * Immediate Data (RFC 7306 6). The receiver itself counts the bytes of the Write.
+ *
+ * A SEND_WITH_IMM to a peer that supports receipts is sent as RDMAP_SEND_IMM, which has both
+ * payload and immediate data. RFC 7306 has no such message. So a SEND_WITH_IMM to any other peer
+ * fails if it has payload: two messages would use two receives. Without payload, it is sent as
+ * Immediate Data alone. The word "SEND" tells the receiver that the Immediate Data does not belong
+ * to a preceding Write. Immediate Data without that word does not belong to a Write either, unless
+ * it directly follows one.
  */
 #include "iwarp/immediate.h"
 
@@ -41,7 +44,9 @@ size_t iw_imm_put(const struct iw_send_wqe *wqe, uint8_t *buf)
 
 int iw_imm_check(const struct iw_segment *seg, struct iw_failure *f)
 {
-	/* 8 octets fit in every packet, so no sender needs to segment them. */
+	/*
+	 * The 8 octets fit in every packet, so no sender needs to split the message into segments.
+	 */
 	if (seg->h.mo)
 		return iw_fail(f, TERM_DDP_MO, seg->raw, seg->len);
 	if (seg->payload_len > RDMAP_IMMEDIATE_LEN)
@@ -62,7 +67,7 @@ struct iw_rx_rec iw_imm_resolve(const struct iw_peer_write *w, const struct iw_r
 	bool write = w->just_before && rec->imm_word != WORD_SEND;
 	struct iw_rx_rec r = *rec;
 
-	r.control &= (uint8_t)~IW_REC_BEHIND_WRITE; /* a reserved bit that the peer may have set */
+	r.control &= (uint8_t)~IW_REC_BEHIND_WRITE; /* the peer may have set this reserved bit */
 	if (write)
 		r.control |= IW_REC_BEHIND_WRITE;
 	r.write_len = write ? w->bytes : 0;

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Placement in order, if iw_config.in_order is set. DDP places segments as they arrive and orders
- * only delivery (RFC 5041 5.3). But some programs poll memory for the last byte of an RDMA Write.
- * For them an early message is stored unchanged and placed when its turn comes. After a loss this
- * costs a copy and memory.
+ * Placement in order, for UC and if iw_config.in_order is set. DDP places segments as they arrive,
+ * and orders only their delivery (RFC 5041 5.3). But some programs poll memory for the last byte of
+ * an RDMA Write, and expect that all other bytes are then placed. For such programs, an early
+ * message is stored unchanged and placed when its turn comes. After a loss, this costs a copy and
+ * memory.
  */
 #include "iwarp/in_order.h"
 
@@ -13,7 +14,10 @@
 #include "iwarp/session.h"
 #include "util/bytes.h"
 
-/* Limit for a session's early messages, in bytes with overhead: above any local receive window. */
+/*
+ * Maximum bytes of a session's early messages, including overhead. Larger than any local receive
+ * window.
+ */
 #define EARLY_MAX (16u << 20)
 
 struct iw_early {
@@ -39,13 +43,13 @@ bool iw_early_keep(struct iw_session *s, uint32_t ppid, const uint8_t *data, siz
 	distance = (uint16_t)(ssn - s->rx.ssn);
 	if (!distance || distance >= 0x8000)
 		return false;
-	/* After a gap messages mostly arrive in order. */
+	/* After a gap, messages mostly arrive in order, so try the end of the queue first. */
 	if (q->first && (uint16_t)(q->last->ssn - s->rx.ssn) < distance)
 		at = &q->last->next;
 	while (*at && (uint16_t)((*at)->ssn - s->rx.ssn) < distance)
 		at = &(*at)->next;
 	if (*at && (*at)->ssn == ssn)
-		return true; /* a duplicate: the first copy counts */
+		return true; /* a duplicate: keep the first copy */
 	m = q->bytes + cost <= EARLY_MAX ? malloc(cost) : NULL;
 	if (!m) {
 		iw_fail_local(&f, IW_FAULT_NONE, 0, 0);

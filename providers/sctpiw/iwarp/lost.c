@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Returns the first part whose end is at or above the address. */
+/* Returns the index of the first part whose end is at or above the address. */
 static uint32_t first_at(const struct iw_lost *lost, uint64_t addr)
 {
 	uint32_t low = 0, high = lost->n;

@@ -28,7 +28,7 @@ void iw_mcast_init(struct iw_mcast_table *t)
 		list_init(&t->bucket[i]);
 }
 
-/* Programs choose groups that differ in the last octets. */
+/* Hashes the last octets of the address, because the groups of programs differ there. */
 static struct list_node *bucket_of(struct iw_shard *shard, const struct ip_addr *ip)
 {
 	unsigned int hash = ip->b[12] ^ ip->b[13] ^ ip->b[14] ^ ip->b[15];

@@ -51,10 +51,10 @@ static uint32_t mix(uint64_t v)
 }
 
 /*
- * STags are a keyed permutation of a counter. So they are unpredictable without the keys and spread
- * over all 32 bits (RFC 5040 8.1.1). No STag recurs before 2^31 others of its kind (RFC 5042
- * 6.1.1). The two kinds, for reads (iw_mr_read_stag()) and for all other uses, differ in the parity
- * of two index bits.
+ * Makes an STag by a keyed permutation of the counter n. Without the keys, STags are unpredictable,
+ * and they spread over all 32 bits (RFC 5040 8.1.1). There are two kinds of STags: for reads
+ * (iw_mr_read_stag()), and for all other uses. The kinds differ in the parity of two index bits. An
+ * STag recurs only after 2^31 other STags of its kind (RFC 5042 6.1.1).
  */
 static uint32_t make_stag(const struct iw_rnic *rnic, uint32_t n, bool of_read)
 {
@@ -147,8 +147,8 @@ int iw_mr_new(struct iw_pd *pd, uint64_t addr, uint64_t length, uint64_t iova, u
 int iw_mr_new_null(struct iw_pd *pd, void *ctx, struct iw_mr **mr)
 {
 	/*
-	 * A null MR has length 0 and covers nothing. Address lookups check the kind before they
-	 * fail.
+	 * A null MR has length 0, so iw_mr_covers() is never true. Lookups of an address then check
+	 * for IW_MR_NULL before they fail.
 	 */
 	struct iw_mr_attr attr = { .pd = pd,
 				   .access = IW_ACCESS_LOCAL_WRITE | IW_ACCESS_REMOTE_WRITE |
@@ -221,7 +221,10 @@ int iw_mr_free(struct iw_mr *mr)
 {
 	if (windows(mr))
 		return -EBUSY;
-	/* The STag is looked up for each segment; only references to memory outlive a lookup. */
+	/*
+	 * The STag is looked up for each segment, so only zero-copy references can still point to
+	 * the memory.
+	 */
 	iw_zcopy_copy_out_all(mr->pd->rnic);
 	iw_table_remove(&mr->pd->rnic->mrs, mr->stag >> 8);
 	list_del(&mr->all);
@@ -231,7 +234,7 @@ int iw_mr_free(struct iw_mr *mr)
 	return 0;
 }
 
-/* Returns the region that holds mr's memory. */
+/* Returns the region that contains mr's memory: mr itself, or the region of a window. */
 static const struct iw_mr *region_of(const struct iw_mr *mr)
 {
 	if (mr->kind == IW_MR_WINDOW_1 || mr->kind == IW_MR_WINDOW_2)
@@ -303,7 +306,7 @@ void iw_mr_lose(struct iw_rnic *rnic, uint64_t start, uint64_t end)
 	for (uint32_t i = 0; t->slots && i <= t->mask; i++)
 		if (t->slots[i].value)
 			any |= lose(rnic, t->slots[i].value, start, end);
-	/* Make windows of damaged regions check for lost memory, too. */
+	/* Make the windows of regions with lost memory use the complete check, too. */
 	for (uint32_t i = 0; any && i <= t->mask; i++) {
 		struct iw_mr *mr = t->slots[i].value;
 
@@ -312,7 +315,10 @@ void iw_mr_lose(struct iw_rnic *rnic, uint64_t start, uint64_t end)
 	}
 }
 
-/* Returns the zeros of a null MR, or its write buffer: a copy is never longer than a segment. */
+/*
+ * Returns the zeros of null MRs, or the buffer for discarded writes. Either has IW_SEGMENT_MAX
+ * bytes, and no copy is longer than a segment.
+ */
 static uint8_t *null_at(const struct iw_rnic *rnic, bool write)
 {
 	return rnic->null_memory + (write ? IW_SEGMENT_MAX : 0);
@@ -370,7 +376,10 @@ int iw_mr_invalidate_local(const struct iw_qp *qp, uint32_t stag)
 		return -EINVAL;
 	if (windows(mr))
 		return -EBUSY;
-	/* The caller holds the locks of all shards; with one shard that is its own lock. */
+	/*
+	 * The caller holds the locks of all shards. With only one shard, the shard's own lock
+	 * suffices.
+	 */
 	iw_zcopy_copy_out_all(qp->shard->rnic);
 	iw_mr_set_invalid(mr, true);
 	return 0;
@@ -388,7 +397,7 @@ int iw_mr_invalidate_remote(const struct iw_qp *qp, uint32_t stag)
 		return -EINVAL;
 	if (mr->pd->qps > 1 || mr->pd->xrc_srqs || windows(mr) || !(mr->access & IW_ACCESS_REMOTE))
 		return -EACCES;
-	/* No other QP can have referenced the MR. */
+	/* The PD has no other QP, so only messages of this shard can reference the MR's memory. */
 	iw_zcopy_copy_out(qp->shard);
 	iw_mr_set_invalid(mr, true);
 	return 0;

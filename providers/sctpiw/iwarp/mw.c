@@ -43,8 +43,9 @@ uint32_t iw_mw_stag(const struct iw_mw *mw)
 }
 
 /*
- * Only its own QP's responses can have referenced memory through a type 2 window. Unbinding a type
- * 1 window needs the locks of all shards.
+ * Copies the memory that Read Responses reference through the window. For a type 2 window, only
+ * responses of the window's own QP can reference memory. For a type 1 window, the caller holds the
+ * locks of all shards.
  */
 static void copy_out(const struct iw_mr *key)
 {
@@ -103,8 +104,8 @@ static struct iw_mr *find_region(const struct iw_qp *qp, const struct iw_send_wq
 	if (!mr || mr->pd != qp->pd)
 		return NULL;
 	/*
-	 * Windows and null regions lack the bind right. A bind names a memory address, which a
-	 * zero-based region does not have.
+	 * Windows and null MRs lack the right IW_ACCESS_MW_BIND. A BIND_MW names a memory address,
+	 * but a zero-based region is not addressed by memory addresses.
 	 */
 	if (!(mr->access & IW_ACCESS_MW_BIND) || (mr->access & IW_ACCESS_ZERO_BASED))
 		return NULL;
@@ -124,7 +125,10 @@ int iw_mw_bind(struct iw_qp *qp, const struct iw_send_wqe *wqe)
 		return -EINVAL;
 	key = &mw->key;
 	one_stream = key->kind == IW_MR_WINDOW_2;
-	/* The key must change: a peer with the previous STag must not reach the new binding. */
+	/*
+	 * The key must change, so that a peer with the previous STag has no access through the new
+	 * binding.
+	 */
 	if (wqe->rkey >> 8 != key->stag >> 8 || wqe->rkey == key->stag)
 		return -EINVAL;
 	if (one_stream && (mw->region || !wqe->bind.length))

@@ -7,7 +7,10 @@
 #include "iwarp/session_rx.h"
 #include "util/serial.h"
 
-/* A bit per payload byte: a later message has placed the byte. */
+/*
+ * A bit map has one bit for each payload byte. The bit is set if a later message has placed the
+ * byte.
+ */
 #define WORD_BITS 64u
 #define WORDS (IW_SEGMENT_MAX / WORD_BITS + 1)
 
@@ -30,7 +33,7 @@ static void mark(uint64_t *bits, uint32_t from, uint32_t to)
 	}
 }
 
-/* Returns the first byte from `from` to len with the given mark; len if none. */
+/* Returns the first byte in [from, len) whose bit equals marked; len if no byte does. */
 static uint32_t find(const uint64_t *bits, uint32_t from, uint32_t len, bool marked)
 {
 	for (; from < len; from = word_end(from)) {
@@ -44,8 +47,9 @@ static uint32_t find(const uint64_t *bits, uint32_t from, uint32_t len, bool mar
 }
 
 /*
- * Returns the memory of a placed message's payload. NULL: no payload in tagged memory, an invalid
- * STag, or the STag of a read into several SGEs, whose sink no other message shares.
+ * Returns the memory of a placed message's payload. Returns NULL if the message has no payload in
+ * tagged memory, or if its STag is invalid. Also returns NULL for the STag of a read into several
+ * SGEs; no other message uses that read's sink.
  */
 static const uint8_t *placed_at(const struct iw_session *s, const struct iw_rx_rec *rec)
 {
@@ -59,8 +63,8 @@ static const uint8_t *placed_at(const struct iw_session *s, const struct iw_rx_r
 }
 
 /*
- * Marks which of the segment's len bytes at `to` later messages have placed. Returns false, without
- * touching the bits, if they placed none.
+ * Sets the bits of those of the segment's len bytes at `to` that later messages have placed.
+ * Returns false, without changing the bits, if later messages have placed none of the bytes.
  */
 static bool mark_placed(const struct iw_session *s, uint16_t ssn, const uint8_t *to, uint32_t len,
 			uint64_t *bits)

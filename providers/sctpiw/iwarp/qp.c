@@ -58,7 +58,7 @@ static uint32_t new_num(struct iw_shard *shard)
 {
 	uint32_t num;
 
-	do /* 0 and 1 are special QPs elsewhere; some programs treat them so */
+	do /* InfiniBand reserves the numbers 0 and 1; some programs treat these QPs specially */
 		num = shard->rnic->next_qp_num++ & 0xffffff;
 	while (num < 2 || iw_table_find(&shard->qps, num));
 	return num;
@@ -75,7 +75,10 @@ static int init_rings(struct iw_qp *qp, const struct iw_qp_attr *attr)
 	err = ring_init(&qp->sq, attr->max_send_wr, sizeof(struct iw_send_wqe) + payload + tail);
 	if (err)
 		return err;
-	/* Offer the whole slot: some programs rely on a little inline data. */
+	/*
+	 * Use the rest of the slot for inline data, because some programs expect a little inline
+	 * data without requesting any.
+	 */
 	payload = qp->sq.stride - sizeof(struct iw_send_wqe) - tail;
 	qp->max_inline = payload < IW_MAX_INLINE ? (uint32_t)payload : IW_MAX_INLINE;
 	if (qp->srq)
@@ -159,7 +162,7 @@ int iw_qp_new(struct iw_shard *shard, const struct iw_qp_attr *attr, struct iw_q
 	return 0;
 }
 
-/* Moves the QP to RESET and drops posted WRs without a completion. */
+/* Moves the QP to RESET. Drops all posted WRs without completions. */
 static void reset(struct iw_qp *qp)
 {
 	struct iw_qp_base *base = iw_qp_base(qp);
@@ -184,7 +187,10 @@ int iw_qp_free(struct iw_qp *qp)
 	qp->recv_cq->refs--;
 	if (qp->srq) {
 		qp->srq->refs--;
-		/* With fewer QPs, the others may take more. */
+		/*
+		 * Other QPs may now take more receives, for example if only one QP uses the SRQ
+		 * now.
+		 */
 		iw_srq_serve_all_later(iw_srq_part(qp->srq, qp->shard));
 	}
 	free_memory(qp);
@@ -199,7 +205,8 @@ struct iw_qp *iw_qp_by_num(const struct iw_shard *shard, uint32_t num)
 int iw_qp_move(struct iw_qp *qp, struct iw_shard *to)
 {
 	struct iw_qp_base *base = iw_qp_base(qp);
-	uint32_t queues = qp->send_cq == qp->recv_cq ? 2 : 1; /* queues on each CQ */
+	/* number of queues that complete on each CQ */
+	uint32_t queues = qp->send_cq == qp->recv_cq ? 2 : 1;
 	int err;
 
 	if (qp->oob || base->event.bits || !base->ops->may_leave(qp))
@@ -220,7 +227,10 @@ int iw_qp_move(struct iw_qp *qp, struct iw_shard *to)
 
 void iw_qp_set_state(struct iw_qp *qp, enum iw_qp_state state)
 {
-	/* Release: pairs with the load in iw_sq_may_post(). Other readers use only the state. */
+	/*
+	 * The release store pairs with the load in iw_sq_may_post(). Other loads may be relaxed,
+	 * because they need nothing but the state.
+	 */
 	atomic_store_explicit(&qp->state, state, memory_order_release);
 	iw_qp_base(qp)->notify_drained = false;
 }

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Failures of a QP on demand, for fault injection (docs/faults.md). */
+/*
+ * Functions that make a QP fail, for fault injection (docs/faults.md), and other small functions
+ * for conn/.
+ */
 #include "iwarp/assoc.h"
 #include "iwarp/qp.h"
 #include "iwarp/rc.h"
@@ -11,7 +14,7 @@ static struct iw_session *session_of(const struct iw_qp *qp)
 	return qp->type == IW_QPT_UD ? NULL : iw_rc_of(qp)->session;
 }
 
-/* Returns the event for an error with a header. */
+/* Returns the event for f's error, as if the Terminate had a header. */
 static enum iw_event_type event_of(const struct iw_failure *f)
 {
 	struct iw_failure with_header = *f;
@@ -47,7 +50,7 @@ void iw_qp_fail_sends(struct iw_qp *qp, uint32_t status)
 	}
 	if (iw_qp_state(qp) >= IW_QPS_SQE)
 		return;
-	/* The WQE at fault has completed, so blame none of the waiting WQEs. */
+	/* The WQE at fault has already completed, so name an index that no waiting WQE has. */
 	iw_fail_local(&f, IW_FAULT_SQ, iw_ring_tail(&qp->sq), status);
 	if (s) {
 		iw_session_fail(s, &f);

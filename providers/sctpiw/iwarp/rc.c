@@ -16,7 +16,7 @@
 #include "util/alloc.h"
 
 /*
- * 2^32 divided by the golden ratio: after any number of steps, the values are as far apart as
+ * 2^32 divided by the golden ratio. Multiples of this step, modulo 2^32, are as far apart as
  * possible.
  */
 #define READ_STAGS_STEP 0x9e3779b9u
@@ -52,7 +52,8 @@ enum iw_qp_move iw_rc_move(const struct iw_qp *qp, enum iw_qp_state next)
 		break;
 	case IW_QPS_RTR:
 		if (now == IW_QPS_RTS && iw_rc_of(qp)->session)
-			return IW_QP_STAYS; /* the session was faster than the application */
+			/* the session was established before the application moved the QP to RTR */
+			return IW_QP_STAYS;
 		may = now == IW_QPS_INIT;
 		break;
 	case IW_QPS_RTS:
@@ -93,7 +94,7 @@ void iw_rc_doorbell(struct iw_qp *qp)
 
 	if (!s)
 		return;
-	/* An unexpected Send waits, or has waited. */
+	/* rq_awaited is set if an unexpected Send waits, or has waited, for a receive. */
 	if (atomic_load_explicit(&qp->rq_awaited, memory_order_relaxed) && !iw_rc_rx_refresh(s))
 		return;
 	iw_session_wake(s);
@@ -143,8 +144,8 @@ const struct iw_qp_ops iw_xrc_send_ops = {
 const struct iw_qp_ops iw_xrc_recv_ops = { IW_RC_LIFE, .alloc = rc_alloc };
 
 /*
- * True if the QP may be bound. A QP connected out of band needs the peer's address first, and has
- * one session in its life.
+ * True if the QP may be bound to a session. A QP connected out of band must have the peer's address
+ * (RTR), and has only one session until it is reset.
  */
 static bool may_bind(const struct iw_rc *rc)
 {
@@ -167,7 +168,10 @@ int iw_rc_bind(struct iw_qp *qp, struct iw_session *s, uint32_t ird, uint32_t or
 		.ord = ord,
 		.ord_max = IW_MAX_ORD,
 		.msn = 1,
-		/* STags are valid only on their session, but the start values are far apart. */
+		/*
+		 * These STags are valid only on their session. Nevertheless, the sessions' start
+		 * values are far apart.
+		 */
 		.stag = qp->shard->read_stags,
 		.atomic_msn = 1,
 	};

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
  * Reception of Sends and Immediate Data on a reliable connection. If a message's receive is posted,
- * segments go there directly. Otherwise copies are kept, and move in once the receive is posted.
+ * the message's segments are placed into the receive on arrival. Otherwise the segments are stored,
+ * and moved into the receive once it is posted.
  */
 #include "iwarp/rc_rx.h"
 
@@ -36,7 +37,7 @@ int iw_rc_rx_fill(struct iw_rc *rc, struct iw_recv r, uint32_t index, const stru
 	uint32_t length = iw_recv_wqe(qp, r)->length;
 	uint32_t status;
 
-	/* Immediate Data goes into the completion. */
+	/* Immediate Data is not placed: the completion contains it. */
 	if (!rec->len || rdmap_is_immediate(rdmap_opcode(rec->rdmap)))
 		return 0;
 	if ((uint64_t)rec->mo + rec->len > length)
@@ -52,7 +53,10 @@ int iw_rc_rx_judge(struct iw_rc *rc, struct iw_recv r, uint32_t index, const str
 {
 	unsigned int opcode = rdmap_opcode(rec->rdmap);
 
-	/* Placement of an empty segment at a high MO skips the length check. */
+	/*
+	 * Check the length here, because iw_rc_rx_fill() does not check an empty segment, whose MO
+	 * may be too high.
+	 */
 	if (!rdmap_is_immediate(opcode) &&
 	    (uint64_t)rec->mo + rec->len > iw_recv_wqe(&rc->base.qp, r)->length)
 		return fail_length(f, TERM_DDP_TOO_LONG, index, rec);
@@ -96,7 +100,7 @@ static int complete_own(struct iw_rc *rc, const struct iw_rx_rec *rec, struct iw
 
 /* ---- unexpected Sends ---- */
 
-/* Delivery is in order, so the first message without a receive is the first to be late. */
+/* Delivery is in order, so the first message without a receive is the first one to check. */
 const struct iw_unexpected *iw_rc_rx_late(const struct iw_rc *rc)
 {
 	const struct iw_unexpected_table *t = &rc->rx.unexpected;
@@ -123,7 +127,7 @@ void iw_rc_rx_update_timer(struct iw_session *s, bool anew)
 		iw_rc_rx_start_timer(s);
 }
 
-/* Delivers a segment, perhaps the last, of a message without a receive. */
+/* Delivers a segment of a message without a receive. */
 static void deliver_unexpected(struct iw_session *s, struct iw_unexpected *m,
 			       const struct iw_rx_rec *rec)
 {
@@ -201,7 +205,9 @@ static int move_in(struct iw_rc *rc, uint16_t *ssn, struct iw_failure *f)
 	return err;
 }
 
-/* Sets whether the application rings the doorbell for each receive (iw_rq_is_awaited()). */
+/*
+ * Sets whether the application must ring the doorbell for each posted receive (iw_rq_is_awaited()).
+ */
 static void await(struct iw_qp *qp, bool awaited)
 {
 	if (atomic_load_explicit(&qp->rq_awaited, memory_order_relaxed) == awaited)
@@ -226,7 +232,10 @@ bool iw_rc_rx_refresh(struct iw_session *s)
 		struct iw_failure f;
 		uint16_t ssn = 0;
 
-		/* A wrong early segment fails the session when its turn comes. */
+		/*
+		 * If the wrong segment is early, the session fails only when the segment's turn
+		 * comes.
+		 */
 		if (move_in(rc, &ssn, &f) && iw_session_wrong(s, ssn, &f))
 			return false;
 	}
@@ -259,7 +268,10 @@ void iw_rc_rx_timeout(struct iw_session *s)
 
 enum receive { RECEIVE_POSTED, RECEIVE_MISSING, RECEIVE_SESSION_ENDED };
 
-/* Checks whether the receive with this index is posted; awaits the receive otherwise. */
+/*
+ * Checks whether the receive with this index is posted. If not, makes the application ring the
+ * doorbell for the next posted receives.
+ */
 static enum receive find_receive(struct iw_session *s, uint32_t index)
 {
 	struct iw_qp *qp = s->qp;
@@ -285,7 +297,7 @@ static int place_unexpected(struct iw_session *s, uint32_t index, const struct i
 	case RECEIVE_POSTED:
 		return iw_rc_rx_fill(rc, iw_recv_own(index), index, rec, seg->payload, f);
 	case RECEIVE_SESSION_ENDED:
-		return iw_fail_illegal(f); /* f is not used */
+		return iw_fail_illegal(f); /* the session has ended; the caller ignores f */
 	default:
 		if (index - rc->rx.unexpected.first >= IW_UNEXPECTED_MSNS || iw_is_uc(s->qp))
 			return iw_fail_rec(f, TERM_DDP_NO_BUFFER, rec);
@@ -310,7 +322,10 @@ int iw_rc_rx_place(struct iw_session *s, const struct iw_segment *seg, struct iw
 
 	if (rdmap_is_immediate(rdmap_opcode(seg->h.rdmap)) && iw_imm_check(seg, f))
 		return -EPROTO;
-	/* Already delivered, or further ahead than DDP-SSNs reach (RFC 5041 7.1). */
+	/*
+	 * The message was already delivered, or is further ahead than DDP-SSNs permit (RFC 5041
+	 * 7.1).
+	 */
 	if (seg->h.msn - rc->rx.deliver_msn >= 0x8000)
 		return iw_fail(f, TERM_DDP_MSN, seg->raw, seg->len);
 	if (s->qp->srq) {
@@ -323,7 +338,10 @@ int iw_rc_rx_place(struct iw_session *s, const struct iw_segment *seg, struct iw
 	return iw_rc_rx_fill(rc, iw_recv_own(index), index, &rec, seg->payload, f);
 }
 
-/* Delivers a segment that is not its message's last: the message may become late. */
+/*
+ * Delivers a segment that is not the last of its message. The timer starts if the message has no
+ * receive.
+ */
 static void deliver_part(struct iw_session *s, const struct iw_rx_rec *rec)
 {
 	const struct iw_rc_rx *rx = &iw_rc_of(s->qp)->rx;
@@ -358,8 +376,8 @@ int iw_rc_rx_deliver(struct iw_session *s, const struct iw_rx_rec *rec, struct i
 	if (index == s->qp->rq.head && index != t->first)
 		return complete_own(rc, rec, f);
 	/*
-	 * The message is unexpected, as are all earlier ones from the head on: receives are used in
-	 * order.
+	 * The message has no receive yet, or an earlier message from the head on is incomplete.
+	 * Receives complete in order.
 	 */
 	m = iw_unexpected_at(t, index);
 	m->delivered = true;

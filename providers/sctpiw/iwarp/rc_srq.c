@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Each message of a reliable connection with an SRQ has an entry in the table of unexpected
- * messages: with its receive, or with the segments that wait for one. For the rules see iw_srq.h.
+ * Messages of a reliable connection with an SRQ. Each incomplete message has an entry in the table
+ * of unexpected messages. The entry contains the message's receive, or the stored segments of a
+ * message that waits for a receive. iw_srq.h describes the rules.
  */
 #include "iwarp/rc_srq.h"
 
@@ -13,7 +14,7 @@
 #include "iwarp/srq.h"
 #include "iwarp/uc.h"
 
-#define MSNS_MAX 0x8000 /* messages in the table */
+#define MSNS_MAX 0x8000 /* maximum number of messages in the table */
 #define TABLE_KEEP 1024 /* a larger table is freed when it is empty */
 
 /* ---- completion ---- */
@@ -33,7 +34,7 @@ static int complete_first(struct iw_rc *rc, struct iw_failure *f)
 		t->first++;
 		t->delivered--;
 		rc->rx.taken--;
-		/* The head shows the completed messages, as without an SRQ. */
+		/* rq.head counts the completed messages, as for a QP without an SRQ. */
 		rc->base.qp.rq.head = t->first;
 		err = iw_rc_rx_complete(rc, r, &rec, f);
 	}
@@ -42,7 +43,7 @@ static int complete_first(struct iw_rc *rc, struct iw_failure *f)
 	return err;
 }
 
-/* Completes messages in order, up to the first one undelivered or without a receive. */
+/* Completes messages in order, up to the first message that is not delivered or has no receive. */
 static int complete(struct iw_rc *rc, struct iw_failure *f)
 {
 	struct iw_unexpected_table *t = &rc->rx.unexpected;
@@ -61,9 +62,9 @@ static struct iw_srq_part *part_of(const struct iw_rc *rc, struct iw_srq *srq)
 }
 
 /*
- * Returns the SRQ of the first message without a receive. With XRC each message names its SRQ,
- * which is unknown before the first segment arrives: then returns the QP's SRQ, which has no
- * receives.
+ * Returns the SRQ of the first message without a receive. With XRC, each message names its SRQ,
+ * which is unknown until the message's first segment arrives. In that case, returns the QP's own
+ * SRQ, which has no receives.
  */
 static struct iw_srq *next_source(const struct iw_rc *rc)
 {
@@ -74,15 +75,15 @@ static struct iw_srq *next_source(const struct iw_rc *rc)
 }
 
 enum taken {
-	TAKEN_NONE,   /* no receive, or none for this QP */
-	TAKEN_EMPTY,  /* by a message without a received segment */
+	TAKEN_NONE,   /* no receive is posted, or the QP may not take one now */
+	TAKEN_EMPTY,  /* taken by a message of which no segment has arrived */
 	TAKEN_FILLED, /* stored segments of the message have moved in */
 	TAKEN_FAILED, /* as TAKEN_FILLED, but the message was wrong */
 };
 
 /*
- * Takes a receive for the QP's first message without one. TAKEN_FAILED: f is filled, for the
- * message with this DDP-SSN.
+ * Takes a receive for the QP's first message that has no receive. If TAKEN_FAILED, fills f, and
+ * sets *ssn to the DDP-SSN of the wrong message.
  */
 static enum taken take(struct iw_rc *rc, uint16_t *ssn, struct iw_failure *f)
 {
@@ -118,7 +119,7 @@ static void wait_for(struct iw_rc *rc, struct iw_srq_part *part)
 	iw_srq_await(part, true);
 }
 
-/* Moves a waiting QP to the list of the SRQ for its first message without a receive. */
+/* Moves a waiting QP to the list of the SRQ that its first message without a receive needs. */
 static void follow(struct iw_rc *rc)
 {
 	struct iw_srq_part *part;
@@ -133,9 +134,7 @@ static void follow(struct iw_rc *rc)
 	iw_srq_serve_later(part);
 }
 
-/*
- * Gives the session's QP one more receive, and handles the result. Only here may the session end.
- */
+/* Takes one more receive for the session's QP, and handles the result. May end the session. */
 static enum given give(struct iw_session *s)
 {
 	struct iw_rc *rc = iw_rc_of(s->qp);
@@ -147,7 +146,7 @@ static enum given give(struct iw_session *s)
 		return GIVEN_NONE;
 	case TAKEN_EMPTY:
 		follow(rc);
-		iw_receipt_update(s); /* later messages wait, but not this one */
+		iw_receipt_update(s); /* now only later messages wait */
 		return GIVEN;
 	case TAKEN_FAILED:
 		/* A wrong early segment fails the session when its turn comes. */
@@ -164,7 +163,7 @@ static enum given give(struct iw_session *s)
 	return GIVEN;
 }
 
-/* Takes receives up to this message, earlier messages first. */
+/* Takes receives for all messages up to the message with this index, in order. */
 static enum given obtain(struct iw_session *s, uint32_t index)
 {
 	const struct iw_rc_rx *rx = &iw_rc_of(s->qp)->rx;
@@ -176,8 +175,8 @@ static enum given obtain(struct iw_session *s, uint32_t index)
 }
 
 /*
- * Waits for a receive for the message. Then tries again: a receive may have been posted before the
- * wait was visible.
+ * Makes the QP wait for a receive for the message. Then tries once more, because the application
+ * may have posted a receive before it could see that the QP waits.
  */
 static enum given await(struct iw_session *s, uint32_t index)
 {
@@ -200,7 +199,7 @@ int iw_rc_srq_place(struct iw_session *s, struct iw_srq *srq, uint32_t index,
 	struct iw_unexpected *m;
 	enum given given;
 
-	/* Waiting QPs, perhaps this one too, take receives first. */
+	/* The QPs that already wait, perhaps including this QP, take receives first. */
 	if (index - t->first >= rc->rx.taken && !list_empty(&part->waiting))
 		iw_rc_srq_serve(part);
 	if (rc->session != s)
@@ -247,7 +246,8 @@ int iw_rc_srq_deliver(struct iw_session *s, uint32_t index, const struct iw_rx_r
 		iw_rc_rx_start_timer(s);
 	else if (list_linked(&rc->rx.waiting))
 		iw_rc_srq_serve(
-			rc->rx.waits_for); /* with fewer receives held, the QP may take more */
+			/* the QP now holds fewer receives, so it may take more */
+			rc->rx.waits_for);
 	else if (t->size > TABLE_KEEP && !rc->rx.taken)
 		iw_unexpected_clear(t);
 	return 0;
@@ -264,7 +264,10 @@ void iw_rc_srq_undeliver(struct iw_rc *rc)
 
 /* ---- waiting QPs ---- */
 
-/* Gives one receive at a time, until none is left or no QP in the list may take one. */
+/*
+ * Gives one receive to each waiting QP in turn, until no receive is left or no waiting QP may take
+ * one.
+ */
 static void serve_in_turn(struct iw_srq_part *part)
 {
 	struct list_node *waiting = &part->waiting, *denied = NULL, *node;
@@ -288,7 +291,10 @@ void iw_rc_srq_serve(struct iw_srq_part *part)
 	const struct iw_srq *srq = part->srq;
 	uint32_t seen;
 
-	/* Relaxed: only the change matters. iw_srq_left() acquires the posted receives. */
+	/*
+	 * The loads are relaxed, because they only detect a change. iw_srq_left() has the acquire
+	 * load for the posted receives.
+	 */
 	do {
 		seen = atomic_load_explicit(&srq->posted_tail, memory_order_relaxed);
 		serve_in_turn(part);
@@ -328,7 +334,7 @@ void iw_rc_srq_return(struct iw_rc *rc)
 {
 	struct iw_unexpected_table *t = &rc->rx.unexpected;
 
-	/* Return the last one first, so that the first one ends at the front. */
+	/* Return the last receive first, so that the first receive is at the front again. */
 	while (rc->rx.taken) {
 		struct iw_recv r = iw_unexpected_at(t, t->first + --rc->rx.taken)->recv;
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Sending on a reliable connection: selects the next WQE or response and cuts it into segments.
- * Messages are not interleaved (RFC 5041 5.3).
+ * Sending on a reliable connection: selects the next WQE or response, and divides its message into
+ * segments. Messages are not interleaved (RFC 5041 5.3).
  */
 #include "iwarp/rc_tx.h"
 
@@ -19,11 +19,11 @@
 /* ---- the next WQE ---- */
 
 /*
- * Prepares a request that may have to wait for a slot (ORD). Once a long read has found no slot,
- * later requests wait until a quarter of the slots is free. Then one packet requests several reads,
- * and their responses form one stream of full packets.
+ * Prepares a request that may have to wait because ORD requests are outstanding. If the newest
+ * outstanding request is then a long read, requests wait until a quarter of ORD is free. So one
+ * packet requests several reads, whose responses are sent in full packets.
  *
- * Reserves a table entry; without memory the request waits for earlier ones.
+ * Reserves a table entry for the request. If out of memory, the request waits for earlier requests.
  */
 static void prepare_request(struct iw_reads *r)
 {
@@ -39,11 +39,11 @@ static void prepare_request(struct iw_reads *r)
 
 static bool is_fenced(const struct iw_send_wqe *wqe)
 {
-	/* Invalidating the sink of an outstanding read would break the read. */
+	/* LOCAL_INV waits, because it could invalidate the sink of an outstanding read. */
 	return (wqe->flags & IW_SEND_FENCE) || wqe->opcode == IW_WR_LOCAL_INV;
 }
 
-/* True if the WQE must wait for the outstanding requests, of which there is at least one. */
+/* True if the WQE must wait for outstanding requests. At least one request is outstanding. */
 static bool is_blocked(const struct iw_reads *r, const struct iw_send_wqe *wqe)
 {
 	uint32_t outstanding = iw_reads_outstanding(r);
@@ -54,7 +54,7 @@ static bool is_blocked(const struct iw_reads *r, const struct iw_send_wqe *wqe)
 	       (outstanding >= r->ord || r->gather || outstanding == r->size);
 }
 
-/* Returns the WQE if it may start while requests are outstanding, else NULL. */
+/* Returns the WQE if the WQE may start while requests are outstanding, else NULL. */
 static struct iw_send_wqe *behind_reads(struct iw_rc *rc, struct iw_send_wqe *wqe)
 {
 	if (iw_wr_is_request(wqe->opcode) && !is_fenced(wqe))
@@ -80,7 +80,7 @@ static inline struct iw_send_wqe *next_wqe(struct iw_rc *rc)
 	struct iw_send_wqe *wqe = iw_sq_peek(&rc->base.qp, &rc->base.send);
 
 	if (!wqe || rc->tx.fault || iw_qp_state(&rc->base.qp) > IW_QPS_RTS)
-		return NULL; /* in SQD no WQE starts */
+		return NULL; /* in SQD, no new WQE starts */
 	if (iw_reads_outstanding(&rc->reads))
 		wqe = behind_reads(rc, wqe);
 	if (__builtin_expect(rc->base.qp.shard->several, 0) && wqe && waits_for_all(rc, wqe))
@@ -107,8 +107,8 @@ bool iw_rc_tx_go_on(struct iw_rc *rc)
 }
 
 /*
- * Records that the current WQE is at fault. No later WQE starts. Earlier ones may be in flight; the
- * session ends when they are complete.
+ * Records that the current WQE is at fault. No later WQE starts. The session ends when all earlier
+ * WQEs are complete, perhaps now.
  */
 static void fail_wqe(struct iw_session *s, uint32_t status)
 {
@@ -119,7 +119,8 @@ static void fail_wqe(struct iw_session *s, uint32_t status)
 }
 
 /*
- * Finishes a WQE that is completely with DDP. Returns false if the session has ended (CQ overflow).
+ * Ends the sending of the current WQE, which has no more messages to send. Returns false if the
+ * session has ended (CQ overflow).
  */
 static bool finish(struct iw_rc *rc, struct iw_send_wqe *wqe, enum iw_wqe_progress progress)
 {
@@ -137,7 +138,10 @@ static void finish_sent(struct iw_rc *rc, struct iw_send_wqe *wqe)
 	finish(rc, wqe, iw_unplaced_add(rc, wqe) ? IW_WQE_DONE : IW_WQE_SENT);
 }
 
-/* True if the peer's window permits a segment of a message on queue 0. */
+/*
+ * True if the peer's window permits a segment with this payload on QN 0. If not, the WQE waits for
+ * the window.
+ */
 static inline bool window_lets(struct iw_session *s, uint32_t payload)
 {
 	struct iw_rc *rc = iw_rc_of(s->qp);
@@ -150,8 +154,9 @@ static inline bool window_lets(struct iw_session *s, uint32_t payload)
 }
 
 /*
- * Counts the pulled segment of a message on queue 0. If the window might stop the next segment,
- * requests a prompt acknowledgement: this may be the last message for now.
+ * Counts a segment on QN 0 in the peer's window. If the window might stop the next segment,
+ * requests a prompt acknowledgement of this segment, because no other message may follow for a
+ * while.
  */
 static inline void take_window(struct iw_session *s, uint32_t payload)
 {
@@ -164,8 +169,8 @@ static inline void take_window(struct iw_session *s, uint32_t payload)
 }
 
 /*
- * Copies the next n bytes of the message, or references the last part. Returns 0 or a completion
- * status.
+ * Copies the next n bytes of the message to `to`; the last part may be referenced instead. Returns
+ * 0 or a completion status.
  */
 static inline uint32_t gather(struct iw_rc *rc, const struct iw_send_wqe *wqe, uint8_t *to,
 			      uint32_t n)
@@ -192,8 +197,8 @@ static inline uint32_t gather(struct iw_rc *rc, const struct iw_send_wqe *wqe, u
 }
 
 /*
- * Returns how many of rest payload bytes to send now after a header of this length; LENGTH_WAIT:
- * none, wait for more room.
+ * Returns the number of payload bytes for the next segment. rest: remaining bytes of the message.
+ * header: length of the headers. Returns LENGTH_WAIT if the segment must wait for more room.
  */
 static uint32_t cut(uint32_t rest, size_t header, size_t limit)
 {
@@ -237,7 +242,10 @@ static size_t pull_write(struct iw_session *s, struct iw_send_wqe *wqe, uint8_t 
 	return header + n;
 }
 
-/* Returns the contents of the Invalidate STag field. */
+/*
+ * Returns the value of the header's Invalidate STag field, which holds the immediate data in a Send
+ * with Immediate.
+ */
 static uint32_t send_word(const struct iw_send_wqe *wqe, enum rdmap_opcode opcode)
 {
 	if (rdmap_invalidates(opcode))
@@ -269,7 +277,8 @@ static size_t pull_send(struct iw_session *s, struct iw_send_wqe *wqe, uint8_t *
 }
 
 /*
- * Writes Immediate Data. Its Write's WQE stays the current one until now, so no message intervenes.
+ * Writes Immediate Data. If it follows a Write, the Write's WQE was the current WQE all the time,
+ * so no message is sent between the two.
  */
 static size_t pull_immediate(struct iw_session *s, struct iw_send_wqe *wqe, uint8_t *buf,
 			     size_t limit)
@@ -297,14 +306,14 @@ static size_t put_read_request(uint8_t *buf, uint32_t msn, const struct rdmap_re
 	return SESSION_SSN_LEN + DDP_UNTAGGED_LEN + RDMAP_READ_REQ_LEN;
 }
 
-/* Checks each SGE of a read's sink before the peer gets the request. */
+/* Checks the access to each SGE of a read's sink, before the request is sent. */
 static uint32_t check_sink(const struct iw_rc *rc, const struct iw_send_wqe *wqe)
 {
 	const struct iw_qp *qp = &rc->base.qp;
 	uint64_t total = 0;
 
 	if (!rc->reads.ord || wqe->num_sge > qp->max_send_sge)
-		return IW_WC_LOC_QP_OP_ERR; /* without a slot the read would wait forever */
+		return IW_WC_LOC_QP_OP_ERR; /* with ORD 0, the read would wait forever */
 	for (uint32_t i = 0; i < wqe->num_sge; i++) {
 		const struct iw_sge *sge = &wqe->sge[i];
 
@@ -364,7 +373,7 @@ static size_t pull_atomic(struct iw_session *s, struct iw_send_wqe *wqe, uint8_t
 		fail_wqe(s, IW_WC_LOC_QP_OP_ERR);
 		return 0;
 	}
-	/* Check the sink first: the operation at the peer cannot be undone. */
+	/* Check the sink first, because the peer cannot undo the operation. */
 	if (!iw_atomic_scatter(rc, wqe, NULL)) {
 		fail_wqe(s, IW_WC_LOC_PROT_ERR);
 		return 0;
@@ -380,7 +389,10 @@ static size_t pull_atomic(struct iw_session *s, struct iw_send_wqe *wqe, uint8_t
 	return SESSION_SSN_LEN + DDP_UNTAGGED_LEN + RDMAP_ATOMIC_REQ_LEN;
 }
 
-/* Executes LOCAL_INV or BIND_MW without a message. Returns false if the session has ended. */
+/*
+ * Executes LOCAL_INV or BIND_MW, which send no message. Returns false if the WQE is at fault or the
+ * session has ended.
+ */
 static bool do_locally(struct iw_session *s, struct iw_send_wqe *wqe)
 {
 	uint32_t status = IW_WC_SUCCESS;
@@ -401,15 +413,18 @@ static bool do_locally(struct iw_session *s, struct iw_send_wqe *wqe)
 /* ---- turns ---- */
 
 /*
- * True if a Send's immediate data needs a message of its own, which has no room for a payload. A
- * peer without receipts requires this.
+ * True if the WQE is a Send whose immediate data is sent as an Immediate Data message, which has no
+ * payload. Peers that do not support receipts accept no other message (immediate.c).
  */
 static bool is_immediate_alone(const struct iw_session *s, const struct iw_wr_info *info)
 {
 	return info->kind == IW_WR_KIND_SEND && info->with_imm && !s->assoc->receipts;
 }
 
-/* Starts the next WQE with a message. Returns false if there is none, or the session has ended. */
+/*
+ * Executes local WQEs, and starts the next WQE that sends a message. Returns false if no such WQE
+ * may start, or if the session has ended.
+ */
 static bool begin_wqe(struct iw_session *s)
 {
 	struct iw_rc *rc = iw_rc_of(s->qp);
@@ -450,7 +465,8 @@ static void begin_response(struct iw_rc *rc)
 }
 
 /*
- * Starts a message; responses and WQEs take turns. Returns false if none, or the session has ended.
+ * Starts a response or a WQE, in turn if both are ready. Returns false if neither is ready, or if
+ * the session has ended.
  */
 static bool begin(struct iw_session *s)
 {
@@ -477,8 +493,8 @@ size_t iw_rc_tx_pull(struct iw_session *s, uint8_t *buf, size_t limit)
 	if (!rc->base.send.begun && !rc->irq.responding && !begin(s))
 		return 0;
 	/*
-	 * A waiting WQE must not delay responses: the peer may post receives only after its
-	 * requests are answered.
+	 * A WQE that waits for the peer's receives must not delay responses, because the peer may
+	 * post receives only after its requests are answered.
 	 */
 	if ((rc->unplaced.blocked || rc->tx.fault) && !rc->irq.responding) {
 		if (!iw_response_ready(rc))
@@ -526,14 +542,14 @@ size_t iw_rc_tx_pull_rtr(struct iw_session *s, uint8_t *buf, size_t limit)
 
 /* ---- the subject of the peer's Terminate ---- */
 
-/* True if the segment in the peer's Terminate belongs to this WQE. */
+/* True if the segment whose header the peer's Terminate contains belongs to this WQE. */
 static bool is_about(const struct iw_send_wqe *wqe, const struct ddp_header *h)
 {
 	const struct iw_wr_info *info = iw_wr_info(wqe->opcode);
 
 	/*
-	 * A segment starts within its Write; the segment of an empty Write starts at the Write's
-	 * TO.
+	 * The segment of a non-empty Write starts inside the Write's range. The segment of an empty
+	 * Write starts at the Write's TO.
 	 */
 	if (ddp_is_tagged(h->control))
 		return info->kind == IW_WR_KIND_WRITE && rdmap_opcode(h->rdmap) == RDMAP_WRITE &&
@@ -557,7 +573,7 @@ uint32_t iw_rc_tx_status(uint16_t error)
 	case TERM_DDP_NO_BUFFER:
 		return IW_WC_RNR_RETRY_EXC_ERR;
 	default:
-		/* protection, tagged buffer */
+		/* error types "remote protection" (RDMAP) and "tagged buffer" (DDP) */
 		return TERM_TYPE(error) == 1 && TERM_LAYER(error) <= 1 ? IW_WC_REM_ACCESS_ERR :
 									 IW_WC_REM_OP_ERR;
 	}
@@ -591,14 +607,20 @@ void iw_rc_tx_blame(const struct iw_rc *rc, const struct term_message *t, struct
 
 			if (r->msn != h.msn || r->rtr)
 				continue;
-			/* A missing buffer means more requests than the peer's IRD. */
+			/*
+			 * A missing buffer means that more requests are outstanding than the peer's
+			 * IRD.
+			 */
 			iw_blame(f, r->index,
 				 t->error == TERM_DDP_NO_BUFFER ? IW_WC_REM_INV_REQ_ERR :
 								  iw_rc_tx_status(t->error));
 		}
 		return;
 	}
-	/* A Write covered by the last receipt is not at fault. For Sends the MSN is unambiguous. */
+	/*
+	 * A Write that the last receipt covers is not at fault. A Send is found by its MSN, which
+	 * is unique.
+	 */
 	if (ddp_is_tagged(h.control) && rc->session->assoc->receipts)
 		first = rc->unplaced.arrived;
 	for (uint32_t i = first; i != end; i++) {

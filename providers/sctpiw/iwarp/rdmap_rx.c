@@ -33,6 +33,6 @@ int iw_rdmap_deliver(struct iw_session *s, const struct iw_rx_rec *rec, struct i
 	switch (opcode) {
 		IW_RDMAP_OPCODES(DELIVER)
 	default:
-		return iw_fail_illegal(f); /* placement has refused the message */
+		return iw_fail_illegal(f); /* not reached: placement has refused such a message */
 	}
 }

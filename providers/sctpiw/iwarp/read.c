@@ -54,10 +54,13 @@ void iw_read_answered(struct iw_session *s)
 		iw_sq_at(s->qp, r->index)->progress = IW_WQE_DONE;
 		iw_rc_complete_sends(rc);
 	}
-	iw_session_wake(s); /* WQEs may wait for a slot of ORD, or be fenced */
+	iw_session_wake(s); /* a WQE may have waited because of ORD or a fence */
 }
 
-/* Returns the outstanding read of a segment; NULL: f is filled (RFC 5040 5.2.2). */
+/*
+ * Returns the outstanding read that the response segment belongs to. If none matches, fills f and
+ * returns NULL (RFC 5040 5.2.2).
+ */
 static const struct iw_read *match(const struct iw_reads *q, const struct iw_segment *seg,
 				   struct iw_failure *f)
 {
@@ -84,7 +87,10 @@ static const struct iw_read *match(const struct iw_reads *q, const struct iw_seg
 	return NULL;
 }
 
-/* Places the segment into the sink of r, which covers it. Returns 0, or TERM_* for the peer. */
+/*
+ * Places the segment into the sink of r; its range is inside the sink. Returns 0, or the TERM_*
+ * error to report to the peer.
+ */
 static uint16_t place(struct iw_session *s, const struct iw_read *r, const struct iw_segment *seg)
 {
 	struct iw_qp *qp = s->qp;
@@ -109,7 +115,7 @@ int iw_read_place(struct iw_session *s, const struct iw_segment *seg, struct iw_
 
 	if (!r)
 		return -EPROTO;
-	/* The application may have removed the sink since it posted the read. */
+	/* This fails if the application has removed the sink's MR since it posted the read. */
 	error = place(s, r, seg);
 	if (!error)
 		return 0;
@@ -123,7 +129,7 @@ int iw_read_deliver(struct iw_session *s, const struct iw_rx_rec *rec, struct iw
 {
 	const struct iw_reads *q = &iw_rc_of(s->qp)->reads;
 	struct iw_read *r = iw_read_at(q, q->head);
-	bool ok = !r->atomic; /* responses arrive in request order */
+	bool ok = !r->atomic; /* responses arrive in the order of the requests */
 
 	if (q->head == q->tail)
 		return iw_fail_rec(f, TERM_RDMAP_OPCODE, rec);
@@ -167,12 +173,15 @@ static uint32_t request_len(uint8_t rdmap)
 							     RDMAP_READ_REQ_LEN;
 }
 
-/* The MSN selects the buffer, the MO the place in it (RFC 5041 7.1). */
+/*
+ * Stores a segment of a request: the MSN selects the buffer, and the MO the offset in the buffer
+ * (RFC 5041 7.1).
+ */
 int iw_irq_place(struct iw_session *s, const struct iw_segment *seg, struct iw_failure *f)
 {
 	struct iw_irq *q = &iw_rc_of(s->qp)->irq;
 	uint32_t msn = seg->h.msn;
-	/* The Accept may still raise IRD; delivery checks the limit again. */
+	/* The Accept, which may arrive later, may raise IRD. Delivery checks the limit again. */
 	uint32_t limit = s->state == IW_S_INITIATING ? IW_MAX_IRD : q->ird;
 
 	if (msn - q->tail >= 0x80000000u)
@@ -189,7 +198,10 @@ int iw_irq_place(struct iw_session *s, const struct iw_segment *seg, struct iw_f
 	return 0;
 }
 
-/* Fills f for a wrong request; done: sent bytes of the response (RFC 5040 4.8). */
+/*
+ * Fills f for a wrong request (RFC 5040 4.8), and returns -EPROTO. done: number of response bytes
+ * already sent.
+ */
 static int fail_request(const struct iw_inbound_read *in, uint16_t error, uint32_t done,
 			struct iw_failure *f)
 {
@@ -241,7 +253,10 @@ int iw_irq_deliver(struct iw_session *s, const struct iw_rx_rec *rec, struct iw_
 	in->rec = *rec;
 	in->after = rc->rx.deliver_msn;
 	if (is_atomic(in)) {
-		/* An atomic is judged when its turn comes, after responses to earlier requests. */
+		/*
+		 * An atomic is checked when it is executed, after the responses to earlier
+		 * requests.
+		 */
 		rdmap_get_atomic_request(&in->a, in->request);
 	} else {
 		rdmap_get_read_request(&in->r, in->request);
@@ -259,14 +274,14 @@ bool iw_response_in_turn(const struct iw_rc *rc)
 {
 	const struct iw_irq *q = &rc->irq;
 
-	/* An earlier Send that waits for its receive goes first (RFC 5040 5.5). */
+	/* If an earlier Send waits for its receive, the response waits as well (RFC 5040 5.5). */
 	return serial32_le(irq_at(q, q->head)->after, rc->base.qp.rq.head - rc->rx.delta);
 }
 
-/* Finishes the response to the request at the head. */
+/* Removes the request at the head, whose response is complete. */
 static void answered(struct iw_irq *q)
 {
-	/* A later incomplete request must not contain bytes of this one. */
+	/* Clear the request's bytes, so that a later incomplete request cannot reuse them. */
 	memset(irq_at(q, q->head), 0, sizeof(struct iw_inbound_read));
 	q->head++;
 	q->responding = false;

@@ -15,9 +15,9 @@ static struct rdmap_receipt now(const struct iw_session *s)
 	struct rdmap_receipt r = { .ssn = s->rx.delivered };
 
 	r.waiting = t->count || rc->rx.refused;
-	if (rc->rx.refused) /* the refused message precedes all waiting ones */
+	if (rc->rx.refused) /* the refused message precedes all waiting messages */
 		r.msn = rc->rx.refused_index - rc->rx.delta;
-	else if (r.waiting) /* a QP's own receive queue takes no receives ahead: taken is 0 */
+	else if (r.waiting) /* without an SRQ, taken is 0 */
 		r.msn = t->first + rc->rx.taken - rc->rx.delta;
 	return r;
 }
@@ -32,7 +32,7 @@ void iw_receipt_count(struct iw_session *s)
 		return;
 	s->tx.owes = owes;
 	s->assoc->owing += owes ? 1u : -1u;
-	/* No receipt is owed any more: the LLP may have to acknowledge again. */
+	/* If no session owes a receipt any more, the LLP may have acknowledgements to send. */
 	if (!s->assoc->owing && !s->assoc->pulling)
 		s->assoc->ops.doorbell(s->assoc->llp);
 }
@@ -41,7 +41,10 @@ void iw_receipt_update(struct iw_session *s)
 {
 	struct rdmap_receipt r;
 
-	/* Before the session is established nothing may be sent; see establish(). */
+	/*
+	 * Nothing may be sent before the session is established. establish() calls this function
+	 * again.
+	 */
 	if (!s->assoc->receipts || s->tx.receipt_due || s->state != IW_S_ESTABLISHED)
 		return;
 	r = now(s);

@@ -70,8 +70,8 @@ bool iw_recv_complete(struct iw_qp *qp, struct iw_recv r, struct iw_cqe *cqe, bo
 		if (r.srq->cq)
 			cq = r.srq->cq;
 		/*
-		 * Return the slot before pushing the entry, because the entry permits the
-		 * application to post again.
+		 * Free the slot before the entry is pushed: once the application has polled the
+		 * entry, it may post to the slot.
 		 */
 		iw_srq_give_back(r.srq, r.at);
 		cqe->polled = (struct iw_polled){ .at = &r.srq->polled, .counts = true };

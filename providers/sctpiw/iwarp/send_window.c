@@ -24,7 +24,7 @@ void iw_send_window_placed(struct iw_send_window *w, uint32_t placed)
 		w->placed = m->sent;
 		w->first_mark++;
 	}
-	/* The last bytes were too few for their own mark. */
+	/* The last bytes were too few for a mark of their own. */
 	if (w->sent != w->placed && (int32_t)(placed - w->last_seq) >= 0)
 		w->placed = w->sent;
 }

@@ -43,7 +43,7 @@ struct iw_session *iw_session_new(struct iw_assoc *assoc, bool active)
 	return s;
 }
 
-/* Makes IW_EVENT_CLOSED name no QP. */
+/* Removes the QP from the pending IW_EVENT_CLOSED. */
 static void forget_closed_qp(struct iw_session *s)
 {
 	if (s->ending.closed_qp)
@@ -131,8 +131,9 @@ void iw_session_set_timer(struct iw_session *s, uint64_t when)
 /* ---- closing ---- */
 
 /*
- * Sets the time of the next check: for the peer's Terminate, or for an acknowledgement. Checks fall
- * on multiples of ACK_POLL_MIN. So many ending sessions wake the thread together, not one by one.
+ * Sets the timer of a closing session: to the end of the wait for the peer's Terminate, or to the
+ * next check for an acknowledgement. Checks are at multiples of ACK_POLL_MIN, so that the timers of
+ * many closing sessions expire together.
  */
 static void arm_closing(struct iw_session *s)
 {
@@ -179,7 +180,10 @@ void iw_session_timer(struct iw_session *s)
 	if (s->state != IW_S_CLOSING)
 		return;
 	if (e->give_up_at && e->give_up_at <= s->shard->now && !s->rx.ended && s->counted) {
-		/* The peer does not end its side: the stream stays retired until it does. */
+		/*
+		 * The peer has not sent its Terminate in time. The stream stays in use until the
+		 * peer does so.
+		 */
 		iw_session_uncount(s);
 		iw_session_loosen(s);
 	}
@@ -191,8 +195,8 @@ void iw_session_timer(struct iw_session *s)
 
 /* Effects of a reason. */
 struct end_info {
-	int error;   /* of IW_EVENT_CLOSED; the caller sets the error of LOST */
-	bool silent; /* no event: the user caused the end */
+	int error;   /* error of IW_EVENT_CLOSED; for LOST, the caller passes the error */
+	bool silent; /* raise no event, because the user has caused the end */
 	/* A QP that is connected out of band keeps its state and its WRs. */
 	bool spares_oob;
 };
@@ -222,7 +226,7 @@ static void notify_closed(struct iw_session *s, int error)
 }
 
 /*
- * Plans the messages to send before the stream can rest. began: both sides may send segments, so
+ * Determines the last messages to send on the stream. began: both sides may send segments, so
  * messages of the peer may have been delivered.
  */
 static void plan_end(struct iw_session *s, bool began, const struct iw_failure *f)
@@ -232,19 +236,21 @@ static void plan_end(struct iw_session *s, bool began, const struct iw_failure *
 	s->tx.receipt_due = false;
 	if (s->tx.ended)
 		return;
-	if (!s->tx.ssn) { /* this side has sent nothing */
+	if (!s->tx.ssn) { /* this side has not sent any message */
 		if (s->active) {
 			s->tx.control = 0;
 			s->tx.ended = true;
 		} else {
 			s->tx.control = SESSION_TERMINATE;
 		}
-		/* The peer's last message was the Initiate, or the peer has sent none. */
+		/*
+		 * The Initiate was the peer's last message; or the peer, if passive, has sent none.
+		 */
 		s->rx.ended = true;
 		return;
 	}
 	s->tx.terminate_due = true;
-	if (began && !s->rx.ended) /* else no WR of the peer waits for a receipt */
+	if (began && !s->rx.ended) /* otherwise no WR of the peer waits for a receipt */
 		iw_receipt_finish(s);
 	if (f && !f->illegal && segments_legal) {
 		s->tx.term = f->term;
@@ -253,10 +259,9 @@ static void plan_end(struct iw_session *s, bool began, const struct iw_failure *
 }
 
 /*
- * Detaches the QP. A QP that is connected out of band sees only what InfiniBand would show: a dead
- * peer shows only when the QP sends to it, and the end of a session that was never established does
- * not show. But if the CQ loses a completion now, the QP enters the error state, as at any other
- * time.
+ * Unbinds the QP, and sets its state. A QP connected out of band behaves as with InfiniBand, where
+ * a QP notices a dead peer only when it sends. So such a QP keeps its state for some reasons of the
+ * end (spares_oob). But if the CQ has lost a completion, the QP enters the error state.
  */
 static void part(struct iw_session *s, enum iw_end_reason why, int error, bool established,
 		 const struct iw_failure *f)
@@ -275,14 +280,14 @@ static void part(struct iw_session *s, enum iw_end_reason why, int error, bool e
 		iw_uc_outlive(qp, why, f);
 		return;
 	}
-	/* As with InfiniBand, fail the oldest WR, because the peer did not answer. */
+	/* As with InfiniBand, the oldest WR fails, because the peer did not answer. */
 	if (why == IW_END_LOST && qp->sq.head != rc->base.send.next + rc->base.send.begun) {
 		iw_explain_lost(s, &gone, error);
 		f = &gone;
 	}
 	iw_rc_unbind(rc);
 	if (qp->oob && end_infos[why].spares_oob && !iw_cq_is_overflown(qp->send_cq)) {
-		if (qp->srq) /* return the receives of incomplete messages */
+		if (qp->srq) /* return the receives of incomplete messages to the SRQ */
 			iw_rc_srq_return(rc);
 		if (established)
 			rc->peer_gone = true;
@@ -335,7 +340,9 @@ void iw_session_lost(struct iw_session *s, int error)
 	end(s, IW_END_LOST, error, NULL);
 }
 
-/* Finds the WR of this QP that a Terminate about f would refer to. */
+/*
+ * For a QP that is its own peer: makes at_peer name the WR that a Terminate for f would refer to.
+ */
 static void blame_at_peer(const struct iw_rc *rc, const struct iw_failure *f,
 			  struct iw_failure *at_peer)
 {
@@ -380,7 +387,7 @@ bool iw_session_wrong(struct iw_session *s, uint16_t ssn, const struct iw_failur
 	return false;
 }
 
-/* Releases the user's pointer and the events that were not fetched. */
+/* Ends the session for its user, and drops all events that were not fetched. */
 static void let_go(struct iw_session *s, enum iw_end_reason why, const struct iw_failure *f)
 {
 	iw_event_clear(&s->event);
@@ -411,7 +418,7 @@ void iw_session_set_rnr_retry(struct iw_session *s, uint8_t count)
 {
 	s->rnr_retry_count = count;
 	if (s->state == IW_S_ESTABLISHED)
-		iw_rc_rx_update_timer(s, true); /* a Send may have arrived earlier */
+		iw_rc_rx_update_timer(s, true); /* a Send may already wait for a receive */
 }
 
 struct iw_assoc *iw_session_assoc(const struct iw_session *s)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Messages that arrive in a session. A message in order is processed at once and leaves no trace.
- * An early message is placed, and a small record stays until the gap before the message is closed.
+ * Messages that arrive in a session. A message that arrives in order is placed and delivered at
+ * once. An early message is placed at once, but a small record of it is kept until all earlier
+ * messages have arrived.
  */
 #include "iwarp/session_rx.h"
 
@@ -60,7 +61,10 @@ void iw_rx_order_clear(struct iw_rx_order *o)
 
 /* ---- delivery ---- */
 
-/* Handles the end of the peer's side: all its messages have arrived. */
+/*
+ * Handles the end of the peer's side. All messages of the peer, including its Terminate, have
+ * arrived.
+ */
 static void peer_ended(struct iw_session *s)
 {
 	s->rx.ended = true;
@@ -108,7 +112,7 @@ static void deliver(struct iw_session *s, const struct iw_rx_rec *rec)
 		s->rx.delivered = s->rx.ssn;
 }
 
-/* Delivers early messages that are now in order. */
+/* Delivers the early messages whose turn has come. */
 static void drain(struct iw_session *s)
 {
 	struct iw_rx_order *o = &s->rx.order;
@@ -144,7 +148,10 @@ static void count(struct iw_session *s, uint16_t ssn, const struct iw_rx_rec *re
 	s->rx.ssn++;
 }
 
-/* At most 32,767 messages are in flight (RFC 5043 10), so a 16-bit count detects a missing one. */
+/*
+ * Checks whether all messages of the peer have arrived. At most 32,767 messages are outstanding
+ * (RFC 5043 10), so the 16-bit count shows whether a message is missing.
+ */
 static void check_end(struct iw_session *s)
 {
 	const struct iw_rx_loose *loose = &s->rx.loose;
@@ -154,8 +161,8 @@ static void check_end(struct iw_session *s)
 }
 
 /*
- * Reduces a message to its place in the order, once the QP is gone or an earlier segment is in
- * error.
+ * Processes a message whose contents no longer matter, because the session is closing or an earlier
+ * message was wrong. Returns a record that only keeps the message's place in the order.
  */
 static struct iw_rx_rec skim(struct iw_session *s, uint32_t ppid, uint16_t ssn, const uint8_t *data,
 			     size_t len)
@@ -164,13 +171,16 @@ static struct iw_rx_rec skim(struct iw_session *s, uint32_t ppid, uint16_t ssn, 
 	struct session_control c;
 
 	if (ppid == SESSION_PPID_CONTROL && len >= SESSION_CONTROL_MIN) {
-		session_decode(&c, data, len); /* decodes the function even if the rest is wrong */
+		session_decode(&c, data, len); /* sets c.function even if the rest is wrong */
 		if (c.function == SESSION_TERMINATE)
 			rec.control = IW_REC_TERMINATE;
 		if (s->active && !s->tx.answered && ssn == 0 &&
 		    (c.function == SESSION_REJECT || c.function == SESSION_ENHANCED_REJECT ||
 		     c.function == SESSION_TERMINATE)) {
-			/* The session never started: no message is due (RFC 5043 6.3, 6.4). */
+			/*
+			 * The session never started, so no further message is due (RFC 5043 6.3,
+			 * 6.4).
+			 */
 			s->tx.terminate_due = s->tx.term_due = false;
 			s->tx.receipt_due = false;
 			s->tx.ended = true;
@@ -178,7 +188,10 @@ static struct iw_rx_rec skim(struct iw_session *s, uint32_t ppid, uint16_t ssn, 
 			rec.control = IW_REC_TERMINATE;
 		}
 	}
-	/* A Terminate of the active side is no answer: it may have crossed the Accept. */
+	/*
+	 * On the passive side, a Terminate from the peer is no answer to the Accept, because the
+	 * two may have crossed.
+	 */
 	if (s->active || ppid == SESSION_PPID_DDP)
 		s->tx.answered = true;
 	return rec;
@@ -210,7 +223,7 @@ void iw_session_loosen(struct iw_session *s)
 	}
 	check_end(s);
 	if (s->state == IW_S_CLOSING)
-		iw_session_wake(s); /* a Terminate may have waited for an answer */
+		iw_session_wake(s); /* a Terminate to send may have waited for the answer */
 }
 
 /* ---- messages ---- */
@@ -238,7 +251,7 @@ static inline void accept_rec(struct iw_session *s, uint16_t ssn, const struct i
 	check_end(s);
 }
 
-/* Processes a message of which only the order matters: see skim(). */
+/* Processes a message whose contents no longer matter: see skim(). */
 static void follow(struct iw_session *s, uint32_t ppid, uint16_t ssn, const uint8_t *data,
 		   size_t len)
 {
@@ -246,7 +259,7 @@ static void follow(struct iw_session *s, uint32_t ppid, uint16_t ssn, const uint
 
 	accept_rec(s, ssn, &rec);
 	if (s->state == IW_S_CLOSING)
-		iw_session_wake(s); /* a Terminate may have waited for an answer */
+		iw_session_wake(s); /* a Terminate to send may have waited for the answer */
 }
 
 /* Rejects a wrong message: the session fails when the message's turn comes. */
@@ -255,7 +268,7 @@ static void reject(struct iw_session *s, uint16_t ssn, const struct iw_failure *
 	struct iw_rx_rec skip = { .control = IW_REC_SKIP };
 
 	if (ssn == s->rx.ssn) {
-		iw_session_wrong(s, ssn, f); /* compares with rx.ssn: increment rx.ssn later */
+		iw_session_wrong(s, ssn, f); /* uses rx.ssn, so increment rx.ssn afterwards */
 		s->rx.ssn++;
 		drain(s);
 		return;
@@ -298,21 +311,24 @@ static void receive_control(struct iw_session *s, uint16_t ssn, const uint8_t *d
 		illegal(s, ssn);
 		return;
 	}
-	if (err) { /* illegal because of private data, but still ends the session */
+	if (err) { /* a Terminate with private data is illegal, but still ends the session */
 		iw_fail_illegal(&f);
 		iw_session_wrong(s, ssn, &f);
 	}
 	accept_rec(s, ssn, &rec);
 }
 
-/* Handles a segment before the session is established. Returns true if it is processed. */
+/*
+ * Handles a segment that arrives before the session is established. Returns true if no further
+ * processing is needed.
+ */
 static bool receive_first(struct iw_session *s, uint16_t ssn, const uint8_t *data, size_t len)
 {
 	struct iw_failure f;
 	struct iw_rx_rec rec;
 
 	if (s->state == IW_S_INITIATING && ssn == 0) {
-		illegal(s, ssn); /* no segment may precede the Accept (RFC 5043 6.2) */
+		illegal(s, ssn); /* the Accept must be the first message (RFC 5043 6.2) */
 		return true;
 	}
 	if (s->state != IW_S_AWAITING || ssn != 1 || !iw_rtr_is_send(s))
@@ -330,8 +346,8 @@ static bool receive_first(struct iw_session *s, uint16_t ssn, const uint8_t *dat
 }
 
 /*
- * True if the segment has no effect: it is void, follows a void message, or belongs to a dropped
- * message.
+ * True if the segment is to be dropped, because it is void, follows a void message, or belongs to a
+ * dropped message.
  */
 static bool is_of_no_effect(struct iw_session *s, uint16_t ssn, const uint8_t *segment, size_t len)
 {
@@ -386,11 +402,12 @@ static void receive(struct iw_session *s, uint32_t ppid, const uint8_t *data, si
 	}
 	distance = (uint16_t)(ssn - s->rx.ssn);
 	if (distance >= 0x8000 || is_remembered(s, ssn))
-		return; /* already delivered or placed */
+		return; /* the message was already delivered or placed */
 	if (s->state == IW_S_CLOSING || (fault->found && serial16_le(fault->ssn, ssn)))
 		follow(s, ppid, ssn, data, len);
 	else if (s->state == IW_S_PENDING && distance)
-		illegal(s, s->rx.ssn); /* only a Terminate may follow an undecided Initiate */
+		/* before the answer to an Initiate, only a Terminate may follow the Initiate */
+		illegal(s, s->rx.ssn);
 	else if (ppid == SESSION_PPID_DDP)
 		receive_segment(s, ssn, data, len);
 	else if (ppid == SESSION_PPID_CONTROL && len >= SESSION_CONTROL_MIN)

@@ -20,7 +20,10 @@ static uint32_t at_most(uint32_t v, uint32_t max)
 	return v < max ? v : max;
 }
 
-/* Returns the depth for an event: max if the peer leaves the depth to the ULP or names none. */
+/*
+ * Returns the depth (IRD or ORD) to report in an event: max if the peer leaves the depth to the ULP
+ * or sends none.
+ */
 static uint32_t shown_depth(uint16_t depth, uint32_t max)
 {
 	return depth == SESSION_DEPTH_ULP ? max : depth;
@@ -44,7 +47,10 @@ static uint8_t kinds_of(const struct session_enhanced *e)
 	       (e->rtr_read ? IW_RTR_READ : 0);
 }
 
-/* Stores the peer's message as an event's parameters; without memory the event has none. */
+/*
+ * Stores the parameters of the peer's message for an event. If out of memory, the event has no
+ * parameters.
+ */
 static void keep_remote(struct iw_session *s, const struct session_control *c, uint32_t ird,
 			uint32_t ord)
 {
@@ -116,9 +122,9 @@ int iw_session_initiate(struct iw_assoc *assoc, struct iw_qp *qp, const struct i
 }
 
 /*
- * Selects the RTR indication (RFC 6581 9.2): a kind that the responder accepts and the local user
- * allows. The responder sets flag A (peer-to-peer) if the Initiate had flag A. If only the
- * responder sets A, use any kind that the responder accepts.
+ * Selects the kind of RTR indication (RFC 6581 9.2): a kind that the responder accepts and the
+ * local user allows. If the Accept has flag A (peer-to-peer) although the Initiate had not, any
+ * kind that the responder accepts may be used.
  */
 static int negotiate_rtr(struct iw_session *s, struct iw_failure *f)
 {
@@ -154,7 +160,9 @@ static int negotiate_answer(struct iw_session *s, const struct session_enhanced 
 		ird = e->ord;
 	if (ird > IW_MAX_IRD)
 		return iw_fail(f, TERM_LLP_IRD, NULL, 0);
-	/* The depth exceeds the offer: report a lack of memory to the peer now. */
+	/*
+	 * The responder's depth exceeds the offered depth. If memory is short, tell the peer now.
+	 */
 	if (ird > rc->irq.ird && iw_irq_reserve(&rc->irq, ird))
 		return iw_fail(f, TERM_LLP_LOCAL, NULL, 0);
 	rc->irq.ird = ird;
@@ -169,7 +177,7 @@ static void establish(struct iw_session *s)
 		s->shard->stats.first_use = s->shard->now;
 	TRACE(session_established, s->shard->now, .qp = iw_trace_qp(s), .sid = s->sid,
 	      .active = s->active);
-	iw_receipt_update(s); /* Sends may have arrived early */
+	iw_receipt_update(s); /* Sends may have arrived before the session was established */
 }
 
 /* Moves the QP to RTS. A QP that is connected out of band keeps its state: see iw_qp.oob. */
@@ -239,7 +247,7 @@ void iw_setup_release_qp(struct iw_session *s)
 	struct iw_rc *rc = iw_rc_of(s->qp);
 
 	iw_rc_unbind(rc);
-	if (rc->base.qp.srq) /* return the receives of messages that preceded the answer */
+	if (rc->base.qp.srq) /* return the receives of messages that arrived before the answer */
 		iw_rc_srq_return(rc);
 }
 
@@ -248,7 +256,7 @@ static void rejected(struct iw_session *s, const struct session_control *c)
 	keep_remote(s, c, shown_depth(c->enhanced.ird, IW_MAX_IRD),
 		    shown_depth(c->enhanced.ord, IW_MAX_ORD));
 	s->rx.ended = true;
-	s->tx.ended = true; /* no more messages are due (RFC 5043 6.3) */
+	s->tx.ended = true; /* no further message may be sent (RFC 5043 6.3) */
 	s->state = IW_S_CLOSING;
 	iw_setup_release_qp(s);
 	free(s->setup.local);
@@ -281,11 +289,12 @@ void iw_setup_give_way(struct iw_session *s)
 }
 
 /*
- * Ends a session whose Initiate crossed the peer's on one stream. Both sides act as the
- * association's initiator: their INITs collided, and SCTP does not report a winner. Such a session
- * is illegal (RFC 5043 6.1), so both sides end it and may retry. Both sides know both Initiates:
- * the side with the larger private data keeps the even streams. If the private data are equal,
- * chance decides.
+ * Ends a session whose Initiate crossed the peer's Initiate on the same stream. This happens if the
+ * INITs of both sides collided: SCTP does not report which side opened the association, so both
+ * sides act as the initiator. Such a session is illegal (RFC 5043 6.1), so both sides end the
+ * session and may retry. For the retry, the side with the larger private data uses the even
+ * streams; both sides know both Initiates. If the private data are equal, each side chooses at
+ * random.
  */
 static void crossed(struct iw_session *s, const struct session_control *c)
 {
@@ -303,17 +312,16 @@ static void crossed(struct iw_session *s, const struct session_control *c)
 
 /*
  * Handles a Terminate that answers the Initiate: the peer is too busy, or does not support the
- * Enhanced Initiate (RFC 6581 10). Retries once with a plain Initiate on another stream. Does not
- * retry if the peer is known to support both, as the peers of QPs that are connected out of band
- * are.
+ * Enhanced Initiate (RFC 6581 10). Retries once with a plain Initiate on another stream, unless the
+ * peer is known to support the Enhanced Initiate. Peers of QPs that are connected out of band
+ * always support it.
  */
 static void refused(struct iw_session *s)
 {
 	s->rx.ended = true;
 	s->tx.ended = true;
 	if (s->setup.enhanced && !s->assoc->peer_enhanced && !s->qp->oob) {
-		s->setup.enhanced =
-			false; /* all messages on this stream have been sent and have arrived */
+		s->setup.enhanced = false; /* no message is outstanding on this stream */
 		if (!start_anew(s))
 			return;
 		s->rx.ended = s->tx.ended = true;
@@ -322,9 +330,9 @@ static void refused(struct iw_session *s)
 }
 
 /*
- * True for a Reject. A plain Reject may answer an Enhanced Initiate: an Enhanced Reject is only for
- * an Initiate that would be acceptable as a plain one (RFC 6581 7), and this application accepts
- * neither.
+ * True if the function is a Reject that may answer this session's Initiate. A plain Reject may
+ * answer an Enhanced Initiate. An Enhanced Reject is meant for Initiates that would be acceptable
+ * without their IRD and ORD (RFC 6581 7), but the peer's application may accept neither.
  */
 static bool is_reject(const struct iw_session *s, uint16_t function)
 {
@@ -337,7 +345,7 @@ void iw_setup_answer(struct iw_session *s, const struct session_control *c, int 
 	uint16_t function = c->function;
 	struct iw_failure f;
 
-	/* The message answers an Initiate that has not been sent. */
+	/* A message that arrives before the Initiate was sent cannot be an answer. */
 	if (!s->tx.ssn)
 		verdict = -EPROTO;
 	s->tx.answered = true;
@@ -361,7 +369,10 @@ void iw_setup_answer(struct iw_session *s, const struct session_control *c, int 
 
 /* ---- passive side ---- */
 
-/* Answers a message that opens no session with a Terminate only (RFC 5043 6.1, 6.4). */
+/*
+ * Answers a message that does not open a session. The answer is only a Terminate (RFC 5043 6.1,
+ * 6.4).
+ */
 static void refuse_first(struct iw_session *s)
 {
 	s->ending.user_gone = true;
@@ -377,8 +388,8 @@ void iw_setup_first(struct iw_assoc *assoc, uint16_t sid, uint32_t ppid, const u
 	int err = -EINVAL;
 
 	/*
-	 * The message follows a session that is over: the peer withdraws an Initiate that was
-	 * rejected.
+	 * The message belongs to a session that is over: the peer has withdrawn an Initiate that
+	 * was rejected meanwhile.
 	 */
 	if (len >= SESSION_SSN_LEN && get_be16(data) != 0)
 		return;
@@ -414,7 +425,10 @@ void iw_setup_first(struct iw_assoc *assoc, uint16_t sid, uint32_t ppid, const u
 	iw_event_raise(s->shard, &s->event, IW_EVENT_INITIATE);
 }
 
-/* RFC 6581 9.1: caps local ORD at the initiator's IRD; raises local IRD to the initiator's ORD. */
+/*
+ * Lowers the local ORD to the initiator's IRD if smaller, and raises the local IRD to the
+ * initiator's ORD if larger (RFC 6581 9.1).
+ */
 static void negotiate_offer(const struct iw_session *s, struct iw_session_param *p)
 {
 	if (!s->setup.enhanced)
@@ -424,10 +438,13 @@ static void negotiate_offer(const struct iw_session *s, struct iw_session_param 
 	if (s->setup.offer.ord != SESSION_DEPTH_ULP && p->ird < s->setup.offer.ord)
 		p->ird = at_most(s->setup.offer.ord, IW_MAX_IRD);
 	if (s->setup.offer.peer_to_peer && !p->ird)
-		p->ird = 1; /* for an RTR indication by a read */
+		p->ird = 1; /* the RTR indication may be a read */
 }
 
-/* Until the RTR indication arrives, the QP accepts work requests, but sends nothing. */
+/*
+ * Makes the session wait for the RTR indication. Until it arrives, the QP accepts work requests,
+ * but sends nothing.
+ */
 static void await_rtr(struct iw_session *s)
 {
 	struct iw_rc_rx *rx = &iw_rc_of(s->qp)->rx;
@@ -502,7 +519,10 @@ enum iw_rtr_verdict iw_rtr_place(const uint8_t *data, size_t len, struct iw_rx_r
 	return IW_RTR_WRONG;
 }
 
-/* True for an RTR indication by a Write. The application's Immediate Data must not pair with it. */
+/*
+ * True if the record is of an empty Write, which is the RTR indication. Immediate Data of the
+ * application must not be attributed to this Write.
+ */
 static bool is_rtr_write(const struct iw_rx_rec *rec)
 {
 	return rdmap_opcode(rec->rdmap) == RDMAP_WRITE && ddp_is_last(rec->control) && !rec->len;
@@ -538,7 +558,7 @@ int iw_session_reject(struct iw_session *s, const void *private_data, size_t len
 	if (len)
 		memcpy(local->private_data, private_data, len);
 	local->private_data_len = (uint16_t)len;
-	/* Answer with acceptable depths: depths are not the reason for the Reject. */
+	/* Answer with acceptable depths, because depths are not the reason for the Reject. */
 	local->ird = at_most(s->setup.offer.ord, IW_MAX_IRD);
 	local->ord = at_most(s->setup.offer.ird, IW_MAX_ORD);
 	s->setup.local = local;
@@ -574,16 +594,17 @@ static void fill_enhanced(const struct iw_session *s, struct session_enhanced *e
 		return;
 	}
 	/*
-	 * The peer leaves depths to the ULPs: the answer does the same, and local depths stay
-	 * (9.1).
+	 * If the peer leaves a depth to the ULPs, the answer does the same, and the local depth
+	 * stays (RFC 6581 9.1).
 	 */
 	if (s->setup.offer.ord == SESSION_DEPTH_ULP)
 		e->ird = SESSION_DEPTH_ULP;
 	if (s->setup.offer.ird == SESSION_DEPTH_ULP)
 		e->ord = SESSION_DEPTH_ULP;
 	/*
-	 * Accept the kinds that the initiator can send; Write and Read if it names none. Accept a
-	 * Send alone or not at all: see iw_rtr_is_send().
+	 * Accept the kinds of RTR indication that the initiator can send, or Write and Read if the
+	 * initiator names none. Accept a Send only if no other kind is accepted: see
+	 * iw_rtr_is_send().
 	 */
 	e->peer_to_peer = s->setup.offer.peer_to_peer;
 	e->rtr_send = iw_rtr_is_send(s);
@@ -610,7 +631,7 @@ size_t iw_setup_encode(struct iw_session *s, uint8_t *buf, size_t limit)
 	s->tx.control = 0;
 	s->tx.ended = c.function == SESSION_TERMINATE || c.function == SESSION_REJECT ||
 		      c.function == SESSION_ENHANCED_REJECT;
-	if (!s->active) { /* the active side may have to repeat its Initiate */
+	if (!s->active) { /* the active side may have to send its Initiate again */
 		free(s->setup.local);
 		s->setup.local = NULL;
 	}

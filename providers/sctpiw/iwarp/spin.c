@@ -6,7 +6,10 @@
 /* Number of checks between two yields. */
 #define LOOKS 256
 
-/* Acquire and release pair with each other, so each shard sees the previous holder's changes. */
+/*
+ * The acquire exchange pairs with the release store in iw_spin_unlock(), so each holder sees the
+ * changes of the previous holder.
+ */
 void iw_spin_lock(_Atomic bool *locked, const struct iw_rnic *rnic)
 {
 	while (atomic_exchange_explicit(locked, true, memory_order_acquire)) {

@@ -60,7 +60,7 @@ bool iw_sq_complete(struct iw_qp *qp)
 	return !lost;
 }
 
-/* Makes the WQE at this index the next one, with none seen after it. */
+/* Makes the WQE at this index the next WQE. iw_sq_peek() will look for new WQEs from there on. */
 static void skip_to(struct iw_qp *qp, uint32_t index)
 {
 	struct iw_sq *sq = &iw_qp_base(qp)->send;

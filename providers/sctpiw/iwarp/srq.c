@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Slots and limit of shared receive queues. For their use by QPs see rc_srq.c. */
+/* Slots and limit of shared receive queues. rc_srq.c contains their use by QPs. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -135,7 +135,10 @@ int iw_srq_free(struct iw_srq *srq)
 	return 0;
 }
 
-/* Slots keep their numbers, which messages in progress refer to. */
+/*
+ * Enlarges the queue. Slots keep their numbers, because messages in progress refer to these
+ * numbers.
+ */
 static int grow(struct iw_srq *srq, uint32_t size)
 {
 	uint32_t posted_head = atomic_load_explicit(&srq->posted_head, memory_order_relaxed);
@@ -172,7 +175,7 @@ int iw_srq_resize(struct iw_srq *srq, uint32_t max_wr)
 	return 0;
 }
 
-/* Reports, through this shard, that the limit is reached. */
+/* Raises IW_EVENT_SRQ_LIMIT in this shard. */
 static void tell_limit(struct iw_srq_part *part)
 {
 	iw_event_raise(part->shard, &part->event, IW_EVENT_SRQ_LIMIT);
@@ -183,7 +186,10 @@ int iw_srq_arm(struct iw_srq *srq, uint32_t limit)
 	if (limit > srq->max_wr)
 		return -EINVAL;
 	srq->limit = limit;
-	/* Waiting Sends do not try again before receives are posted, so raise the event here. */
+	/*
+	 * If a Send waits already, the event is due now. Waiting Sends take no receive before one
+	 * is posted, so raise the event here.
+	 */
 	for (unsigned int i = 0; i < srq->pd->rnic->n_shards && srq->limit; i++) {
 		struct iw_srq_part *part = &full_of(srq)->parts[i];
 
@@ -195,7 +201,7 @@ int iw_srq_arm(struct iw_srq *srq, uint32_t limit)
 	return 0;
 }
 
-/* Only the holder of the SRQ's lock changes the head. */
+/* Changes the head. The caller holds the SRQ's lock. */
 static void move_head(struct iw_srq *srq, uint32_t to)
 {
 	atomic_store_explicit(&srq->posted_head, to, memory_order_release);
@@ -236,7 +242,7 @@ void iw_srq_repost(struct iw_srq *srq, uint32_t slot)
 
 	enter(srq);
 	head = atomic_load_explicit(&srq->posted_head, memory_order_relaxed) - 1;
-	/* The ring has room: one entry per slot, and this slot is neither posted nor free. */
+	/* The ring has room, because it has an entry for each slot, and this slot is not posted. */
 	srq->posted[head & srq->mask] = slot - 1;
 	move_head(srq, head);
 	leave(srq);
@@ -273,8 +279,8 @@ void iw_srq_serve_all_later(struct iw_srq_part *part)
 {
 	iw_srq_serve_later(part);
 	/*
-	 * As after publishing by a producer: either the other shards see the posted receives, or
-	 * this shard sees them wait.
+	 * iw_srq_awaited() has a full fence, as for a producer: either the other shards see the
+	 * posted receives, or this shard sees that the other shards wait.
 	 */
 	if (iw_srq_awaited(part->srq) & ~(1u << part->shard->index))
 		iw_event_raise(part->shard, &part->event, IW_EVENT_SRQ_OTHERS);

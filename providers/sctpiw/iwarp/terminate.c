@@ -33,7 +33,10 @@ int iw_fail_illegal(struct iw_failure *f)
 
 int iw_fail_local(struct iw_failure *f, enum iw_fault fault, uint32_t index, uint32_t status)
 {
-	/* DDP finds errors during placement into a receive, RDMAP errors of a work request. */
+	/*
+	 * The layer is DDP for an error in a receive, and RDMAP for an error of a send work
+	 * request.
+	 */
 	iw_fail(f, fault == IW_FAULT_RQ ? TERM_DDP_LOCAL : TERM_RDMAP_LOCAL, NULL, 0);
 	f->fault = (uint8_t)fault;
 	f->index = index;
@@ -101,10 +104,13 @@ size_t iw_term_pull(struct iw_session *s, uint8_t *buf, size_t limit)
 	return header + term_encode(&s->tx.term, buf + header);
 }
 
-/* QN 2 has a single buffer, for MSN 1, independent of posted receives (RFC 5040 5.4). */
+/*
+ * Stores a segment in the single buffer of QN 2, which is for MSN 1. Posted receives are not used
+ * (RFC 5040 5.4).
+ */
 int iw_term_place(struct iw_session *s, const struct iw_segment *seg, struct iw_failure *f)
 {
-	/* The segment with the L bit arrives once, but other segments may follow. */
+	/* The segment with the L bit arrives only once, but other segments may arrive after it. */
 	if (seg->h.msn != 1 || (s->rx.term_seen && ddp_is_last(seg->h.control)))
 		return iw_fail(f, TERM_DDP_MSN, seg->raw, seg->len);
 	if ((uint64_t)seg->h.mo + seg->payload_len > sizeof(s->rx.term_buf))
@@ -115,9 +121,8 @@ int iw_term_place(struct iw_session *s, const struct iw_segment *seg, struct iw_
 }
 
 /*
- * Ends the session on the peer's Terminate. An incomplete WQE named by the peer gets the status;
- * the others are flushed. A Terminate, even an invalid one, is never answered by an RDMAP
- * Terminate.
+ * Ends the session. If the peer's Terminate names an incomplete WQE, this WQE gets the status, and
+ * all others are flushed. Even an invalid Terminate is never answered with an RDMAP Terminate.
  */
 int iw_term_deliver(struct iw_session *s, const struct iw_rx_rec *rec, struct iw_failure *f)
 {
@@ -131,12 +136,18 @@ int iw_term_deliver(struct iw_session *s, const struct iw_rx_rec *rec, struct iw
 	TRACE(terminate_received, s->shard->now, .qp = iw_trace_qp(s), .sid = s->sid,
 	      .layer = TERM_LAYER(t.error), .type = TERM_TYPE(t.error), .code = TERM_CODE(t.error));
 	iw_rc_tx_blame(iw_rc_of(s->qp), &t, f);
-	/* Without a header, it refers to the first message that the last receipt does not cover. */
+	/*
+	 * A Terminate without a header refers to the first message that the last receipt does not
+	 * cover.
+	 */
 	if (f->fault == IW_FAULT_NONE && s->assoc->receipts)
 		iw_unplaced_blame(iw_rc_of(s->qp), iw_rc_tx_status(t.error), f);
 	iw_explain_received(s, &t, f);
 	f->term.error = t.error;
-	/* Otherwise no connection existed, or the WR at fault informs the application. */
+	/*
+	 * Otherwise no event is needed: no connection existed, or the completion of the WR at fault
+	 * informs the application.
+	 */
 	if (s->state == IW_S_ESTABLISHED && f->fault == IW_FAULT_NONE)
 		iw_event_raise(s->shard, &iw_qp_base(s->qp)->event, IW_EVENT_QP_FATAL);
 	iw_session_end(s, IW_END_TERMINATE, f);

@@ -79,7 +79,7 @@ static bool drop_send(struct iw_uc *uc, const struct ddp_header *h)
 	if (h->msn != rx->deliver_msn)
 		return false;
 	rx->deliver_msn++;
-	rx->delta--; /* the next message takes this message's receive */
+	rx->delta--; /* the next message gets this message's receive */
 	uc->send_dropping = !ddp_is_last(h->control);
 	uc->send_msn = h->msn;
 	uc->rc.peer_write.just_before = false;
@@ -146,7 +146,7 @@ bool iw_uc_drop(struct iw_session *s, const uint8_t *segment, size_t len,
 	} else {
 		uc->write = ddp_is_last(h.control) ? IW_UC_WRITE_NONE : IW_UC_WRITE_DROPPING;
 		uc->write_dropped = true;
-		/* Placed bytes of this Write must not count for the next one. */
+		/* Bytes placed for this Write must not be counted for the next Write. */
 		uc->rc.peer_write = (struct iw_peer_write){ 0 };
 	}
 	count(s, f->term.error);
@@ -183,7 +183,10 @@ bool iw_uc_survives(const struct iw_qp *qp, enum iw_end_reason why, const struct
 	}
 }
 
-/* Completes the started WQEs as lost messages: the next session does not send them. */
+/*
+ * Marks the started WQEs as done. Their messages are lost, because the next session does not send
+ * them.
+ */
 static void lose_begun(struct iw_qp *qp)
 {
 	struct iw_sq *sq = &iw_qp_base(qp)->send;
@@ -201,7 +204,7 @@ void iw_uc_outlive(struct iw_qp *qp, enum iw_end_reason why, const struct iw_fai
 	if (!own_fault)
 		lose_begun(qp);
 	iw_rc_unbind(iw_rc_of(qp));
-	if (qp->srq) /* return the receive of an incomplete or dropped message */
+	if (qp->srq) /* return the receive of an incomplete or dropped message to the SRQ */
 		iw_rc_srq_return(iw_rc_of(qp));
 	if (own_fault)
 		iw_qp_enter_sq_error(qp, f);

@@ -16,18 +16,22 @@
 #include "util/trace.h"
 #include "wire/datagram.h"
 
-#define GRH_V4_AT 20u /* an IPv4 header is in the last 20 bytes; the first 20 are not written */
+/* an IPv4 header fills the last 20 bytes; the first 20 bytes are not written */
+#define GRH_V4_AT 20u
 #define NEXT_HEADER_UDP 17
-/* Receives. A QP that takes fewer per round does not run short within a round. */
+/*
+ * Number of receives. A QP that takes fewer receives per round does not run out of receives within
+ * a round.
+ */
 #define FEW 8u
 
 struct iw_ud {
 	struct iw_qp_base base;
 	uint32_t qkey;
-	uint32_t round;		/* iw_shard.ud_round at the last taken receive */
-	uint32_t taken;		/* receives in that round */
+	uint32_t round;		/* value of iw_shard.ud_round when the QP last took a receive */
+	uint32_t taken;		/* number of receives taken in that round */
 	uint64_t bursts_until;	/* ns; see IW_UD_BURSTS */
-	uint32_t mark;		/* sufficient receives for any queue length */
+	uint32_t mark;		/* number of posted receives that suffices: IW_UD_ENOUGH, or less */
 	struct list_node ready; /* iw_shard.ud_ready */
 };
 
@@ -107,7 +111,10 @@ static void ud_doorbell(struct iw_qp *qp)
 		list_add_tail(&qp->shard->ud_ready, &ud->ready);
 }
 
-/* A datagram holds no receive, reads no memory of peers and has no ORD. */
+/*
+ * The following operations do nothing: datagrams hold no receives, peers do not read memory, and
+ * ORD does not exist.
+ */
 static void nothing_to_end(struct iw_qp *qp)
 {
 }
@@ -183,7 +190,7 @@ const struct iw_ud_dest *iw_ud_peek(struct iw_qp *qp, uint32_t *len)
 	return iw_ud_dest(qp, wqe);
 }
 
-/* Copies the WQE's payload. Returns 0 or a completion status. */
+/* Copies the WQE's payload to `to`. Returns 0 or a completion status. */
 static uint32_t gather(struct iw_qp *qp, const struct iw_send_wqe *wqe, uint8_t *to)
 {
 	struct iw_sq *sq = &iw_qp_base(qp)->send;
@@ -208,7 +215,7 @@ static uint32_t gather(struct iw_qp *qp, const struct iw_send_wqe *wqe, uint8_t 
 	return IW_WC_SUCCESS;
 }
 
-/* Fails the next WQE; the QP continues to receive. */
+/* Fails the next WQE and moves the QP to SQE, where the QP continues to receive. */
 static void fail_wqe(struct iw_qp *qp, uint32_t status)
 {
 	struct iw_failure f;
@@ -284,13 +291,13 @@ static bool receives(const struct iw_qp *qp)
 	return iw_qp_state(qp) >= IW_QPS_RTR && iw_qp_state(qp) <= IW_QPS_SQE;
 }
 
-/* Returns the associations' wait that is not yet compensated, ns. */
+/* Returns the part of IW_UD_LOW_SHARED that earlier waits of associations still use up, ns. */
 static uint64_t owed(const struct iw_ud_low *low, uint64_t now)
 {
 	return low->paid > now ? low->paid - now : 0;
 }
 
-/* Counts a receive taken in this round, and checks the remaining ones. */
+/* Counts a receive taken in this round. If too few receives are left, makes the QP the low QP. */
 static void note_taken(struct iw_qp *qp)
 {
 	struct iw_shard *shard = qp->shard;
@@ -331,7 +338,7 @@ bool iw_ud_is_low(const struct iw_shard *shard)
 	return shard->ud_low.is;
 }
 
-/* True if the low QP is given more time. */
+/* True if the low QP is given more time. over: the associations have waited long enough. */
 static bool awaits(struct iw_ud_low *low, struct iw_qp *qp, bool over, uint64_t now)
 {
 	if (!qp || qp->type != IW_QPT_UD || !receives(qp) || receives_left(qp) >= low->want)
@@ -343,7 +350,7 @@ static bool awaits(struct iw_ud_low *low, struct iw_qp *qp, bool over, uint64_t 
 	if (!over && now - low->moved < IW_UD_LOW_QUIET && now - low->since < IW_UD_LOW_MAX)
 		return true;
 	low->in_vain = true;
-	/* The program posts only below this level. */
+	/* The program has posted nothing, so it probably posts only at a lower level. */
 	if (low->moved == low->since)
 		ud_of(qp)->mark = receives_left(qp) / 2;
 	return false;
@@ -359,7 +366,7 @@ bool iw_ud_awaits_receives(struct iw_shard *shard, bool shared)
 	if (shared && !low->shared)
 		low->shared = now;
 	waited = low->shared ? now - low->shared : 0;
-	/* The number may belong to another QP by now. */
+	/* By now, the QP number may belong to another QP; awaits() checks the QP. */
 	low->is =
 		awaits(low, iw_qp_by_num(shard, low->qp), before + waited >= IW_UD_LOW_SHARED, now);
 	if (!low->is && waited)
@@ -369,7 +376,10 @@ bool iw_ud_awaits_receives(struct iw_shard *shard, bool shared)
 
 /* ---- receiving ---- */
 
-/* Writes the IPv4 header that RoCE v2 would have. Programs recognise it by its checksum. */
+/*
+ * Writes the IPv4 header that a RoCE v2 packet would have. Programs recognise an IPv4 header by its
+ * checksum.
+ */
 static void put_v4(uint8_t *p, const struct wire_ud *u, const struct ip_addr *local,
 		   const struct ip_addr *remote)
 {
@@ -389,8 +399,9 @@ static void put_v4(uint8_t *p, const struct wire_ud *u, const struct ip_addr *lo
 		sum += word;
 	}
 	/*
-	 * libibverbs adds the carry once and ignores a further carry, so it would not recognise the
-	 * IPv4 header. An identification, otherwise unused, avoids the further carry.
+	 * When libibverbs checks the sum, it adds the carry only once. If that addition carries
+	 * again, libibverbs does not recognise the IPv4 header. A value in the identification
+	 * field, which is otherwise unused, avoids the second carry.
 	 */
 	if ((sum & 0xffff) + (sum >> 16) > 0xffff) {
 		word = 0x1010;
@@ -412,7 +423,7 @@ static void put_v6(uint8_t *p, const struct wire_ud *u, const struct ip_addr *lo
 	memcpy(p + 24, local->b, 16);
 }
 
-/* Places header and payload. Returns 0, or the status of the receive. */
+/* Places the Global Route Header and the payload. Returns 0, or the status of the receive. */
 static uint32_t place(struct iw_qp *qp, struct iw_recv r, const struct wire_ud *u,
 		      const struct ip_addr *local, const struct ip_addr *remote)
 {
@@ -437,7 +448,7 @@ static bool take(struct iw_qp *qp, struct iw_recv *r)
 	return qp->rq.head != iw_ring_tail(&qp->rq);
 }
 
-/* Fails the QP because of a receive with wrong memory, as any device does. */
+/* Fails the receive and the QP, because the receive's memory is wrong. Any device does so. */
 static void fail_receive(struct iw_qp *qp, struct iw_recv r, uint32_t status)
 {
 	struct iw_cqe cqe = { .status = status, .opcode = IW_WC_RECV };

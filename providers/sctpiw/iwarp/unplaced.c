@@ -25,7 +25,7 @@ void iw_unplaced_stop(struct iw_rc *rc)
 
 /* ---- waiting for placement ---- */
 
-/* Makes the QP wait for placement of the message with this number, which is not placed. */
+/* Makes the QP wait until the message with this number is placed. */
 static void await(struct iw_rc *rc, uint32_t seq)
 {
 	struct iw_assoc *assoc = rc->session->assoc;
@@ -41,7 +41,10 @@ static bool has_no_receive(const struct iw_unplaced *u, const struct iw_send_wqe
 	       (int32_t)(wqe->msn - u->waiting_msn) >= 0;
 }
 
-/* Marks the placed WQE at u->next as done. Returns false if it is a Send without a receive. */
+/*
+ * Marks the WQE at u->next, which is placed, as done. Returns false if the WQE is a Send without a
+ * receive.
+ */
 static inline bool mark_next(struct iw_unplaced *u, struct iw_send_wqe *wqe)
 {
 	if (wqe->progress == IW_WQE_SENT) {
@@ -53,7 +56,7 @@ static inline bool mark_next(struct iw_unplaced *u, struct iw_send_wqe *wqe)
 	return true;
 }
 
-/* Skips complete WQEs: their slots may contain WQEs that are not placed. */
+/* Moves next and arrived past complete WQEs, whose slots may already contain new WQEs. */
 static inline void skip_complete(struct iw_rc *rc)
 {
 	uint32_t head = rc->base.qp.sq.head;
@@ -66,9 +69,9 @@ static inline void skip_complete(struct iw_rc *rc)
 }
 
 /*
- * Finds the placed WQEs, and marks them as done up to the first Send without a receive. Also checks
- * later WQEs at once, because message numbers are compared modulo 2^32. Returns true if a WQE is
- * not placed; *seq: its message.
+ * Finds the placed WQEs, and marks them as done up to the first Send without a receive. The WQEs
+ * after that Send are checked now as well: message numbers are compared modulo 2^32, so a later
+ * check could be too late. Returns true if a WQE is not placed, and sets *seq to its message.
  */
 static bool take_placed(struct iw_rc *rc, uint32_t *seq)
 {
@@ -132,7 +135,7 @@ void iw_unplaced_block(struct iw_rc *rc)
 	advance(rc);
 }
 
-/* Completes placed WQEs, and retries a blocked Send. */
+/* Completes placed WQEs, and wakes the session if a Send waited for the window. */
 static void conclude(struct iw_rc *rc)
 {
 	struct iw_session *s = rc->session;
@@ -151,14 +154,20 @@ void iw_assoc_placed(struct iw_assoc *assoc)
 	if (!assoc->ops.placed)
 		return;
 	assoc->placed += assoc->ops.placed(assoc->llp) - (uint32_t)assoc->placed;
-	/* Each iteration removes the first QP from the queue, or moves it back. */
+	/*
+	 * Each iteration removes the first QP from the queue, or makes the QP wait for a later
+	 * message.
+	 */
 	while ((first = timerq_first(&assoc->unplaced)) && first->when < assoc->placed)
 		conclude(list_entry(first, struct iw_rc, unplaced.node));
 }
 
 /* ---- the peer's reports ---- */
 
-/* Returns the position in the window from which Sends have no receive. */
+/*
+ * Returns iw_send_window.held_from: the bytes sent before the message with this MSN, the first one
+ * without a receive.
+ */
 static uint32_t held_from(const struct iw_rc *rc, uint32_t msn)
 {
 	uint32_t end = rc->base.send.next + rc->base.send.begun;
@@ -169,20 +178,20 @@ static uint32_t held_from(const struct iw_rc *rc, uint32_t msn)
 		if (iw_wr_info(wqe->opcode)->on_queue_0 && wqe->msn == msn)
 			return wqe->sent_before;
 	}
-	return rc->unplaced.window.sent; /* no such message is outstanding */
+	return rc->unplaced.window.sent; /* no message with this MSN is outstanding */
 }
 
 /*
- * Processes a final receipt: messages before this DDP-SSN were taken, even without an
- * acknowledgement.
+ * Processes a final receipt: the peer has delivered all messages before this DDP-SSN, even those
+ * that SCTP has not acknowledged.
  */
 static void take_final(struct iw_rc *rc, uint16_t ssn)
 {
 	struct iw_unplaced *u = &rc->unplaced;
 
 	/*
-	 * The peer drops retransmissions of messages that it has taken but not acknowledged. Their
-	 * WRs complete.
+	 * The WRs of these messages complete. If SCTP still retransmits such a message, the peer
+	 * drops the retransmission, which may therefore be void.
 	 */
 	iw_void_session(rc->session);
 	for (; u->arrived != rc->base.send.next; u->arrived++) {
@@ -217,7 +226,8 @@ void iw_unplaced_finish(struct iw_rc *rc, const struct rdmap_receipt *r)
 {
 	take_receipt(rc, r);
 	advance(rc);
-	iw_sq_complete(&rc->base.qp); /* the session ends, even if completions are lost */
+	/* the session ends in any case, so lost completions do not matter */
+	iw_sq_complete(&rc->base.qp);
 }
 
 void iw_unplaced_blame(struct iw_rc *rc, uint32_t status, struct iw_failure *f)

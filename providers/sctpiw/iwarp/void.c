@@ -49,7 +49,7 @@ void iw_void_take(struct iw_session *s, uint16_t ssn)
 	if (!v->found || serial16_lt(ssn, v->ssn))
 		*v = (struct iw_rx_void){ .found = true, .ssn = ssn };
 	s->sifts = true;
-	/* Later wrong messages are dropped, too. */
+	/* A wrong message after the void message is dropped as well, so it is no fault. */
 	if (s->rx.fault.found && serial16_lt(v->ssn, s->rx.fault.ssn))
 		s->rx.fault.found = false;
 }

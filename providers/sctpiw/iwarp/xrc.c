@@ -18,11 +18,14 @@ struct xrc_pd {
 
 struct iw_xrcd {
 	struct iw_rnic *rnic;
-	/* Placeholders for the QPs: a PD without memory, and a CQ and an SRQ that stay empty. */
+	/*
+	 * PD, CQ and SRQ of the domain's XRC_RECV QPs. The PD has no memory; the CQ and the SRQ
+	 * stay empty.
+	 */
 	struct iw_pd *pd;
 	struct iw_cq *cq;
 	struct iw_srq *srq;
-	struct list_node pds; /* xrc_pd.node, PDs of all SRQs */
+	struct list_node pds; /* xrc_pd.node: the PDs of all SRQs of the domain */
 };
 
 static void free_parts(struct iw_xrcd *xrcd)
@@ -96,7 +99,7 @@ static struct xrc_pd *find_pd(const struct iw_xrcd *xrcd, const struct iw_pd *pd
 	return NULL;
 }
 
-/* Adds an SRQ of the domain in this PD. Returns 0, or -ENOMEM. */
+/* Counts an SRQ of the domain that belongs to this PD. Returns 0, or -ENOMEM. */
 static int hold_pd(struct iw_xrcd *xrcd, struct iw_pd *pd)
 {
 	struct xrc_pd *p = find_pd(xrcd, pd);
@@ -187,13 +190,13 @@ static void fail_message(struct iw_session *s, const struct iw_srq *srq,
 	if (rec->control) {
 		iw_fail_rec(&f, TERM_DDP_QN, rec);
 		ddp_put_qn(f.term.header, RDMAP_QN_SRQ | srq->num);
-	} else { /* all received bytes of the message are in its receive */
+	} else { /* no segment is stored: all received bytes are in the message's receive */
 		iw_fail(&f, TERM_DDP_QN, NULL, 0);
 	}
 	iw_session_fail(s, &f);
 }
 
-/* Fails the sessions of this shard with messages for the SRQ. */
+/* Fails the sessions of this shard that have a message for the SRQ. */
 static void fail_messages(struct iw_srq *srq, struct iw_shard *shard)
 {
 	list_for_each(node, &shard->all_qps) {
