@@ -12,7 +12,7 @@
 
 int append_file_open(const char *path, const char **error)
 {
-	/* Without O_NONBLOCK, opening a pipe would wait for its reader. */
+	/* Without O_NONBLOCK, open() of a named pipe would wait for a reader. */
 	int fd = sys_keep(sys_open(path, O_WRONLY | O_APPEND | O_CREAT | O_NONBLOCK | O_NOFOLLOW));
 	struct stat st;
 
@@ -31,14 +31,14 @@ int append_file_open(const char *path, const char **error)
 }
 
 /*
- * Removes the written part of a record, since another process's record must not follow it. The
- * error that stopped this process most likely stops other processes, too.
+ * Removes the written part of a record, so that no other process appends a record to that part.
+ * This is safe: the error most likely stops other processes from appending, too.
  */
 static void take_back(int fd, size_t written)
 {
 	struct stat st;
 
-	/* Records of other processes after this one stay. */
+	/* If another process has appended a record meanwhile, the file must not be truncated. */
 	if (!sys_stat_fd(fd, &st) && sys_tell(fd) == st.st_size && (size_t)st.st_size >= written)
 		sys_truncate(fd, st.st_size - (off_t)written);
 }

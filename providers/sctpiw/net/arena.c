@@ -14,41 +14,41 @@
 
 #define UNIT_SHIFT 6 /* the smallest block is a cache line */
 #define UNIT ((size_t)1 << UNIT_SHIFT)
-#define PAGE 4096u /* no page is smaller */
-/* Minimum size and alignment of a chunk, in bytes. */
+#define PAGE 4096u /* minimum page size */
+/* Bytes. Minimum size and alignment of a chunk. */
 #define CHUNK_MIN ((size_t)16 << 20)
 #define CHUNKS 64
-#define ORDERS 40 /* more than the address space needs */
-/* Minimum size of free blocks whose pages are given back, in bytes. */
+#define ORDERS 40 /* more orders than the address space needs */
+/* Bytes. Minimum size of free blocks whose pages are returned to the system. */
 #define LARGE ((size_t)8 << 10)
-/* Minimum size of zeroed blocks that get fresh pages, in bytes. */
+/* Bytes. Minimum size of zeroed blocks that get fresh pages instead of being cleared. */
 #define FRESH ((size_t)64 << 10)
-/* Large free blocks give their pages back after each GIVE_BACK bytes of freeing. */
+/* Bytes. After this amount has been freed, pages of large free blocks are returned. */
 #define GIVE_BACK ((size_t)256 << 10)
 /*
- * The first cache lines of blocks of a power of two would share a few cache sets. So blocks with
- * spare room begin at different multiples of COLOUR.
+ * If all blocks began at powers of two, their first cache lines would share few cache sets. So
+ * blocks with spare room begin at different multiples of COLOUR.
  */
 #define COLOUR (PAGE + UNIT)
 #define TRIES 16
 
-/* State of a unit of a chunk: */
-#define STATE_NONE 0	/* no block begins here */
-#define STATE_FREE 0x80 /* a free block of this order begins here */
-#define STATE_USED 0x40 /* a block in use begins here, with the order of the whole block */
+/* State of a unit of a chunk. The low bits hold the order of the block. */
+#define STATE_NONE 0	/* no block starts here */
+#define STATE_FREE 0x80 /* flag: a free block starts here */
+#define STATE_USED 0x40 /* flag: a block in use starts here */
 #define STATE_ORDER 0x3f
 
 struct chunk {
 	uint8_t *base;
 	size_t size;	/* a power of two */
-	uint8_t *state; /* state of each unit; at the start of the chunk */
+	uint8_t *state; /* one byte for each unit, stored at the start of the chunk */
 };
 
 /* The first bytes of a free block. */
 struct free_block {
 	struct list_node node;
 	struct chunk *chunk;
-	bool dirty; /* pages after the first one may be resident */
+	bool dirty; /* pages after the first one may take memory */
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -56,10 +56,10 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct chunk chunks[CHUNKS];
 static _Atomic unsigned int n_chunks;
 static struct list_node free_blocks[ORDERS]; /* by order; dirty blocks first */
-static size_t freed;			     /* bytes freed since pages were last given back */
+static size_t freed;			     /* bytes freed since pages were last returned */
 static size_t colour;
 
-/* Registers memory that LeakSanitizer searches for pointers; it would report leaks otherwise. */
+/* LeakSanitizer searches this memory for pointers. It would report false leaks otherwise. */
 void __lsan_register_root_region(const void *p, size_t len) __attribute__((weak));
 
 static size_t bytes_of(unsigned int order)
@@ -67,7 +67,7 @@ static size_t bytes_of(unsigned int order)
 	return UNIT << order;
 }
 
-/* Returns the order of the smallest block that has n bytes. */
+/* Returns the order of the smallest block with room for n bytes. */
 static unsigned int order_of(size_t n)
 {
 	return n <= UNIT ? 0 : 64 - (unsigned int)__builtin_clzl((n - 1) >> UNIT_SHIFT);
@@ -112,9 +112,10 @@ static uint8_t *map_chunk(size_t size)
 		if (map == MAP_FAILED)
 			return NULL;
 		/*
-		 * If a region lies in fresh memory, no hook saw the program unmap that region. The
-		 * mapping stays, so that the next mapping has another address. The next mapping is
-		 * twice as large, since the hole may be large.
+		 * If fresh memory overlaps a region, the program has unmapped that region without
+		 * the hooks' notice. This mapping then stays, so that the next mapping gets another
+		 * address. The next mapping is twice as large, since the unmapped range may be
+		 * large.
 		 */
 		if (regions_touch((uintptr_t)map, (uintptr_t)map + len)) {
 			mprotect(map, len, PROT_NONE);
@@ -130,8 +131,8 @@ static uint8_t *map_chunk(size_t size)
 }
 
 /*
- * Adds a chunk with room for a block of this order. Each chunk is twice as large as the previous
- * one, so that chunks are few.
+ * Adds a chunk with room for a block of this order. Each chunk is twice as large as the chunk
+ * before, so that a few chunks suffice.
  */
 static bool grow(unsigned int order)
 {
@@ -163,7 +164,7 @@ static bool grow(unsigned int order)
 	return true;
 }
 
-/* Takes a block of this order from the free blocks, and splits a larger one if necessary. */
+/* Takes a free block of this order. Splits a larger block if there is none. */
 static uint8_t *take(unsigned int order, struct chunk **of)
 {
 	unsigned int i = order;
@@ -183,7 +184,7 @@ static uint8_t *take(unsigned int order, struct chunk **of)
 	return (uint8_t *)block;
 }
 
-/* Returns the offset in a block at which the user's n bytes begin. */
+/* Returns the offset in a block at which the user's n bytes start. */
 static size_t colour_for(unsigned int order, size_t n, size_t align)
 {
 	size_t colours = (bytes_of(order) - n) / COLOUR;
@@ -225,7 +226,7 @@ static void give_back(void)
 		}
 }
 
-/* Returns the offset of the block in use at p, and sets *order to its order. */
+/* Returns the offset of the block in use that contains p, and sets *order to the block's order. */
 static size_t find(const struct chunk *c, const void *p, unsigned int *order)
 {
 	size_t offset = offset_of(c, p);
@@ -274,7 +275,7 @@ size_t arena_room(const void *p)
 	return room;
 }
 
-/* Large blocks get fresh pages, so that untouched pages take no memory. */
+/* Large blocks get fresh pages, which are zero, so that untouched pages take no memory. */
 void *arena_zalloc(size_t n)
 {
 	uint8_t *p = arena_alloc(n, n < FRESH ? 1 : PAGE);

@@ -18,7 +18,7 @@
 #include "util/bytes.h"
 
 #define FLUSH_AT (256u << 10)
-/* Maximum size of a packet with its headers, options and padding. */
+/* Maximum bytes of a packet block: the packet with its headers, options and padding. */
 #define RECORD_MAX (65536u + 128u)
 
 #define IPV4_HEADER 20u
@@ -27,7 +27,7 @@
 #define HEADERS_MAX (IPV6_HEADER + UDP_HEADER)
 #define HOP_LIMIT 64
 
-/* Blocks and options of pcapng, in host byte order. */
+/* Types of pcapng blocks, and codes of options, in host byte order. */
 #define BLOCK_SECTION 0x0a0d0d0au
 #define BLOCK_INTERFACE 1u
 #define BLOCK_PACKET 6u
@@ -41,11 +41,12 @@
 
 struct capture {
 	struct ring_file file;
-	uint32_t snaplen; /* bytes kept of a packet; 0: all */
-	/* The peer of the last route lookup, and the local address for it. */
+	uint32_t snaplen; /* maximum bytes of a packet that are recorded; 0: no limit */
+	/* The peer of the last route look-up, and the local address that the look-up returned. */
 	struct ip_addr remote, local;
-	size_t flush_at; /* bytes in buf that cause a write before the end of a pass */
-	size_t header;	 /* bytes of the section header at the start of buf */
+	/* buffer fill, in bytes, at which the buffer is written before the end of the pass */
+	size_t flush_at;
+	size_t header; /* bytes of the section header, which is always at the start of buf */
 	size_t used;
 	uint8_t buf[FLUSH_AT + RECORD_MAX];
 };
@@ -64,7 +65,7 @@ struct capture *capture_open(const struct config *config, struct config_error *w
 	}
 	memset(c, 0, offsetof(struct capture, buf));
 	c->snaplen = config->capture_snaplen;
-	/* One write must fit in one file. */
+	/* One write must fit into one file. */
 	c->flush_at = limit && limit < FLUSH_AT + RECORD_MAX ? limit - RECORD_MAX : FLUSH_AT;
 	make_header(c);
 	if (!ring_file_open(&c->file, config->capture, limit, config->capture_files, &error))
@@ -148,7 +149,7 @@ static void put_option(struct capture *c, unsigned int code, const void *data, s
 	put_padded(c, data, len);
 }
 
-/* Returns the start of the block. end_block() sets its length. */
+/* Starts a block and returns its offset. end_block() sets its length. */
 static size_t begin_block(struct capture *c, uint32_t type)
 {
 	size_t start = c->used;
@@ -168,7 +169,7 @@ static void end_block(struct capture *c, size_t start)
 	memcpy(c->buf + start + 4, &len, sizeof(len));
 }
 
-/* Writes the header of a section, with its interface, to the start of the buffer. */
+/* Writes a section header and interface description to the start of the buffer. */
 static void make_header(struct capture *c)
 {
 	static const char application[] = "sctpiw", name[] = "sctpiw0";
@@ -195,7 +196,7 @@ static void make_header(struct capture *c)
 
 /* ---- headers ---- */
 
-/* Adds the bytes of a header or packet to sum, as in RFC 1071. */
+/* Adds bytes to a checksum (RFC 1071). */
 static uint32_t add_up(uint32_t sum, const uint8_t *p, size_t len)
 {
 	uint64_t wide = sum;
@@ -219,7 +220,7 @@ static uint32_t pseudo_header(const uint8_t *addrs, size_t len, size_t payload)
 	return add_up(IPPROTO_UDP + (uint32_t)payload, addrs, len);
 }
 
-/* Writes the IP header of a packet to h, and its UDP header if any. Returns their length. */
+/* Writes the IP header of a packet, and its UDP header if any, to h. Returns their length. */
 static size_t make_headers(uint8_t *h, const struct ends *ends, const uint8_t *data, size_t len)
 {
 	bool v4 = ip_addr_is_v4(&ends->dst), udp = ends->udp_dst;
@@ -259,7 +260,8 @@ static size_t make_headers(uint8_t *h, const struct ends *ends, const uint8_t *d
 }
 
 /*
- * Returns the local address of a packet if it is known, or else the address that routing chooses.
+ * Returns the local address of a packet. If the address is unknown, returns the one that routing
+ * would choose.
  */
 static struct ip_addr local_address(struct endpoint *ep, const struct path_addr *path)
 {

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Writes the packets of this process to a pcapng file (draft-ietf-opsawg-pcapng, LINKTYPE_RAW),
- * without root. A record has one packet as SCTP sent or received it, and made-up IP and UDP
- * headers. The record of a packet longer than capture-snaplen has the first bytes, and the packet's
- * length.
+ * Writes the packets of this process to a pcapng file (draft-ietf-opsawg-pcapng, LINKTYPE_RAW).
+ * Needs no root rights. A record has one packet as SCTP has sent or received it, after generated IP
+ * and UDP headers. If the packet is longer than capture-snaplen, the record has only its first
+ * bytes, and its length.
  *
- * Several processes may append to one file. All sections have the same single interface, so blocks
- * may follow the header of another process's section. Each write has whole blocks, and uses
- * O_APPEND. With capture-size there are several files (net/ring_file.h). Each process begins a
- * section in each file before its first packet there, so that each file is readable alone. The
- * shards of a process act like separate processes. Shard lock.
+ * Several processes may append to one file. Every section describes the same single interface. So a
+ * process may write blocks after the section header of another process. Each write has only whole
+ * blocks, and uses O_APPEND. If capture-size is set, there are several files (net/ring_file.h).
+ * Each process starts a section in each file before its first packet there, so that each file can
+ * be read alone. Shards write independently, as if they were processes. Shard lock.
  */
 #ifndef SCTPIW_NET_CAPTURE_H
 #define SCTPIW_NET_CAPTURE_H
@@ -22,18 +22,20 @@ struct config;
 struct config_error;
 
 /*
- * Opens the capture of the settings. Nothing is written before the first packet. Returns NULL on
- * failure; why then has a text for the user.
+ * Opens the capture that the settings describe. Nothing is written before the first packet. Returns
+ * NULL on failure, with a text for the user in why.
  */
 struct capture *capture_open(const struct config *config, struct config_error *why);
-/* Closes the file without a write: after a fork() the parent writes the buffer. */
+/*
+ * Closes the file without writing the buffer. In the child of fork(), the parent writes the buffer.
+ */
 void capture_free(struct capture *c);
 /* Writes the buffered packets. A failure is logged, and ends the capture. */
 void capture_flush(struct net *net);
 
-enum capture_direction { CAPTURE_IN = 1, CAPTURE_OUT = 2 }; /* epb_flags */
+enum capture_direction { CAPTURE_IN = 1, CAPTURE_OUT = 2 }; /* values of epb_flags */
 
-/* Records packets that ep has sent or received, each of segment bytes; the last may be shorter. */
+/* Records packets that ep has sent or received, each of segment bytes. The last may be shorter. */
 void capture_packets(struct endpoint *ep, const struct path_addr *path, enum capture_direction dir,
 		     const uint8_t *data, size_t len, size_t segment);
 

@@ -13,11 +13,14 @@
 #include "sys/sys.h"
 #include "util/alloc.h"
 
-/* Up to these numbers, a poller reads every socket. With more it calls epoll first. */
+/*
+ * Up to these numbers of endpoints and path sockets, a poller reads every socket. Above them, it
+ * calls epoll first, to read only sockets with packets.
+ */
 #define DIRECT_ENDPOINTS 2
 #define DIRECT_PATHS 2
 #define EPOLL_BATCH 16
-/* A shorter datagram is not part of a bulk transfer. */
+/* Bytes. A shorter datagram is not part of a bulk transfer. */
 #define SMALL_DATAGRAM 8192
 #define ERRORS_AT_ONCE 256
 #define RX_MEMORY ((size_t)CARRIER_RX_DATAGRAMS * CARRIER_RX_SIZE)
@@ -67,7 +70,10 @@ static void close_all(struct carrier_port *p)
 	p->fd = p->fd4 = p->claim = p->out.fd = p->awaited.fd = -1;
 }
 
-/* A child of fork() may hold a socket open, so close() alone would leave it in the epoll set. */
+/*
+ * Removes the sockets from the epoll set. close() alone would not: a child of fork() may still hold
+ * a copy of each socket.
+ */
 static void unwatch(struct carrier_port *p)
 {
 	int epoll_fd = p->ep->conn->net->epoll_fd;
@@ -124,8 +130,8 @@ void carrier_port_set_tos(struct endpoint *ep)
 }
 
 /*
- * Sets or ends the watch for room. Several associations may wait, for several sockets, but only the
- * first one's socket is watched.
+ * Starts or stops the watch for space in a send buffer. Several associations may wait for space in
+ * several sockets. Only the socket of the first such association is watched.
  */
 void carrier_port_await_room(struct endpoint *ep, bool await)
 {
@@ -140,7 +146,10 @@ void carrier_port_await_room(struct endpoint *ep, bool await)
 
 /* ---- receiving ---- */
 
-/* The loop ends, since only transmissions add errors, and the sockets' buffers bound the queues. */
+/*
+ * Drains the error queues. The loop ends: only transmissions add errors, and the size of the
+ * sockets' buffers limits the queues.
+ */
 void carrier_port_errors(struct endpoint *ep)
 {
 	const struct carrier_port *p = carrier_port_of(ep);
@@ -151,9 +160,9 @@ void carrier_port_errors(struct endpoint *ep)
 }
 
 /*
- * Receives datagrams one at a time while they are large, so that the staging memory stays in the
- * cache. A small datagram ends the round, since a program may be waiting for it. path: the socket;
- * NULL: the port's own sockets.
+ * Receives from a path socket, or from the port's own sockets if path is NULL. While datagrams are
+ * large, each call receives one, so that the receive buffer stays in the cache. A small datagram
+ * ends the loop, since a program may be waiting for it.
  */
 static enum conn_received read_socket(struct conn *c, struct endpoint *ep, struct path_socket *path)
 {
@@ -178,7 +187,10 @@ static enum conn_received read_socket(struct conn *c, struct endpoint *ep, struc
 	return CONN_MORE;
 }
 
-/* Reads the port's own socket first: packets from before the path had a socket wait in that one. */
+/*
+ * Receives from a path socket. While packets that arrived before the path had its socket may wait
+ * in the port's own socket, reads that one first.
+ */
 static enum conn_received receive(struct conn *c, struct endpoint *ep, struct path_socket *path)
 {
 	enum conn_received before;
@@ -262,7 +274,10 @@ enum conn_received carrier_port_receive(struct conn *c, enum conn_depth depth)
 	}
 	if (direct)
 		got = receive_direct(c);
-	/* An error that no receive call reports may have woken the thread. */
+	/*
+	 * The thread may have been woken by an error that receive calls do not report; epoll
+	 * reports it.
+	 */
 	if (!direct || (got == CONN_NOTHING && depth == CONN_THOROUGH))
 		got = receive_ready(c);
 	return got;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The sockets of an endpoint of the carriers udp and ip, and the receive pass over the sockets of
- * all endpoints. Shard lock.
+ * The sockets of one endpoint, and the pass that receives from the sockets of all endpoints. Used
+ * by the carriers udp, dtls and ip. Shard lock.
  */
 #ifndef SCTPIW_NET_CARRIER_PORT_H
 #define SCTPIW_NET_CARRIER_PORT_H
@@ -20,56 +20,66 @@ struct endpoint;
 struct path_socket;
 
 /*
- * Maximum datagrams of a receive call, and bytes of each. With both segment offloads, these hold up
- * to 8 x 44 packets of Ethernet size. The first buffers are the first to be reused.
+ * Maximum number of datagrams that one receive call returns, and maximum bytes of a datagram. A
+ * kernel that merges received packets (GRO) can return 8 datagrams of 44 Ethernet packets each.
+ * Every receive call starts with the first buffers, which are then still in the cache.
  */
 #define CARRIER_RX_DATAGRAMS 8
 #define CARRIER_RX_SIZE 65536
 
 /* How a carrier reads its sockets. */
 struct carrier_port_ops {
-	/* Answers packets that came to carrier_port.claim; NULL: nothing does. */
-	void (*answer_strangers)(struct endpoint *ep);
-	unsigned int rx_batch; /* datagrams requested from receive() at once: 1, or all */
 	/*
-	 * Receives up to max datagrams of a path socket, or of the port's own sockets if path is
-	 * NULL. Returns their number, 0 if none waits. Socket errors go to the error queues.
+	 * Answers packets that arrived on the socket carrier_port.claim. NULL if the carrier does
+	 * not answer them.
+	 */
+	void (*answer_strangers)(struct endpoint *ep);
+	unsigned int rx_batch; /* datagrams that one call of receive() may return */
+	/*
+	 * Receives up to max datagrams from a path socket, or from the port's own sockets if path
+	 * is NULL. Returns the number of datagrams; 0 if none waits. Socket errors are left in the
+	 * error queues.
 	 */
 	unsigned int (*receive)(struct endpoint *ep, struct path_socket *path,
 				struct carrier_datagram *dgrams, unsigned int max);
 	/*
-	 * Takes the next entry of the error queues, also of path sockets. Returns false if there is
-	 * none. unreachable and mtu may both be unset.
+	 * Takes the next entry from the error queues of all sockets of the port, including path
+	 * sockets. Returns false if the queues are empty. An entry may set neither err->unreachable
+	 * nor err->mtu.
 	 */
 	bool (*next_error)(struct endpoint *ep, struct carrier_error *err);
-	/* Passes the parts of a datagram to deliver(). NULL: deliver() gets the whole datagram. */
+	/*
+	 * Splits a datagram and passes each part to deliver(). NULL: deliver() gets the whole
+	 * datagram.
+	 */
 	void (*input)(struct endpoint *ep, const struct carrier_datagram *d);
-	/* user_sctp_input(), or a function that calls it */
+	/* Passes an SCTP packet on: user_sctp_input(), or a function that calls it. */
 	void (*deliver)(struct endpoint *ep, const struct carrier_datagram *d);
 };
 
-/* A descriptor in the epoll set, with the target of its entry. */
+/* A descriptor in the epoll set, and the object to which its epoll entry points. */
 struct carrier_watched {
 	int fd;
 	struct net_watch *watch;
 };
 
 struct carrier_port {
-	struct net_watch watch; /* first; the epoll entries of the sockets point to it */
+	struct net_watch watch; /* first member; the sockets' epoll entries point to it */
 	struct endpoint *ep;
 	const struct carrier_port_ops *ops;
 	int fd;
-	int fd4;      /* ip: the socket for IPv4 beside the one for IPv6, or -1 */
-	int claim;    /* ip: the socket that holds the port number, or -1 */
-	bool df;      /* present setting of the sockets; path sockets have their own */
-	uint8_t hops; /* udp: present hop limit of packets to groups; 0: never set */
-	struct carrier_watched out;	/* the socket of the last transmission */
-	struct carrier_watched awaited; /* watched for room while endpoint.await_room is set */
+	int fd4;      /* carrier ip, if fd is for IPv6: second socket, for IPv4; otherwise -1 */
+	int claim;    /* carrier ip: UDP socket that reserves the port number; otherwise -1 */
+	bool df;      /* DF of the port's own sockets now; each path socket has its own setting */
+	uint8_t hops; /* carrier udp: hop limit of packets to groups now; 0: never set */
+	struct carrier_watched out; /* socket that sent last */
+	/* socket that epoll watches for send buffer space while endpoint.await_room is set */
+	struct carrier_watched awaited;
 	struct link_table links;
-	struct dtls_port *dtls; /* dtls: sessions of the port; NULL with other carriers */
+	struct dtls_port *dtls; /* carrier dtls: sessions of the port; NULL with other carriers */
 };
 
-/* Returns the port of an endpoint of one of these carriers. */
+/* Returns the port of an endpoint that uses udp, dtls or ip. */
 struct carrier_port *carrier_port_of(const struct endpoint *ep);
 
 /* Gives the endpoint a port without sockets. Returns NULL when out of memory. */

@@ -17,8 +17,8 @@
 #include "util/sockaddr.h"
 #include "sys/sys.h"
 
-#define CONTROL 128 /* bytes of control data of a received message */
-/* Minimum MTU of IPv6: fragments of this size pass every path. */
+#define CONTROL 128 /* maximum bytes of control data with a received message */
+/* Minimum MTU of IPv6. Every path carries fragments of this size. */
 #define IPV6_SMALLEST_MTU 1280
 
 size_t carrier_socket_raise_buffers(int fd)
@@ -31,7 +31,10 @@ void carrier_socket_set_tos(int fd, int family, uint8_t tos)
 {
 	if (fd < 0)
 		return;
-	/* A raw socket for IPv4 beside one for IPv6 has only the first option. */
+	/*
+	 * A raw IPv4 socket of an IPv6 endpoint has only the IPv4 option. So the IPv4 option is
+	 * always set.
+	 */
 	sys_setsockopt_int(fd, IPPROTO_IP, IP_TOS, tos);
 	if (family == AF_INET6)
 		sys_setsockopt_int(fd, IPPROTO_IPV6, IPV6_TCLASS, tos);
@@ -55,8 +58,8 @@ void carrier_socket_set_df(int fd, bool v4, bool v6, bool df)
 		sys_setsockopt_int(fd, IPPROTO_IPV6, IPV6_MTU_DISCOVER,
 				   df ? IPV6_PMTUDISC_PROBE : IPV6_PMTUDISC_DONT);
 		/*
-		 * In IPv6 only the sender fragments, perhaps unaware of a smaller link. 0: no
-		 * limit.
+		 * In IPv6 only the sender fragments, and the sender may not know of a smaller link.
+		 * So without DF, fragments have the minimum MTU. The value 0 sets no limit.
 		 */
 		sys_setsockopt_int(fd, IPPROTO_IPV6, IPV6_MTU, df ? 0 : IPV6_SMALLEST_MTU);
 	}
@@ -108,7 +111,7 @@ static bool read_control(struct msghdr *msg, struct carrier_datagram *d)
 	return true;
 }
 
-/* Fills in d from a received message. Returns false if the message is a broadcast or multicast. */
+/* Fills in d from a received message. Returns false for a broadcast or multicast. */
 static bool take_datagram(const struct ip_addr *local, struct msghdr *msg, size_t len,
 			  struct carrier_datagram *d)
 {
@@ -121,7 +124,7 @@ static bool take_datagram(const struct ip_addr *local, struct msghdr *msg, size_
 	return read_control(msg, d);
 }
 
-/* Returns the number of messages, or -errno. recvmsg() costs less for one message. */
+/* Returns the number of messages received, or -errno. For one message recvmsg() is cheaper. */
 static int receive_some(int fd, struct mmsghdr *msgs, unsigned int max)
 {
 	ssize_t len;
@@ -160,7 +163,7 @@ unsigned int carrier_socket_receive(struct endpoint *ep, int fd, const struct ip
 		};
 	}
 	n = receive_some(fd, msgs, max);
-	/* The call reported an earlier ICMP error, once; packets may follow. */
+	/* The kernel has returned a pending ICMP error, once. Packets may wait after the error. */
 	if (n < 0 && n != -EAGAIN && n != -EINTR) {
 		carrier_port_errors(ep);
 		n = receive_some(fd, msgs, max);
@@ -170,7 +173,7 @@ unsigned int carrier_socket_receive(struct endpoint *ep, int fd, const struct ip
 		uint8_t *data = dgrams[i].data;
 		struct carrier_datagram *d = &dgrams[out];
 
-		/* Swaps buffers, so that each entry keeps one buffer. */
+		/* Swap the buffers, so that no two entries share one. */
 		dgrams[i].data = d->data;
 		d->data = data;
 		if (!take_datagram(local, &msgs[i].msg_hdr, msgs[i].msg_len, d) || !d->len ||

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Options, control data and error queues of the sockets of all carriers. No state. */
+/* Options, control messages and error queues of sockets, for all carriers. No state. */
 #ifndef SCTPIW_NET_CARRIER_SOCKET_H
 #define SCTPIW_NET_CARRIER_SOCKET_H
 
@@ -12,14 +12,14 @@
 
 #include "conn/carrier.h"
 
-/* Headers may be older than the kernel. */
+/* The kernel may have options that its headers lack. */
 #ifndef UDP_GRO
 #define UDP_GRO 104
 #endif
 
 /* Destination and control data of a message, for sendmsg(). */
 struct carrier_outgoing {
-	struct msghdr msg; /* the caller sets the iov */
+	struct msghdr msg; /* the caller sets msg_iov */
 	struct sockaddr_storage to;
 	union {
 		struct cmsghdr align;
@@ -27,28 +27,34 @@ struct carrier_outgoing {
 	} control;
 };
 
-/* Sets the TOS of later packets on fd. family is the endpoint's. fd < 0: no effect. */
+/*
+ * Sets the TOS of packets that fd sends from now on. family is the endpoint's. No effect if fd < 0.
+ */
 void carrier_socket_set_tos(int fd, int family, uint8_t tos);
-/* Raises both buffers to the maximum. Returns the true size of the receive buffer in bytes. */
+/*
+ * Raises the send and the receive buffer to the maximum. Returns the actual size of the receive
+ * buffer in bytes.
+ */
 size_t carrier_socket_raise_buffers(int fd);
 /*
- * Turns on the error queue. wildcard: each message also reports its destination. v4, v6: kinds of
- * options that the socket has. An IPv6 socket that also takes IPv4 has both.
+ * Turns on the error queue of fd. v4 and v6 select the options of IPv4 and IPv6; an IPv6 socket
+ * that also carries IPv4 needs both. If wildcard, each received message also reports its
+ * destination address.
  */
 void carrier_socket_report(int fd, bool v4, bool v6, bool wildcard);
 /*
- * Sets or clears DF, which keeps routers from fragmenting packets. With DF the kernel sends any
- * packet that fits the interface. It ignores the path MTUs of ICMP, since it cannot distinguish
- * forged messages from real ones. This device can (RFC 6951 5.5), and gets all of them from the
- * error queue.
+ * Sets or clears DF, which keeps routers from fragmenting packets. With DF the kernel sends every
+ * packet that fits the interface's MTU, and ignores path MTUs from ICMP messages, some of which may
+ * be forged. Instead SCTP checks all ICMP messages from the error queue (RFC 6951 5.5).
  */
 void carrier_socket_set_df(int fd, bool v4, bool v6, bool df);
 
 /*
- * Receives up to max messages of fd, as carrier_port_ops.receive(). Broadcasts and multicasts are
- * skipped, since SCTP does not take them. local: destination of messages that do not report it.
- * strip: removes the bytes before the SCTP packet, and sets from.udp_port. It returns false, and
- * leaves d unchanged, if the message is not for this endpoint. NULL: nothing precedes the packet.
+ * Receives up to max messages from fd; see carrier_port_ops.receive(). Skips broadcasts and
+ * multicasts, which SCTP does not accept. local is the destination of messages that do not report
+ * one. strip() removes the bytes before the SCTP packet, and sets from.udp_port. If the message is
+ * not for this endpoint, strip() returns false and leaves d unchanged. strip is NULL if no bytes
+ * precede the packet.
  */
 unsigned int carrier_socket_receive(struct endpoint *ep, int fd, const struct ip_addr *local,
 				    struct carrier_datagram *dgrams, unsigned int max,
@@ -57,34 +63,39 @@ unsigned int carrier_socket_receive(struct endpoint *ep, int fd, const struct ip
 						  struct carrier_datagram *d));
 
 /*
- * Receives one message of fd, with its source, into d->data, which has size bytes. Returns false if
- * none waits, or after an error, which is dropped. A broadcast or multicast gets length 0.
+ * Receives one message from fd into d->data, which has room for size bytes. Sets the source in d.
+ * Returns false if no message waits, or after an error, which is dropped. A broadcast or multicast
+ * gets length 0.
  */
 bool carrier_socket_receive_one(const struct endpoint *ep, int fd, struct carrier_datagram *d,
 				size_t size);
 
-/* Gets the fill level of fd's receive buffer. Returns false if the kernel does not report it. */
+/*
+ * Gets the size and fill level of fd's receive buffer. Returns false if the kernel does not report
+ * them.
+ */
 bool carrier_socket_room(int fd, struct carrier_room *room);
 
 /*
- * Prepares a message to `to` for a socket of this family: UDP port `port`, from to->local if
- * from_local.
+ * Prepares a message that a socket of this family sends to to->remote, UDP port `port`. If
+ * from_local, the source address is to->local.
  */
 void carrier_socket_prepare(struct carrier_outgoing *out, int family, const struct path_addr *to,
 			    uint16_t port, bool from_local);
-/* The same for a connected socket. */
+/* Prepares a message of a connected socket, which needs no address. */
 void carrier_socket_prepare_connected(struct carrier_outgoing *out);
 void carrier_socket_add_control(struct carrier_outgoing *out, int level, int type, const void *data,
 				size_t len);
 
 struct sock_extended_err;
 /*
- * Reads the next entry of fd's error queue. Returns false if it is empty. ee may become all zero.
+ * Reads the next entry of fd's error queue. Returns false if the queue is empty. If the entry has
+ * no details, *ee is all zero.
  */
 bool carrier_socket_read_error(int fd, struct carrier_error *err, struct sock_extended_err *ee);
 /*
- * Returns carrier_error.unreachable of an entry: -errno if the destination is unreachable or the
- * packet's time in transit was exceeded, or else 0.
+ * Returns the value of carrier_error.unreachable for an error-queue entry. The value is -errno if
+ * the destination was unreachable or the packet exceeded its hop limit, otherwise 0.
  */
 int carrier_socket_unreachable(const struct sock_extended_err *ee);
 

@@ -14,7 +14,10 @@
 
 #define BACKLOG 16
 
-/* True if a process listens there. It may be in another PID namespace. */
+/*
+ * True if a process listens at addr. That process may be in another PID namespace, where it has the
+ * same PID.
+ */
 static bool is_alive(const struct sockaddr_un *addr)
 {
 	int fd = sys_socket(AF_UNIX, SOCK_STREAM, 0);
@@ -28,7 +31,8 @@ static bool is_alive(const struct sockaddr_un *addr)
 }
 
 /*
- * Binds and listens under a temporary name, so that a socket with its final name listens already.
+ * Binds and listens under a temporary name, and renames the file then. So a socket with its final
+ * name always listens.
  */
 static int listen_at(int fd, const char *dir, struct sockaddr_un *addr)
 {
@@ -65,7 +69,7 @@ static int open_in(const char *dir, struct sockaddr_un *addr)
 	fd = sys_socket(AF_UNIX, SOCK_STREAM, 0);
 	if (fd < 0)
 		return fd;
-	/* The file gets the socket's mode. */
+	/* bind() gives the file the mode of the socket. */
 	ret = sys_fchmod(fd, S_IRUSR | S_IWUSR);
 	if (!ret)
 		ret = listen_at(fd, dir, addr);

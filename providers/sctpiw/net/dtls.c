@@ -15,25 +15,32 @@
 
 #define CLIENT_HELLO 1
 /*
- * ns. After this wait without an answer, the peer may have lost its session. The wait then doubles.
+ * ns. If the peer has not answered for this time, it may have lost its session. The time then
+ * doubles, up to DOUBT_MAX.
  */
 #define DOUBT_TIME (2 * NSEC_PER_SEC)
 #define DOUBT_MAX (600 * NSEC_PER_SEC)
-/* ns. An address gets HINTS hints at once, and one more after each HINT_TIME. */
+/* ns. Rate limit of hints to one address: HINTS at once, and one more after each HINT_TIME. */
 #define HINTS 8u
 #define HINT_TIME (100 * NSEC_PER_MSEC)
-/* ns. Minimum time between two hints of a peer that have an effect. */
+/* ns. Further hints of a peer within this time have no effect. */
 #define HINT_WAIT NSEC_PER_SEC
-/* Maximum records read of a datagram; a flight has fewer. Each may cost an answer or a lookup. */
+/*
+ * Maximum records read from one datagram. A flight has fewer records. Each record may cost an
+ * answer or a look-up.
+ */
 #define RECORDS_MAX 16u
-/* ns. With key-optional, a peer that sent in the clear is served in the clear for this time. */
+/*
+ * ns. With key-optional, packets to a peer that has sent an unsealed packet are unsealed for this
+ * time.
+ */
 #define CLEAR_LIFE (60 * NSEC_PER_SEC)
-/* ns. A peer that sent a sealed record within this time cannot fall back to the clear. */
+/* ns. Unsealed packets of a peer are refused for this time after a sealed record of that peer. */
 #define SEALED_LIFE (10 * NSEC_PER_SEC)
 
 /*
- * The hint "no key opens this record": an alert of epoch 0 and level warning, with a description
- * for private use. Other implementations of DTLS ignore it.
+ * The hint that no key opens a record: an alert of epoch 0 and level warning, whose description is
+ * in the range for private use. Other implementations of DTLS ignore the hint.
  */
 #define ALERT_WARNING 1
 #define ALERT_CLOSE_NOTIFY 0
@@ -139,7 +146,10 @@ void dtls_port_free(struct dtls_port *p)
 
 /* ---- the port itself ---- */
 
-/* Only the port itself has this address, so a key of the port's own suffices. */
+/*
+ * Creates the port's key for packets to itself. Sender and receiver are this port, so no handshake
+ * is needed.
+ */
 static bool make_self(struct dtls_port *p)
 {
 	uint8_t key[16], iv[4];
@@ -160,7 +170,7 @@ static bool make_self(struct dtls_port *p)
 	return false;
 }
 
-/* Returns the peer of that address if it is known, or is the port itself. */
+/* Returns the peer with this address, or NULL. Creates the peer if it is the port itself. */
 static struct dtls_peer *find(struct dtls_port *p, const struct path_addr *addr, uint64_t now)
 {
 	struct dtls_peer *peer = dtls_peer_find(p, addr);
@@ -201,7 +211,7 @@ void dtls_port_note_clear(struct dtls_port *p, const struct path_addr *addr, uin
 	};
 }
 
-/* True if a packet in the clear may be accepted. */
+/* True if an unsealed packet of this peer is accepted. */
 static bool may_be_clear(struct dtls_port *p, const struct path_addr *from, uint64_t now)
 {
 	struct dtls *d = p->dtls;
@@ -218,7 +228,8 @@ static bool may_be_clear(struct dtls_port *p, const struct path_addr *from, uint
 					"key-optional says",
 					p->number, text);
 			/*
-			 * The peer has restarted without a key, so no sealed answer would reach it.
+			 * The peer has restarted without a key, and so could not open sealed
+			 * packets.
 			 */
 			if (peer && peer->now.rx && !peer->next)
 				dtls_peer_free(peer);
@@ -238,8 +249,8 @@ static bool may_be_clear(struct dtls_port *p, const struct path_addr *from, uint
 /* ---- sending ---- */
 
 /*
- * True if nothing has come back for too long. The wait doubles for a peer that only receives, since
- * a new session does not make it answer. Only an opened record resets the wait.
+ * True if no record of the peer has been opened for too long. The wait then doubles: the peer may
+ * only receive, and a new session would not make it answer. The next opened record resets the wait.
  */
 static bool is_in_doubt(struct dtls_peer *peer, uint64_t now)
 {
@@ -257,7 +268,9 @@ static bool is_in_doubt(struct dtls_peer *peer, uint64_t now)
 	return true;
 }
 
-/* Sets up a new session beside the present one if that is in doubt, or its key is used up. */
+/*
+ * Sets up a new session if the peer may have lost the present one, or the present key is used up.
+ */
 static void look_after(struct dtls_peer *peer, uint64_t now)
 {
 	bool in_doubt = is_in_doubt(peer, now);
@@ -282,7 +295,7 @@ enum dtls_way dtls_port_ask(struct dtls_port *p, const struct path_addr *to, con
 		return DTLS_WAIT;
 	if (!peer->self)
 		look_after(peer, now);
-	/* The next key is long overdue. */
+	/* The key should have been replaced long ago, so it must not be used any more. */
 	if (dtls_cipher_used(peer->now.tx) >= 2 * p->dtls->param.rekey && !peer->self)
 		return DTLS_NOT;
 	dtls_peer_note(peer, packet, len);
@@ -330,8 +343,8 @@ static bool is_hint(const struct dtls_header *h, const uint8_t *record)
 }
 
 /*
- * Opens a record with the present key, or else with the previous one. An attempt spoils the record,
- * so it is copied while there are two keys.
+ * Opens a record with the present key or, if that fails, with the previous key. A failed attempt
+ * overwrites the record, so the record is copied first if there are two keys.
  */
 static enum dtls_opened open_record(struct dtls_peer *peer, const struct dtls_header *h,
 				    uint8_t *record, uint8_t **plain, size_t *len)
@@ -350,7 +363,10 @@ static enum dtls_opened open_record(struct dtls_peer *peer, const struct dtls_he
 		return opened;
 	memcpy(record, d->scratch, whole);
 	before = dtls_open(peer->old.rx, h, record, plain, len);
-	/* A record that one key has opened before is a replay, not a bad record of the other. */
+	/*
+	 * A replayed record of the previous key counts as a replay, though the present key finds it
+	 * bad.
+	 */
 	return before == DTLS_BAD ? opened : before;
 }
 
@@ -362,7 +378,7 @@ static void input_data(struct dtls_port *p, struct dtls_peer *peer, const struct
 	size_t len;
 
 	if (!peer || !peer->now.rx) {
-		/* The keys may be on their way. */
+		/* The handshake may be about to provide the keys. */
 		if (peer && peer->next)
 			return;
 		stats->bad_records++;
@@ -375,7 +391,7 @@ static void input_data(struct dtls_port *p, struct dtls_peer *peer, const struct
 		return;
 	case DTLS_BAD:
 		stats->bad_records++;
-		/* The record may be sealed with the keys of the handshake under way. */
+		/* The record may be sealed with keys of the handshake that is in progress. */
 		if (!peer->next)
 			send_hint(p, from, now);
 		return;
@@ -386,7 +402,7 @@ static void input_data(struct dtls_port *p, struct dtls_peer *peer, const struct
 	peer->heard = peer->used = now;
 	if (ip_addr_is_zero(&peer->addr.local))
 		peer->addr.local = from->local;
-	/* deliver() may free the peer. */
+	/* deliver() may free the peer, so do not use the peer after this call. */
 	p->dtls->param.ops->deliver(p->ctx, from, plain, len);
 }
 
@@ -413,7 +429,7 @@ static void input_alert(struct dtls_port *p, struct dtls_peer *peer, const struc
 		dtls_setup_record(peer, record, DTLS_HEADER + h->len, now);
 		return;
 	}
-	/* The previous key does not count: its alerts concern a session that has ended. */
+	/* An alert of the previous session is ignored, since that session has ended. */
 	if (!peer->now.rx || dtls_open(peer->now.rx, h, record, &plain, &len) != DTLS_OPENED)
 		return;
 	if (len == 2 && plain[1] == ALERT_CLOSE_NOTIFY && !peer->next) {
@@ -472,7 +488,7 @@ bool dtls_port_input(struct dtls_port *p, const struct path_addr *from, uint8_t 
 
 /* ---- errors ---- */
 
-/* True if an ICMP error quotes the ClientHello of the handshake under way. */
+/* True if an ICMP error quotes the ClientHello of the handshake in progress. */
 static bool quotes_hello(const struct dtls_peer *peer, const uint8_t *quoted, size_t len)
 {
 	const size_t at = DTLS_HEADER + 12 + 2;
@@ -482,7 +498,10 @@ static bool quotes_hello(const struct dtls_peer *peer, const uint8_t *quoted, si
 	       !memcmp(quoted + at, peer->random, len - at < DTLS_RANDOM ? len - at : DTLS_RANDOM);
 }
 
-/* Returns the head of the quoted record's batch, or NULL if the quote is forged or too old. */
+/*
+ * Returns the kept first bytes of the batch of the quoted record. NULL: the quote is forged or too
+ * old.
+ */
 static const struct dtls_head *quoted_head(const struct dtls_peer *peer, const uint8_t *quoted,
 					   size_t len)
 {
@@ -503,7 +522,7 @@ bool dtls_port_error(struct dtls_port *p, const struct path_addr *to, uint8_t *q
 		return false;
 	if (quotes_hello(peer, quoted, *len) && unreachable) {
 		/*
-		 * The timer continues the handshake: a function of the handshake may have read this
+		 * A function of the handshake may have called this one. So the timer handles the
 		 * error.
 		 */
 		peer->unreachable = unreachable;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The carrier of SCTP in DTLS in UDP (RFC 8261), for processes that have a key or a certificate. It
- * uses the sockets of udp.c and the sessions of dtls.h. Packets are sealed and opened here. Shard
+ * The carrier of SCTP in DTLS over UDP (RFC 8261), for processes with a key or a certificate. It
+ * uses the sockets of udp.c and the sessions of dtls.h, and seals and opens the packets. Shard
  * lock.
  */
 #define _GNU_SOURCE
@@ -27,9 +27,9 @@
 #include "sys/sys.h"
 #include "util/sockaddr.h"
 
-/* Maximum bytes of one call with UDP_SEGMENT. A datagram over IPv4 has at most 65,507. */
+/* Maximum bytes of one call with UDP_SEGMENT. An IPv4 datagram has at most 65,507 bytes. */
 #define BATCH_MAX 65000u
-/* Four of the longest packets fit a batch, if the path takes them. */
+/* Maximum packet size, chosen so that a batch has room for four packets. */
 #define PACKET_MAX ((BATCH_MAX / 4 - DTLS_OVERHEAD) & ~3u)
 
 _Static_assert(PACKET_MAX <= DTLS_PLAIN_MAX, "a packet is one record");
@@ -37,7 +37,7 @@ _Static_assert(PACKET_MAX <= DTLS_PLAIN_MAX, "a packet is one record");
 /* State that all ports share (net.dtls). */
 struct dtls_carrier {
 	struct dtls *dtls;
-	bool told_groups; /* the lack of multicast was logged */
+	bool told_groups; /* logged once: this carrier has no multicast */
 	uint8_t sealed[BATCH_MAX + DTLS_OVERHEAD];
 };
 
@@ -76,7 +76,10 @@ static void failed(void *ctx, const struct path_addr *to, int error, const uint8
 	user_sctp_icmp(ctx, &err);
 }
 
-/* True if the port has the address `to`. A port bound to all addresses has each of the host's. */
+/*
+ * True if `to` is an address of the port. A port bound to all addresses has every address of the
+ * host.
+ */
 static bool is_self(void *ctx, const struct path_addr *to)
 {
 	const struct endpoint *ep = ctx;
@@ -101,8 +104,8 @@ static const struct dtls_ops dtls_ops = {
 /* ---- starting ---- */
 
 /*
- * Runs without the shard lock: dlopen() waits for other threads that load libraries, and these may
- * wait for that lock.
+ * The caller must not hold the shard lock: dlopen() waits for other threads that load libraries,
+ * and these threads may wait for the shard lock.
  */
 static bool load(struct config_error *why)
 {
@@ -146,7 +149,10 @@ static void warn(const struct conn *c)
 		log_error(
 			"warning: key-optional: whoever has no key is served in the clear, and anybody on the "
 			"way can have it so");
-	/* Creates the file with mode 0600: GnuTLS would create one that all users can read. */
+	/*
+	 * Create the file here with mode 0600, since GnuTLS would create a file that all users can
+	 * read.
+	 */
 	if (secrets) {
 		sys_close(append_file_open(secrets, &unused));
 		log_error("warning: SSLKEYLOGFILE: who can read %s can read all that is sealed",
@@ -202,8 +208,8 @@ static void dtls_input(struct endpoint *ep, const struct carrier_datagram *d)
 }
 
 /*
- * Replaces the sealed bytes in an ICMP error by the packet: SCTP accepts only quotes of local
- * packets.
+ * Replaces the sealed bytes that an ICMP error quotes by the bytes of the packet, since SCTP checks
+ * that it has sent the quoted packet.
  */
 static bool dtls_next_error(struct endpoint *ep, struct carrier_error *err)
 {
@@ -255,9 +261,9 @@ static int dtls_open_port(struct endpoint *ep, const struct sockaddr *addr, bool
 /* ---- sending ---- */
 
 /*
- * Copies a packet of the batch to p, with the application's memory that it references. That memory
- * may go away meanwhile, so the cipher does not read it directly. *ref: the first reference that is
- * not in an earlier packet. Returns false if the memory is gone.
+ * Copies a packet of the batch to p, including the application's memory that it references. The
+ * cipher does not read this memory directly, since the application may unmap it. *ref is the index
+ * of the first reference not used by an earlier packet. Returns false if the memory is unmapped.
  */
 static bool copy_packet(const struct sctp_batch *batch, const uint8_t *packet, size_t len,
 			unsigned int *ref, uint8_t *p)
@@ -281,8 +287,8 @@ static bool copy_packet(const struct sctp_batch *batch, const uint8_t *packet, s
 }
 
 /*
- * Seals packets of the batch, up to BATCH_MAX bytes. Returns the bytes of the batch that are
- * sealed, or 0 on failure.
+ * Seals packets from the start of the batch, up to BATCH_MAX bytes. Returns the number of bytes of
+ * the batch that were sealed, or 0 on failure.
  */
 static size_t seal_some(struct dtls_carrier *dc, const struct sctp_batch *batch,
 			struct dtls_cipher *tx, struct sctp_batch *sealed)
@@ -314,7 +320,10 @@ static size_t seal_some(struct dtls_carrier *dc, const struct sctp_batch *batch,
 	return done;
 }
 
-/* If the port is full, a retry seals the rest of the batch anew, with new sequence numbers. */
+/*
+ * If the send buffer is full, a later call seals the remaining packets again, with new sequence
+ * numbers.
+ */
 static int send_sealed(struct endpoint *ep, struct sctp_batch *batch, struct dtls_cipher *tx)
 {
 	struct dtls_carrier *dc = ep->conn->net->dtls;
@@ -340,7 +349,7 @@ static int send_sealed(struct endpoint *ep, struct sctp_batch *batch, struct dtl
 	return 0;
 }
 
-/* Keeps the packets of the batch until there is a session. */
+/* Keeps the packets of the batch until a session exists. */
 static void wait_for_session(struct endpoint *ep, const struct sctp_batch *batch)
 {
 	uint8_t *packet = ep->conn->net->dtls->sealed;
@@ -397,7 +406,7 @@ static void dtls_carrier_timers(struct conn *c)
 	dtls_timers(c->net->dtls->dtls, c->now);
 }
 
-/* No multicast: a key that a whole group has is no secret of two peers. */
+/* No multicast, since DTLS needs a secret that only two peers share. */
 const struct carrier carrier_dtls = {
 	.references = true,
 	.whole_batches = true,

@@ -14,25 +14,25 @@
 #include "net/dtls_gnutls.h"
 
 /*
- * All sessions have fresh secrets and authenticated encryption. GnuTLS has no ECDHE-PSK suite with
- * AES-GCM (RFC 8442). So Diffie-Hellman in a finite field comes first, since processors have
- * instructions for AES.
+ * All sessions have fresh secrets (forward secrecy) and authenticated encryption. GnuTLS lacks the
+ * suites ECDHE-PSK with AES-GCM (RFC 8442), and processors have instructions for AES. So DHE-PSK,
+ * with finite-field Diffie-Hellman, comes first.
  */
 #define OF_ALL                                                                                     \
 	":+AES-128-GCM:+AES-256-GCM:+CHACHA20-POLY1305:+AEAD"                                      \
 	":+GROUP-X25519:+GROUP-SECP256R1:+COMP-NULL:%PROFILE_MEDIUM"
 /*
- * The group ffdhe2048 is not negotiated (RFC 7919), but set by the server (fill_keys()). With a
- * negotiated group GnuTLS 3.7 uses exponents of 2047 bits instead of some 256. It also raises the
- * peer's public key to such a power once more, to check that the key is in the subgroup of prime
- * order. Nothing depends on that check: the prime is safe, each exponent is used once, and a peer
+ * The group ffdhe2048 is not negotiated (RFC 7919), but set by the server (fill_keys()). This saves
+ * time. With a negotiated group, GnuTLS 3.7 uses exponents of 2047 bits instead of about 256. It
+ * also checks, with another exponentiation, that the peer's public key is in the subgroup of prime
+ * order. This check is not needed: the prime is safe, and each exponent is used once. A peer
  * without the key learns nothing from the secret.
  */
 #define GROUP_BITS 2048 /* a client accepts no shorter prime */
 #define OF_KEYS ":+DHE-PSK:+ECDHE-PSK"
 /*
- * Certificates may be of these groups, too. No signature uses SHA-1; RSA keys have at least 2048
- * bits.
+ * Certificates may also use these groups. Signatures with SHA-1 are not allowed. RSA keys must have
+ * at least 2048 bits.
  */
 #define OF_CERTS                                                                                   \
 	":+GROUP-SECP384R1:+GROUP-SECP521R1:+CTYPE-X509"                                           \
@@ -45,16 +45,16 @@
 
 #define PURPOSES 2u
 /*
- * Maximum bytes of a message; a chain of certificates is the longest. GnuTLS allocates the
- * announced length.
+ * Maximum bytes of a handshake message. The longest message is a chain of certificates. The limit
+ * is needed since GnuTLS allocates the length that the peer announces.
  */
 #define MESSAGE_OF_KEYS 4096u
 #define MESSAGE_OF_CERTS 16384u
 
 struct dtls_credentials {
-	gnutls_psk_client_credentials_t client; /* NULL: no key */
+	gnutls_psk_client_credentials_t client; /* NULL: no keys */
 	gnutls_psk_server_credentials_t server;
-	gnutls_dh_params_t group;	       /* of the server */
+	gnutls_dh_params_t group;	       /* Diffie-Hellman group that the server uses */
 	gnutls_certificate_credentials_t cert; /* NULL: no certificate */
 	gnutls_priority_t priorities;
 	struct config_keys keys;
@@ -75,7 +75,7 @@ static void set_identity(struct dtls_verdict *v, const char *name)
 	v->identity[n] = 0;
 }
 
-/* Finds the key of an identity, for the server. */
+/* Callback of the server: finds the key of an identity. */
 static int find_key(gnutls_session_t session, const char *name, gnutls_datum_t *key)
 {
 	struct dtls_verdict *v = gnutls.session_get_ptr(session);
@@ -85,7 +85,10 @@ static int find_key(gnutls_session_t session, const char *name, gnutls_datum_t *
 	for (unsigned int i = 0; i < keys->n; i++) {
 		if (strcmp(keys->key[i].identity, name) != 0)
 			continue;
-		/* GnuTLS frees the block, and could not free one of the arena (allocator.c). */
+		/*
+		 * Allocate with GnuTLS's malloc, since GnuTLS frees the block. It could not free a
+		 * block of the arena (allocator.c).
+		 */
 		key->data = (*gnutls.malloc)(keys->key[i].len);
 		if (!key->data)
 			return -1;
@@ -127,8 +130,8 @@ static void write_time(time_t when, char text[DTLS_DETAIL_MAX])
 }
 
 /*
- * Returns the fault in the time of a certificate, and writes that time to detail. If a certificate
- * above it has the fault, detail has a note instead.
+ * Returns why a certificate is not valid now, and writes the time of its expiry or start to detail.
+ * If not this certificate but one above it in the chain is invalid, writes a note to detail.
  */
 static enum dtls_why judge_time(gnutls_x509_crt_t crt, unsigned int status, char *detail)
 {
@@ -167,8 +170,8 @@ static const char *other_fault(unsigned int status)
 }
 
 /*
- * Either side may begin, and the next session may begin at the other side. So a certificate must be
- * for servers and for clients, or state no purpose.
+ * Each side may be TLS client in one session and TLS server in the next. So a certificate must be
+ * for both purposes, or state no purpose.
  */
 static bool is_for_both(gnutls_x509_crt_t crt)
 {
@@ -179,7 +182,7 @@ static bool is_for_both(gnutls_x509_crt_t crt)
 	return true;
 }
 
-/* Returns the address in the form of certificates: 4 or 16 bytes. */
+/* Returns the address as certificates contain it: 4 or 16 bytes. */
 static gnutls_typed_vdata_st address_of(const struct ip_addr *addr)
 {
 	unsigned int skipped = ip_addr_is_v4(addr) ? 12 : 0;
@@ -218,7 +221,7 @@ static enum dtls_why judge(gnutls_session_t session, gnutls_x509_crt_t crt, stru
 	return DTLS_WHY_CERT_OTHER;
 }
 
-/* Writes the subject of a certificate to v, as "CN=node1,O=Lab". */
+/* Writes the subject of a certificate, such as "CN=node1,O=Lab", to v. */
 static void name_subject(gnutls_x509_crt_t crt, struct dtls_verdict *v)
 {
 	char name[512] = "";
@@ -229,7 +232,7 @@ static void name_subject(gnutls_x509_crt_t crt, struct dtls_verdict *v)
 	set_identity(v, *name ? name : "no subject");
 }
 
-/* Verifies the peer's certificate before anything is agreed on with the peer. */
+/* GnuTLS calls this to verify the peer's certificate, before the handshake continues. */
 static int look(gnutls_session_t session)
 {
 	struct dtls_verdict *v = gnutls.session_get_ptr(session);
@@ -257,7 +260,10 @@ static gnutls_datum_t datum(const char *text, size_t len)
 	return (gnutls_datum_t){ (unsigned char *)(uintptr_t)text, (unsigned int)len };
 }
 
-/* Warns of faults for which peers will refuse the local certificate: its owner can mend them. */
+/*
+ * Warns of faults for which peers will refuse the local certificate, so that its owner can replace
+ * it.
+ */
 static void warn_of_ours(const gnutls_datum_t *cert)
 {
 	struct dtls_verdict v = { .why = DTLS_WHY_NOT };
@@ -320,7 +326,7 @@ static bool fill_certs(struct dtls_credentials *c, const struct config_certs *ce
 static bool fill(struct dtls_credentials *c, const struct config_certs *certs,
 		 struct config_error *why)
 {
-	/* Certificates come first, since they prove who a peer is. */
+	/* Certificates are preferred, since a certificate identifies its owner. */
 	const char *priorities = DTLS OF_KEYS OF_ALL ":+CTYPE-ALL:+SIGN-ALL";
 
 	if (certs)
@@ -388,7 +394,7 @@ bool dtls_credentials_use(struct dtls_credentials *c, struct gnutls_session_int 
 					       c->cert ? MESSAGE_OF_CERTS : MESSAGE_OF_KEYS);
 	if (gnutls.priority_set(session, c->priorities))
 		return false;
-	if (!server) /* else a host policy for longer primes would leave keys no suite */
+	if (!server) /* otherwise a host policy could demand longer primes than keys use */
 		gnutls.dh_set_prime_bits(session, GROUP_BITS);
 	if (c->keys.n && gnutls.credentials_set(session, GNUTLS_CRD_PSK,
 						server ? (void *)c->server : (void *)c->client))
@@ -398,7 +404,8 @@ bool dtls_credentials_use(struct dtls_credentials *c, struct gnutls_session_int 
 	if (server)
 		gnutls.certificate_server_set_request(session, GNUTLS_CERT_REQUIRE);
 	/*
-	 * Omits the list of authorities: a client of another authority would send no certificate.
+	 * Do not send the list of authorities: a client whose certificate has another authority
+	 * would then send no certificate, and the fault could not be reported.
 	 */
 	gnutls.certificate_send_x509_rdn_sequence(session, 1);
 	return !gnutls.credentials_set(session, GNUTLS_CRD_CERTIFICATE, c->cert);

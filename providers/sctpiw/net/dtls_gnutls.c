@@ -9,7 +9,7 @@
 
 #include "config/config.h"
 
-#define LIBRARY "libgnutls.so.30" /* the name in all versions 3 */
+#define LIBRARY "libgnutls.so.30" /* name of the library in all versions 3.x */
 
 struct dtls_gnutls gnutls;
 

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * GnuTLS, loaded only if a process has a key or a certificate (decision 37): the library and its
- * dependencies take 10 ms and several MiB. Functions are called as gnutls.NAME(), and constants are
- * at gnutls.NAME.
+ * GnuTLS, loaded only in a process with a key or a certificate (decision 37), since loading takes
+ * 10 ms and several MiB. Call a function as gnutls.NAME(). A variable is *gnutls.NAME.
  */
 #ifndef SCTPIW_NET_DTLS_GNUTLS_H
 #define SCTPIW_NET_DTLS_GNUTLS_H
@@ -97,8 +96,8 @@ struct dtls_gnutls {
 extern struct dtls_gnutls gnutls;
 
 /*
- * Call this before any other function of GnuTLS, in one thread at a time. Returns false if the
- * library cannot be loaded, with the reason in *why. The library stays loaded.
+ * Loads GnuTLS. Call this before any other function of GnuTLS, in one thread at a time. Returns
+ * false with the reason in *why if the library cannot be loaded. The library stays loaded.
  */
 bool dtls_gnutls_load(struct config_error *why);
 

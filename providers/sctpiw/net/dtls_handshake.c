@@ -9,33 +9,37 @@
 #include "util/bytes.h"
 #include "util/time.h"
 
-/* Maximum steps for one record. GnuTLS takes it in the first one or two. */
+/*
+ * Maximum calls of gnutls_handshake() for one record. GnuTLS reads the record in the first or
+ * second call.
+ */
 #define STEPS 8u
 #define MESSAGE_HEADER 12u
-#define MESSAGE_TYPES 32u /* all types of the handshake are less (RFC 5246 7.4) */
-#define EPOCH 1u	  /* of the first keys of a handshake */
-/* Number of Finished messages with wrong keys that end a handshake. */
+#define MESSAGE_TYPES 32u /* handshake message types are less than this (RFC 5246 7.4) */
+#define EPOCH 1u	  /* epoch of the keys that a handshake negotiates */
+/* This number of Finished messages sealed with a wrong key ends a handshake. */
 #define BAD_FINISHED 2u
-/* ns. Cookies are valid for at least this time, and at most twice as long. */
+/* ns. A cookie is valid for at least this time, and for at most twice this time. */
 #define COOKIE_LIFE (120 * NSEC_PER_SEC)
 
 struct dtls_handshake {
 	gnutls_session_t session;
 	struct dtls_out out;
 	bool server;
-	const uint8_t *record; /* record that GnuTLS has not taken yet, or NULL */
+	const uint8_t *record; /* record that GnuTLS has not read yet, or NULL */
 	size_t len;
 	int error;
-	unsigned int bad;		 /* records that did not fit the keys */
-	uint32_t lengths[MESSAGE_TYPES]; /* of the peer's clear messages, plus 1; 0: none yet */
+	unsigned int bad; /* number of Finished messages that the keys do not fit */
+	/* length + 1 of the peer's unsealed messages, by type; 0: none yet */
+	uint32_t lengths[MESSAGE_TYPES];
 	struct dtls_verdict verdict;
 };
 
 /* ---- cookies ---- */
 
 struct dtls_cookies {
-	uint8_t secret[2][GNUTLS_COOKIE_KEY_SIZE]; /* the present secret, and the previous one */
-	uint64_t since; /* ns: since when the present secret is in use; 0: not yet */
+	uint8_t secret[2][GNUTLS_COOKIE_KEY_SIZE]; /* [0] is in use, [1] is the previous secret */
+	uint64_t since; /* ns: first use of the present secret; 0: not used yet */
 };
 
 struct dtls_cookies *dtls_cookies_new(void)
@@ -166,7 +170,10 @@ void dtls_handshake_free(struct dtls_handshake *h)
 
 /* ---- steps ---- */
 
-/* The reason of a refusal, the alert to the peer, and the peer's reason after that alert. */
+/*
+ * A reason for a refusal, the alert that reports it to the peer, and the reason that the peer then
+ * logs.
+ */
 static const struct {
 	enum dtls_why ours;
 	gnutls_alert_description_t alert;
@@ -192,7 +199,7 @@ static enum dtls_why why_of_alert(const struct dtls_handshake *h)
 
 	if (alert == GNUTLS_A_BAD_RECORD_MAC)
 		alert = GNUTLS_A_DECRYPT_ERROR;
-	/* The peer sends this alert for a bad signature, too. */
+	/* Without a key, this alert may also mean that the peer found a bad signature. */
 	if (alert == GNUTLS_A_DECRYPT_ERROR && !dtls_handshake_by_key(h))
 		return DTLS_WHY_ERROR;
 	for (unsigned int i = 0; i < REFUSALS; i++) {
@@ -202,7 +209,7 @@ static enum dtls_why why_of_alert(const struct dtls_handshake *h)
 	return DTLS_WHY_ERROR;
 }
 
-/* Faults that this side found are in the verdict already. */
+/* Called if the verdict has no reason yet: callbacks store the faults that they find there. */
 static enum dtls_why why_of_error(const struct dtls_handshake *h)
 {
 	switch (h->error) {
@@ -233,13 +240,13 @@ static enum dtls_progress fail(struct dtls_handshake *h, int error)
 		if (refusals[i].ours == why)
 			gnutls.alert_send(h->session, GNUTLS_AL_FATAL, refusals[i].alert);
 	}
-	/* Otherwise the client would repeat its last flight for long. */
+	/* Without an alert, the client would send its last flight again and again. */
 	if (h->server && why == DTLS_WHY_ERROR)
 		gnutls.alert_send(h->session, GNUTLS_AL_FATAL, GNUTLS_A_HANDSHAKE_FAILURE);
 	return DTLS_FAILED;
 }
 
-/* True if the record is a Finished, and the peer has announced its keys (ChangeCipherSpec). */
+/* True if the record is a Finished, and the peer's ChangeCipherSpec has already arrived. */
 static bool is_finished(const struct dtls_handshake *h)
 {
 	gnutls_datum_t mac, iv, key = { NULL, 0 };
@@ -251,8 +258,9 @@ static bool is_finished(const struct dtls_handshake *h)
 }
 
 /*
- * Continues as far as possible. GnuTLS silently drops a Finished that does not fit the keys, since
- * it may be forged. The peer repeats a real Finished, so only the second misfit ends the handshake.
+ * Continues the handshake as far as possible. GnuTLS silently drops a Finished that does not fit
+ * the keys, since any host may have forged it. The peer sends a real Finished again. So the
+ * handshake fails only when a second Finished does not fit.
  */
 static enum dtls_progress step(struct dtls_handshake *h)
 {
@@ -307,11 +315,11 @@ static uint32_t get_be24(const uint8_t *p)
 }
 
 /*
- * True if GnuTLS 3.7 can take the fragments in a handshake record in the clear, which anybody can
- * forge. GnuTLS joins fragments by their type, and trusts the message length of each. GnuTLS reads
- * and writes beyond its buffer if a fragment has another message length than an earlier one. The
- * same happens if a fragment has no byte of a message with bytes, or only the first byte. No peer
- * cuts fragments like this, and no message type comes twice with different lengths.
+ * True if GnuTLS 3.7 handles the fragments in an unsealed handshake record safely. Any host can
+ * forge such records. GnuTLS joins fragments by message type, and uses the message length in each
+ * fragment unchecked. It accesses memory beyond its buffer if two fragments have different message
+ * lengths. The same happens if a fragment of a message has no bytes of it, or only the first byte.
+ * No real peer sends such fragments, and no message type occurs twice with different lengths.
  */
 static bool fragments_agree(struct dtls_handshake *h, const uint8_t *record, size_t len)
 {

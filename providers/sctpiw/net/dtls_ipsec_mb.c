@@ -12,9 +12,9 @@
 
 #include "log/log.h"
 
-#define ALIGNMENT 64u /* of the key, required by the library */
+#define ALIGNMENT 64u /* alignment of a key, in bytes, that the library requires */
 
-/* Functions for one key length; pre is NULL if they cannot be used. */
+/* Functions for one key length. pre is NULL if they cannot be used. */
 struct functions {
 	aes_gcm_pre_t pre;
 	aes_gcm_enc_dec_t enc, dec;
@@ -27,7 +27,10 @@ struct dtls_gcm {
 	const struct functions *f;
 };
 
-/* Functions that are looked up by name. The others are in the manager, a table of one version. */
+/*
+ * Functions that are looked up by name. The manager, whose layout depends on the library's version,
+ * has the others.
+ */
 struct library {
 	__typeof__(&imb_get_version) version;
 	__typeof__(&alloc_mb_mgr) alloc;
@@ -56,7 +59,7 @@ static bool load(struct library *l)
 	       look_up(handle, "init_mb_mgr_auto", &l->init);
 }
 
-/* Loads the library. Returns NULL, or the reason why it cannot be used. */
+/* Loads the library. Returns NULL, or the reason why the library cannot be used. */
 static const char *prepare(void)
 {
 	struct library l;
@@ -124,7 +127,7 @@ bool dtls_gcm_open(struct dtls_gcm *g, const struct dtls_aead_input *in, uint8_t
 	unsigned int differ = 0;
 
 	g->f->dec(&g->key, &context, p, p, len, in->nonce, in->aad, sizeof(in->aad), tag, DTLS_TAG);
-	/* The loop takes the same time for all tags. */
+	/* Compares all bytes, so that the time does not depend on the tag. */
 	for (unsigned int i = 0; i < DTLS_TAG; i++)
 		differ |= (unsigned int)(tag[i] ^ p[len + i]);
 	return !differ;

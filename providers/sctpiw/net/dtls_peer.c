@@ -16,7 +16,7 @@ static struct list_node *bucket_of(struct dtls_port *p, const struct path_addr *
 			  DTLS_BUCKETS];
 }
 
-/* A peer whose local address is not known yet matches any local address. */
+/* Finds a peer. If its local address is not known yet, any local address matches. */
 struct dtls_peer *dtls_peer_find(struct dtls_port *p, const struct path_addr *addr)
 {
 	struct dtls_peer *perhaps = NULL;
@@ -127,7 +127,10 @@ void dtls_peer_free(struct dtls_peer *peer)
 	free(peer);
 }
 
-/* True if peer a is worth less than peer b: peers that proved nothing, then the longest unused. */
+/*
+ * True if peer a is to be replaced before peer b. Peers without a session are replaced first, then
+ * the peer that was unused longest.
+ */
 static bool is_worse(const struct dtls_peer *a, const struct dtls_peer *b)
 {
 	if (!a->now.rx != !b->now.rx)
@@ -136,8 +139,9 @@ static bool is_worse(const struct dtls_peer *a, const struct dtls_peer *b)
 }
 
 /*
- * Makes room for one more peer. Only a peer that sent a ClientHello, or has proved itself, is
- * removed. So requests from others never remove a peer that this side is connecting to.
+ * Frees a peer to make room for another. Only a peer with a session, or one that has sent a
+ * ClientHello, is freed. So ClientHellos of other hosts never remove a peer to which the local side
+ * is connecting.
  */
 static bool make_room(struct dtls_port *p)
 {
@@ -169,7 +173,7 @@ struct dtls_peer *dtls_peer_get(struct dtls_port *p, const struct path_addr *add
 
 	if (peer)
 		return peer;
-	/* A smaller number needs no check. */
+	/* With fewer peers than DTLS_UNPROVEN, no limit can be exceeded. */
 	if (p->n >= DTLS_UNPROVEN && !make_room(p))
 		return NULL;
 	if (timerq_reserve(&p->dtls->timers, p->dtls->n_peers + 1))

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* The peers of a port, for the files dtls*.c only. */
+/* The peers of a port. Used only by the files dtls*.c. */
 #ifndef SCTPIW_NET_DTLS_PEER_H
 #define SCTPIW_NET_DTLS_PEER_H
 
@@ -12,32 +12,32 @@
 
 #define DTLS_BUCKETS 256u
 #define DTLS_CLEAR_PEERS 64u
-#define DTLS_ALERT_LEN (DTLS_HEADER + 2u) /* bytes of an alert in the clear */
-#define DTLS_HEAD 64u			  /* bytes kept of a packet that ICMP may quote */
-#define DTLS_HEADS 16u			  /* batches whose first packets are kept for that */
+#define DTLS_ALERT_LEN (DTLS_HEADER + 2u) /* bytes of an unsealed alert */
+#define DTLS_HEAD 64u			  /* bytes kept of a packet, since ICMP may quote it */
+#define DTLS_HEADS 16u			  /* number of batches whose first packet is kept so */
 
 /* Rate limits shared by addresses that hash to this slot. */
 struct dtls_remote {
-	uint64_t cookies, hints, handshakes; /* rations */
+	uint64_t cookies, hints, handshakes; /* state of rate limits (util/ration.h) */
 };
 
 struct dtls {
 	struct dtls_param param;
 	struct dtls_credentials *credentials;
 	struct dtls_cookies *cookies;
-	uint8_t *scratch;     /* room for one record */
+	uint8_t *scratch;     /* buffer for one record */
 	struct timerq timers; /* dtls_peer.timer */
-	unsigned int n_peers; /* peers of all ports */
-	uint64_t accepts;     /* ration of accepted handshakes, for all peers together */
-	uint64_t salt;	      /* for the slots in remote[], hidden from peers */
+	unsigned int n_peers; /* number of peers of all ports */
+	uint64_t accepts;     /* rate limit of handshakes from peers that have not proved a key */
+	uint64_t salt;	      /* secret; peers cannot choose their slots in remote[] */
 	struct dtls_remote remote[RATION_PLACES];
 };
 
-/* A peer that sent in the clear, with key-optional. */
+/* A peer that has sent unsealed packets, which key-optional allows. */
 struct dtls_clear_peer {
 	struct ip_addr remote;
 	uint16_t udp_port;
-	uint64_t until; /* ns */
+	uint64_t until; /* ns: packets to the peer are unsealed until then */
 };
 
 struct dtls_port {
@@ -50,7 +50,7 @@ struct dtls_port {
 	struct dtls_clear_peer clear[DTLS_CLEAR_PEERS];
 };
 
-/* The two directions of a session. Either both are NULL, or none is. */
+/* Keys of a session, for both directions. Both are NULL if there is no session. */
 struct dtls_keys {
 	struct dtls_cipher *tx, *rx;
 };
@@ -61,9 +61,9 @@ struct dtls_waiting {
 	uint8_t data[];
 };
 
-/* The beginning of the first packet of a batch. */
+/* The first bytes of the first packet of a batch. */
 struct dtls_head {
-	uint64_t nth; /* records sealed before it with its key */
+	uint64_t nth; /* number of records sealed with the key before this batch */
 	size_t len;
 	uint8_t bytes[DTLS_HEAD];
 };
@@ -73,84 +73,90 @@ struct dtls_peer {
 	struct dtls_port *port;
 	struct path_addr addr;
 	struct timerq_node timer;
-	bool self; /* the peer is the port itself, and has the port's keys */
+	bool self; /* the peer is the port itself; the keys belong to the port */
 
-	struct dtls_keys now;		      /* in use */
-	char identity[DTLS_IDENTITY_MAX + 1]; /* printable; of its key or certificate */
-	struct dtls_keys old;		      /* previous keys, for receiving until old_until */
-	uint64_t old_until;		      /* ns */
+	struct dtls_keys now; /* keys in use */
+	/* printable identity of the peer's key, or subject of its certificate */
+	char identity[DTLS_IDENTITY_MAX + 1];
+	/* previous keys; used until old_until, for receiving only */
+	struct dtls_keys old;
+	uint64_t old_until; /* ns */
 
-	struct dtls_handshake *next;   /* handshake under way, or NULL */
-	bool next_server;	       /* this side is the server of next */
-	uint8_t random[DTLS_RANDOM];   /* of the last ClientHello, of either side */
-	uint64_t next_at;	       /* ns: when next sends its flight again */
-	uint64_t next_since;	       /* ns: when the first of several attempts began */
-	uint64_t next_begun;	       /* ns: when next began */
-	int unreachable;	       /* -errno that ICMP reported for next, or 0 */
-	bool broken;		       /* next got a wrong record, and begins anew at next_at */
-	uint8_t alert[DTLS_ALERT_LEN]; /* came in the clear, and takes effect at next_at */
+	struct dtls_handshake *next; /* handshake in progress, or NULL */
+	bool next_server;	     /* the local side is the server of next */
+	uint8_t random[DTLS_RANDOM]; /* random of the last ClientHello, sent by either side */
+	uint64_t next_at;	     /* ns: when next sends its flight again */
+	uint64_t next_since;	     /* ns: start of the first of several attempts */
+	uint64_t next_begun;	     /* ns: start of next */
+	int unreachable;	     /* -errno from an ICMP error about next, or 0 */
+	/* next got a wrong record; a new attempt starts at next_at */
+	bool broken;
+	uint8_t alert[DTLS_ALERT_LEN]; /* unsealed alert; takes effect at next_at */
 	bool alerted;
 
-	struct dtls_handshake *last; /* done as server: repeats its last flight until last_until */
-	uint64_t last_until;	     /* ns */
+	/* finished handshake as server; can send its last flight again until last_until */
+	struct dtls_handshake *last;
+	uint64_t last_until; /* ns */
 
 	struct list_node waiting; /* dtls_waiting.node */
 	unsigned int n_waiting;
 	size_t waiting_bytes;
 
 	uint64_t used;	     /* ns: last transmission or reception */
-	uint64_t heard;	     /* ns: when the last record was opened */
-	uint64_t hint_at;    /* ns: a hint of the peer has an effect from then on */
-	uint64_t asked;	     /* ns: first transmission since the last opened record; 0: none */
-	uint64_t doubt;	     /* ns: when the session is in doubt next */
-	uint64_t patience;   /* ns: present wait for doubt; 0: not set yet */
-	uint64_t retry_at;   /* ns: another session may be requested from then on */
-	uint64_t retry_wait; /* ns: last wait after a session could not be set up */
-	struct dtls_head head[DTLS_HEADS]; /* of the last batches sealed with now.tx */
-	unsigned int n_heads;		   /* heads that were noted; the last ones are kept */
+	uint64_t heard;	     /* ns: last record that was opened */
+	uint64_t hint_at;    /* ns: further hints of the peer are ignored until then */
+	uint64_t asked;	     /* ns: first transmission after the last opened record; 0: none */
+	uint64_t doubt;	     /* ns: when the session is next in doubt (dtls.c) */
+	uint64_t patience;   /* ns: present wait until the session is in doubt; 0: not set */
+	uint64_t retry_at;   /* ns: no other session is requested before */
+	uint64_t retry_wait; /* ns: last wait after a failed attempt to set up a session */
+	/* first bytes of the last batches that were sealed with now.tx */
+	struct dtls_head head[DTLS_HEADS];
+	/* number of batches so far; the last DTLS_HEADS are in head[] */
+	unsigned int n_heads;
 };
 
 /* ---- dtls_peer.c ---- */
 
-/* Returns NULL if there is none. */
+/* Returns the peer with this address, or NULL. */
 struct dtls_peer *dtls_peer_find(struct dtls_port *p, const struct path_addr *addr);
-/* Finds or creates a peer. Returns NULL when out of memory, or if better peers have all places. */
+/* Finds or creates a peer. Returns NULL when out of memory, or if no other peer may be replaced. */
 struct dtls_peer *dtls_peer_get(struct dtls_port *p, const struct path_addr *addr, uint64_t now);
 /* Frees a peer, and its waiting packets. */
 void dtls_peer_free(struct dtls_peer *peer);
-/* Sets the timer to the earliest due time. */
+/* Sets the peer's timer to its next due time. */
 void dtls_peer_arm(struct dtls_peer *peer);
 void dtls_keys_free(struct dtls_keys *keys);
-/* Serves the peer in the clear from now on, for a while (dtls.c). */
+/* From now on, for CLEAR_LIFE, packets to the peer are sent unsealed (dtls.c). */
 void dtls_port_note_clear(struct dtls_port *p, const struct path_addr *addr, uint64_t now);
-/* Keeps the beginning of the packet that is sealed next. */
+/* Keeps the first bytes of the packet that is sealed next. */
 void dtls_peer_note(struct dtls_peer *peer, const uint8_t *packet, size_t len);
-/* Returns the head of the batch of this record, or NULL if the batch is too old. */
+/* Returns the first bytes of the batch of record nth, or NULL if they are no longer kept. */
 const struct dtls_head *dtls_peer_head(const struct dtls_peer *peer, uint64_t nth);
-/* Keeps a packet, unless too many wait. */
+/* Appends a copy of a packet to the waiting packets. Drops it if too many wait. */
 void dtls_peer_keep(struct dtls_peer *peer, const uint8_t *packet, size_t len);
-/* Removes the packet that has waited longest, or returns NULL. The caller frees the packet. */
+/* Removes and returns the packet that has waited longest, or NULL. The caller frees it. */
 struct dtls_waiting *dtls_peer_next_waiting(struct dtls_peer *peer);
 
-/* Returns the slot of that address. */
+/* Returns the slot of that address in remote[]. */
 struct dtls_remote *dtls_remote_of(struct dtls *d, const struct ip_addr *remote);
 
 /* ---- dtls_say.c ---- */
 
-/* Logs that the handshake of the peer is done. */
+/* Logs that the handshake with the peer has succeeded. */
 void dtls_say_up(const struct dtls_peer *peer, const struct dtls_handshake *h);
-/* Logs why peer->next failed. */
+/* Logs why the handshake peer->next failed. */
 void dtls_say_failed(const struct dtls_peer *peer);
 
 /* ---- dtls_setup.c ---- */
 
-/* Begins a handshake as client, unless one is under way. */
+/* Starts a handshake as client, unless one is in progress. */
 void dtls_setup_connect(struct dtls_peer *peer, uint64_t now);
 void dtls_setup_hello(struct dtls_port *p, const struct path_addr *from, const uint8_t *record,
 		      size_t len, uint64_t now);
-/* Handles another record of a handshake. May free the peer. */
+/* Handles a record of a handshake other than a ClientHello. May free the peer. */
 void dtls_setup_record(struct dtls_peer *peer, const uint8_t *record, size_t len, uint64_t now);
-/* Handles an alert in the clear. */
+/* Handles an unsealed alert. */
 void dtls_setup_alert(struct dtls_peer *peer, const uint8_t *record, size_t len);
 /* Handles the expiry of the peer's timer. May free the peer. */
 void dtls_setup_timeout(struct dtls_peer *peer, uint64_t now);

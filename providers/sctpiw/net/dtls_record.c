@@ -10,27 +10,28 @@
 #include "util/bytes.h"
 
 #define VERSION_1_2 0xfefdu
-#define VERSION_1_0 0xfeffu /* of a ClientHello, before a version is negotiated */
+#define VERSION_1_0 0xfeffu /* version of a ClientHello before a version is negotiated */
 #define SEQ_BITS 48
-#define MARKS 128u /* for the last sealed records */
+#define MARKS 128u /* number of sealed records whose first ciphertext bytes are kept */
 #define MARK_LEN 8u
-#define WORDS 8u /* of the window: one more than DTLS_WINDOW needs */
+#define WORDS 8u /* words of the replay window, one more than DTLS_WINDOW needs */
 
 _Static_assert(DTLS_WINDOW == (WORDS - 1) * 64, "a word is cleared before it is used again");
 
 struct dtls_cipher {
 	struct dtls_aead *aead;
 	enum dtls_suite suite;
-	uint64_t epoch;		/* in the bits above the sequence number */
-	uint64_t seq;		/* the next number, or the highest one opened, plus 1 */
-	uint64_t window[WORDS]; /* by sequence number: 1 if opened (RFC 6479) */
+	uint64_t epoch; /* epoch, shifted to the bits above the sequence number */
+	/* sealing: number of records so far; opening: highest number opened plus 1 */
+	uint64_t seq;
+	uint64_t window[WORDS]; /* bit by sequence number: 1 if opened (RFC 6479) */
 	uint8_t iv[DTLS_AEAD_NONCE];
-	uint8_t mark[MARKS][MARK_LEN]; /* by sequence number: the beginning of the ciphertext */
+	uint8_t mark[MARKS][MARK_LEN]; /* by sequence number: first bytes of the ciphertext */
 };
 
 static const struct {
 	size_t iv_len;
-	size_t explicit_len; /* bytes of the nonce that are in a record */
+	size_t explicit_len; /* bytes of the nonce that each record contains */
 } suites[] = {
 	[DTLS_AES_128_GCM] = { 4, DTLS_NONCE },
 	[DTLS_AES_256_GCM] = { 4, DTLS_NONCE },
@@ -97,7 +98,7 @@ bool dtls_header_get(const uint8_t *p, size_t len, struct dtls_header *h)
 	       (version == VERSION_1_2 || version == VERSION_1_0) && h->len <= len - DTLS_HEADER;
 }
 
-/* Makes the nonce of a record (RFC 5288 3, RFC 7905 2). */
+/* Builds the nonce of a record (RFC 5288 3, RFC 7905 2). */
 static void make_nonce(const struct dtls_cipher *c, const uint8_t number[8],
 		       uint8_t nonce[DTLS_AEAD_NONCE])
 {
@@ -110,7 +111,7 @@ static void make_nonce(const struct dtls_cipher *c, const uint8_t number[8],
 		nonce[4 + i] ^= number[i];
 }
 
-/* Makes the additional authenticated data (RFC 5246 6.2.3.3). len: bytes of plaintext. */
+/* Builds the additional authenticated data (RFC 5246 6.2.3.3). len: bytes of plaintext. */
 static void make_aad(const uint8_t number[8], uint8_t type, size_t len, uint8_t aad[13])
 {
 	memcpy(aad, number, 8);
@@ -151,7 +152,7 @@ bool dtls_cipher_sealed(const struct dtls_cipher *c, const uint8_t *p, size_t le
 
 	if (len < front + MARK_LEN || p[0] != DTLS_DATA)
 		return false;
-	/* The quote may lack the rest of the record. */
+	/* Ignore the result: the quote may be shorter than the record. */
 	dtls_header_get(p, len, &h);
 	if (h.epoch != c->epoch >> SEQ_BITS || h.seq < DTLS_FIRST_SEQ)
 		return false;
@@ -195,8 +196,9 @@ enum dtls_opened dtls_open(struct dtls_cipher *c, const struct dtls_header *h, u
 		return DTLS_REPLAY;
 	opened = DTLS_HEADER + h->len - front - DTLS_TAG;
 	/*
-	 * Other implementations may put anything into the explicit part. The nonce uses that part,
-	 * but the authenticated data has the sequence number.
+	 * The explicit part of the nonce need not be the sequence number with other
+	 * implementations. So the nonce uses the explicit part, and the authenticated data uses the
+	 * sequence number.
 	 */
 	make_nonce(c, front > DTLS_HEADER ? p + DTLS_HEADER : p + 3, in.nonce);
 	make_aad(p + 3, h->type, opened, in.aad);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Log messages about handshakes: accepted peers, and reasons of failures. */
+/* Log messages about handshakes: their success, and the reasons of failures. */
 #include "log/log.h"
 #include "net/dtls_peer.h"
 #include "net/dtls_why.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Set-up of sessions: handshakes in both roles, their results, and messages about them. */
+/* Sets up sessions: handshakes as client and as server, and their results. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <stdio.h>
@@ -13,34 +13,39 @@
 #include "util/sockaddr.h"
 
 /*
- * Offset of the random part of a ClientHello, after the version and the headers of record and
- * message.
+ * Offset of the random in a ClientHello: after the record header, the message header and the
+ * version.
  */
 #define AT_RANDOM (DTLS_HEADER + 12 + 2)
 #define ALERT_FATAL 2
-/* ns. Maximum lateness of records that were sent before a new session. */
+/* ns. Maximum delay of records that the peer sent before a new session. */
 #define OLD_LIFE (5 * NSEC_PER_SEC)
-/* ns. A client that lacks the last flight repeats its own within this time. */
+/* ns. Time for which a client that has not received the server's last flight repeats its own. */
 #define LAST_LIFE (60 * NSEC_PER_SEC)
-/* ns. With key-optional, a peer that has not answered for this time has no key. */
+/* ns. With key-optional, a peer that has not answered a handshake for this time has no key. */
 #define CLEAR_AFTER NSEC_PER_SEC
-/* ns. Handshakes that peers begin: TOKENS at once, and one more after each TOKEN_TIME. */
+/*
+ * ns. Rate limit of handshakes that peers start: TOKENS at once, and one more after each
+ * TOKEN_TIME.
+ */
 #define TOKENS 256u
 #define TOKEN_TIME (5 * NSEC_PER_MSEC)
 /*
- * The same for one address, and for answers to ClientHellos without a cookie. Anybody can have such
- * answers sent to the address.
+ * Rate limits of one address: for its handshakes, and for answers to ClientHellos without a cookie.
+ * The second limit protects the address, since any host can send ClientHellos with a forged source.
  */
 #define REMOTE_TOKENS 64u
 #define REMOTE_TOKEN_TIME (20 * NSEC_PER_MSEC)
 #define REMOTE_COOKIES 64u
 #define REMOTE_COOKIE_TIME (5 * NSEC_PER_MSEC)
 /*
- * ns. A client begins anew after this time. A forged message may block the peer's messages, since
- * GnuTLS takes none twice.
+ * ns. A client starts a new attempt after this time. GnuTLS accepts each message only once, so a
+ * forged message may have blocked the peer's message.
  */
 #define ATTEMPT (5 * NSEC_PER_SEC)
-/* ns. Wait after a handshake beside a session has failed. It then doubles. */
+/*
+ * ns. Wait after a failed handshake while a session exists. The wait then doubles, up to RETRY_MAX.
+ */
 #define RETRY_TIME NSEC_PER_SEC
 #define RETRY_MAX (60 * NSEC_PER_SEC)
 
@@ -69,7 +74,7 @@ static void send_waiting(struct dtls_peer *peer)
 	}
 }
 
-/* Replaces the present session by the new one. Returns false when out of memory for the keys. */
+/* Replaces the present session by the new one. Returns false when out of memory. */
 static bool finish(struct dtls_peer *peer, uint64_t now)
 {
 	struct dtls_handshake *h = peer->next;
@@ -105,7 +110,7 @@ static bool finish(struct dtls_peer *peer, uint64_t now)
 	return true;
 }
 
-/* Delays the next handshake, since each packet of an old session would request one. */
+/* Delays the next handshake. Otherwise each packet of the old session would start one. */
 static void wait_to_retry(struct dtls_peer *peer, uint64_t now)
 {
 	uint64_t twice = 2 * peer->retry_wait;
@@ -117,8 +122,8 @@ static void wait_to_retry(struct dtls_peer *peer, uint64_t now)
 }
 
 /*
- * Gives up the handshake. A peer without a session is freed, and its waiting packets are lost.
- * failed() reports the first of them if error, an -errno, is not 0.
+ * Ends a failed handshake. A peer without a session is freed, and its waiting packets are lost. If
+ * error, an -errno, is not 0, failed() reports the first of these packets.
  */
 static void give_up(struct dtls_peer *peer, int error, uint64_t now)
 {
@@ -128,7 +133,10 @@ static void give_up(struct dtls_peer *peer, int error, uint64_t now)
 
 	dtls_handshake_free(peer->next);
 	peer->next = NULL;
-	/* The client may repeat this ClientHello, which must then have an effect. */
+	/*
+	 * The client may send the same ClientHello again, which must then not be ignored as
+	 * repeated.
+	 */
 	memset(peer->random, 0, sizeof(peer->random));
 	if (peer->now.rx) {
 		wait_to_retry(peer, now);
@@ -155,7 +163,7 @@ static void wait_for_answer(struct dtls_peer *peer, uint64_t now)
 	wait_until(peer, now + (dtls_handshake_wait(peer->next) + 1) * NSEC_PER_MSEC);
 }
 
-/* Clears the signs of the previous handshake. */
+/* Clears the errors and alerts that came during the previous handshake. */
 static void forget_signs(struct dtls_peer *peer)
 {
 	peer->unreachable = 0;
@@ -164,9 +172,9 @@ static void forget_signs(struct dtls_peer *peer)
 }
 
 /*
- * Handles a failed handshake. A client gets only records in the clear before the end, so anybody
- * may have sent the wrong one. The client begins anew after the records under way have arrived:
- * these would be wrong for the next handshake.
+ * Handles a failed handshake. Until the handshake ends, a client gets only unsealed records, so any
+ * host may have sent the wrong one. So the client tries again, but first waits for records that are
+ * still in transit: they would be wrong in the next attempt.
  */
 static void fail(struct dtls_peer *peer, uint64_t now)
 {
@@ -201,7 +209,7 @@ static void follow(struct dtls_peer *peer, enum dtls_progress progress, uint64_t
 
 /* ---- as client ---- */
 
-/* Sends a ClientHello. next_since is set, and with it the end of the handshake. */
+/* Sends a ClientHello. next_since is set already, and limits the time of all attempts. */
 static void begin(struct dtls_peer *peer, uint64_t now)
 {
 	const struct dtls_out out = { transmit, peer, peer->addr.remote };
@@ -236,7 +244,7 @@ static void begin_anew(struct dtls_peer *peer, uint64_t now)
 
 /* ---- as server ---- */
 
-/* Receiver of the answer to a ClientHello, before there is a peer. */
+/* The source of a ClientHello that has no peer yet. A HelloVerifyRequest is sent there. */
 struct asker {
 	struct dtls_port *port;
 	const struct path_addr *from;
@@ -268,9 +276,9 @@ static bool has_cookie(struct dtls_port *p, const struct path_addr *from, const 
 }
 
 /*
- * True if the rations allow a handshake. One address cannot use up the ration of the others. A peer
- * that has proved its key does not use the ration of strangers, so they cannot prevent its next
- * key.
+ * True if the rate limits allow another handshake. Each address has a limit, so that one address
+ * cannot use up the common limit. A peer with a session is not subject to the common limit, so that
+ * strangers cannot block its next key.
  */
 static bool may_accept(struct dtls *d, const struct dtls_peer *peer, const struct path_addr *from,
 		       uint64_t now)
@@ -282,8 +290,8 @@ static bool may_accept(struct dtls *d, const struct dtls_peer *peer, const struc
 }
 
 /*
- * True if a ClientHello must be ignored. It may be a repeated one, or one of the port to itself. It
- * may also have crossed a local ClientHello, which goes on since its random is larger.
+ * True if a ClientHello must be ignored: it is repeated, or is from the port itself. It is also
+ * ignored if the local side is sending a ClientHello whose random is larger.
  */
 static bool is_void(const struct dtls_peer *peer, const uint8_t *random)
 {
@@ -332,19 +340,20 @@ void dtls_setup_hello(struct dtls_port *p, const struct path_addr *from, const u
 
 void dtls_setup_record(struct dtls_peer *peer, const uint8_t *record, size_t len, uint64_t now)
 {
-	/* A client that lacks the last flight of this side cannot answer another handshake. */
+	/* Without the last flight of the server, a client cannot take part in another handshake. */
 	if (peer->last && get_be16(record + 3) && !(peer->next && peer->next_server))
 		dtls_handshake_again(peer->last, record, len);
 	if (!peer->next || peer->broken)
 		return;
-	/* A record has come, so earlier signs no longer count. */
+	/* A real record shows that earlier errors and alerts need not have been real. */
 	forget_signs(peer);
 	follow(peer, dtls_handshake_feed(peer->next, record, len), now);
 }
 
 /*
- * Handles an alert in the clear, which anybody may have sent. It takes effect if nothing else comes
- * until the flight would be sent again. A server gets the refusal of a client in this way.
+ * Handles an unsealed alert, which any host may have sent. The alert takes effect if no other
+ * record arrives before the time to send the flight again. A client reports its refusal to a server
+ * in this way.
  */
 void dtls_setup_alert(struct dtls_peer *peer, const uint8_t *record, size_t len)
 {
@@ -354,14 +363,14 @@ void dtls_setup_alert(struct dtls_peer *peer, const uint8_t *record, size_t len)
 	peer->alerted = true;
 }
 
-/* The peer refuses: nothing but the alert has come. */
+/* The peer refuses the handshake, since no record has followed its alert. */
 static void hear_alert(struct dtls_peer *peer, uint64_t now)
 {
 	forget_signs(peer);
 	follow(peer, dtls_handshake_feed(peer->next, peer->alert, sizeof(peer->alert)), now);
 }
 
-/* Sends in the clear to a peer that does not answer handshakes. It may do without a key. */
+/* Sends unsealed packets to a peer that does not answer handshakes, since it may have no key. */
 static void go_clear(struct dtls_peer *peer, uint64_t now)
 {
 	struct dtls_port *p = peer->port;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Text about the reason of a failed handshake. */
+/* A text about the reason why a handshake has failed. */
 #ifndef SCTPIW_NET_DTLS_WHY_H
 #define SCTPIW_NET_DTLS_WHY_H
 
@@ -8,11 +8,11 @@
 struct dtls_credentials;
 struct dtls_handshake;
 
-#define DTLS_WHY_TEXT 400u /* bytes of a sentence, with the final zero */
+#define DTLS_WHY_TEXT 400u /* bytes of the text, including the final zero */
 
 /*
- * Writes a sentence, without a full stop, about a failed handshake with these credentials. who:
- * printable name of the peer.
+ * Writes a sentence, without a full stop, about a failed handshake with these credentials. The
+ * argument who is the printable name of the peer.
  */
 void dtls_why_write(const struct dtls_handshake *h, const struct dtls_credentials *c,
 		    const char *who, char text[DTLS_WHY_TEXT]);

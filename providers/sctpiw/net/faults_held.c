@@ -43,7 +43,7 @@ void faults_held_drop(struct faults_held *h, const struct endpoint *ep)
 	drop(h, &h->overtaking, ep);
 }
 
-/* Packets that are due at the same time keep their order. */
+/* Inserts a packet by time. Packets that are due at the same time keep their order. */
 static void insert(struct list_node *list, struct faults_held_packet *held)
 {
 	struct list_node *before = list->prev;

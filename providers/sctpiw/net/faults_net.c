@@ -15,12 +15,12 @@
 #include "sctp/sctp.h"
 #include "util/time.h"
 
-/* ns. Wait before the next attempt at a full port. */
+/* ns. Time until the next attempt to send if a send buffer was full. */
 #define FULL_WAIT NSEC_PER_MSEC
 
-/* The carrier that wraps the real one. */
+/* The carrier that wraps the real carrier. */
 struct faults_net {
-	struct carrier carrier; /* first; conn.carrier points to it */
+	struct carrier carrier; /* first member; conn.carrier points to it */
 	const struct carrier *plain;
 	struct carrier_port_ops ops; /* for all ports */
 	const struct carrier_port_ops *plain_ops;
@@ -33,7 +33,7 @@ struct faults_net {
 
 static int faulty_send(struct endpoint *ep, struct sctp_batch *batch);
 
-/* Returns NULL if no faults are installed. */
+/* Returns the wrapper, or NULL if no faults are installed. */
 static struct faults_net *faults_net_of(const struct conn *c)
 {
 	if (!c->carrier || c->carrier->send != faulty_send)
@@ -43,7 +43,7 @@ static struct faults_net *faults_net_of(const struct conn *c)
 
 /* ---- forwarding of one packet ---- */
 
-/* Returns false if the port is full. */
+/* Sends one packet. Returns false if the send buffer is full. */
 static bool send_on(struct faults_net *fn, const struct faults_packet *p)
 {
 	struct sctp_batch batch = {
@@ -72,7 +72,7 @@ static void take_in(const struct faults_net *fn, const struct faults_packet *p)
 	fn->plain_ops->deliver(p->ep, &d);
 }
 
-/* Forwards a packet that was held back. */
+/* Forwards a packet that was held back. If the send buffer is full, holds the packet again. */
 static void release(struct faults_net *fn, struct faults_held_packet *held)
 {
 	if (!held->p.out) {
@@ -84,7 +84,7 @@ static void release(struct faults_net *fn, struct faults_held_packet *held)
 	faults_held_free(&fn->held, held);
 }
 
-/* Forwards all packets that are due. */
+/* Forwards all held packets that are due. */
 static void let_go(struct faults_net *fn)
 {
 	struct faults_held_packet *held;
@@ -109,7 +109,7 @@ static void forward(struct faults_net *fn, const struct faults_packet *p)
 		hold(fn, p, 0, fn->conn->now + FULL_WAIT, 0);
 }
 
-/* Forwards packets that were to be overtaken by this one. */
+/* Call this after packet p was forwarded. Forwards held packets that p was the last to overtake. */
 static void follow(struct faults_net *fn, const struct faults_packet *p)
 {
 	struct faults_held_packet *held;
@@ -118,7 +118,8 @@ static void follow(struct faults_net *fn, const struct faults_packet *p)
 	if (!p->out)
 		let_go(fn);
 	/*
-	 * Forward only outgoing packets: an incoming one could end an association that is sending.
+	 * After an outgoing packet, forward only outgoing packets: an incoming one could end the
+	 * association that is now sending.
 	 */
 	while (p->out && (held = faults_held_take_out(&fn->held, fn->conn->now)))
 		release(fn, held);
@@ -180,7 +181,8 @@ static void act(struct faults_net *fn, const struct faults_packet *p, const stru
 	switch (a->id) {
 	case FAULT_DO_drop:
 		break;
-	case FAULT_DO_limit_size: /* too long: without DF, routers fragment it */
+	/* the packet is too long: without DF, routers would fragment it */
+	case FAULT_DO_limit_size:
 		if (p->out && !p->df) {
 			forward(fn, p);
 			follow(fn, p);
@@ -203,7 +205,7 @@ static void act(struct faults_net *fn, const struct faults_packet *p, const stru
 	case FAULT_DO_limit_rate:
 		limit_rate(fn, p, a);
 		break;
-	default: /* the action does not concern this packet */
+	default: /* the action does not affect packets */
 		forward(fn, p);
 		follow(fn, p);
 		break;
@@ -211,11 +213,11 @@ static void act(struct faults_net *fn, const struct faults_packet *p, const stru
 }
 
 struct verdict {
-	const struct faults_net_cut *cut; /* the cut that stops it, or NULL */
-	struct fault_action action;	  /* otherwise: the action of a rule */
+	const struct faults_net_cut *cut; /* the cut that stops the packet, or NULL */
+	struct fault_action action;	  /* without a cut: the action of a rule */
 };
 
-/* True if the packet goes on unchanged. Otherwise v has the decision. */
+/* True if no rule or cut affects the packet. Otherwise sets *v. */
 static bool passes(struct faults_net *fn, const struct faults_packet *p, struct verdict *v)
 {
 	struct fault_attrs attrs;
@@ -235,7 +237,7 @@ static void execute(struct faults_net *fn, const struct faults_packet *p, const 
 
 /* ---- outgoing packets ---- */
 
-/* Sends the packets of the batch from `from` to `to`, which no rule affects. */
+/* Sends the unaffected packets that start at `from` and end at `to` in the batch. */
 static void send_run(struct faults_net *fn, struct endpoint *ep, const struct sctp_batch *batch,
 		     const uint8_t *from, const uint8_t *to)
 {
@@ -266,7 +268,7 @@ static int faulty_send(struct endpoint *ep, struct sctp_batch *batch)
 {
 	struct faults_net *fn = faults_net_of(ep->conn);
 	const uint8_t *begin = batch->data, *end = begin + batch->len, *at;
-	const uint8_t *sent = begin; /* packets before it are done */
+	const uint8_t *sent = begin; /* packets before this address are done */
 	struct faults_packet p = {
 		.ep = ep,
 		.out = true,
@@ -284,7 +286,7 @@ static int faulty_send(struct endpoint *ep, struct sctp_batch *batch)
 		p.data = at;
 		p.len = (size_t)(end - at) < batch->segment ? (size_t)(end - at) : batch->segment;
 		if (passes(fn, &p, &verdict)) {
-			/* Held packets may have to follow this one directly. */
+			/* Held packets may be due directly after this packet. */
 			if (list_empty(&fn->held.overtaking))
 				continue;
 			send_run(fn, ep, batch, sent, at + p.len);
@@ -308,7 +310,8 @@ static int faulty_send(struct endpoint *ep, struct sctp_batch *batch)
 /* ---- incoming packets ---- */
 
 /*
- * carrier_port_ops.deliver(). Packets of one datagram may go apart; sealed ones are open already.
+ * Implements carrier_port_ops.deliver(). Each packet of a datagram is judged alone. Sealed packets
+ * are open already.
  */
 static void faulty_deliver(struct endpoint *ep, const struct carrier_datagram *d)
 {

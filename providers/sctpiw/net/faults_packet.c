@@ -16,7 +16,10 @@
 #define IPV4_LEN 20u
 #define IPV6_LEN 40u
 #define UDP_LEN 8u
-/* Chunk types whose numbers are too high for a bit; their bits are as in fault_list.h. */
+/*
+ * The numbers of these chunk types are too large for a bit of their own. fault_list.h gives them
+ * the bits BIT_*.
+ */
 #define CHUNK_ASCONF 0xc1
 #define CHUNK_ASCONF_ACK 0x80
 enum { BIT_ASCONF = 16, BIT_ASCONF_ACK = 17, BIT_DATAGRAM = 18 };
@@ -45,7 +48,7 @@ static uint64_t chunk_bit(uint8_t type)
 	}
 }
 
-/* References never include chunk headers. */
+/* Reads p->data only, since referenced memory never contains chunk headers. */
 static uint64_t chunks_of(const struct faults_packet *p)
 {
 	const uint8_t *at = p->data + WIRE_SCTP_COMMON_LEN, *end = p->data + p->len;
@@ -57,7 +60,7 @@ static uint64_t chunks_of(const struct faults_packet *p)
 	return bits;
 }
 
-/* Returns the association with the peer of this address and port, or NULL. */
+/* Returns the association with this address and port of the peer, or NULL. */
 static const struct conn_assoc *assoc_of(const struct endpoint *ep, const struct ip_addr *remote,
 					 uint16_t port)
 {
@@ -121,13 +124,17 @@ void faults_packet_corrupt(uint8_t *data, size_t len, uint64_t n, uint64_t rando
 	size_t at = fault_random(&random) % len;
 
 	/*
-	 * Changes consecutive bytes, like a burst on a link. The checksum detects all short bursts.
+	 * Change consecutive bytes, like a burst error on a link. The checksum detects all short
+	 * bursts.
 	 */
 	for (uint64_t i = 0; i < n && i < len; i++)
 		change(&data[(at + i) % len], &random);
 }
 
-/* Returns byte `at` of the data in DATA chunks, or NULL if there are only *total bytes. */
+/*
+ * Returns byte number `at` of the data in all DATA chunks. If there are fewer bytes, returns NULL
+ * and sets *total to their number.
+ */
 static uint8_t *data_byte(uint8_t *data, size_t len, size_t at, size_t *total)
 {
 	const uint8_t *p = data + WIRE_SCTP_COMMON_LEN;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* An SCTP packet for faults: its attributes for rules, and ways to damage it. No state. */
+/*
+ * An SCTP packet to which faults may apply: its attributes for rules, and functions that damage it.
+ * No state.
+ */
 #ifndef SCTPIW_NET_FAULTS_PACKET_H
 #define SCTPIW_NET_FAULTS_PACKET_H
 
@@ -20,25 +23,28 @@ struct faults_packet {
 	struct path_addr path;
 	const uint8_t *data;
 	size_t len;
-	const struct sctp_ref *refs; /* bytes that are not in data, also of neighbouring packets */
+	/* bytes to be inserted in data when sending, perhaps in other packets */
+	const struct sctp_ref *refs;
 	unsigned int n_refs;
 };
 
-/* Returns the bytes of its IP packet, without IP options. */
+/* Returns the length of the packet's IP packet in bytes, without IP options. */
 size_t faults_packet_ip_len(const struct faults_packet *p);
-/* Fills in the attributes of the packet that an injector knows. */
+/* Sets the attributes of the packet to which rules can refer. */
 void faults_packet_attrs(const struct faults_packet *p, struct fault_attrs *attrs);
 /*
- * Copies all p->len bytes, also referenced ones. Returns false if the application has unmapped
- * them: the packet cannot be built.
+ * Copies all p->len bytes, including referenced memory of the application. Returns false if the
+ * application has unmapped that memory.
  */
 bool faults_packet_copy(const struct faults_packet *p, uint8_t *to);
 
-/* Changes n bytes without correcting the checksum. A receiver that verifies it drops the packet. */
+/*
+ * Changes n bytes but not the checksum. So a receiver that verifies the checksum drops the packet.
+ */
 void faults_packet_corrupt(uint8_t *data, size_t len, uint64_t n, uint64_t random);
 /*
- * Changes n bytes, and corrects the checksum. The bytes are data of DATA chunks, or if there is
- * none, any bytes after the common header. A packet with a wrong checksum stays unchanged.
+ * Changes n bytes and corrects the checksum. Changes data of DATA chunks, or if the packet has
+ * none, any bytes after the common header. A packet whose checksum is wrong already is not changed.
  */
 void faults_packet_corrupt_sealed(uint8_t *data, size_t len, uint64_t n, uint64_t random);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* The peer of an association, for rules about faults (docs/faults.md). No state. */
+/* The peer of an association, for rules of faults (docs/faults.md). No state. */
 #ifndef SCTPIW_NET_FAULTS_PEER_H
 #define SCTPIW_NET_FAULTS_PEER_H
 
@@ -7,9 +7,8 @@ struct conn_assoc;
 struct fault_attrs;
 
 /*
- * Sets the association of an event, so that a rule with any address of its peer applies. An
- * association that is gone, or NULL, changes nothing. The shard lock must be held until the rules
- * have been applied.
+ * Sets the association of an event, so that rules for any address of its peer match. No effect if a
+ * is NULL or the association is gone. The caller holds the shard lock until the rules are applied.
  */
 void faults_peer_set(struct fault_attrs *attrs, const struct conn_assoc *a);
 

@@ -9,12 +9,12 @@
 
 #define QUEUE_DEFAULT ((uint64_t)64 << 10) /* bytes */
 
-/* A link of limited rate. */
+/* A link of limited rate, for one rule and direction. */
 struct link_of_rule {
-	struct list_node node; /* first */
+	struct list_node node; /* first member */
 	uint32_t rule;
 	bool out;
-	uint64_t free_at; /* ns: when all waiting packets are through */
+	uint64_t free_at; /* ns: when all packets in the queue have been sent */
 };
 
 void faults_stages_init(struct faults_stages *s)
@@ -36,7 +36,7 @@ void faults_stages_release(struct faults_stages *s, uint32_t rule)
 		free(link);
 	}
 	for (unsigned int i = 0; i < s->n_cuts; i++) {
-		/* Cuts without a rule end by themselves. */
+		/* A cut without a rule ends only by its time. */
 		if (!s->cuts[i].rule || (rule && s->cuts[i].rule != rule))
 			s->cuts[kept++] = s->cuts[i];
 	}
@@ -63,7 +63,7 @@ static struct link_of_rule *link_of(struct faults_stages *s, uint32_t rule, bool
 	return link;
 }
 
-/* Returns the ns that these bytes take. Up to FAULTS_HELD_MAX bytes fit 64 bits. */
+/* Returns the ns to send these bytes. No overflow up to FAULTS_HELD_MAX bytes. */
 static uint64_t duration(uint64_t bytes, uint64_t bits_per_s)
 {
 	return bytes * 8 * NSEC_PER_SEC / bits_per_s;
@@ -83,7 +83,7 @@ uint64_t faults_stages_limit(struct faults_stages *s, const struct faults_packet
 		queue = FAULTS_HELD_MAX;
 	if (link->free_at < now)
 		link->free_at = now;
-	/* The packet on the link does not count as waiting. */
+	/* The packet that is being sent is not in the queue. */
 	if (link->free_at - now > duration(queue, rate))
 		return TIME_NEVER;
 	link->free_at += duration(len, rate);

@@ -22,7 +22,7 @@ static int compare(const void *x, const void *y)
 	return memcmp(a->ip.b, b->ip.b, sizeof(a->ip.b));
 }
 
-/* Returns the first slot that has this address, or had it last, or NULL. */
+/* Returns the first slot with the address of e, now or before the slot became empty, or NULL. */
 static struct gid_entry *slot_of(struct gid_table *t, const struct gid_entry *e)
 {
 	for (unsigned int i = 0; i < GID_TABLE_LEN; i++)
@@ -32,8 +32,8 @@ static struct gid_entry *slot_of(struct gid_table *t, const struct gid_entry *e)
 }
 
 /*
- * True if an end of the table may take this address: the end is empty, and its last address, if
- * any, did not reach further.
+ * True if the address may take `end`, the first or last slot. The slot must be empty, and its last
+ * address, if any, must not reach further.
  */
 static bool suits_end(const struct gid_entry *end, const struct gid_entry *e)
 {
@@ -83,8 +83,9 @@ static bool fill_last(struct gid_table *t)
 }
 
 /*
- * Removes loopback addresses from the n entries of `now` if there are others, except those that
- * programs may have seen. Returns the number of entries left.
+ * Removes loopback addresses from the n entries of `now` if the host also has other addresses.
+ * Loopback addresses that are in the table stay, since programs may have seen them. Returns the
+ * number of entries that remain.
  */
 static unsigned int leave_out_loopback(struct gid_table *t, struct gid_entry *now, unsigned int n)
 {
@@ -122,7 +123,7 @@ static bool drop_gone(struct gid_table *t, const struct gid_entry *now, unsigned
 	return changed;
 }
 
-/* Fills the slots whose last address is one of these. Returns true if there was one. */
+/* Returns addresses to the empty slots that they had before. Returns true if a slot was filled. */
 static bool put_back(struct gid_table *t, const struct gid_entry *now, unsigned int n)
 {
 	bool changed = false;
@@ -139,7 +140,7 @@ static bool put_back(struct gid_table *t, const struct gid_entry *now, unsigned 
 	return changed;
 }
 
-/* Addresses with a slot are served first, so that no new address takes it. */
+/* Addresses that had a slot before get it back first, so that no new address takes their slot. */
 bool gid_table_update(struct gid_table *t, struct gid_entry *now, unsigned int n,
 		      unsigned int *left_out)
 {

@@ -14,15 +14,19 @@
 
 #define RANGE "/proc/sys/net/ipv4/ip_local_port_range"
 #define NAMESPACE "/proc/thread-self/ns/net"
-/* Maximum ports, or runs of ports of one process, to skip because other processes have them. */
+/*
+ * Maximum ports, or ranges of ports of one process, that are skipped since other processes have
+ * them.
+ */
 #define OTHERS_MAX 64
 
 static struct {
 	pthread_mutex_t lock;
-	unsigned int first, last; /* ephemeral ports; 0: not read yet */
-	unsigned int next;	  /* start of the search for a free port */
+	unsigned int first, last; /* range of ephemeral ports; 0: not read yet */
+	unsigned int next;	  /* port at which the next search starts */
 	unsigned int n;		  /* number of taken ports */
-	int fd;			  /* file of the namespace, while a port is taken, or -errno */
+	/* the namespace's file while a port is reserved; otherwise -errno or -1 */
+	int fd;
 	uint8_t taken[(UINT16_MAX + 1) / 8];
 } ports = { .lock = PTHREAD_MUTEX_INITIALIZER, .fd = -1 };
 
@@ -60,7 +64,7 @@ static int open_namespace(void)
 	return sys_open(NAMESPACE, O_RDONLY);
 }
 
-/* True if a socket has the port, at any address. */
+/* True if any socket is bound to the port, at any address. */
 static bool has_socket(uint16_t port)
 {
 	int family = AF_INET6, fd = sys_socket(AF_INET6, SOCK_DGRAM, 0), ret;
@@ -70,7 +74,7 @@ static bool has_socket(uint16_t port)
 		family = AF_INET;
 		fd = sys_socket(AF_INET, SOCK_DGRAM, 0);
 	}
-	if (family == AF_INET6) /* also for IPv4, regardless of net.ipv6.bindv6only */
+	if (family == AF_INET6) /* the socket is for IPv4, too, regardless of net.ipv6.bindv6only */
 		sys_setsockopt_int(fd, IPPROTO_IPV6, IPV6_V6ONLY, 0);
 	sockaddr_any(&any, family, port);
 	ret = sys_bind(fd, (struct sockaddr *)&any, sockaddr_len((struct sockaddr *)&any));
@@ -79,8 +83,8 @@ static bool has_socket(uint16_t port)
 }
 
 /*
- * Takes the port, unless another process has it. If two processes try at once, both may fail.
- * Returns 0, or the number of taken ports from this port on.
+ * Locks the port's byte. If two processes try this for one port at once, both may fail. Returns 0,
+ * or the number of consecutive ports, from this one on, that cannot be used.
  */
 static unsigned int claim(uint16_t port)
 {
@@ -95,7 +99,7 @@ static unsigned int claim(uint16_t port)
 	return to > port ? (unsigned int)(to - port) : 1;
 }
 
-/* Returns a port that neither this process nor, with on_host, another process has taken, or 0. */
+/* Returns a port that this process and, if on_host, other processes have not reserved; or 0. */
 static uint16_t find(bool on_host)
 {
 	unsigned int span = ports.last - ports.first + 1, others = 0, step;
@@ -160,8 +164,8 @@ void id_port_give(uint16_t port)
 }
 
 /*
- * Checks the ports of other processes. The file is opened for this, since this process may have no
- * port.
+ * True if another process has locked the port. Opens the file, since this process may not have it
+ * open.
  */
 static bool is_locked(uint16_t port)
 {

@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The carrier of SCTP on IP, protocol 132. A raw socket gets the packets of all ports. A filter in
- * the kernel passes only those of the endpoint, so that processes can coexist. IPv6 and IPv4 need a
- * socket each: an endpoint on :: for both has carrier_port.fd and .fd4.
+ * The carrier of SCTP directly on IP, protocol 132. A raw socket receives SCTP packets to all ports
+ * of the host. A BPF filter passes only packets to the endpoint's port, so that several processes
+ * can use SCTP. IPv6 and IPv4 need separate sockets: an endpoint on :: that also accepts IPv4 has
+ * carrier_port.fd and carrier_port.fd4.
  *
- * The kernel has no ports for raw sockets. So carrier_port.claim, a UDP socket with the endpoint's
- * address, holds the port. It provides bind()'s errors and ephemeral ports, and notifies peers with
- * llp = udp of the mistake (net/signpost.h).
+ * Raw sockets have no ports. So carrier_port.claim, a UDP socket with the endpoint's address,
+ * reserves the port number. Its bind() chooses an ephemeral port, or fails if the port is in use.
+ * The socket also refuses peers that use llp = udp by mistake (net/signpost.h).
  *
- * No process knows the owner of another port, so no process answers packets to a port without an
- * owner. Only a host without any socket for SCTP answers (protocol unreachable). Elsewhere silence
- * reveals a dead peer.
+ * A process does not know whether another process has a given port. So no process answers packets
+ * to an unused port, and such a peer is detected by its silence. Only a host without any SCTP
+ * socket answers (ICMP protocol unreachable).
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -35,12 +36,12 @@
 #include "sys/sys.h"
 #include "util/bytes.h"
 
-/* Messages of one system call; SCTP's batches have up to 64 packets. */
+/* Maximum messages of one sendmmsg() call. A batch has up to 64 packets. */
 #define TX_MESSAGES 64
 
 /*
- * Offset of the port in the SCTP common header (RFC 9260 3.1), and the bytes that an ICMP error
- * quotes: ports and tag.
+ * Offset of the destination port in the SCTP common header (RFC 9260 3.1), and the number of bytes
+ * that an ICMP error quotes: the ports and the verification tag.
  */
 #define DPORT_OFFSET 2
 #define COMMON_MIN 8
@@ -95,7 +96,7 @@ static int claim_port(struct endpoint *ep, struct carrier_port *p, const struct 
 	return ret;
 }
 
-/* A raw socket for IPv4 gets the IP header, and one for IPv6 does not. */
+/* Passes only packets to this port. A raw IPv4 socket receives the IP header, unlike IPv6. */
 static int filter_port(int fd, bool v4, uint16_t port)
 {
 	const struct sock_fprog after_header =
@@ -111,7 +112,7 @@ static int filter_port(int fd, bool v4, uint16_t port)
 	return attach(fd, v4 ? &after_header : &at_once);
 }
 
-/* Opens a raw socket of one family, on the endpoint's address and port. */
+/* Opens a raw socket of one family for the endpoint's address and port. */
 static int open_raw(struct endpoint *ep, int family, int *out, size_t *rcvbuf)
 {
 	struct ip_addr ip = sockaddr_ip((struct sockaddr *)&ep->bound.local);
@@ -137,7 +138,7 @@ static int open_raw(struct endpoint *ep, int family, int *out, size_t *rcvbuf)
 
 /* ---- receiving ---- */
 
-/* Returns the bytes before the SCTP packet. */
+/* Returns the length of the header before the SCTP packet. */
 static size_t header_len(const struct sockaddr *from, const uint8_t *data, size_t len)
 {
 	return from->sa_family == AF_INET && len ? (data[0] & 0xfu) * 4 : 0;
@@ -150,7 +151,7 @@ static bool strip(const struct endpoint *ep, const struct sockaddr *from,
 
 	if (d->len < header + COMMON_MIN)
 		return false;
-	/* A packet for another port may have come before the filter was attached. */
+	/* The packet may have arrived before the filter was attached. */
 	if (get_be16(d->data + header + DPORT_OFFSET) != ep->bound.port)
 		return false;
 	d->data += header;
@@ -164,7 +165,9 @@ static unsigned int ip_receive(struct endpoint *ep, struct path_socket *path,
 {
 	struct ip_addr local = sockaddr_ip((const struct sockaddr *)&ep->bound.local);
 	const struct carrier_port *p = carrier_port_of(ep);
-	/* Each family has half of the room, so that a flood of one does not block the other. */
+	/*
+	 * Each family gets half of the datagrams, so that a flood in one does not block the other.
+	 */
 	unsigned int n = carrier_socket_receive(ep, p->fd, &local, dgrams,
 						p->fd4 >= 0 ? max / 2 : max, strip);
 
@@ -173,19 +176,21 @@ static unsigned int ip_receive(struct endpoint *ep, struct path_socket *path,
 	return n;
 }
 
-/* The kernel reports an error to all raw sockets of the host. Only the quote shows the port. */
+/*
+ * True if the quoted packet is from this port: every raw socket of the host gets every ICMP error.
+ */
 static bool is_ours(const struct endpoint *ep, const struct carrier_error *err)
 {
 	return err->local ||
 	       (err->quoted_len >= COMMON_MIN && get_be16(err->quoted) == ep->bound.port);
 }
 
-/* Errors about ports and protocols have another meaning than for UDP. */
+/* ICMP "port unreachable" and "protocol unreachable" mean something else than for UDP. */
 static int unreachable(const struct sock_extended_err *ee)
 {
 	int error = carrier_socket_unreachable(ee);
 
-	/* RFC 9260 10 (ICMP8): has the effect of an ABORT from the peer. */
+	/* A protocol error has the effect of an ABORT from the peer (RFC 9260 10, ICMP8). */
 	if ((ee->ee_origin == SO_EE_ORIGIN_ICMP && error == -ENOPROTOOPT) ||
 	    (ee->ee_origin == SO_EE_ORIGIN_ICMP6 && ee->ee_type == ICMP6_PARAM_PROB &&
 	     ee->ee_code == ICMP6_PARAMPROB_NEXTHEADER))
@@ -237,7 +242,7 @@ static int ip_open(struct endpoint *ep, const struct sockaddr *addr, bool v6only
 	ep->bound.wildcard = sockaddr_is_any(addr);
 	p->df = true;
 	ret = claim_port(ep, p, addr);
-	/* A socket for ::ffff:10.0.0.1 is a socket for IPv4. */
+	/* An address ::ffff:10.0.0.1 needs an IPv4 socket. */
 	if (!ret)
 		ret = open_raw(ep, ip_addr_is_v4(&ip) ? AF_INET : AF_INET6, &p->fd, rcvbuf);
 	if (!ret && ep->bound.family == AF_INET6 && ep->bound.wildcard && !v6only &&
@@ -262,7 +267,7 @@ static void set_df(struct endpoint *ep, bool df)
 	p->df = df;
 }
 
-/* Describes as many packets of the batch as fit. Returns their number. */
+/* Fills msgs with the first packets of the batch, as many as fit. Returns their number. */
 static unsigned int fill(struct mmsghdr *msgs, struct iovec *iov, const struct msghdr *msg,
 			 const struct sctp_batch *batch)
 {
@@ -318,8 +323,9 @@ static int ip_send(struct endpoint *ep, struct sctp_batch *batch)
 			return ret;
 		} else {
 			/*
-			 * A call may report an error of an earlier packet, without trying this one.
-			 * So each packet gets a second attempt, and is lost if that fails.
+			 * sendmmsg() may return an ICMP error of an earlier packet without sending
+			 * this one. So each packet is tried twice, and dropped if the second
+			 * attempt fails.
 			 */
 			carrier_port_errors(ep);
 			if (again)

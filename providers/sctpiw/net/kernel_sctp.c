@@ -35,7 +35,7 @@ static int kernel_sctp_start(struct conn *c, struct config_error *why)
 	k = calloc(1, sizeof(*k));
 	if (!k)
 		return -ENOMEM;
-	/* The kernel provides pages at their first write. */
+	/* The kernel allocates each page when it is first written. */
 	k->rx_memory = alloc_lines_unset(KERNEL_SCTP_RX_MEMORY);
 	if (!k->rx_memory) {
 		free(k);
@@ -92,7 +92,7 @@ struct kernel_sctp_assoc *kernel_sctp_assoc_new(struct conn_assoc *a, int fd)
 	return ka;
 }
 
-/* Closes the socket, with an ABORT if the association has not ended yet. */
+/* Closes the socket. The kernel sends an ABORT if the association has not ended yet. */
 static void destroy(struct kernel_sctp_assoc *ka)
 {
 	struct conn *c = conn_of(ka);
@@ -143,7 +143,7 @@ static void kernel_sctp_shutdown(struct conn_assoc *a)
 {
 	struct kernel_sctp_assoc *ka = a->state;
 
-	/* Messages that were pulled and wait for room belong to sessions that have ended. */
+	/* Messages that still wait for the send buffer belong to sessions that have ended. */
 	ka->tx.first = ka->tx.n = 0;
 	sys_shutdown(ka->sock.fd, SHUT_WR);
 }
@@ -224,9 +224,7 @@ static unsigned int kernel_sctp_inspect_paths(const struct conn_assoc *a,
 	return kernel_sctp_socket_inspect_paths(ka->sock.fd, info);
 }
 
-/*
- * Sets the TOS of the endpoint's socket. The sockets of associations got a TOS at their creation.
- */
+/* Sets the TOS only for the endpoint's socket: each association's socket has its TOS already. */
 static void kernel_sctp_set_tos(struct endpoint *ep)
 {
 	carrier_socket_set_tos(kernel_sctp_endpoint(ep)->own.sock.fd, ep->bound.family, ep->tos);
@@ -234,7 +232,7 @@ static void kernel_sctp_set_tos(struct endpoint *ep)
 
 static bool kernel_sctp_events(struct conn *c)
 {
-	/* Events come with the messages, in receive(). */
+	/* receive() also reads events, which arrive together with messages. */
 	return false;
 }
 

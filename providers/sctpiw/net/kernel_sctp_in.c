@@ -15,17 +15,20 @@
 
 #define EPOLL_BATCH 16
 /*
- * Up to this number of associations, a poller reads their sockets directly. One of DIRECT_PASSES
- * passes calls epoll instead.
+ * Up to DIRECT_ASSOCS associations, a poller reads each socket without epoll, except in one pass of
+ * DIRECT_PASSES.
  */
 #define DIRECT_ASSOCS 2
 #define DIRECT_PASSES 16
-/* ns. Errors with this distance are about different INITs. */
+/* ns. Errors at least this far apart are about different INITs. */
 #define ANOTHER_INIT (500 * NSEC_PER_MSEC)
 
 static void set_interest(struct kernel_sctp_assoc *ka)
 {
-	/* The end of the data stays readable for ever. So after it only new events count. */
+	/*
+	 * At the end of the data the socket stays readable for ever. From then on, wake only for
+	 * new events.
+	 */
 	kernel_sctp_watch(conn_of(ka), &ka->sock, EPOLL_CTL_MOD,
 			  EPOLLIN | (ka->eof ? EPOLLET : 0u) | (ka->tx.blocked ? EPOLLOUT : 0u));
 }
@@ -69,7 +72,7 @@ static void on_message(struct kernel_sctp_assoc *ka, const struct kernel_sctp_rx
 
 	a->ep->conn->traffic.packets_in++;
 	a->ep->conn->traffic.bytes_in += m->len;
-	/* An association that closes has no sessions to deliver to. */
+	/* An association that is closing has no session that could receive the message. */
 	if (a->iw && !a->closing && iw_assoc_receive(a->iw, m->sid, m->ppid, m->data, m->len))
 		conn_assoc_abort(a, -EPROTO);
 }
@@ -103,8 +106,8 @@ static void act(struct kernel_sctp_assoc *ka, enum kernel_sctp_rx_verdict verdic
 		break;
 	case KERNEL_SCTP_RX_RESTART:
 		/*
-		 * The kernel does not report the new adaptation indication. The peer may connect
-		 * again.
+		 * The kernel does not report the new adaptation indication, so the association
+		 * cannot be used. The peer may connect again.
 		 */
 		conn_assoc_abort(ka->assoc, -ECONNRESET);
 		break;
@@ -118,8 +121,8 @@ static void act(struct kernel_sctp_assoc *ka, enum kernel_sctp_rx_verdict verdic
 }
 
 /*
- * True if this error is about a later INIT than the first error. T1 is long, so the time between
- * them shows this.
+ * True if this error is about a later INIT than the first error. T1 is so long that the time
+ * between two errors distinguishes them.
  */
 static bool is_confirmed(struct kernel_sctp_assoc *ka)
 {
@@ -133,7 +136,10 @@ static bool is_confirmed(struct kernel_sctp_assoc *ka)
 static void on_error(struct kernel_sctp_assoc *ka, int error)
 {
 	if (!kernel_sctp_is_up(ka)) {
-		/* An error of a router or firewall must come twice to have an effect. */
+		/*
+		 * Other errors may come from a router or firewall. They count only if a second one
+		 * follows.
+		 */
 		if (error == -ECONNREFUSED || error == -ETIMEDOUT || is_confirmed(ka))
 			kernel_sctp_over(ka, error, false);
 		return;
@@ -146,8 +152,8 @@ static void on_error(struct kernel_sctp_assoc *ka, int error)
 }
 
 /*
- * Handles the end of the data after the peer's shutdown. If this side has called shutdown() after
- * the peer's SHUTDOWN, the kernel omits the last event, the end of the association.
+ * Handles the end of the data after the peer's shutdown. If this side calls shutdown() after the
+ * peer's SHUTDOWN has arrived, the kernel does not report the end of the association.
  */
 static void on_eof(struct kernel_sctp_assoc *ka)
 {
@@ -161,7 +167,7 @@ static void on_eof(struct kernel_sctp_assoc *ka)
 	}
 }
 
-/* Returns true if there may be more. */
+/* Returns true if more may be waiting in the socket. */
 static bool receive(struct conn *c, struct kernel_sctp_assoc *ka)
 {
 	struct mmsghdr msgs[KERNEL_SCTP_RX_MSGS];
@@ -220,7 +226,7 @@ static bool receive_socket(struct conn *c, struct kernel_sctp_socket *sock, uint
 	}
 	if (!ka)
 		return kernel_sctp_accept_some(list_entry(sock, struct kernel_sctp_listener, sock));
-	/* An earlier entry of this batch has ended the association. */
+	/* An earlier entry of this batch of epoll events has ended the association. */
 	if (!ka->assoc)
 		return false;
 	if (events & EPOLLOUT) {

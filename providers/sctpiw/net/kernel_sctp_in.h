@@ -10,9 +10,9 @@
 struct conn;
 struct kernel_sctp_assoc;
 
-/* A member of struct transport. */
+/* Implements transport.receive(). */
 enum conn_received kernel_sctp_receive(struct conn *c, enum conn_depth depth);
-/* Sets whether the association waits for room in its socket. */
+/* Starts or stops waiting for space in the association's send buffer. */
 void kernel_sctp_set_blocked(struct kernel_sctp_assoc *ka, bool blocked);
 
 #endif

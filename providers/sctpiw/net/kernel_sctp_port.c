@@ -18,10 +18,9 @@
 #include "util/sockaddr.h"
 
 #define BACKLOG 1024
-#define ACCEPTS 16 /* connections accepted in one pass */
+#define ACCEPTS 16 /* maximum associations that one call accepts */
 #define ACCEPT_PAUSE (NSEC_PER_SEC / 10)
-#define OWN_MAX                                                                                    \
-	(GID_TABLE_LEN + 2) /* addresses of the host: the GID table's, and two for loopback */
+#define OWN_MAX (GID_TABLE_LEN + 2) /* addresses of the host: GID table, and two of loopback */
 
 int kernel_sctp_open(struct endpoint *ep, const struct sockaddr *addr, bool v6only)
 {
@@ -42,9 +41,7 @@ int kernel_sctp_open(struct endpoint *ep, const struct sockaddr *addr, bool v6on
 		ret = sys_getsockname(ke->own.sock.fd, &ep->bound.local);
 	if (ret)
 		goto err_close;
-	/*
-	 * From now on associations may have the port, too; bind() of another program still fails.
-	 */
+	/* Sockets of associations need the same port. A bind() of another program still fails. */
 	sys_setsockopt_int(ke->own.sock.fd, SOL_SOCKET, SO_REUSEADDR, 1);
 	ep->state = ke;
 	ep->bound.family = addr->sa_family;
@@ -65,7 +62,7 @@ static struct kernel_sctp_listener *listener_of(struct list_node *node)
 	return list_entry(node, struct kernel_sctp_listener, node);
 }
 
-/* Opens a signpost, if the UDP port is free: peers with llp = udp get notice of their mistake. */
+/* Opens the endpoint's signpost (net/signpost.h), unless the UDP port is taken. */
 static void open_signpost(struct endpoint *ep)
 {
 	struct kernel_sctp_endpoint *ke = kernel_sctp_endpoint(ep);
@@ -129,7 +126,7 @@ void kernel_sctp_forget(struct endpoint *ep)
 	list_for_each(node, &ep->assocs) {
 		struct kernel_sctp_assoc *ka = list_entry(node, struct conn_assoc, node)->state;
 
-		if (!ka) /* aborted, since the process was about to end */
+		if (!ka) /* the association was aborted, since the process is about to exit */
 			continue;
 		sys_close(ka->sock.fd);
 		ka->sock.fd = -1;
@@ -138,7 +135,7 @@ void kernel_sctp_forget(struct endpoint *ep)
 
 /* ---- active opening ---- */
 
-/* Returns the listener with this address, alone or with all others, or NULL. */
+/* Returns the listener that accepts at this address, or NULL. */
 static struct kernel_sctp_listener *find_listener(const struct endpoint *ep,
 						  const struct ip_addr *at)
 {
@@ -164,8 +161,8 @@ static int bind_active(struct endpoint *ep, int fd, const struct path_addr *to)
 }
 
 /*
- * Lists further addresses to the peer, by the setting `paths`. Ports of QP numbers have an
- * association for each pair of addresses. These must not list each other's addresses.
+ * Lists further local addresses to the peer, as the setting `paths` requires. Ports for QP numbers
+ * have an association for each pair of addresses, so there no address but its own is listed.
  */
 static void bind_further(struct endpoint *ep, int fd, const struct path_addr *to)
 {
@@ -225,9 +222,9 @@ err:
 /* ---- passive opening ---- */
 
 /*
- * For a listener at all addresses, the kernel reports the local address of the route to the peer.
- * For a listener at several addresses, the kernel reports the first one, so the route is looked up
- * here.
+ * Sets the local address of an accepted association. A listener at all addresses: the kernel
+ * reports the local address of the route to the peer. A listener at several addresses: the kernel
+ * reports the first address, so this function looks up the route.
  */
 static void set_passive_path(struct kernel_sctp_assoc *ka, const struct kernel_sctp_listener *l,
 			     const struct sockaddr_storage *from)
@@ -246,7 +243,9 @@ static void set_passive_path(struct kernel_sctp_assoc *ka, const struct kernel_s
 		ka->path.local = routed;
 }
 
-/* Without a pause, a process without descriptors or memory would get the same event for ever. */
+/*
+ * Without a pause, epoll would report the listener at once again while descriptors or memory lack.
+ */
 static void pause_accepting(struct kernel_sctp_listener *l)
 {
 	struct conn *c = l->ep->conn;
@@ -324,7 +323,7 @@ static int start_listening(struct kernel_sctp_listener *l)
 	return 0;
 }
 
-/* Accepts the associations that are up already, so that their peers get a refusal. */
+/* Before it stops, accepts associations that are up already, so that their peers get a refusal. */
 static void stop_listening(struct kernel_sctp_listener *l)
 {
 	while (kernel_sctp_accept_some(l))
@@ -340,7 +339,7 @@ int kernel_sctp_accept_at(struct endpoint *ep, const struct ip_addr *local)
 	struct kernel_sctp_listener *l;
 	int ret;
 
-	if (find_listener(ep, local)) /* already listening there, or at all addresses */
+	if (find_listener(ep, local)) /* a listener for this address, or for all, exists */
 		return 0;
 	l = calloc(1, sizeof(*l));
 	if (!l)
@@ -364,7 +363,9 @@ int kernel_sctp_accept_at(struct endpoint *ep, const struct ip_addr *local)
 
 /* ---- the setting `paths`, for endpoints that accept at all addresses ---- */
 
-/* Gets the addresses of such an endpoint, perhaps some twice. Returns their number. */
+/*
+ * Gets the addresses at which such an endpoint accepts, some perhaps twice. Returns their number.
+ */
 static unsigned int own_addresses(const struct endpoint *ep, struct ip_addr addr[OWN_MAX])
 {
 	bool v4 = ep->bound.family == AF_INET || !ep->bound.v6only;
@@ -389,7 +390,7 @@ static unsigned int own_addresses(const struct endpoint *ep, struct ip_addr addr
 	}
 }
 
-/* Returns the listener for listed addresses if it has room for one more, or NULL. */
+/* Returns a listener with addresses that are listed to peers and room for another, or NULL. */
 static struct kernel_sctp_listener *told_with_room(const struct endpoint *ep)
 {
 	list_for_each(node, &kernel_sctp_endpoint(ep)->listeners) {
@@ -428,7 +429,7 @@ static void drop_listener(struct kernel_sctp_listener *l)
 	free(l);
 }
 
-/* Removes addresses of the listener that are not among the n. */
+/* Removes from the listener all addresses that are not among the n given addresses. */
 static void drop_others(struct kernel_sctp_listener *l, const struct ip_addr *addr, unsigned int n)
 {
 	const struct endpoint *ep = l->ep;
@@ -454,7 +455,7 @@ static void drop_others(struct kernel_sctp_listener *l, const struct ip_addr *ad
 	l->n_at = kept;
 }
 
-/* Accepts at each present address of the host. Returns 0, or -errno if it accepts at none. */
+/* Accepts at each present address of the host. Returns -errno if all fail, otherwise 0. */
 static int accept_apart(struct endpoint *ep)
 {
 	struct kernel_sctp_endpoint *ke = kernel_sctp_endpoint(ep);

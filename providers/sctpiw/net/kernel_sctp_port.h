@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Ports of the kernel's SCTP: endpoints, listeners and the opening of associations. Shard lock. */
+/*
+ * Ports of the kernel's SCTP. Opens and closes endpoints, listeners and associations. Shard lock.
+ */
 #ifndef SCTPIW_NET_KERNEL_SCTP_PORT_H
 #define SCTPIW_NET_KERNEL_SCTP_PORT_H
 
@@ -14,7 +16,7 @@ struct conn_assoc;
 struct endpoint;
 struct kernel_sctp_listener;
 
-/* Members of struct transport. */
+/* These functions implement members of struct transport. */
 int kernel_sctp_open(struct endpoint *ep, const struct sockaddr *addr, bool v6only);
 void kernel_sctp_close(struct endpoint *ep);
 void kernel_sctp_forget(struct endpoint *ep);
@@ -23,9 +25,9 @@ int kernel_sctp_accept_at(struct endpoint *ep, const struct ip_addr *local);
 void kernel_sctp_readdress(struct endpoint *ep);
 int kernel_sctp_connect(struct conn_assoc *a, const struct path_addr *to, uint16_t port);
 
-/* Accepts some of the waiting associations. Returns true if there may be more. */
+/* Accepts some of the waiting associations. Returns true if others may still wait. */
 bool kernel_sctp_accept_some(struct kernel_sctp_listener *l);
-/* Resumes listeners that paused for lack of descriptors or memory. */
+/* Resumes listeners that had paused, since descriptors or memory were lacking. */
 void kernel_sctp_resume(struct conn *c);
 
 #endif

@@ -68,7 +68,7 @@ static enum kernel_sctp_rx_verdict notification(struct kernel_sctp_rx *rx, const
 	case SCTP_SHUTDOWN_EVENT:
 		return KERNEL_SCTP_RX_CLOSES;
 	case SCTP_PARTIAL_DELIVERY_EVENT:
-		/* The rest of a message in pieces will not come. */
+		/* The kernel has aborted the message; its remaining pieces will not arrive. */
 		rx->part_len = 0;
 		return KERNEL_SCTP_RX_NOTHING;
 	default:
@@ -119,7 +119,7 @@ enum kernel_sctp_rx_verdict kernel_sctp_rx_take(struct kernel_sctp_rx *rx, struc
 	}
 	if (rx->state != KERNEL_SCTP_RX_UP || !read_info(msg, out))
 		return KERNEL_SCTP_RX_BROKEN;
-	/* A whole message stays in its buffer. Pieces of a message are consecutive. */
+	/* A message in one piece is not copied. Pieces of a message arrive one after the other. */
 	if (!rx->part_len && (msg->msg_flags & MSG_EOR)) {
 		out->data = data;
 		out->len = len;

@@ -15,25 +15,26 @@
 #define ADAPTATION_DDP 1 /* RFC 5043 4.1 */
 #define STREAMS 65535
 /*
- * Milliseconds. RTO.Min exceeds the 200 ms for which the kernel of a peer may delay an
- * acknowledgement. Silence of more than a second would be too long for a probe (see kernel_sctp.c).
+ * Milliseconds. RTO_MIN exceeds 200 ms, since the peer's kernel may delay an acknowledgement by
+ * that time. RTO_MAX and HEARTBEAT are 1 second, so that the probe of kernel_sctp.c does not wait
+ * longer.
  */
 #define RTO_INITIAL 1000
 #define RTO_MIN 300
 #define RTO_MAX 1000
 #define HEARTBEAT 1000
 #define SACK_DELAY 10
-/* The kernel must not give up: the limits of kernel_sctp.c are shorter. */
+/* The kernel must not end an association itself. kernel_sctp.c ends it earlier. */
 #define ATTEMPTS_MAX 0xffff
 
-/* Sets the options that accepted sockets do not inherit. */
+/* Sets the options that a socket from accept() does not inherit. */
 static void set_each(int fd, int family, bool v6only)
 {
 	struct linger abort_at_close = { .l_onoff = 1 };
 
-	/* The peer gets an ABORT whenever the process ends. */
+	/* Closing the socket sends an ABORT, also if the process is killed. */
 	sys_setsockopt(fd, SOL_SOCKET, SO_LINGER, &abort_at_close, sizeof(abort_at_close));
-	/* The kernel reports ICMP errors. */
+	/* Makes the kernel report ICMP errors. */
 	if (family == AF_INET6)
 		sys_setsockopt_int(fd, IPPROTO_IPV6, IPV6_RECVERR, 1);
 	if (family == AF_INET || !v6only)
@@ -78,7 +79,7 @@ static void set_timers(int fd)
 	sys_setsockopt(fd, IPPROTO_SCTP, SCTP_PEER_ADDR_PARAMS, &path, sizeof(path));
 }
 
-/* Sets the options that the protocol requires. */
+/* Sets the options without which the protocol would not work. */
 static int set_required(int fd)
 {
 	struct sctp_initmsg init = {
@@ -142,8 +143,9 @@ int kernel_sctp_socket_accept(int listener, int family, bool v6only, struct sock
 }
 
 /*
- * Sockets with SO_REUSEADDR may have the same port while none of them listens. A listening one also
- * needs SO_REUSEPORT, but only for this moment, since other processes could listen there, too.
+ * Sockets with SO_REUSEADDR may share a port if none of them listens. If one listens, it also needs
+ * SO_REUSEPORT. SO_REUSEPORT is set only during bind(), since another process could listen on the
+ * port, too.
  */
 static void reuse_port(int fd, int listener, bool reuse)
 {
@@ -181,7 +183,10 @@ void kernel_sctp_socket_unbind(int fd, const struct sockaddr *addr)
 
 int kernel_sctp_socket_encap(int fd, uint16_t udp_port)
 {
-	/* Without an address, the option applies to all addresses of the future association. */
+	/*
+	 * Without an address in encaps, the port applies to all addresses of the future
+	 * association.
+	 */
 	struct sctp_udpencaps encaps = { .sue_port = htons(udp_port) };
 
 	return sys_setsockopt(fd, IPPROTO_SCTP, SCTP_REMOTE_UDP_ENCAPS_PORT, &encaps,
@@ -237,10 +242,10 @@ static const char *path_state(int32_t state)
 
 union peer_addresses {
 	struct sctp_getaddrs got;
-	uint8_t room[4096]; /* for at least 145 addresses */
+	uint8_t room[4096]; /* room for at least 145 addresses */
 };
 
-/* Returns the number of addresses, or 0 if the kernel does not answer. */
+/* Returns the number of the peer's addresses, or 0 if the kernel reports none. */
 static unsigned int peer_addresses(int fd, union peer_addresses *a)
 {
 	socklen_t len = sizeof(*a);
@@ -261,7 +266,7 @@ static struct ip_addr primary_address(int fd)
 	return sockaddr_ip((struct sockaddr *)&addr);
 }
 
-/* Marks the path in use: the primary one if it works, or else the only one that works. */
+/* Marks the path in use: the primary path if it works, or the only other path that works. */
 static void mark_used(struct sctp_path_info *info, unsigned int n)
 {
 	struct sctp_path_info *used = NULL;
@@ -319,7 +324,7 @@ void kernel_sctp_socket_inspect(int fd, struct sctp_assoc_info *info)
 	memset(&stats, 0, sizeof(stats));
 	sys_getsockopt(fd, IPPROTO_SCTP, SCTP_STATUS, &st, &len);
 	sys_getsockopt(fd, IPPROTO_SCTP, SCTP_GET_ASSOC_STATS, &stats, &stats_len);
-	/* The kernel counts retransmissions, but not losses and timeouts. */
+	/* The kernel counts retransmissions, but not lost packets or timeouts. */
 	*info = (struct sctp_assoc_info){
 		.state = state_name(st.sstat_state),
 		.paths = peer_addresses(fd, &addrs),

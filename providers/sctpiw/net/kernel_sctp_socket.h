@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * One-to-one sockets of the kernel's SCTP (RFC 6458 section 4): options, and data about
- * associations. No state. Errors are -errno, ports are in host order.
+ * One-to-one sockets of the kernel's SCTP (RFC 6458 section 4): their options, and data about their
+ * associations. No state. Errors are -errno. Ports are in host byte order.
  */
 #ifndef SCTPIW_NET_KERNEL_SOCKET_H
 #define SCTPIW_NET_KERNEL_SOCKET_H
@@ -15,54 +15,58 @@ struct ip_addr;
 struct sctp_assoc_info;
 struct sctp_path_info;
 struct kernel_sctp_status {
-	unsigned int streams; /* usable pairs */
-	size_t max_msg;	      /* the longest message that fits one packet */
-	bool established;     /* up, and neither side has begun to end it */
+	unsigned int streams; /* number of streams that exist in both directions */
+	size_t max_msg;	      /* bytes; longest message that fits into one packet */
+	bool established;     /* the association is up, and neither side has begun to end it */
 };
 
-/* Checks if the kernel has SCTP. Returns 0, or -errno of socket(). */
+/* Returns 0 if the kernel has SCTP, or -errno of socket(). */
 int kernel_sctp_socket_probe(void);
 /*
- * Opens a socket with the options that its association inherits. Returns the descriptor, or -errno.
+ * Opens a socket and sets the options of its future association. Returns the descriptor, or -errno.
  */
 int kernel_sctp_socket_open(int family, bool v6only);
-/* The same for the next association of such a listener. *from: the peer's address. */
+/* Accepts an association and sets options that it does not inherit. *from: the peer's address. */
 int kernel_sctp_socket_accept(int listener, int family, bool v6only, struct sockaddr_storage *from);
 /*
- * Binds fd beside sockets of the same port. Of these only `listener`, a descriptor or -1, may be
- * listening.
+ * Binds fd to a port that other sockets may have. Only one of these sockets may listen: its
+ * descriptor is listener. listener is -1 if none listens.
  */
 int kernel_sctp_socket_bind_beside(int fd, const struct sockaddr *addr, int listener);
 /*
- * Binds fd to a further address with the same port, which is also listed to the peer. listener is
- * as above. Returns 0, or -errno, for example if the host has lost the address.
+ * Binds fd to a further address with the same port. The peer gets this address in the list, too.
+ * listener is as above. Returns 0, or -errno, for example if the host has lost the address.
  */
 int kernel_sctp_socket_bind_further(int fd, const struct sockaddr *addr, int listener);
-/* Removes an address from fd, which has others. */
+/* Removes an address from fd. fd must have other addresses. */
 void kernel_sctp_socket_unbind(int fd, const struct sockaddr *addr);
-/* Sets the peer's UDP port (RFC 6951) for the association that is opened next. */
+/* Sets the peer's UDP port (RFC 6951) for the association that fd opens next. */
 int kernel_sctp_socket_encap(int fd, uint16_t udp_port);
-/* Returns 0, or -EINVAL if the association does not exist yet, or any more. */
+/* Returns 0, or -EINVAL if the association does not exist yet or has ended. */
 int kernel_sctp_socket_status(int fd, struct kernel_sctp_status *status);
-/* Gets the kernel's data about the association; all zero if the kernel does not answer. */
+/* Gets the kernel's data about the association. *info is all zero if the kernel has none. */
 void kernel_sctp_socket_inspect(int fd, struct sctp_assoc_info *info);
 /*
- * Gets the same of its paths, SCTP_PATHS_INFO_MAX at most. Returns their number. The kernel does
- * not report local addresses. Nor does it report the path in use if the primary one has failed and
- * several others work.
+ * Gets data about the association's paths, at most SCTP_PATHS_INFO_MAX. Returns the number of
+ * paths. The kernel does not report local addresses. If the primary path has failed and several
+ * others work, the kernel does not report which path is in use.
  */
 unsigned int kernel_sctp_socket_inspect_paths(int fd, struct sctp_path_info *info);
-/* Returns the bytes that the kernel holds until they are acknowledged without a gap, or -errno. */
+/*
+ * Returns the number of bytes that the kernel holds until their cumulative acknowledgement, or
+ * -errno.
+ */
 int64_t kernel_sctp_socket_unacked(int fd);
-/* Returns the number of packets that have come from the peer, or -errno. */
+/* Returns the number of packets received from the peer, or -errno. */
 int64_t kernel_sctp_socket_packets(int fd);
 /*
- * Turns SCTP_SENDER_DRY_EVENT on or off. It comes once all is acknowledged, at once if that is so.
+ * Turns SCTP_SENDER_DRY_EVENT on or off. This event reports that all messages are acknowledged. The
+ * kernel sends the event at once if they already are.
  */
 void kernel_sctp_socket_want_dry(int fd, bool want);
-/* Sends a HEARTBEAT now. */
+/* Sends a HEARTBEAT to the peer at once. */
 void kernel_sctp_socket_probe_peer(int fd);
-/* Sets whether messages longer than a packet are sent in fragments, or refused. */
+/* Selects whether messages longer than a packet are fragmented, or refused with EMSGSIZE. */
 void kernel_sctp_socket_allow_fragments(int fd, bool allow);
 
 #endif

@@ -12,12 +12,14 @@
 #include "net/kernel_sctp_socket.h"
 #include "sys/sys.h"
 
-/* Calls that pass on messages of one association before the next one's turn. */
+/*
+ * Maximum number of calls that send messages of one association before the next association's turn.
+ */
 #define OUTPUT_TURN 8
 
 /*
- * The unacknowledged DDP-SSNs of a stream must be within 32,767 (RFC 5043 5.2). Here the limit
- * applies to all messages of the association.
+ * RFC 5043 5.2 limits the unacknowledged DDP-SSNs of a stream to 32,767. Here the limit is applied
+ * to all messages of the association together.
  */
 #define UNACKED_MAX 32000u
 
@@ -53,8 +55,8 @@ void kernel_sctp_settle(struct kernel_sctp_assoc *ka)
 }
 
 /*
- * While messages flow without a pause, "all is acknowledged" is never true. So a caller that needs
- * this makes a pause: nothing is pulled until all is acknowledged.
+ * Makes a pause in the output: pulls no message until all messages are acknowledged. Without a
+ * pause, the state "all messages are acknowledged" might never occur.
  */
 static void hold_until_acked(struct kernel_sctp_assoc *ka)
 {
@@ -82,7 +84,7 @@ bool kernel_sctp_is_drained(const struct conn_assoc *a)
 
 /* ---- output ---- */
 
-/* Data of one message for sendmsg(). */
+/* iovec and control data of one message for sendmsg(). */
 struct outgoing {
 	struct iovec iov;
 	union {
@@ -115,7 +117,7 @@ static void prepare(const struct kernel_sctp_assoc *ka, const struct kernel_sctp
 	memcpy(CMSG_DATA(c), &info, sizeof(info));
 }
 
-/* Sends a message in fragments that was pulled before the path's MTU decreased. */
+/* Sends a message in fragments. The path's MTU has decreased since the message was pulled. */
 static int send_too_long(struct kernel_sctp_assoc *ka, const struct msghdr *msg)
 {
 	struct kernel_sctp_status status;
@@ -130,8 +132,9 @@ static int send_too_long(struct kernel_sctp_assoc *ka, const struct msghdr *msg)
 }
 
 /*
- * Returns how many of the remaining messages one call may take. Messages shorter than a packet wait
- * in the kernel (MSG_MORE) for the last one, which leaves in a separate call.
+ * Returns the number of messages for the next call. Short messages are held in the kernel with
+ * MSG_MORE, to be bundled in packets. The last message is sent in a separate call without MSG_MORE,
+ * which sends the held messages.
  */
 static unsigned int next_call(const struct kernel_sctp_assoc *ka, int *flags)
 {
@@ -145,7 +148,7 @@ static unsigned int next_call(const struct kernel_sctp_assoc *ka, int *flags)
 }
 
 /*
- * Passes pulled messages to the kernel. Returns 0, -EAGAIN if the socket is full, or another
+ * Passes pulled messages to the kernel. Returns 0, -EAGAIN if the send buffer is full, or another
  * -errno.
  */
 static int hand_over(struct kernel_sctp_assoc *ka)
@@ -211,8 +214,9 @@ static bool pull_some(struct kernel_sctp_assoc *ka)
 }
 
 /*
- * The kernel takes nothing more once a SHUTDOWN or an ABORT of the peer has come. That is read in
- * order, after the peer's earlier messages. The pulled messages belong to sessions that have ended.
+ * Handles a failed send. The kernel refuses messages once a SHUTDOWN or an ABORT of the peer has
+ * arrived. The event about this is read later, after the peer's earlier messages. The pulled
+ * messages are dropped, since their sessions have ended.
  */
 static void send_failed(struct kernel_sctp_assoc *ka, int error)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Output to the kernel's SCTP, and its acknowledgement. Shard lock. */
+/* Sends messages through the kernel's SCTP and tracks their acknowledgement. Shard lock. */
 #ifndef SCTPIW_NET_KERNEL_SCTP_TX_H
 #define SCTPIW_NET_KERNEL_SCTP_TX_H
 
@@ -10,12 +10,12 @@ struct conn;
 struct conn_assoc;
 struct kernel_sctp_assoc;
 
-/* Notes that the association may have output. */
+/* Call this when the association may have output. */
 void kernel_sctp_ready(struct kernel_sctp_assoc *ka);
-/* Checks if everything is acknowledged, and resumes output that waits for this. */
+/* Checks whether all messages are acknowledged. If so, resumes output that has waited for this. */
 void kernel_sctp_settle(struct kernel_sctp_assoc *ka);
 
-/* Members of struct transport. */
+/* These functions implement members of struct transport. */
 bool kernel_sctp_output(struct conn *c);
 void kernel_sctp_doorbell(struct conn_assoc *a);
 uint32_t kernel_sctp_acked(struct conn_assoc *a);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* memory_check() and memory_gaps(): mappings, and their rights. */
+/* memory_check() and memory_gaps(): which addresses are mapped, with which access rights. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
@@ -18,7 +18,7 @@
 #define VMA_READ 1
 #define VMA_WRITE 2
 
-/* The query of Linux 6.11 on /proc/PID/maps; older headers lack it. */
+/* The PROCMAP_QUERY ioctl of Linux 6.11 on /proc/PID/maps, which older headers lack. */
 struct vma_query {
 	uint64_t size;
 	uint64_t query_flags;
@@ -31,19 +31,19 @@ struct vma_query {
 };
 #define VMA_QUERY _IOWR('f', 17, struct vma_query)
 
-#define VMA_OR_NEXT 0x10 /* a flag: without a mapping at query_addr, return the next mapping */
+#define VMA_OR_NEXT 0x10 /* flag: if query_addr is unmapped, return the next mapping */
 
 /* A walk through the mappings from addr to end. */
 struct walk {
-	uint64_t addr, end; /* addr advances */
-	unsigned int want;  /* VMA_* that each mapping must have */
-	/* Called for each unmapped stretch; NULL: all must be mapped. */
+	uint64_t addr, end; /* addr: the walk has checked all addresses below */
+	unsigned int want;  /* VMA_* access rights that each mapping must have */
+	/* Called for each unmapped range. NULL: the walk fails at an unmapped range. */
 	void (*gap)(uint64_t start, uint64_t end, void *arg);
 	void *arg;
-	bool failed; /* a required mapping is missing */
+	bool failed; /* a mapping or a right is missing */
 };
 
-/* Handles an unmapped stretch up to start. Returns false if the walk is over. */
+/* Handles an unmapped range that ends at start. Returns false if the walk is over. */
 static bool pass_gap(struct walk *w, uint64_t start)
 {
 	if (start > w->end)
@@ -73,7 +73,7 @@ static bool pass(struct walk *w, uint64_t start, uint64_t stop, unsigned int fla
 	return stop < w->end;
 }
 
-/* Returns false if the kernel does not have this query. */
+/* Returns false if the kernel lacks the ioctl. */
 static bool walk_by_query(int fd, struct walk *w)
 {
 	struct vma_query q;
@@ -94,7 +94,7 @@ static bool walk_by_query(int fd, struct walk *w)
 	return true;
 }
 
-/* Parses "start-end rwxp ...". Returns false if the line is not complete. */
+/* Parses "start-end rwxp ...". Returns false if the line is incomplete. */
 static bool parse_line(const char *line, const char *end, uint64_t *start, uint64_t *stop,
 		       unsigned int *flags)
 {
@@ -162,7 +162,7 @@ static void walk(struct walk *w)
 	int fd = sys_open("/proc/self/maps", O_RDONLY);
 
 	if (fd < 0)
-		return; /* without /proc mappings are unknown, but copies are guarded */
+		return; /* without /proc assume success; copies are guarded anyway */
 	if (atomic_load_explicit(&no_query, memory_order_relaxed) || !walk_by_query(fd, w)) {
 		atomic_store_explicit(&no_query, true, memory_order_relaxed);
 		walk_by_text(fd, w);
@@ -194,8 +194,9 @@ void memory_gaps(uint64_t addr, uint64_t end, void (*gap)(uint64_t start, uint64
 
 	w.addr -= w.addr % page;
 	/*
-	 * msync() only checks that everything is mapped, and is faster than reading the file. A
-	 * length that wraps when rounded up counts as 0.
+	 * msync() fails if an address is unmapped; if all are mapped, the slower walk is not
+	 * needed. A length that overflows when rounded up to pages counts as 0 there, so it needs
+	 * the walk.
 	 */
 	if (end - w.addr > UINT64_MAX - page || syscall(SYS_msync, w.addr, end - w.addr, MS_ASYNC))
 		walk(&w);

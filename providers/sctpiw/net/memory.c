@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
  * The application may unmap, protect or truncate a registered range at any time. So copies,
- * checksums and atomics run under a guard: a fault at one of their addresses jumps out of them. Any
- * other fault goes to the previous handler.
+ * checksums and atomics run under a guard: a fault at a guarded address makes the function return
+ * -EFAULT. Any other fault is passed to the previous signal handler.
  */
 #define _GNU_SOURCE
 #include "net/memory.h"
@@ -25,15 +25,15 @@
 
 struct copy_guard {
 	/*
-	 * For __builtin_setjmp(), which keeps three registers, and lets the compiler save others as
-	 * needed. libc's setjmp() takes twice the time of a small copy.
+	 * For __builtin_setjmp(), which saves only three registers. The compiler saves others if
+	 * needed. libc's setjmp() would take twice as long as a small copy.
 	 */
 	void *env[5];
 	uintptr_t dst, src;
 	size_t len;
 };
 
-/* Initial-exec, because a signal handler must not allocate thread-local storage. */
+/* Initial-exec TLS, since a signal handler must not allocate thread-local storage. */
 #define GUARD_TLS __thread __attribute__((tls_model("initial-exec")))
 static GUARD_TLS struct copy_guard *volatile active;
 static GUARD_TLS bool unblocked;
@@ -41,9 +41,10 @@ static GUARD_TLS bool unblocked;
 static struct sigaction previous[2]; /* SIGSEGV, SIGBUS */
 
 /*
- * Unblocks both signals: a fault whose signal is blocked kills the process, and many threads block
- * all signals. No thread blocks these two in order to be killed. This runs again after a fault,
- * since the jump out of the handler keeps the handler's unknown mask.
+ * Unblocks both signals: a fault kills the process if its signal is blocked, and many threads block
+ * all signals. Unblocking does no harm, since no thread blocks these signals in order to be killed
+ * by a fault. After a fault this runs again, because the jump out of the handler leaves the signal
+ * mask of the handler.
  */
 static void unblock_faults(void)
 {
@@ -56,7 +57,7 @@ static void unblock_faults(void)
 	unblocked = true;
 }
 
-/* Bytes that the address of a fault may stand for: s390x reports only the page. */
+/* Granularity of the reported address of a fault, in bytes. s390x reports only the page. */
 #ifdef __s390x__
 #define FAULT_UNIT 4096u
 #else
@@ -64,7 +65,8 @@ static void unblock_faults(void)
 #endif
 
 /*
- * Address bits without the tag, which the processor ignores and arm64 omits from a fault's address.
+ * The bits of an address without the tag. The processor ignores the tag, and arm64 leaves it out of
+ * the address of a fault.
  */
 #ifdef __aarch64__
 #define ADDRESS_MASK (UINTPTR_MAX >> 8)
@@ -73,8 +75,8 @@ static void unblock_faults(void)
 #endif
 
 /*
- * True if a fault in this range reports its address. x86 reports none for an address that no page
- * of a program can have, and User-Mode Linux reports a wrong one.
+ * True if the kernel reports the address of a fault in this range. On x86 a fault at an address
+ * that is not in user space has no address, and under User-Mode Linux a wrong one.
  */
 static bool is_told(uintptr_t start, size_t len)
 {
@@ -96,12 +98,12 @@ static bool in_range(const siginfo_t *info, uintptr_t start, size_t len)
 	return addr >= start ? addr - start < len : start - addr < FAULT_UNIT;
 }
 
-/* Returns false if the fault is not at a guarded address. Otherwise it does not return. */
+/* Returns false if no guarded access caused the fault. Otherwise jumps out, and does not return. */
 static bool on_fault(int sig, siginfo_t *info, void *context)
 {
 	struct copy_guard *guard = active;
 
-	/* If si_code <= 0, a process has sent the signal: it is no fault. */
+	/* si_code <= 0: a process has sent the signal, so no access has faulted. */
 	if (!guard || info->si_code <= 0 ||
 	    (!in_range(info, guard->dst, guard->len) && !in_range(info, guard->src, guard->len)))
 		return false;
@@ -122,7 +124,10 @@ static void handler(int sig, siginfo_t *info, void *context)
 	} else if (prev->sa_handler != SIG_DFL && prev->sa_handler != SIG_IGN) {
 		prev->sa_handler(sig);
 	} else if (prev->sa_handler == SIG_DFL || info->si_code > 0) {
-		/* A true fault recurs on return; a sent signal must be sent again. */
+		/*
+		 * A real fault happens again after the return. A signal that was sent must be sent
+		 * again.
+		 */
 		sigaction(sig, &dfl, NULL);
 		if (info->si_code <= 0)
 			syscall(SYS_tgkill, getpid(), (pid_t)syscall(SYS_gettid), sig);
@@ -158,8 +163,8 @@ void memory_copy_ascending(void)
 }
 
 /*
- * A program with ThreadSanitizer has a memcpy() that keeps notes of the thread during the copy. A
- * jump out of the copy would leave the notes behind, and ThreadSanitizer would report the thread.
+ * ThreadSanitizer replaces memcpy() by a function that records state of the thread during a copy. A
+ * jump out of the copy would leave this state behind, and cause false reports.
  */
 static void avoid_memcpy_of_tsan(void)
 {
@@ -167,7 +172,7 @@ static void avoid_memcpy_of_tsan(void)
 		ascending = true;
 }
 
-/* The child of a fork() inherits a handler, but not a claim. */
+/* The child of fork() inherits the signal handler, but must claim the signals again. */
 static int guard_process(void)
 {
 	static pthread_once_t once = PTHREAD_ONCE_INIT;
@@ -213,16 +218,16 @@ int memory_populate(uint64_t addr, uint64_t len, bool write)
 	if (!len || !madvise((void *)(uintptr_t)start, addr + len - start,
 			     write ? MADV_POPULATE_WRITE : MADV_POPULATE_READ))
 		return 0;
-	/* EINVAL: the rights are lacking, or the kernel does not know this advice. */
+	/* EINVAL: the access right is missing, or the kernel lacks MADV_POPULATE_*. */
 	if (errno == EINVAL)
 		return memory_check(addr, len, write);
 	return -EFAULT;
 }
 
 /*
- * Each store releases the stores before it, also of earlier copies, to any thread of the
- * application that reads the value and acquires. On x86 any store does so. ARM has an instruction
- * for this, and reorders other stores.
+ * Copies in ascending order with release stores. A thread of the application that reads a value
+ * with acquire then also sees all earlier stores, including those of earlier copies. On x86 every
+ * store is a release store. ARM has a special instruction, and reorders other stores.
  */
 static UNORDERED __attribute__((noinline)) void copy_up(void *dst, const void *src, size_t len)
 {
@@ -252,8 +257,8 @@ static void prepare(struct copy_guard *guard, const void *dst, const void *src, 
 }
 
 /*
- * Each small message comes here, so this does without guarded(), which costs one more call. A null
- * pointer is an address like others, and faults.
+ * Copies small messages too, so it does not use guarded(), which costs another call. dst or src may
+ * be NULL: the access faults as at any other unmapped address.
  */
 __attribute__((no_sanitize("undefined"))) int memory_copy(void *dst, const void *src, size_t len)
 {
@@ -265,7 +270,7 @@ __attribute__((no_sanitize("undefined"))) int memory_copy(void *dst, const void 
 		return -EFAULT;
 	}
 	active = &guard;
-	/* The compiler must not move the copy across these fences. */
+	/* These fences keep the compiler from moving the copy out of the guarded section. */
 	atomic_signal_fence(memory_order_seq_cst);
 	if (__builtin_expect(ascending, 0))
 		copy_up(dst, src, len);
@@ -276,9 +281,7 @@ __attribute__((no_sanitize("undefined"))) int memory_copy(void *dst, const void 
 	return 0;
 }
 
-/*
- * Runs fn(arg), which reads or writes len bytes at memory. Returns 0, or -EFAULT if fn did not end.
- */
+/* Runs fn(arg), which accesses len bytes at memory. Returns 0, or -EFAULT if fn() faulted there. */
 static int guarded(const void *memory, size_t len, void (*fn)(void *arg), void *arg)
 {
 	struct copy_guard guard;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * State that all sockets of a shard share: the epoll set, and the memory and files for packets.
- * conn.net points to it. Shard lock.
+ * State that all sockets of a shard share: the epoll set, the sockets for route look-ups, the
+ * receive buffers and the files that record packets. conn.net points to this state. The shard lock
+ * protects it.
  */
 #ifndef SCTPIW_NET_NET_H
 #define SCTPIW_NET_NET_H
@@ -17,22 +18,25 @@ struct path_sockets;
 struct trace_file;
 
 /*
- * Target of an entry in the epoll set: the first member of the watched object. The set may also
- * hold descriptors of the progress thread, which a poll for packets skips.
+ * The first member of each object that the epoll set watches: the epoll entry points to this
+ * member. The set may also hold descriptors of the progress thread, which have no handler here.
  */
 struct net_watch {
-	/* Handles events of a socket from epoll (EPOLLIN and the like). NULL: no socket. */
+	/*
+	 * Handles the events (EPOLLIN and the like) that epoll reports for a socket. NULL if the
+	 * descriptor belongs to the progress thread.
+	 */
 	enum conn_received (*ready)(struct net_watch *watch, uint32_t events);
 };
 
 struct net {
 	int epoll_fd;
 	struct route_probe routes;
-	struct capture *capture;    /* NULL: none, or ended */
-	struct trace_file *trace;   /* NULL: none */
-	uint8_t *rx_memory;	    /* of the carriers (carrier_port.c) */
-	struct path_sockets *paths; /* udp and dtls; NULL with other carriers */
-	struct dtls_carrier *dtls;  /* dtls; NULL with other carriers */
+	struct capture *capture;    /* NULL: capture is off, or has ended */
+	struct trace_file *trace;   /* NULL: no trace file */
+	uint8_t *rx_memory;	    /* receive buffers of the carriers (carrier_port.c) */
+	struct path_sockets *paths; /* carriers udp and dtls; NULL with others */
+	struct dtls_carrier *dtls;  /* carrier dtls; NULL with others */
 };
 
 #endif

@@ -15,7 +15,7 @@
 
 #define READ_TRIES 3
 
-/* Makes room for one more element in an array of n. Returns false when out of memory. */
+/* Makes room for one more element in an array of n elements. Returns false when out of memory. */
 static bool grow(void **array, unsigned int n, size_t size)
 {
 	void *p;
@@ -47,8 +47,8 @@ static struct netdev_link *link_of(const struct netdev_reading *r, unsigned int 
 }
 
 /*
- * Programs take the first suitable GID. So addresses that reach furthest come first, and IPv4
- * before IPv6.
+ * Returns the position of an address in the GID table; smaller ranks come first. Programs use the
+ * first suitable GID, so addresses that reach furthest come first. IPv4 comes before IPv6.
  */
 static unsigned int rank(const struct rtnl_addr *addr, bool running)
 {
@@ -72,11 +72,11 @@ static unsigned int link_mbps(int fd, const char *name)
 	if (fd < 0 || sys_ioctl(fd, SIOCETHTOOL, &req))
 		return 0;
 	mbps = (uint32_t)cmd.speed_hi << 16 |
-	       cmd.speed; /* ethtool_cmd_speed() would shift an int into its sign */
+	       cmd.speed; /* ethtool_cmd_speed() would overflow an int */
 	return mbps == (uint32_t)SPEED_UNKNOWN ? 0 : mbps;
 }
 
-/* Counts a link with a usable address. The link is queried once, however many addresses it has. */
+/* Counts the interface of a usable address. Each interface is counted and queried only once. */
 static void count_link(struct netdev_reading *r, struct netdev_link *known)
 {
 	unsigned int mbps;
@@ -93,8 +93,8 @@ static void count_link(struct netdev_reading *r, struct netdev_link *known)
 }
 
 /*
- * Takes an address if it can be used. Its interface must be up, and duplicate address detection
- * must have succeeded, or be optimistic.
+ * Adds an address if it is usable: its interface must be up, and the address must have passed
+ * duplicate address detection or be optimistic (IFA_F_OPTIMISTIC).
  */
 static void add_addr(const struct rtnl_addr *addr, void *arg)
 {
@@ -121,7 +121,7 @@ static void add_addr(const struct rtnl_addr *addr, void *arg)
 		count_link(r, known);
 }
 
-/* If the kernel reports changes during a dump, everything is read once more. */
+/* If interfaces change while the kernel lists them, reads the lists again. */
 int netdev_read(struct netdev_reading *r)
 {
 	int ret = -EAGAIN;

@@ -51,7 +51,7 @@ uint64_t node_guid_of_boot(void)
 	return guid;
 }
 
-/* An EUI-64 made of an Ethernet address has constant bytes in the middle, which can be changed. */
+/* Changes the middle bytes, which are constant (ff:fe) in an EUI-64 made from a MAC address. */
 uint64_t node_guid_of_child(uint64_t guid, uint32_t forks)
 {
 	return guid ^ htobe64((uint64_t)(forks & 0xffff) << 24);

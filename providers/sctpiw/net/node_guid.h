@@ -8,13 +8,13 @@
 struct netdev_reading;
 
 /*
- * Returns a modified EUI-64 (RFC 4291 appendix A) of the first interface with an Ethernet address,
- * or 0 if none has one.
+ * Returns a modified EUI-64 (RFC 4291 appendix A), made from the MAC address of the first Ethernet
+ * interface. Returns 0 if there is no such interface.
  */
 uint64_t node_guid_of_mac(const struct netdev_reading *r);
-/* Returns a GUID of this boot, locally administered, for a host without such an interface. */
+/* Returns a locally administered GUID, made from the boot ID, for a host without Ethernet. */
 uint64_t node_guid_of_boot(void);
-/* Returns the GUID of a child, `forks` generations of fork() after the process of guid. */
+/* Returns the GUID of a process that is `forks` generations of fork() below the owner of guid. */
 uint64_t node_guid_of_child(uint64_t guid, uint32_t forks);
 
 #endif

@@ -16,11 +16,11 @@
 #include "util/alloc.h"
 #include "util/sockaddr.h"
 
-/* ns. The socket that received last is read first for this time. */
+/* ns. The socket that received last is read first until it has been idle for this time. */
 #define HOT 1000000u
-/* One of this number of passes reads all sockets alike. */
+/* One pass in PASSES reads all sockets in the same order. */
 #define PASSES 4u
-/* Rounds of receiving that empty a receive buffer with small datagrams only. */
+/* Number of receive rounds that surely empty a full receive buffer of small datagrams. */
 #define BEHIND 16384u
 
 struct path_sockets *path_sockets_new(void)
@@ -100,9 +100,10 @@ struct path_socket *path_socket_of(struct carrier_port *p, const struct path_add
 /* ---- opening ---- */
 
 /*
- * While one more socket is bound, the port's sockets share the port with sockets of the same user.
- * At other times they do not, since packets of strangers would be shared, too. A port of several
- * shards is always shared, and the carrier steers packets of strangers.
+ * Turns SO_REUSEPORT on or off for all sockets of the port, and for fd. The option is on only while
+ * fd is bound: otherwise another program of the user could bind the port and get packets from new
+ * peers. A port of several shards always has the option; there the carrier steers packets from new
+ * peers.
  */
 static void share_port(struct carrier_port *p, int fd, bool share)
 {
@@ -121,7 +122,8 @@ static void share_port(struct carrier_port *p, int fd, bool share)
 }
 
 /*
- * Between the two calls the socket takes packets from any host, so receivers must check the source.
+ * Between bind() and connect() the socket accepts packets from any host. So receivers must check
+ * the source of packets.
  */
 static int bind_and_connect(struct carrier_port *p, int fd, const struct path_addr *addr)
 {
@@ -139,7 +141,7 @@ static int bind_and_connect(struct carrier_port *p, int fd, const struct path_ad
 	return ret;
 }
 
-/* Sets the options of the port's own socket, except reports of the destination of packets. */
+/* Sets the options that the port's own socket has, but no reports of destination addresses. */
 static void set_options(int fd, bool v4, uint8_t tos)
 {
 	carrier_socket_report(fd, v4, !v4, false);
@@ -150,7 +152,7 @@ static void set_options(int fd, bool v4, uint8_t tos)
 	sys_setsockopt_int(fd, SOL_UDP, UDP_GRO, 1);
 }
 
-/* Returns the watched socket, or -errno. */
+/* Opens a socket for addr and adds it to the epoll set. Returns the socket, or -errno. */
 static int open_socket(struct carrier_port *p, struct path_socket *ps, const struct path_addr *addr)
 {
 	struct epoll_event ev = { .events = EPOLLIN, .data.ptr = &ps->watch };
@@ -175,7 +177,7 @@ static void close_one(struct path_socket *ps)
 	struct path_sockets *s = ps->all;
 	struct carrier_port *p = ps->port;
 
-	/* A child of fork() may hold the socket open: close() alone leaves it in the epoll set. */
+	/* close() alone would not remove the socket: a child of fork() may still hold a copy. */
 	sys_epoll_ctl(p->ep->conn->net->epoll_fd, EPOLL_CTL_DEL, ps->fd, NULL);
 	sys_close(ps->fd);
 	if (p->out.watch == &ps->watch)
@@ -192,8 +194,9 @@ static bool is_awaited(const struct path_socket *ps)
 }
 
 /*
- * Returns a free place, if need be that of the least recently used socket. Returns NULL if all are
- * in use. A socket with waiting packets counts as used: this process may not have run for a while.
+ * Returns a free entry. If there is none, closes the least recently used socket and returns its
+ * entry. Returns NULL if all sockets are in use. A socket with waiting packets is in use, even if
+ * this process has not run, and so has not read the socket, for a while.
  */
 static struct path_socket *find_place(struct path_sockets *s, uint64_t now)
 {

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * A connected UDP socket for each path with many packets, beside the socket of its port. The kernel
- * then looks up no route and no source address for packets that leave, and no destination address
- * for packets that arrive. A port uses its own socket for all else, and for paths without a socket.
- * Shard lock.
+ * A connected UDP socket for each path with many packets, in addition to the socket of its port.
+ * With a connected socket the kernel looks up no route and no source address for each packet sent,
+ * and sets no destination address for each packet received. A port uses its own socket for paths
+ * without a socket, and for all other packets. Shard lock.
  *
- * All ports of a shard share PATH_SOCKETS sockets. A new one takes the place of one that was unused
- * for a while. The send functions only count. Sockets are opened and closed before a receive pass,
- * since packets that wait in a socket to be closed are received first.
+ * All ports of a shard share PATH_SOCKETS sockets. A new socket may replace one that was unused for
+ * PATH_PERIOD. Functions that send only count transmissions. Sockets are opened and closed before a
+ * receive pass, so that packets waiting in a socket can be received before it is closed.
  */
 #ifndef SCTPIW_NET_PATH_SOCKET_H
 #define SCTPIW_NET_PATH_SOCKET_H
@@ -24,21 +24,21 @@ struct conn;
 struct sock_extended_err;
 
 #define PATH_SOCKETS 16u
-/* Batches that a path must send within PATH_PERIOD to get a socket. */
+/* Number of send calls that a path needs within PATH_PERIOD to get a socket. */
 #define PATH_SENDS 64u
-/* ns. Also the time without use after which a socket makes room for another one. */
+/* ns. A socket that was unused for this time may also be replaced. */
 #define PATH_PERIOD NSEC_PER_SEC
-/* Path sockets take at most 1 of PATH_SOCKETS_PART descriptors that the process may have. */
+/* The number of path sockets is at most the process's limit of descriptors divided by this. */
 #define PATH_SOCKETS_PART 64u
 
 struct path_socket {
-	struct net_watch watch; /* first; its epoll entry points to it */
+	struct net_watch watch; /* first member; the epoll entry points to it */
 	struct path_sockets *all;
-	struct carrier_port *port; /* NULL: the place is free */
+	struct carrier_port *port; /* NULL: this entry is free */
 	struct path_addr addr;
 	int fd;
-	bool df;	     /* present setting of the socket */
-	unsigned int behind; /* maximum rounds that read the port's own socket first */
+	bool df;	     /* DF of the socket now */
+	unsigned int behind; /* remaining rounds in which the port's own socket is read first */
 	uint64_t used;	     /* ns: last transmission or reception */
 };
 
@@ -46,12 +46,12 @@ struct path_socket {
 struct path_candidate {
 	struct carrier_port *port;
 	struct path_addr addr;
-	unsigned int sends; /* 0: the place is free */
+	unsigned int sends; /* 0: this entry is free */
 };
 
 /*
- * Candidates are the paths that send most, if they are few. A send on another path takes one count
- * from each.
+ * The candidates are the paths that send most. A send on a path that finds no free entry takes one
+ * from the count of each candidate.
  */
 #define PATH_CANDIDATES 4u
 
@@ -59,42 +59,42 @@ struct path_sockets {
 	struct path_socket socket[PATH_SOCKETS];
 	unsigned int n;		 /* sockets in use */
 	struct path_socket *hot; /* the socket that received last, or NULL */
-	unsigned int turn;	 /* number of passes */
+	unsigned int turn;	 /* number of receive passes so far */
 
 	struct path_candidate candidate[PATH_CANDIDATES];
-	uint64_t counted_from; /* ns: start of the period */
-	bool due;	       /* a candidate has sent PATH_SENDS */
+	uint64_t counted_from; /* ns: start of the counting period */
+	bool due;	       /* a candidate has reached PATH_SENDS */
 };
 
 /* Returns NULL when out of memory. */
 struct path_sockets *path_sockets_new(void);
-/* No socket may be in use. */
+/* Call this once all path sockets are closed. */
 void path_sockets_free(struct path_sockets *s);
 
 /*
- * Returns the socket of p for packets to addr. If there is none, counts the send and returns NULL.
- * p has no path socket for addresses of groups, or while the local address of packets is unknown.
+ * Returns the path socket of p for addr. If there is none, counts the send and returns NULL.
+ * Multicast paths, and paths whose local address is unknown, never get a socket.
  */
 struct path_socket *path_socket_of(struct carrier_port *p, const struct path_addr *addr);
-/* Opens a socket for each path that has earned one, if possible. */
+/* Opens a socket for each candidate that has reached PATH_SENDS, if possible. */
 void path_sockets_open(struct conn *c);
 /*
- * Returns the socket to read first in this pass: the one that received last, unless that was long
- * ago. Returns NULL if there is none, and in some passes always. So a poller may end a pass that
- * finds nothing in this socket.
+ * Returns the socket that received last, which this pass should read first: a poller may then skip
+ * the other sockets if this one is empty. Returns NULL if that reception was too long ago, and in
+ * every fourth pass, so that all sockets are read.
  */
 struct path_socket *path_sockets_first(struct path_sockets *s, uint64_t now);
-/* As carrier_port_ops.receive(). */
+/* Implements carrier_port_ops.receive() for a path socket. */
 unsigned int path_socket_receive(struct path_socket *ps, struct carrier_datagram *dgrams,
 				 unsigned int max);
-/* As carrier_port_ops.next_error(), for the error queues of p's path sockets. */
+/* Implements carrier_port_ops.next_error() for the path sockets of p. */
 bool path_socket_next_error(struct carrier_port *p, struct carrier_error *err,
 			    struct sock_extended_err *ee);
 
 /*
- * Gets the fill level of the receive buffer of p's path socket for that remote address. If several
- * ports of the address have a socket, gets the fullest. Returns false if there is none, or the
- * level is unknown.
+ * Gets the fill level of the receive buffer of p's path socket from that remote address. If p has
+ * several such sockets, for several UDP ports, gets the highest level. Returns false if there is no
+ * socket or the level is unknown.
  */
 bool path_sockets_room(const struct carrier_port *p, const struct ip_addr *from,
 		       struct carrier_room *room);
@@ -103,7 +103,7 @@ void path_socket_set_df(struct path_socket *ps, bool df);
 void path_sockets_set_tos(struct carrier_port *p, uint8_t tos);
 /* Closes the path sockets of p. Packets that wait in them are lost. */
 void path_sockets_close(struct carrier_port *p);
-/* Closes the descriptors of p's path sockets, in the child of a fork(). */
+/* Closes the descriptors of p's path sockets in the child of a fork(). */
 void path_sockets_forget(struct carrier_port *p);
 
 #endif

@@ -16,7 +16,7 @@
 
 #define NO_WATCH (-1)
 
-/* Rates for width and speed of the port, as the kernel's Ethernet drivers report them. */
+/* Rates and the width and speed that the kernel's Ethernet drivers report for them. */
 static const struct rate {
 	unsigned int mbps;
 	uint8_t width, speed;
@@ -32,21 +32,25 @@ static const struct rate {
 	{ 400000, 2, 128 }, /* 4X NDR */
 };
 
-/* Rate of a host whose interfaces report none, such as lo, which is about that fast. */
+/*
+ * Rate in Mbit/s if no interface of the host reports one. lo reports none, and is about this fast.
+ */
 #define MBPS_UNKNOWN 40000
 
 static struct {
 	pthread_mutex_t lock;
-	bool known;	      /* the host was read before */
-	bool stale;	      /* the last attempt to read the host failed */
-	bool forced_down;     /* port_force_down() */
-	bool running;	      /* an interface is active; so is the port, unless it is forced down */
-	_Atomic int watch_fd; /* or NO_WATCH */
+	bool known;	  /* the host's interfaces have been read at least once */
+	bool stale;	  /* the last attempt to read the host failed */
+	bool forced_down; /* port_force_down() */
+	/* an interface is active; the port is then active too, unless it is forced down */
+	bool running;
+	_Atomic int watch_fd; /* rtnetlink socket, or NO_WATCH */
 	struct gid_table gids;
 	unsigned int left_out; /* addresses without a slot in the table */
 	struct port_attr attr;
 	struct list_node watchers; /* port_watcher.node */
-	_Atomic uint64_t guid; /* read once, since programs must not see it change; 0: not yet */
+	/* read once, since a program must always see the same GUID; 0: not read yet */
+	_Atomic uint64_t guid;
 	uint32_t forks;
 	_Atomic uint32_t ways_changes;
 	struct port_way ways[PORT_WAYS_MAX];
@@ -83,7 +87,10 @@ static void tell(enum port_change change)
 	}
 }
 
-/* The GID table keeps GIDs that programs have seen. The ways are the present ones. */
+/*
+ * Replaces port.ways by the addresses that the host has now. The GID table, however, keeps old GIDs
+ * too, since programs may have seen them.
+ */
 static void take_ways(const struct netdev_reading *r)
 {
 	struct port_way ways[PORT_WAYS_MAX];
@@ -107,7 +114,7 @@ static void take_ways(const struct netdev_reading *r)
 	atomic_fetch_add_explicit(&port.ways_changes, 1, memory_order_relaxed);
 }
 
-/* Updates the state of the port, and reports changes of the state and of the GIDs. */
+/* Updates the state of the port. Notifies watchers if the state or the GIDs have changed. */
 static void activate(bool gids_changed)
 {
 	bool was = port.attr.active;
@@ -140,7 +147,7 @@ static void take(struct netdev_reading *r)
 	port.known = true;
 }
 
-/* Data that cannot be read stay as they were. */
+/* Reads the host's interfaces. If that fails, the port keeps its earlier data. */
 static void read_interfaces(void)
 {
 	struct netdev_reading r;
@@ -156,7 +163,10 @@ static void read_interfaces(void)
 	port.stale = ret != 0;
 }
 
-/* Reads the host again after changes, or each time if the kernel reports none. Lock held. */
+/*
+ * Reads the interfaces if they have changed. If the kernel does not report changes, reads them each
+ * time. The caller holds the lock.
+ */
 static void refresh(void)
 {
 	int fd = atomic_load_explicit(&port.watch_fd, memory_order_relaxed);
@@ -176,7 +186,10 @@ static void lock_fresh(void)
 	refresh();
 }
 
-/* Each command of rdma_cm calls this, so a known GUID needs no lock and no system call. */
+/*
+ * Each command of rdma_cm needs the GUID. So a known GUID is returned without a lock or a system
+ * call.
+ */
 uint64_t port_node_guid(void)
 {
 	uint64_t guid = atomic_load_explicit(&port.guid, memory_order_relaxed);
@@ -189,7 +202,10 @@ uint64_t port_node_guid(void)
 	return node_guid_of_child(guid, port.forks);
 }
 
-/* Describes an entry. Returns 0, or -ENODATA with zeros if the entry is NULL or empty. */
+/*
+ * Copies a table entry to *gid. Returns 0, or -ENODATA if the entry is NULL or empty; *gid is then
+ * all zero.
+ */
 static int describe(const struct gid_entry *entry, struct port_gid *gid)
 {
 	memset(gid, 0, sizeof(*gid));
@@ -236,8 +252,9 @@ int port_gid_find(const uint8_t gid[16], unsigned int ifindex)
 }
 
 /*
- * True if an address without a slot may be new. Loopback addresses may have no slot, and each
- * connection over lo would read the host in vain.
+ * True if the host may have got this address after the table was filled. Loopback addresses never
+ * count as new: they may have no slot, and each connection over lo would then read the interfaces
+ * in vain.
  */
 static bool may_have_come(const uint8_t raw[16])
 {
@@ -337,7 +354,10 @@ void port_fork_parent(void)
 	pthread_mutex_unlock(&port.lock);
 }
 
-/* The watchers, and the messages of the descriptor, belong to the parent. */
+/*
+ * The watchers belong to the parent. So do the messages in the rtnetlink socket, so the child
+ * closes its copy.
+ */
 void port_fork_child(void)
 {
 	int fd = atomic_load_explicit(&port.watch_fd, memory_order_relaxed);

@@ -6,13 +6,13 @@
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 /*
- * A treap, sorted by start, with random priorities: programs have many regions, and free much
- * memory.
+ * A treap (a tree with random priorities), sorted by start. A list would be slow: programs have
+ * many regions, and often free memory.
  */
 static struct regions_entry *root;
-/* Bounds of all regions, read without the lock. */
+/* Lowest start and highest end of all regions. Read without the lock. */
 static _Atomic uint64_t lowest = UINT64_MAX, highest;
-/* Initial-exec, because a signal handler must not allocate thread-local storage. */
+/* Initial-exec TLS, since a signal handler must not allocate thread-local storage. */
 static __thread __attribute__((tls_model("initial-exec"))) volatile bool inside;
 
 static void enter(void)
@@ -37,7 +37,7 @@ static void store(_Atomic uint64_t *bound, uint64_t to)
 	atomic_store_explicit(bound, to, memory_order_relaxed);
 }
 
-/* Hashed addresses of entries are random enough. */
+/* The hashed address of an entry serves as its random priority. */
 static uint32_t priority(const struct regions_entry *e)
 {
 	return (uint32_t)((uintptr_t)e * UINT64_C(0x9e3779b97f4a7c15) >> 32);
@@ -58,7 +58,7 @@ static struct regions_entry *updated(struct regions_entry *e)
 	return e;
 }
 
-/* Splits tree into the entries before e and the entries after e. */
+/* Splits a tree into entries before e (*left) and entries after e (*right). */
 static void split(struct regions_entry *tree, const struct regions_entry *e,
 		  struct regions_entry **left, struct regions_entry **right)
 {
@@ -138,8 +138,8 @@ bool regions_touch(uint64_t start, uint64_t end)
 		return false;
 	enter();
 	/*
-	 * If an entry on the left ends after start, but none there is in the range, all entries on
-	 * the right begin too late.
+	 * Search the left subtree if an entry there ends after start. If none of its entries
+	 * overlaps, all entries of the right subtree start after end.
 	 */
 	for (e = root; e && (start >= e->end || end <= e->start);)
 		e = e->left && e->left->furthest > start ? e->left : e->right;

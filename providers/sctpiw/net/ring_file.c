@@ -10,12 +10,12 @@
 #include "sys/sys.h"
 
 /*
- * Attempts to find the current file with room in it. One is enough, unless other processes fill
- * whole files meanwhile.
+ * Maximum attempts to find a current file with room. One attempt suffices, unless other processes
+ * fill whole files at the same time.
  */
 #define TRIES 1000
 
-/* A process that waits for a lock sleeps between attempts, longer each time. */
+/* ns. Time between two attempts to lock: doubles from NAP_FIRST up to NAP_LAST. */
 #define NAP_FIRST (NSEC_PER_SEC / 20000)
 #define NAP_LAST (NSEC_PER_SEC / 100)
 
@@ -54,7 +54,7 @@ void ring_file_close(struct ring_file *r)
 	r->fd = -1;
 }
 
-/* True if the path still leads to the open file. *size: its length. */
+/* True if PATH is still the file that is open. Sets *size to its length. */
 static bool is_current(const struct ring_file *r, uint64_t *size)
 {
 	struct stat st;
@@ -65,7 +65,7 @@ static bool is_current(const struct ring_file *r, uint64_t *size)
 	return true;
 }
 
-/* Renames the files, and drops the oldest one. Returns 0 or -errno. */
+/* Renames each file to the next number, which replaces the oldest. Returns 0, or -errno. */
 static int rename_all(const struct ring_file *r)
 {
 	char from[sizeof(r->path) + 16], to[sizeof(from)];
@@ -85,9 +85,8 @@ static int rename_all(const struct ring_file *r)
 }
 
 /*
- * Waits for the file's lock, which another process has while it writes, or renames the files.
- * Returns false if that takes too long, or the file is not the current one any more. Where the file
- * system has no locks, the function does not wait.
+ * Waits until no other process holds the lock of the file. Returns false after RING_FILE_PATIENCE,
+ * or once PATH is another file. Returns true at once if the file system has no locks.
  */
 static bool lock(const struct ring_file *r)
 {

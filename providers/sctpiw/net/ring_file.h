@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * A file of limited size to which several processes append records (append_file.h). If the next
- * record would make the file too long, PATH becomes PATH.1, PATH.1 becomes PATH.2, and so on. The
- * oldest file is removed, and a new one begins at PATH. So PATH is always the current file.
+ * A log of several files, each of limited size, to which several processes append records
+ * (append_file.h). PATH is always the current file. If the next record would make PATH too long,
+ * PATH is renamed to PATH.1, PATH.1 to PATH.2, and so on. The oldest file is removed, and a new
+ * file is created at PATH.
  *
- * A writer locks the file before it checks the length, and unlocks it after the write. So no file
- * is longer than its limit, except one with a single longer record. Other processes wait for
- * RING_FILE_PATIENCE at most, since the writer may have been stopped. Then they rename its file,
- * and continue in a new one. The writer may still write the record that it has found room for. No
- * record is lost or cut. The owner's lock guards the struct.
+ * A writer locks the current file, checks its length, appends, and unlocks it. So no file exceeds
+ * the limit, except a file with a single longer record. Other processes wait for the lock for at
+ * most RING_FILE_PATIENCE, since the writer may have been stopped. After that they rename the
+ * writer's file and continue in a new file. The stopped writer may later append its record to the
+ * renamed file. No record is lost or cut. A lock of the caller protects the struct.
  */
 #ifndef SCTPIW_NET_RING_FILE_H
 #define SCTPIW_NET_RING_FILE_H
@@ -25,25 +26,25 @@
 
 struct ring_file {
 	int fd;
-	bool fresh;	    /* this process has not written to it yet */
-	uint64_t limit;	    /* bytes of a file; 0: no limit, and one file */
-	unsigned int files; /* maximum number of files, with the one at path */
-	dev_t dev;	    /* device and inode of fd */
+	bool fresh;	    /* this process has not written to the current file yet */
+	uint64_t limit;	    /* maximum bytes of a file; 0: one file without limit */
+	unsigned int files; /* maximum number of files, including PATH */
+	dev_t dev;	    /* device and inode number of the file that fd has open */
 	ino_t ino;
 	char path[CONFIG_PATH_LEN];
 };
 
-/* Opens the file. Returns 0, or a negative number with the reason in words in *error. */
+/* Opens the file. Returns 0, or a negative number with the reason as text in *error. */
 int ring_file_open(struct ring_file *r, const char *path, uint64_t limit, unsigned int files,
 		   const char **error);
 
 /*
- * Call this before len bytes are appended to r->fd. It makes room for them, or finds the file that
- * another process has begun. It sets r->fresh if this process has not written to that file. Returns
- * 0, or -errno. After 0, no other process writes before ring_file_done().
+ * Call this before you append len bytes to r->fd. Makes room for the bytes: starts a new file if
+ * needed, or switches to the file that another process has started. Sets r->fresh if it opens
+ * another file. Returns 0, or -errno. After 0, other processes wait until ring_file_done().
  */
 int ring_file_prepare(struct ring_file *r, size_t len);
-/* Call this after the write. */
+/* Call this after appending. */
 void ring_file_done(struct ring_file *r);
 
 void ring_file_close(struct ring_file *r);

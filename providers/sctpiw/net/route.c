@@ -13,7 +13,7 @@
 #include "sys/sys.h"
 
 #define MTU_UNKNOWN 1280
-#define DISCARD_PORT 9 /* nothing is sent there, so any port would do */
+#define DISCARD_PORT 9 /* any port would do, since nothing is sent */
 
 static int connect_probe(int fd, const struct sockaddr *src, const struct sockaddr *dst)
 {
@@ -73,7 +73,7 @@ void route_probe_close(struct route_probe *p)
 	route_probe_init(p);
 }
 
-/* Clears the port and the source, which a socket otherwise keeps after its first connect(). */
+/* Clears the port and source address, which a socket keeps after its first connect(). */
 static void disconnect(int fd)
 {
 	const struct sockaddr none = { .sa_family = AF_UNSPEC };
@@ -126,8 +126,9 @@ static uint32_t interface_mtu(unsigned int ifindex)
 }
 
 /*
- * The kernel learns path MTUs from ICMP messages, which any host can forge: the kernel compares
- * only addresses and ports. The MTU of the interface is reliable, and sctp/ finds the path MTU.
+ * Returns the MTU of the interface if the kernel has learnt a smaller one from ICMP. Any host can
+ * forge ICMP messages, since the kernel checks only their addresses and ports. The MTU of the
+ * interface can be trusted, and SCTP then finds the path MTU itself.
  */
 static uint32_t not_learnt(const struct path_addr *to, uint32_t mtu)
 {

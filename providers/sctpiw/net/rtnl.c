@@ -15,7 +15,7 @@
 
 #define WATCH_READS 64
 
-/* The kernel makes use of buffers up to this size. */
+/* The kernel fills buffers up to this size. */
 static _Alignas(NLMSG_ALIGNTO) uint8_t answer[32768];
 
 struct dump {
@@ -71,7 +71,7 @@ static bool take_address(struct ip_addr *ip, uint8_t family, const struct rtattr
 	return false;
 }
 
-/* On a point-to-point link IFA_LOCAL is this side's address, and IFA_ADDRESS is the peer's. */
+/* On a point-to-point link IFA_LOCAL is the local address, and IFA_ADDRESS is the peer's. */
 static void parse_addr(const struct nlmsghdr *nlh, const struct dump *d)
 {
 	const struct ifaddrmsg *ifa = NLMSG_DATA(nlh);
@@ -98,7 +98,7 @@ static void parse_addr(const struct nlmsghdr *nlh, const struct dump *d)
 	d->addr(&addr, d->arg);
 }
 
-/* Handles one message of an answer. Returns 0, 1 after the last one, or -errno. */
+/* Handles one message. Returns 1 if it ends the answer, 0 for any other message, or -errno. */
 static int parse(const struct nlmsghdr *nlh, const struct dump *d)
 {
 	if (nlh->nlmsg_flags & NLM_F_DUMP_INTR)
@@ -144,7 +144,7 @@ static int read_answer(int fd, const struct dump *d)
 	}
 }
 
-/* Sends a request. Returns the socket that receives the answer, or -errno. */
+/* Sends a request. Returns the socket on which the answer will arrive, or -errno. */
 static int ask(struct nlmsghdr *nlh)
 {
 	struct sockaddr_nl kernel = { .nl_family = AF_NETLINK };
@@ -330,8 +330,8 @@ int rtnl_watch(void)
 }
 
 /*
- * The messages are not parsed, since everything is read again. An error counts as a change, since
- * it means that messages were lost.
+ * Only discards the messages: the caller then reads all interfaces again. An error counts as a
+ * change, since an error means that messages were lost.
  */
 bool rtnl_changed(int fd)
 {

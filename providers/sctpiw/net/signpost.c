@@ -17,7 +17,7 @@
 #include "util/sockaddr.h"
 #include "wire/sctp_packet.h"
 
-/* Offsets in a datagram for a filter, after the UDP header. */
+/* Offsets in a datagram, as a socket filter counts: the UDP header comes first. */
 #define UDP_HEADER 8
 #define AT_DPORT (UDP_HEADER + 2)
 #define AT_TAG (UDP_HEADER + 4)
@@ -26,7 +26,7 @@
 #define INIT_TAG                                                                                   \
 	(WIRE_SCTP_COMMON_LEN + WIRE_SCTP_CHUNK_LEN) /* offset of the Initiate Tag in an INIT */
 #define PACKET_MAX 2048
-#define AT_ONCE 16 /* INITs that are answered before other work has its turn */
+#define AT_ONCE 16 /* maximum INITs that one call answers */
 #define UDP_PORT_OF_KERNEL "/proc/sys/net/sctp/udp_port"
 
 static int attach(int fd, const struct sock_fprog *filter)
@@ -34,7 +34,7 @@ static int attach(int fd, const struct sock_fprog *filter)
 	return sys_setsockopt(fd, SOL_SOCKET, SO_ATTACH_FILTER, filter, sizeof(*filter));
 }
 
-/* Lets nothing pass until the port's number is known. */
+/* Blocks all packets, since the filter for the port cannot be set before bind(). */
 static int take_nothing(int fd)
 {
 	struct sock_filter code[] = { BPF_STMT(BPF_RET | BPF_K, 0) };
@@ -85,7 +85,7 @@ int signpost_open(const struct sockaddr *addr, bool v6only)
 	return ret;
 }
 
-/* Reads the UDP port of the kernel's SCTP, as text; "" if there is none. */
+/* Reads the UDP port of the kernel's SCTP as text, or "" if the kernel uses none. */
 static void read_encap_port(char *buf, size_t len)
 {
 	int fd = sys_open(UDP_PORT_OF_KERNEL, O_RDONLY);
@@ -98,7 +98,7 @@ static void read_encap_port(char *buf, size_t len)
 		*buf = 0;
 }
 
-/* Writes the reason of the refusal, for a user at the other side. Returns its length. */
+/* Writes the reason of the refusal, which the user at the peer reads. Returns its length. */
 static size_t write_reason(const struct endpoint *ep, char *buf, size_t len)
 {
 	enum config_carrier carrier = ep->conn->config->carrier;
@@ -110,7 +110,7 @@ static size_t write_reason(const struct endpoint *ep, char *buf, size_t len)
 				*port ? " behind UDP port " : "", port);
 }
 
-/* Writes the ABORT for an INIT. Returns its length, or 0 if the INIT is invalid. */
+/* Writes the ABORT that answers an INIT. Returns its length, or 0 if the INIT is invalid. */
 static size_t write_abort(const struct endpoint *ep, const struct carrier_datagram *d,
 			  uint8_t *packet)
 {

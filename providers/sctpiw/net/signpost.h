@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * A port of a process whose llp is not udp is also a UDP port, which no other program can have
- * then. A peer with llp = udp that connects there gets a refusal. Its INIT is answered with an
- * ABORT that names the llp of this process (docs/wire.md). Shard lock.
+ * A signpost is a UDP socket that refuses peers with another setting llp. A process whose llp is
+ * not udp opens a signpost on each of its port numbers. A peer with llp = udp may connect there by
+ * mistake. The signpost answers the peer's INIT with an ABORT, which contains the llp of this
+ * process (docs/wire.md). Other programs cannot use that UDP port then. Shard lock.
  */
 #ifndef SCTPIW_NET_SIGNPOST_H
 #define SCTPIW_NET_SIGNPOST_H
@@ -14,11 +15,11 @@
 struct endpoint;
 
 /*
- * Opens a UDP socket bound to that address; port 0: any port. It takes only INITs in UDP to its own
- * number. Returns the descriptor, or -errno of bind().
+ * Opens a UDP socket bound to addr; port 0 selects any free port. A filter passes only INITs whose
+ * SCTP destination port equals the UDP port. Returns the descriptor, or -errno of bind().
  */
 int signpost_open(const struct sockaddr *addr, bool v6only);
-/* Answers the INITs that have come to fd, the signpost of ep. */
+/* Answers the INITs that wait in fd, the signpost of ep. */
 void signpost_answer(struct endpoint *ep, int fd);
 
 #endif

@@ -19,12 +19,12 @@
 
 struct trace_file {
 	struct trace_sink sink;
-	pthread_mutex_t lock; /* guards the rest; no other lock is taken under it */
+	pthread_mutex_t lock; /* protects the rest; no other lock is taken while it is held */
 	int fd;		      /* -1: the trace has ended */
-	char group[16];	      /* number of this process, in the records */
-	uint64_t start;	      /* origin of the times, ns of sys_now() */
+	char group[16];	      /* process number, the group_id of each record */
+	uint64_t start;	      /* ns of sys_now(); time 0 of the records */
 	uint64_t last;	      /* time of the last record; the next one is not earlier */
-	bool begun;	      /* the header is written, or in buf */
+	bool begun;	      /* the header is in buf, or written */
 	size_t used;	      /* bytes of buf */
 	char path[CONFIG_PATH_LEN];
 	char buf[FLUSH_AT + 2 * QLOG_RECORD_MAX];
@@ -43,7 +43,7 @@ static void begin(struct trace_file *t)
 	t->begun = true;
 }
 
-/* Writes the buffer. Returns 0, or -errno if the trace has just ended. */
+/* Writes the buffer. Returns 0, or -errno if that has failed; the trace then has ended. */
 static int write_out(struct trace_file *t)
 {
 	int ret = t->used && t->fd >= 0 ? append_file_write(t->fd, t->buf, t->used) : 0;
@@ -56,7 +56,7 @@ static int write_out(struct trace_file *t)
 	return ret;
 }
 
-/* Runs without the lock, since the log may take locks. */
+/* Logs the end of the trace. The caller must not hold the lock, since the log may take locks. */
 static void tell(struct trace_file *t, int error)
 {
 	if (!error)
@@ -77,7 +77,10 @@ static void write_event(struct trace_sink *sink, enum trace_id id, uint64_t now,
 			begin(t);
 		if (now == TRACE_NOW)
 			now = sys_now();
-		/* A shard reads the clock once a pass, and posting threads read it at each post. */
+		/*
+		 * Times may decrease: a shard reads the clock once a pass, and posting threads at
+		 * each post.
+		 */
 		if (now < t->last)
 			now = t->last;
 		t->last = now;

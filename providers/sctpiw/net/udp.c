@@ -34,7 +34,7 @@
 #define UDP_SEGMENT 103
 #endif
 
-/* A socket for IPv6 also sends IPv4, so it has the options of both families. */
+/* An IPv6 socket that also sends IPv4 packets needs the options of both families. */
 static void set_df(struct endpoint *ep, bool df)
 {
 	struct carrier_port *p = carrier_port_of(ep);
@@ -45,8 +45,8 @@ static void set_df(struct endpoint *ep, bool df)
 }
 
 /*
- * Lets each process of the host in the group get its packets, but only on interfaces on which the
- * process has joined the group itself.
+ * Lets several processes of the host receive packets to a group. Each process gets packets only
+ * from interfaces on which it has joined the group itself.
  */
 static void share_group(int fd, bool v6)
 {
@@ -58,9 +58,9 @@ static void share_group(int fd, bool v6)
 }
 
 /*
- * Lets the second socket be bound to the address of the first one, which has no association and
- * needs no path sockets. If the port belongs to another program, the bind() of the first socket has
- * failed, since it did not share.
+ * Lets the second socket be bound to the address of the first one. The first socket has no
+ * association yet, so its port needs no path sockets. The first socket did not share its port, so
+ * its bind() has failed if another program has the port.
  */
 static void share_port(struct carrier_port *first, int second)
 {
@@ -70,8 +70,9 @@ static void share_port(struct carrier_port *first, int second)
 }
 
 /*
- * The kernel runs this program on a packet's payload. The result is the index of a socket, in the
- * order of binding.
+ * Attaches a BPF program that selects the socket, and so the shard, for a packet. The kernel runs
+ * the program on the UDP payload. The result is the index of a socket, in the order of bind()
+ * calls.
  */
 static int udp_steer(struct endpoint *ep, unsigned int n)
 {
@@ -228,7 +229,9 @@ static int udp_open(struct endpoint *ep, const struct sockaddr *addr, bool v6onl
 
 #define GATHERED (2 * SCTP_BATCH_REFS + 1)
 
-/* Describes the next len bytes of the batch. Returns the number of pieces, GATHERED at most. */
+/*
+ * Fills iov with the next len bytes of the batch. Returns the number of entries, at most GATHERED.
+ */
 static size_t gather(const struct sctp_batch *batch, size_t len, struct iovec *iov)
 {
 	const uint8_t *p = batch->data, *end = p + len;
@@ -249,9 +252,9 @@ static size_t gather(const struct sctp_batch *batch, size_t len, struct iovec *i
 }
 
 /*
- * Sends the next len bytes of the batch. A call reports errors of earlier packets, and forged ones,
- * without trying this packet. So the packet is sent once more. Only the second call shows if it is
- * too long.
+ * Sends the next len bytes of the batch. sendmsg() may fail with an ICMP error of an earlier
+ * packet, perhaps a forged one, without sending this packet. So the packet is sent a second time.
+ * EMSGSIZE means that this packet is too long only if the second call returns it.
  */
 static int send_once(struct endpoint *ep, struct carrier_outgoing *out,
 		     const struct sctp_batch *batch, size_t len)
@@ -273,8 +276,9 @@ static int send_once(struct endpoint *ep, struct carrier_outgoing *out,
 }
 
 /*
- * Sends one packet a call, after a batch was refused with gso_error (or 0). A shorter packet that
- * passes proves nothing about segmentation: the others may be too long for the route.
+ * Sends each packet of a batch in its own call. gso_error is the error with which UDP_SEGMENT was
+ * refused, or 0. If a full-size packet then passes, the route cannot segment. A shorter packet does
+ * not show this, since the full-size packets may be too long for the route.
  */
 static int send_singly(struct endpoint *ep, struct carrier_outgoing *out, struct sctp_batch *batch,
 		       int gso_error)
@@ -301,14 +305,15 @@ static int send_singly(struct endpoint *ep, struct carrier_outgoing *out, struct
 }
 
 /*
- * True for several packets without fragmentation, unless the route is known to refuse segmentation.
+ * True if the batch has several packets with DF, and UDP_SEGMENT is not known to fail on the route.
  */
 static bool may_segment(struct endpoint *ep, const struct sctp_batch *batch)
 {
 	const struct carrier_link *link;
 
 	/*
-	 * UDP_SEGMENT refuses packets that may be fragmented: they are longer than the path takes.
+	 * UDP_SEGMENT refuses packets longer than the path MTU, and packets without DF may be
+	 * longer.
 	 */
 	if (batch->len <= batch->segment || !batch->df)
 		return false;
@@ -317,15 +322,16 @@ static bool may_segment(struct endpoint *ep, const struct sctp_batch *batch)
 }
 
 /*
- * True if the batch may use a path socket. A peer may have one UDP port for several SCTP ports,
- * which are then on several shards. But a connected socket gets all packets from that UDP port.
+ * True if the batch may use a path socket. With several shards, a peer may use one UDP port for
+ * several SCTP ports, whose associations are on different shards. A connected socket would then
+ * take packets of other shards, so the peer's two ports must be equal.
  */
 static bool has_own_path(const struct endpoint *ep, const struct sctp_batch *batch)
 {
 	return !ep->group || get_be16(batch->data + 2) == batch->to.udp_port;
 }
 
-/* Sets port.out to the socket for the batch, and prepares the message. */
+/* Sets port.out to the socket for the batch. Prepares the message for that socket. */
 static void choose_socket(struct endpoint *ep, const struct sctp_batch *batch,
 			  struct carrier_outgoing *out)
 {
@@ -368,9 +374,9 @@ int udp_send(struct endpoint *ep, struct sctp_batch *batch)
 	if (!error)
 		capture_sent(ep, &batch->to, batch->data, batch->len, segment);
 	/*
-	 * EIO: the route cannot segment. EINVAL or EMSGSIZE, by kernel: the segments are too long
-	 * for it; then single packets are, too. If they pass, EMSGSIZE was an ICMP error of an
-	 * earlier packet.
+	 * EIO: the route cannot segment. EINVAL or EMSGSIZE, depending on the kernel: the segments
+	 * are too long for the route, and so are single packets. If single packets pass, EMSGSIZE
+	 * was an ICMP error of an earlier packet.
 	 */
 	if (error != -EINVAL && error != -EIO && error != -EMSGSIZE)
 		return error == -EAGAIN ? -EAGAIN : 0;
@@ -380,7 +386,7 @@ int udp_send(struct endpoint *ep, struct sctp_batch *batch)
 	return send_singly(ep, &out, batch, error == -EMSGSIZE ? 0 : error);
 }
 
-/* The second call follows an error of the first one, which may be of an earlier packet. */
+/* Tries twice, since the first call may fail with an ICMP error of an earlier packet. */
 void udp_send_one(struct endpoint *ep, const struct path_addr *to, const uint8_t *data, size_t len)
 {
 	const struct sctp_batch batch = { .data = data, .len = len, .segment = len, .to = *to };
