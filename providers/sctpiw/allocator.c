@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Replacements for malloc() and its relatives in the provider (linker option --wrap), so that all
- * allocations are in the arena. Unit tests, and a provider with a sanitizer, use the functions of
- * libc or the sanitizer. Blocks from other allocators, such as libc's strdup(), go to libc's
- * free().
+ * Replacements for malloc() and related functions in the provider. The linker option --wrap
+ * redirects the calls, so that all allocations are in the arena (net/arena.h). Unit tests, and a
+ * provider that is built with a sanitizer, use the functions of libc or the sanitizer.
+ * __wrap_free() passes blocks from other allocators, such as libc's strdup(), to libc's free().
  */
 #include <errno.h>
 #include <stdlib.h>

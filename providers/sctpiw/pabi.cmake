@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-# The numbers of libibverbs's private ABIs: those that verbs/pabi.c knows, and that of the installed
-# library.
+# Functions for the numbers of libibverbs's private ABIs: the numbers that verbs/pabi.c knows, and
+# the number of the installed library.
 
 set(pabi_source ${CMAKE_CURRENT_LIST_DIR}/verbs/pabi.c)
 
@@ -13,9 +13,9 @@ function(pabi_known result)
   set(${result} "${numbers}" PARENT_SCOPE)
 endfunction()
 
-# Stops if this file of libibverbs has an unknown private ABI, with which the device would be
-# missing. The number is in the name of a symbol version. The file is read, not loaded, so it may be
-# of another architecture.
+# Stops the build if this libibverbs has an unknown private ABI: it would not load the provider. The
+# number is in the name of a symbol version. The function reads the file without loading it, so the
+# file may be for another architecture.
 function(pabi_check library)
   pabi_known(known)
   list(JOIN known ", " listed)

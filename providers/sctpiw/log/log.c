@@ -18,13 +18,14 @@
 #define LINE_MAX_LEN 512
 
 static _Atomic int threshold = LOG_LEVEL_ERROR;
-/* Lines left out, and not counted in a later line yet. */
+/* Number of omitted lines that no later line has reported yet. */
 static _Atomic uint32_t left_out;
 
 /*
- * The limits of a place: at_once lines, then one line in each interval. A line equal to the place's
- * last line is repeated only after `again`. Level info has room for a line about each of a thousand
- * peers, since this level also lists the process's peers.
+ * The limits of a site: at_once lines at once, then one line per interval. A line that equals the
+ * site's last line is written again only after the time `again`. The limit for level info is high
+ * enough for a line about each of a thousand peers, since this level also lists the process's
+ * peers.
  */
 static const struct {
 	uint64_t at_once, interval, again; /* lines, ns, ns */
@@ -34,8 +35,9 @@ static const struct {
 };
 
 /*
- * Writes "sctpiw: ", the text and the end, cut to LINE_MAX_LEN with a newline. Control characters
- * are replaced, since parts of the text, such as a certificate's name, may come from a peer.
+ * Writes a line: "sctpiw: ", head, text, end, and a newline. Cuts the text so that the line fits in
+ * LINE_MAX_LEN. Replaces control characters, since parts of the text, such as a certificate's name,
+ * may come from a peer.
  */
 static void put(const char *head, const char *text, const char *end)
 {
@@ -49,7 +51,7 @@ static void put(const char *head, const char *text, const char *end)
 	sys_write(STDERR_FILENO, line, (size_t)n);
 }
 
-/* Writes a line of level debug, with process and time. These lines have no limit. */
+/* Writes a line of level debug, with the process number and the time. */
 static void put_debug(const char *text)
 {
 	uint64_t now = sys_now();
@@ -72,7 +74,7 @@ static void write_event(struct trace_sink *sink, enum trace_id id, uint64_t now,
 	put_debug(line);
 }
 
-/* The sink that prints events with a log line. */
+/* The sink that prints trace events of level TRACE_LEVEL_LOG. */
 static struct trace_sink events = { .write = write_event };
 
 void log_set_level(enum log_level level)
@@ -92,9 +94,9 @@ bool log_enabled(enum log_level level)
 }
 
 /*
- * Takes room for a line from the place's limit. A flood of different lines costs no more than this.
- * Threads that write at the same time may get one line more or less. Returns false without room.
- * *last: this line takes the last room.
+ * Counts a line against the site's limit, before the line is formatted, so that a flood of
+ * different lines costs little. Returns false if the limit is reached. Sets *last if this line
+ * reaches the limit. Threads that write at the same time may exceed the limit by a line.
  */
 static bool take_room(struct log_site *site, enum log_level level, uint64_t now, bool *last)
 {
@@ -109,7 +111,10 @@ static bool take_room(struct log_site *site, enum log_level level, uint64_t now,
 	return true;
 }
 
-/* Returns the room of a line that is not written. Otherwise a peer that retries would use it up. */
+/*
+ * Reverts take_room() for a repeated line that is not written. Otherwise a peer that retries could
+ * use up the limit.
+ */
 static void give_back_room(struct log_site *site, enum log_level level)
 {
 	atomic_fetch_sub(&site->used_until, limits[level].interval);
@@ -125,7 +130,7 @@ static uint32_t sum_of(const char *text)
 	return sum;
 }
 
-/* True if the line equals the place's last line, written a short time ago. */
+/* True if the line equals the site's last line, which was written less than limits[].again ago. */
 static bool is_repeated(struct log_site *site, enum log_level level, uint64_t now, const char *text)
 {
 	uint32_t sum = sum_of(text);
@@ -138,11 +143,11 @@ static bool is_repeated(struct log_site *site, enum log_level level, uint64_t no
 
 static void leave_out(struct log_site *site)
 {
-	atomic_fetch_add(&left_out, 1); /* before write_line() may subtract */
+	atomic_fetch_add(&left_out, 1); /* before the count in write_line() */
 	atomic_fetch_add(&site->left_out, 1);
 }
 
-/* Writes a line that has room. last: the line takes the last room. */
+/* Writes a line. last: the line reaches the site's limit. */
 static void write_line(struct log_site *site, const char *text, bool last)
 {
 	uint32_t more = atomic_exchange(&site->left_out, 0);

@@ -18,7 +18,10 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-/* syscall() reports errors in errno, which belongs to the application and must not change. */
+/*
+ * Makes a system call. Returns its result or -errno. Restores errno, which syscall() changes, since
+ * errno belongs to the application.
+ */
 #define RAW(...)                                                                                   \
 	({                                                                                         \
 		int saved_errno_ = errno;                                                          \
@@ -31,7 +34,10 @@
 
 #define FIRST_FD 3
 
-/* Moves a new descriptor above the numbers of the standard streams. Passes -errno on. */
+/*
+ * Duplicates a new descriptor to a number above the standard streams. Returns a negative fd, which
+ * is -errno, unchanged.
+ */
 static int move_up(int fd)
 {
 	int up;
@@ -80,7 +86,7 @@ int sys_getsockname(int fd, struct sockaddr_storage *addr)
 {
 	socklen_t len = sizeof(*addr);
 
-	/* A sockaddr_in fills only a part. */
+	/* A sockaddr_in fills only a part of *addr. */
 	memset(addr, 0, sizeof(*addr));
 	return (int)RAW(SYS_getsockname, fd, addr, &len);
 }
@@ -178,7 +184,7 @@ int sys_timerfd_set(int fd, uint64_t deadline)
 	struct itimerspec its = { 0 };
 
 	if (deadline != UINT64_MAX) {
-		/* A time of zero would disarm the timer. */
+		/* Avoid a time of zero, which would disarm the timer. */
 		if (!deadline)
 			deadline = 1;
 		its.it_value.tv_sec = (time_t)(deadline / NSEC_PER_SEC);
@@ -342,8 +348,8 @@ ssize_t sys_append(int fd, const void *buf, size_t len)
 	RAW(SYS_rt_sigpending, &pending, sizeof(pending));
 	n = sys_write(fd, buf, len);
 	/*
-	 * Takes back the signal, which went to this thread. A signal pending before is the
-	 * application's.
+	 * Remove the pending SIGXFSZ of this write. A SIGXFSZ that was pending before belongs to
+	 * the application.
 	 */
 	if (n == -EFBIG && !(pending & signal))
 		RAW(SYS_rt_sigtimedwait, &signal, NULL, &at_once, sizeof(signal));
@@ -352,12 +358,12 @@ ssize_t sys_append(int fd, const void *buf, size_t len)
 }
 
 /*
- * Descriptors that stay open, a bit each. Some programs close unknown descriptors, up to the
- * highest number that they have seen. If they closed one of these, the RNIC would write to the next
- * owner of the number.
+ * A bitmap of descriptors that must stay open. Some programs close all descriptors that they do not
+ * know, up to the highest number that they have seen. If a program closed a descriptor of the RNIC,
+ * another file could get its number, and the RNIC would write to that file.
  */
 #define KEPT_MAX 65536u
-#define KEEP_FROM 4096u /* lowest number, unless the process's limit is lower */
+#define KEEP_FROM 4096u /* lowest number of a kept descriptor, if the process's limit permits */
 
 static _Atomic uint64_t kept[KEPT_MAX / 64];
 static _Atomic pid_t keeper;
@@ -414,7 +420,7 @@ int sys_kept(unsigned int first, unsigned int last)
 		if (!word)
 			continue;
 		fd = (fd & ~63u) + (unsigned int)__builtin_ctzll(word);
-		/* A child of vfork() shares this memory, but not the descriptors. */
+		/* A child of vfork() shares this memory, but its descriptors are copies. */
 		if (fd > last || getpid() != atomic_load_explicit(&keeper, memory_order_relaxed))
 			return -1;
 		return (int)fd;
