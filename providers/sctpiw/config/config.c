@@ -13,14 +13,17 @@
 
 #define SILENT_LIMIT_MAX 86400 /* seconds */
 #define REQUEST_LIMIT_MAX 1000000
-#define SNAPLEN_MIN 64 /* headers, and the fields that identify a DATA chunk */
+#define SNAPLEN_MIN 64 /* room for the headers, and for the fields that identify a DATA chunk */
 #define SNAPLEN_MAX 65535
-#define CAPTURE_SIZE_MIN (128ul << 10) /* two packets of maximum length */
+#define CAPTURE_SIZE_MIN (128ul << 10) /* room for two packets of maximum length */
 #define CAPTURE_SIZE_MAX (1ul << 40)
 #define FAULT_SEED_MAX 999999999999999
 #define CAPTURE_FILES_MAX 1000
 
-/* Names of values, in the order of enum log_level, enum config_carrier, enum config_personality. */
+/*
+ * Names of the values of enum log_level, enum config_carrier and enum config_personality, in their
+ * order.
+ */
 static const char *const log_names[] = { "error", "info", "debug" };
 static const char *const llp_names[] = { "udp", "ip", "kernel" };
 static const char *const personality_names[] = { "iwarp", "roce", "ib" };
@@ -60,7 +63,7 @@ static int one_of(const char *const names[], size_t n, const char *value)
 	return -1;
 }
 
-/* Accepts decimal digits only; strtoul() also accepts blanks, signs and 0x. */
+/* Accepts only decimal digits. strtoul() alone would also accept blanks, signs and 0x. */
 static bool number(const char *value, unsigned long min, unsigned long max, unsigned long *out)
 {
 	size_t len = strlen(value);
@@ -178,7 +181,7 @@ static bool set_capture_snaplen(struct config *c, const char *value)
 	return true;
 }
 
-/* Accepts a number of bytes, or of KiB, MiB or GiB with the suffix k, M or G. */
+/* Accepts a number of bytes. The suffixes k, M and G multiply it by 2^10, 2^20 and 2^30. */
 static bool set_capture_size(struct config *c, const char *value)
 {
 	static const char units[] = "kMG";
@@ -308,7 +311,7 @@ enum {
 
 static const struct setting {
 	struct config_name n;
-	bool (*set)(struct config *c, const char *value); /* NULL: the setting is a path */
+	bool (*set)(struct config *c, const char *value); /* NULL: the value is a path */
 	size_t path;					  /* offset of the path in struct config */
 } settings[] = {
 	[LLP] = {
@@ -622,7 +625,7 @@ bool config_refuse(struct config_error *err, const char *format, ...)
 	return false;
 }
 
-/* Copies input in printable form: shortened, without control characters. */
+/* Copies text for an error message: shortens it, and replaces characters that are not printable. */
 static const char *shown(const char *text, char buf[64])
 {
 	size_t n = 0;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
  * The settings of a process, from its environment and a file. They are read once, when the RNIC is
- * created, and do not change later. No lock. Nothing here needs an RNIC, since the launcher checks
- * its options with the same table.
+ * created, and do not change later, so that no lock is needed. The modules in config/ do not need
+ * an RNIC, since the launcher checks its options with the same table.
  */
 #ifndef SCTPIW_CONFIG_CONFIG_H
 #define SCTPIW_CONFIG_CONFIG_H
@@ -16,7 +16,7 @@
 
 enum config_carrier { CONFIG_CARRIER_UDP, CONFIG_CARRIER_IP, CONFIG_CARRIER_KERNEL };
 
-/* The kind of device that programs see. On the wire, all are the same. */
+/* The kind of device that programs see. It makes no difference on the wire. */
 enum config_personality {
 	CONFIG_IWARP, /* an iWARP NIC: node type RNIC */
 	CONFIG_ROCE,  /* a channel adapter on an Ethernet: RoCE v2 */
@@ -24,14 +24,15 @@ enum config_personality {
 };
 
 /* Special values of config.encap_port. */
-#define CONFIG_ENCAP_SAME (-1)	/* the same number as the destination SCTP port */
-#define CONFIG_ENCAP_NONE 0	/* no UDP, as in struct path_addr */
-#define CONFIG_ENCAP_UNSET (-2) /* before config_finish(): the default, which depends on llp */
+#define CONFIG_ENCAP_SAME (-1)	/* the same number as the peer's SCTP port */
+#define CONFIG_ENCAP_NONE 0	/* no UDP; the same value as in struct path_addr */
+#define CONFIG_ENCAP_UNSET (-2) /* not set; config_finish() replaces it by the default */
 
-#define CONFIG_PATH_LEN 1024 /* bytes of a file name, with its final zero */
+#define CONFIG_PATH_LEN 1024 /* bytes of a file name, including its final zero */
 
 /*
- * RTR indications (RFC 6581): bits as in struct iw_session_param (asserted in conn/cm_connect.c).
+ * RTR indications (RFC 6581). The bits are the same as in struct iw_session_param, which
+ * conn/cm_connect.c asserts.
  */
 enum config_rtr {
 	CONFIG_RTR_SEND = 1,
@@ -44,54 +45,57 @@ enum config_rtr {
 
 struct config {
 	enum config_carrier carrier;
-	/* UDP port of peers that this process connects to: 1 to 65535, or a special value. */
+	/* UDP port of the peers to which this process connects: 1 to 65535, or a special value. */
 	int encap_port;
 	bool in_order; /* RDMA Writes are placed in order even after losses (struct iw_config) */
-	bool share;    /* one association for all QPs between two processes */
-	unsigned int engines;	    /* shards of the RNIC: 1 to CONFIG_ENGINES_MAX */
-	struct config_paths paths;  /* further local addresses that peers learn */
+	bool share;    /* all QPs between two processes share an association */
+	unsigned int engines;	    /* number of the RNIC's shards: 1 to CONFIG_ENGINES_MAX */
+	struct config_paths paths;  /* additional local addresses that peers learn */
 	bool spread;		    /* multipath = spread: data uses all disjoint paths at once */
-	uint64_t silent_limit;	    /* ns; maximum silence of a peer */
-	unsigned int request_limit; /* maximum requests without accept or reject */
-	char capture[CONFIG_PATH_LEN]; /* file for packets; "": none */
-	unsigned int capture_snaplen;  /* captured bytes of a packet; 0: all */
-	uint64_t capture_size;	       /* bytes of a capture file; 0: no limit */
-	unsigned int capture_files;    /* number of files with that size */
-	char trace[CONFIG_PATH_LEN];   /* file for events; "": none */
+	uint64_t silent_limit;	    /* ns after which a silent peer is given up */
+	unsigned int request_limit; /* maximum number of undecided requests */
+	char capture[CONFIG_PATH_LEN]; /* file to write packets to; "": none */
+	unsigned int capture_snaplen;  /* bytes of each packet to capture; 0: all */
+	uint64_t capture_size;	       /* maximum bytes of a capture file; 0: no limit */
+	unsigned int capture_files;    /* number of capture files to keep */
+	char trace[CONFIG_PATH_LEN];   /* file to write trace events to; "": none */
 	char key[CONFIG_PATH_LEN];     /* file of keys (config_keys.h); "": none */
 	char cert[CONFIG_PATH_LEN]; /* file of the local certificate (config_certs.h); "": none */
-	char cert_key[CONFIG_PATH_LEN]; /* file of its private key, with a certificate */
-	char ca[CONFIG_PATH_LEN];	/* file of the authorities of peers' certificates */
-	bool any_name;			/* a peer's certificate need not name its address */
-	bool key_optional; /* packets are in the clear with peers without key or certificate */
+	char cert_key[CONFIG_PATH_LEN]; /* file of the private key of cert; set if cert is set */
+	char ca[CONFIG_PATH_LEN];	/* file of the authorities that sign peers' certificates */
+	bool any_name;			/* a peer's certificate need not contain its address */
+	bool key_optional; /* peers without a key or certificate are served without encryption */
 	uint8_t rtr;	   /* RTR indications that rdma_connect() requests; 0: none */
 	enum config_personality personality;
-	bool node_ca;		      /* node-type is ca; see config_is_ca() */
+	bool node_ca;		      /* the setting node-type is ca; see config_is_ca() */
 	char faults[CONFIG_PATH_LEN]; /* rules, or a file with rules (config_faults.h); "": none */
-	uint64_t fault_seed;	      /* seed of their dice; 0: random */
-	bool summary;		      /* log traffic, losses, retransmissions and rate at exit */
+	uint64_t fault_seed;	      /* seed of the rules' random numbers; 0: choose one */
+	bool summary;		      /* at exit, log traffic, losses, retransmissions and rate */
 	enum log_level log;
 };
 
-/* Name of an older capture file: a path, and the number of newer files. */
+/*
+ * Format of the name of an older capture file. Its arguments are `capture`, and the number of newer
+ * files.
+ */
 #define CONFIG_OLDER_CAPTURE "%s.%u"
 
-/* Returns the carrier's name, as in the setting llp. */
+/* Returns the value of the setting llp for this carrier. */
 const char *config_carrier_name(enum config_carrier carrier);
 
-/* Returns the name of a personality, as in the setting personality. */
+/* Returns the value of the setting personality for this personality. */
 const char *config_personality_name(enum config_personality personality);
 
 /*
- * True if the device is a channel adapter (node type CA, transport InfiniBand), not an iWARP NIC:
- * with the personalities roce and ib, and with node-type = ca.
+ * True if the device is a channel adapter (node type CA, transport InfiniBand), and not an iWARP
+ * NIC. This is so if personality is roce or ib, or if node-type is ca.
  */
 bool config_is_ca(const struct config *config);
 
-/* True if packets are encrypted, with a key or a certificate. */
+/* True if packets are encrypted, since a key or a certificate is set. */
 bool config_is_sealed(const struct config *config);
 
-/* The reason why a setting was refused: one line, without a newline. */
+/* The reason why a setting was refused. The text is one line, without a newline. */
 struct config_error {
 	char text[480];
 };
@@ -102,64 +106,65 @@ bool config_refuse(struct config_error *err, const char *format, ...)
 
 /* The names and the documentation of a setting. */
 struct config_name {
-	const char *name;    /* on the command line and in files, such as "encap-port" */
-	const char *env;     /* in the environment */
-	const char *allowed; /* values, in words */
-	const char *dflt;    /* default, in words */
-	const char *help;    /* effect of the setting */
-	bool flag;	     /* the value is yes, no, 1 or 0; an option without a value means yes */
+	const char *name;    /* name in options and files, such as "encap-port" */
+	const char *env;     /* name of the environment variable */
+	const char *allowed; /* the allowed values, in words */
+	const char *dflt;    /* the default, in words */
+	const char *help;    /* the effect of the setting */
+	bool flag;	     /* the value is yes, no, 1 or 0; an option may omit "yes" */
 	bool path;	     /* the value names a file to write */
 	bool file;	     /* the value names a file to read */
-	bool rules;	     /* the value is text, or names a file to read (config_faults.h) */
+	bool rules;	     /* the value is rules, or names a file of rules (config_faults.h) */
 };
 
-/* Returns the i-th setting, for the launcher, or NULL after the last. */
+/* Returns the names of setting i, or NULL after the last setting. The launcher uses this. */
 const struct config_name *config_names(unsigned int i);
 
-/* The settings while they are collected, and their sources. */
+/* The settings while they are collected, together with their sources. */
 enum { CONFIG_SETTINGS = 27 };
 
 struct config_builder {
 	struct config config;
-	/* The origin of config_set(); "": the setting has its default. */
+	/* The argument origin of config_set(); "": the setting has its default. */
 	char origin[CONFIG_SETTINGS][CONFIG_PATH_LEN + 16];
 	/* The value as written; "": the setting has its default. */
 	char value[CONFIG_SETTINGS][CONFIG_PATH_LEN];
 };
 
-/* Returns the origin of a setting, as in config_set(), or "" for the default. */
+/* Returns the argument origin of config_set() for this setting, or "" if it has its default. */
 const char *config_origin(const struct config_builder *b, const char *name);
 
 /* Sets all settings to their defaults. */
 void config_init(struct config_builder *b);
 /*
- * Sets one setting. origin: its source, such as "SCTPIW_LLP" or "/etc/sctpiw.conf:3". Returns false
- * if the setting is refused: err names setting, value, and allowed values.
+ * Sets one setting. origin: source of the value, such as "SCTPIW_LLP" or "/etc/sctpiw.conf:3".
+ * Returns false if the name or the value is invalid. err then contains the name and value, and the
+ * allowed values.
  */
 bool config_set(struct config_builder *b, const char *origin, const char *name, const char *value,
 		struct config_error *err);
 /*
- * Parses the text of a file, which may have any bytes: lines "name = value" (inih's format).
- * source: name of the file. Returns false if a line is malformed, or repeats the name of an earlier
- * one: err describes the first such line. (config_ini.c)
+ * Parses the text of a file with lines "name = value", in the format of the library inih. The text
+ * may contain any bytes. source: name of the file. Returns false if a line is malformed, or sets a
+ * setting that an earlier line sets. err then describes the first such line. (config_ini.c)
  */
 bool config_parse(struct config_builder *b, const char *source, const char *text, size_t len,
 		  struct config_error *err);
 /*
- * Fills in defaults that depend on other settings. Call this after the last setting. Returns false
- * if settings exclude each other: err names them. (config_whole.c)
+ * Fills in the defaults that depend on other settings. Call this after the last config_set().
+ * Returns false if settings contradict each other; err then names them. (config_whole.c)
  */
 bool config_finish(struct config_builder *b, struct config_error *err);
 
 /*
- * Does all of this with the process's own file and environment, which overrides the file. options:
- * flags of settings whose variable comes from an option of the command line, which is then named in
- * errors; or NULL. Returns false, with err set and *config unchanged, after an error.
- * (config_load.c)
+ * Reads the settings file and the environment of this process into *config. The environment
+ * overrides the file. options: a flag for each setting, or NULL. The flag is true if the launcher
+ * has set the variable from an option of its command line; error messages then name the option. If
+ * there is an error, returns false, sets err, and leaves *config unchanged. (config_load.c)
  */
 bool config_load(struct config *config, const bool options[CONFIG_SETTINGS],
 		 struct config_error *err);
-/* As config_load(), but also returns the origin of each setting. Initializes *b. */
+/* Initializes *b, and reads the settings into it as config_load() does. */
 bool config_collect(struct config_builder *b, const bool options[CONFIG_SETTINGS],
 		    struct config_error *err);
 

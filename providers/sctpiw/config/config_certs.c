@@ -17,7 +17,7 @@ void config_certs_forget(struct config_certs *certs)
 	memset(certs, 0, sizeof(*certs));
 }
 
-/* Checks that a file contains that kind of PEM data. */
+/* Checks that the text contains a PEM header of this kind. */
 static bool has(const char *setting, const char *path, const char *text, size_t len,
 		const char *kind, struct config_error *err)
 {
@@ -27,7 +27,7 @@ static bool has(const char *setting, const char *path, const char *text, size_t 
 			     setting, path, kind);
 }
 
-/* Checks that the key has no password: nobody could enter it. */
+/* Checks that the private key is not encrypted, since no user can enter a password. */
 static bool is_open(const struct config *config, const struct config_certs *certs,
 		    struct config_error *err)
 {

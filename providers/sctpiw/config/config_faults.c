@@ -15,7 +15,7 @@ bool config_faults_is_file(const char *value)
 	return *value == '/' || *value == '.' || !strpbrk(value, " \t\n");
 }
 
-/* Reads all rules of a text. origin: its source, for errors. */
+/* Reads all rules of a text. origin: source of the text, for error messages. */
 static bool read_text(const char *origin, const char *text, size_t len,
 		      bool (*take)(void *ctx, const struct fault_rule *rule), void *ctx,
 		      struct config_error *err)

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* The setting faults: rules as text, or the name of a file with rules (docs/faults.md). */
+/*
+ * The setting `faults`. Its value is either the text of rules, or the name of a file with rules
+ * (docs/faults.md).
+ */
 #ifndef SCTPIW_CONFIG_CONFIG_FAULTS_H
 #define SCTPIW_CONFIG_CONFIG_FAULTS_H
 
@@ -10,13 +13,16 @@ struct config_builder;
 struct config_error;
 struct fault_rule;
 
-/* True if a value names a file: it has no blank, or begins with / or a dot. */
+/*
+ * True if the value is a file name. It is if it contains no blank, or begins with a slash or a dot.
+ */
 bool config_faults_is_file(const char *value);
-/* Checks that the rules can be parsed. Returns false with the first mistake in err. */
+/* Parses the rules. Returns false if this fails, and sets err to the first mistake. */
 bool config_faults_check(const struct config_builder *b, struct config_error *err);
 /*
- * Reads the rules of the setting, and calls take() for each. take() returns false to stop. Returns
- * false with the mistake in err; take() may have got earlier rules.
+ * Reads the rules of the setting, and calls take() for each rule. take() may return false to stop.
+ * Returns false if a rule is wrong, and sets err to the mistake. take() was then already called for
+ * the rules before it.
  */
 bool config_faults_read(const struct config *config,
 			bool (*take)(void *ctx, const struct fault_rule *rule), void *ctx,

@@ -45,7 +45,7 @@ static char *read_all(const char *path, const char *what, int fd, size_t *len,
 
 char *config_file_read(const char *path, const char *what, size_t *len, struct config_error *err)
 {
-	/* Without O_NONBLOCK, opening a pipe would wait for its other end. */
+	/* Without O_NONBLOCK, the open of a named pipe would wait for a writer. */
 	int fd = sys_open(path, O_RDONLY | O_NONBLOCK);
 	struct stat st;
 	char *text;

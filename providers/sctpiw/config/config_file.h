@@ -7,9 +7,9 @@
 struct config_error;
 
 /*
- * Reads a file, but no pipe or socket, since every process must be able to read it. what: its
- * contents, for errors. The caller frees the text, which has no final zero. Returns NULL, with err
- * set, after an error.
+ * Reads a file. Refuses pipes and sockets, since several processes read the file, and each must get
+ * the same contents. what: kind of contents, for error messages. Returns the text without a final
+ * zero, which the caller frees. Returns NULL and sets err if there is an error.
  */
 char *config_file_read(const char *path, const char *what, size_t *len, struct config_error *err);
 

@@ -11,8 +11,8 @@ struct reader {
 	const char *source, *text, *end;
 	unsigned int line;
 	struct config_error *err;
-	unsigned int err_line;		     /* 0: no error yet */
-	unsigned int lines[CONFIG_SETTINGS]; /* line of each setting; 0: none yet */
+	unsigned int err_line;		     /* line of the first error; 0: none */
+	unsigned int lines[CONFIG_SETTINGS]; /* line that sets each setting; 0: none yet */
 };
 
 static bool complain(struct reader *r, const char *what)
@@ -25,9 +25,9 @@ static bool complain(struct reader *r, const char *what)
 }
 
 /*
- * Returns the next line for inih. inih would take a line with leading blanks as a continuation, the
- * rest of a long line as another line, and a zero octet as the end of a line. So none of these
- * reaches inih.
+ * Returns the next line for inih. Removes leading blanks, which inih would regard as a continuation
+ * of the line before. Passes an empty line instead of a line that is too long, which inih would
+ * split, and instead of a line with a zero octet, at which inih would stop.
  */
 static char *next_line(char *buf, int size, void *user)
 {
@@ -55,7 +55,7 @@ static char *next_line(char *buf, int size, void *user)
 	return buf;
 }
 
-/* Returns false, with an error, if an earlier line has the same name: one of them is a mistake. */
+/* Returns false, with an error, if an earlier line sets the same setting. */
 static bool is_first(struct reader *r, const char *name)
 {
 	char what[80];
@@ -98,7 +98,7 @@ bool config_parse(struct config_builder *b, const char *source, const char *text
 	struct reader r = { .b = b, .source = source, .text = text, .end = text + len, .err = err };
 	int line = ini_parse_stream(next_line, &r, take, &r);
 
-	/* Report the first line that inih or take() does not understand. */
+	/* Report the earlier of the first lines that inih and take() refuse. */
 	if (line > 0 && (!r.err_line || (unsigned int)line < r.err_line)) {
 		r.err_line = 0;
 		r.line = (unsigned int)line;

@@ -23,7 +23,7 @@ static int digit(char c)
 	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
-/* Takes the digits of a key. Returns an error text, or NULL. */
+/* Converts the hexadecimal digits of a key. Returns NULL, or the text of an error. */
 static const char *take_digits(const char *hex, size_t len, struct config_key *key)
 {
 	if (len % 2 || len < 2 * CONFIG_KEY_MIN || len > 2 * CONFIG_KEY_MAX)
@@ -39,7 +39,9 @@ static const char *take_digits(const char *hex, size_t len, struct config_key *k
 	return NULL;
 }
 
-/* Takes a line without blanks at its ends. Returns an error text, or NULL. */
+/*
+ * Parses a line that neither begins nor ends with a blank. Returns NULL, or the text of an error.
+ */
 static const char *take_line(const char *line, size_t len, struct config_keys *keys)
 {
 	struct config_key *key = &keys->key[keys->n];
@@ -66,7 +68,10 @@ static const char *take_line(const char *line, size_t len, struct config_keys *k
 	return take_digits(line + hex, len - hex, key);
 }
 
-/* Removes the blanks at both ends of a line. Moves *line, and returns the length. */
+/*
+ * Removes the blanks at both ends of a line. Sets *line to the new beginning, and returns the new
+ * length.
+ */
 static size_t trim(const char **line, size_t len)
 {
 	while (len && (strchr(BLANKS "\r", (*line)[len - 1]) && (*line)[len - 1]))

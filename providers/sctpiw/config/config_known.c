@@ -7,10 +7,11 @@
 #include "config/config.h"
 
 #define PREFIX "SCTPIW_"
-#define WORD_MAX 64 /* maximum letters to compare */
+#define WORD_MAX 64 /* maximum number of letters to compare */
 
 /*
- * Variables that are no settings: locations of components, and variables of build.sh and the tests.
+ * Variables that are not settings. They contain locations of components, or belong to build.sh and
+ * the tests.
  */
 static const char *const other_variables[] = {
 	"SCTPIW_CONFIG",     "SCTPIW_PROVIDER", "SCTPIW_SYSROOT",

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Sources of settings: the environment, to which the launcher adds its options, and one file. The
- * file is the one in SCTPIW_CONFIG if set, otherwise the user's, otherwise the system's.
+ * Settings come from the environment, to which the launcher adds its options, and from one file.
+ * The file is SCTPIW_CONFIG if this variable is set, else the user's file if it exists, else the
+ * system's file.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -19,7 +20,7 @@
 
 #define SYSTEM_FILE "/etc/sctpiw.conf"
 
-/* Loads a file that must exist. */
+/* Loads a file. It is an error if the file does not exist. */
 static bool load_file(struct config_builder *b, const char *path, struct config_error *err)
 {
 	size_t len;
@@ -31,8 +32,8 @@ static bool load_file(struct config_builder *b, const char *path, struct config_
 }
 
 /*
- * True if the file exists. A file in an inaccessible directory does not: HOME may be another
- * user's.
+ * True if the file exists. False for a file in an inaccessible directory, since HOME may belong to
+ * another user.
  */
 static bool is_there(const char *path)
 {
@@ -42,7 +43,10 @@ static bool is_there(const char *path)
 	return fd >= 0;
 }
 
-/* Sets path to $XDG_CONFIG_HOME/sctpiw.conf or ~/.config/sctpiw.conf. Returns false if missing. */
+/*
+ * Sets path to $XDG_CONFIG_HOME/sctpiw.conf or ~/.config/sctpiw.conf. False if there is no such
+ * file.
+ */
 static bool users_file(char *path, size_t size)
 {
 	const char *base = secure_getenv("XDG_CONFIG_HOME"), *middle = "";
@@ -95,7 +99,7 @@ bool config_collect(struct config_builder *b, const bool options[CONFIG_SETTINGS
 bool config_load(struct config *config, const bool options[CONFIG_SETTINGS],
 		 struct config_error *err)
 {
-	/* It is too large for the stack of some application threads. */
+	/* A config_builder is too large for the stacks of some threads of applications. */
 	struct config_builder *b = malloc(sizeof(*b));
 	bool ok = b && config_collect(b, options, err);
 

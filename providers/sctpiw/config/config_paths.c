@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define V4_MAPPED_BITS 96u /* bits before an IPv4 address */
+#define V4_MAPPED_BITS 96u /* bits before the IPv4 address in a mapped address */
 
-/* Parses an address. *bits: number of its bits. */
+/* Parses an address. Sets *bits to 128, the prefix length for a single address. */
 static bool address(const char *text, struct ip_addr *ip, unsigned int *bits)
 {
 	uint8_t v4[4];
@@ -21,7 +21,7 @@ static bool address(const char *text, struct ip_addr *ip, unsigned int *bits)
 	return true;
 }
 
-/* Parses the number of bits after a slash, and adds the bits before the address. */
+/* Parses the prefix length after a slash. Sets *bits to the prefix length plus `before`. */
 static bool prefix(const char *text, unsigned int before, unsigned int *bits)
 {
 	size_t len = strlen(text);
@@ -34,7 +34,7 @@ static bool prefix(const char *text, unsigned int before, unsigned int *bits)
 	return n <= 128;
 }
 
-/* Accepts nearly any interface name, but nothing that looks like a mistyped address. */
+/* Accepts interface names, except for names that are more likely mistyped addresses. */
 static bool is_name(const char *text)
 {
 	return *text && strlen(text) < CONFIG_IFNAME_LEN && !strpbrk(text, "/: \t") &&

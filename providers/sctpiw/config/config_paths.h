@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* The setting paths: further addresses of this host that peers learn. No lock. */
+/*
+ * The setting `paths`: the additional addresses of this host that peers learn. The functions need
+ * no lock.
+ */
 #ifndef SCTPIW_CONFIG_CONFIG_PATHS_H
 #define SCTPIW_CONFIG_CONFIG_PATHS_H
 
@@ -7,19 +10,19 @@
 
 #include "util/addr.h"
 
-#define CONFIG_PATHS_MAX 16u /* maximum items of a list */
+#define CONFIG_PATHS_MAX 16u /* maximum number of items in the list */
 #define CONFIG_IFNAME_LEN 16u
 
 /* An interface name, or a prefix: the first `bits` bits of ip. */
 struct config_paths_item {
 	char interface[CONFIG_IFNAME_LEN]; /* "": the item is a prefix */
 	struct ip_addr ip;
-	unsigned int bits; /* for IPv4, of the mapped address */
+	unsigned int bits; /* counts from the mapped address's first bit for IPv4 */
 };
 
 struct config_paths {
-	bool off;	/* no addresses */
-	unsigned int n; /* 0: all addresses but loopback, unless off */
+	bool off;	/* peers learn no additional addresses */
+	unsigned int n; /* 0: all addresses except loopback, unless off */
 	struct config_paths_item item[CONFIG_PATHS_MAX];
 };
 
@@ -28,7 +31,7 @@ struct config_paths {
  * separated by commas. Returns false if the text is malformed.
  */
 bool config_paths_parse(struct config_paths *paths, const char *text);
-/* True if peers may learn that address of that interface. */
+/* True if peers may learn this address, which the interface has. */
 bool config_paths_allow(const struct config_paths *paths, const struct ip_addr *ip,
 			const char *interface);
 

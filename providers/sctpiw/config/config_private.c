@@ -18,7 +18,7 @@ void config_private_free(char *text)
 	free(text);
 }
 
-/* Checks that nobody else can know or replace the keys in that file. */
+/* Checks that no other user can read or replace the keys in the file. */
 static bool is_private(const char *setting, const char *path, int fd, struct config_error *err)
 {
 	struct stat st;
@@ -75,11 +75,14 @@ static char *read_open(const char *setting, const char *path, int fd, size_t *le
 	return NULL;
 }
 
-/* Checks and reads the file with one descriptor, so that both apply to the same file. */
+/*
+ * Uses one descriptor to check and read the file, so that the checked file cannot be replaced
+ * before the read.
+ */
 char *config_private_read(const char *setting, const char *path, size_t *len,
 			  struct config_error *err)
 {
-	/* Without O_NONBLOCK, opening a pipe would wait for its other end. */
+	/* Without O_NONBLOCK, the open of a named pipe would wait for a writer. */
 	int fd = sys_open(path, O_RDONLY | O_NONBLOCK);
 	char *text = NULL;
 

@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Files with secrets. No lock. */
+/* Reads files with secrets. The functions need no lock. */
 #ifndef SCTPIW_CONFIG_CONFIG_PRIVATE_H
 #define SCTPIW_CONFIG_CONFIG_PRIVATE_H
 
 #include <stddef.h>
 
-#define CONFIG_PRIVATE_SIZE 65536 /* maximum bytes of such a file, plus 1 */
+#define CONFIG_PRIVATE_SIZE 65536 /* files must be shorter, in bytes */
 
 struct config_error;
 
 /*
- * Reads a regular file of this user or root that nobody else may use. setting: its name, for
- * errors. Returns the text without a final zero, for config_private_free(). Returns NULL with
- * reason and remedy in err after an error.
+ * Reads a regular file that belongs to this user or root, and that no other user may access.
+ * setting: name of the setting, for error messages. Returns the text without a final zero; free it
+ * with config_private_free(). After an error, returns NULL, and sets err to the reason and the
+ * remedy.
  */
 char *config_private_read(const char *setting, const char *path, size_t *len,
 			  struct config_error *err);

@@ -36,7 +36,8 @@ static bool clash(const struct config_builder *b, const char *which, const char 
 }
 
 /*
- * A certificate needs its private key. A process that requires peers' certificates shows its own.
+ * Checks that cert, cert-key and ca are all set, or none. A certificate needs its private key, and
+ * a process that requires certificates of its peers must have its own certificate.
  */
 static bool certificate_is_whole(const struct config_builder *b, struct config_error *err)
 {
@@ -64,7 +65,7 @@ static bool certificate_is_whole(const struct config_builder *b, struct config_e
 	return true;
 }
 
-/* Refuses settings that work with one engine only. */
+/* Refuses settings that support only one engine, if engines is larger. */
 static bool engines_go_with_the_rest(const struct config_builder *b, struct config_error *err)
 {
 	const struct config *c = &b->config;
@@ -103,7 +104,7 @@ bool config_finish(struct config_builder *b, struct config_error *err)
 	if (c->key_optional && !config_is_sealed(c))
 		return config_refuse(err, "%s: key-optional needs a key or a certificate",
 				     config_origin(b, "key-optional"));
-	/* node-type without a personality means an iWARP device, as always. */
+	/* node-type is older than personality, whose default it changes to iwarp. */
 	if (*config_origin(b, "node-type") && !*config_origin(b, "personality"))
 		c->personality = CONFIG_IWARP;
 	if (*config_origin(b, "node-type") && !c->node_ca && c->personality != CONFIG_IWARP)
