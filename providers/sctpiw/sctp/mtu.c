@@ -1,43 +1,49 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
  * Path MTU discovery without ICMP (RFC 8899, RFC 6951 5.6). A probe is a packet of HEARTBEAT and
- * PAD (RFC 4820) with DF. A chunk cannot be cut again, so DATA is cut only for confirmed sizes: a
- * path starts at 1280 bytes. The first probe, of the interface's MTU, leaves after the first packet
- * of an association that is up. An earlier probe would be a padded handshake packet; if that is too
- * large, the connection loses a second. Moreover, no chunk may stand between COOKIE ECHO and COOKIE
- * ACK (RFC 9260 5.1). The accepting side sends its first probe after DATA or a HEARTBEAT is
- * acknowledged. So a stranger that completes handshakes and is silent gets no large packet. This is
- * early enough: a user begins with an exchange of small messages (RFC 5043 sessions), and the
- * probe's answer comes with theirs.
+ * PAD (RFC 4820), sent with DF.
  *
- * Later, large packets may begin to disappear silently. The MTU in use is then probed itself: when
- * chunks are lost twice, when the second tail-loss probe in a row leaves, or when T3 expires. A
- * probe counts as lost only if another local packet has arrived since. So a small HEARTBEAT
- * accompanies each repeated probe: a path that is dead or stopped for a while does not look like a
- * narrow one. If nothing has arrived, a small HEARTBEAT leaves alone, and no probe follows until
- * the path works. After three lost probes, the MTU falls to 1280, and the search goes upwards from
- * there. Chunks that were cut larger leave again, alone and with DF off. None of this indicates
- * congestion (RFC 8899 3, 4.1).
+ * A chunk cannot be divided after it was sent once. So DATA is only cut for confirmed sizes, and a
+ * path starts with 1280 bytes. The first probe has the size of the interface's MTU. It leaves after
+ * the first packet of an association that is up. An earlier probe would have to be a padded
+ * handshake packet; if this were too large, the connection would lose a second. Moreover, no chunk
+ * may be sent between COOKIE ECHO and COOKIE ACK (RFC 9260 5.1). The accepting side sends its first
+ * probe after DATA or a HEARTBEAT was acknowledged. So a stranger that completes handshakes and
+ * then is silent gets no large packet. The probe is early enough: users begin with an exchange of
+ * small messages (RFC 5043 sessions), and the answer to the probe arrives with the first answer of
+ * the peer's user.
  *
- * Departure from RFC 8899 5.1.1: PROBE_TIMER is a few round trips, not at least a second. The timer
- * alone does not make a probe lost, and a transfer stands still meanwhile.
+ * Later, a path may begin to drop large packets silently. The MTU in use is then probed itself. The
+ * signs are that a chunk is lost twice, that the second tail-loss probe in a row is due, or that T3
+ * expires. A probe counts as lost only if the peer has acknowledged another packet since. So a
+ * small HEARTBEAT accompanies each repeated probe. Otherwise a path that is dead, or interrupted
+ * for a while, would look like a path with a small MTU. If nothing has arrived, only a small
+ * HEARTBEAT leaves, and no probe follows until the path works. After three lost probes, the MTU is
+ * reduced to 1280, and the search continues upwards from there. Chunks that are larger leave again,
+ * alone in their packets and without DF. None of this indicates congestion (RFC 8899 3, 4.1).
  *
- * Reports of less than 576 bytes do not count, and packets that small leave without DF: a narrower
- * link gets them in fragments.
+ * Departure from RFC 8899 5.1.1: PROBE_TIMER is a few round trips, not at least a second. Its
+ * expiration alone does not make a probe lost, and a transfer may wait for the result.
+ *
+ * Reports of less than 576 bytes are ignored. Packets of up to 576 bytes leave without DF, so that
+ * a path with a smaller MTU gets them as fragments.
  */
 #include "sctp/mtu.h"
 
 #include "sctp/spread.h"
 #include "sctp/trace.h"
 
-/* Returns the bytes around the SCTP packet in an IP packet. */
+/* Returns the number of bytes in an IP packet before its SCTP packet. */
 static uint32_t before_packet(const struct sctp_path *path)
 {
 	return (ip_addr_is_v4(&path->addr.remote) ? 20u : 40u) + (path->addr.udp_port ? 8u : 0u) +
 	       path->mtu.overhead;
 }
 
-/* Returns the length of the SCTP packet in an IP packet of mtu bytes, at most mtu.longest. */
+/*
+ * Returns the length of the SCTP packet in an IP packet of mtu bytes. The length is at most
+ * mtu.longest.
+ */
 static uint32_t packet_in(const struct sctp_path *path, uint32_t mtu)
 {
 	uint32_t packet = mtu - before_packet(path);
@@ -45,7 +51,7 @@ static uint32_t packet_in(const struct sctp_path *path, uint32_t mtu)
 	return (packet < path->mtu.longest ? packet : path->mtu.longest) & ~3u;
 }
 
-/* Returns mtu, or the MTU of the longest packet that may be sent, if that is less. */
+/* Returns mtu, or the size of the longest IP packet that may be sent, if that is less. */
 static uint32_t within(const struct sctp_path *path, uint32_t mtu)
 {
 	uint32_t max = path->mtu.longest + before_packet(path);
@@ -62,7 +68,7 @@ static void fit(struct sctp_path *path, uint32_t packet)
 	sctp_cc_set_pmdcs(&path->cc, packet - WIRE_SCTP_COMMON_LEN);
 }
 
-/* As fit(), with a trace event if the length changes. */
+/* As fit(), with a trace event if the packet length changes. */
 static void change(struct sctp_assoc *a, struct sctp_path *path, uint32_t packet)
 {
 	if (packet != path->mtu.max_packet)
@@ -83,9 +89,9 @@ void sctp_mtu_init(struct sctp_path *path, const struct sctp_config *config, uin
 }
 
 /*
- * DATA is cut for the narrowest confirmed path (7.3), so that each can take over. A path whose MTU
- * is still searched for does not count, unless it is joined. Joined paths send packets of the same
- * length.
+ * DATA is cut for the confirmed path with the smallest MTU (7.3), so that each path can take over.
+ * A path whose search is not complete does not count, unless it is joined. All joined paths send
+ * packets of the same length.
  */
 void sctp_mtu_fit(struct sctp_assoc *a)
 {
@@ -111,7 +117,7 @@ bool sctp_mtu_at_floor(const struct sctp_path *path)
 	return ip_addr_is_v4(&path->addr.remote) && path->mtu.search.good <= path->mtu.search.floor;
 }
 
-/* Sets the common timer to the earliest due path. */
+/* Sets SCTP_TIMER_MTU to the earliest mtu.due of all paths. */
 static void arm(struct sctp_assoc *a)
 {
 	uint64_t when = TIME_NEVER;
@@ -126,14 +132,14 @@ static void arm(struct sctp_assoc *a)
 		sctp_timer_set(a, SCTP_TIMER_MTU, when);
 }
 
-/* Requests a small HEARTBEAT, whose answer proves that the path is not dead. */
+/* Requests a small HEARTBEAT. Its answer proves that the path is not dead. */
 static void want_heartbeat(struct sctp_assoc *a, struct sctp_path *path)
 {
 	path->hb.wanted = path != a->path;
 	a->pending |= path->hb.wanted ? SCTP_PEND_PATHS : SCTP_PEND_HEARTBEAT;
 }
 
-/* Requests a probe of the size that the search wants, if the path works. */
+/* Requests a probe of the size that the search has chosen, if the path works. */
 static void want_probe(struct sctp_assoc *a, struct sctp_path *path)
 {
 	path->mtu.wanted = path->mtu.search.probe && path->confirmed && !path->mtu.silent &&
@@ -154,13 +160,16 @@ void sctp_mtu_start(struct sctp_assoc *a, struct sctp_path *path)
 	want_probe(a, path);
 }
 
-/* Called after any change: corrects the packet sizes, and starts or schedules the next probe. */
+/*
+ * Called after each result of the search. Corrects the packet lengths, and starts or schedules the
+ * next probe.
+ */
 static void go_on(struct sctp_assoc *a, struct sctp_path *path, uint64_t now)
 {
 	uint32_t before = a->path->mtu.max_packet;
 
 	sctp_mtu_fit(a);
-	/* The user had nothing; perhaps its message needed more room. */
+	/* The last pull returned nothing; perhaps the message needs the additional room. */
 	if (a->path->mtu.max_packet > before && a->tx.ulp_empty) {
 		a->tx.ulp_empty = false;
 		sctp_assoc_doorbell(a);
@@ -179,7 +188,7 @@ void sctp_assoc_set_mtu(struct sctp_assoc *a, uint32_t mtu)
 {
 	unsigned int i;
 
-	/* All paths are assumed to use this interface; if not, probes find the limit. */
+	/* Assume that all paths use this interface. If they do not, probes find the limit. */
 	for (i = 0; i <= a->paths.others; i++) {
 		struct sctp_path *path = sctp_path_at(a, i);
 
@@ -192,8 +201,9 @@ void sctp_assoc_set_mtu(struct sctp_assoc *a, uint32_t mtu)
 }
 
 /*
- * Large packets are dropped silently, and so were the outstanding ones. They leave again at once,
- * before T3 has doubled a few times.
+ * Called when the path drops large packets silently. Outstanding large packets were dropped as
+ * well, so all chunks are sent again at once. Otherwise they would wait for a T3 that has doubled
+ * several times.
  */
 static void black_hole(struct sctp_assoc *a, struct sctp_path *path)
 {
@@ -204,7 +214,7 @@ static void black_hole(struct sctp_assoc *a, struct sctp_path *path)
 	sctp_assoc_ready(a);
 }
 
-/* The timer of one path: no answer came, or a new search is due. */
+/* Called when mtu.due of a path has come: a probe was not answered, or a new search is due. */
 static void expired(struct sctp_assoc *a, struct sctp_path *path, uint64_t now)
 {
 	struct sctp_pmtu *p = &path->mtu.search;
@@ -245,7 +255,7 @@ void sctp_mtu_timeout(struct sctp_assoc *a, uint64_t now)
 
 void sctp_mtu_doubt(struct sctp_assoc *a, struct sctp_path *path, uint64_t sent)
 {
-	/* A probe answered since then proves that large packets get through. */
+	/* If a probe was answered since then, large packets arrive. */
 	if (!a->s->config.mtu_probe || sent < path->mtu.answered ||
 	    !sctp_pmtu_doubt(&path->mtu.search))
 		return;
@@ -304,7 +314,7 @@ void sctp_mtu_alive(struct sctp_assoc *a, struct sctp_path *path)
 bool sctp_mtu_answered(struct sctp_assoc *a, struct sctp_path *path, const uint8_t *nonce,
 		       uint64_t now)
 {
-	/* All probes of one size have one nonce, so an answer to any of them counts. */
+	/* All probes of one size have the same nonce, so the answer to any of them counts. */
 	if (!path->mtu.search.probe || !path->mtu.sent ||
 	    memcmp(nonce, path->mtu.nonce, sizeof(path->mtu.nonce)) != 0)
 		return false;

@@ -1,13 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Packets that find the queue full are dropped: the peer retransmits, or notices otherwise. */
+/*
+ * If the queue is full, packets are dropped: the peer retransmits its packet, or its timers expire.
+ */
 #include "sctp/ootb.h"
 
 #include <stdlib.h>
 
 #include "sctp/input.h"
 
-#define INFO_MAX 256u /* bytes of an error cause; a longer one would make the answer too long */
-/* Answers to one address without an association: this many at once, then one per interval, ns. */
+#define INFO_MAX 256u /* maximum bytes in an error cause, so that the answer stays short */
+/*
+ * Limit of answers to one address without an association: ANSWERS at once, then one per
+ * ANSWER_TIME, in ns.
+ */
 #define ANSWERS 512u
 #define ANSWER_TIME NSEC_PER_MSEC
 
@@ -30,7 +35,7 @@ struct sctp_ootb *sctp_ootb_new(struct sctp_endpoint *ep, const struct path_addr
 
 bool sctp_ootb_may_answer(const struct sctp_in *in, const struct ip_addr *to)
 {
-	/* 224.0.0.0/4, 255.255.255.255 and ff00::/8 */
+	/* multicast 224.0.0.0/4 and ff00::/8, reserved addresses, and broadcast 255.255.255.255 */
 	if (ip_addr_is_v4(to) ? to->b[12] >= 224 : to->b[0] == 0xff)
 		return false;
 	return ration_take(&in->s->rations[ration_place(in->s->table.seed, to)], in->now, ANSWERS,
@@ -76,7 +81,7 @@ void sctp_ootb_assoc(struct sctp_assoc *a, uint8_t type, uint16_t cause, const v
 		sctp_ootb_chunk(a->ep, &a->path->addr, &h, type, 0, cause, info, len);
 }
 
-/* True if an ERROR chunk has the Stale Cookie cause. */
+/* True if the ERROR chunk has the cause Stale Cookie. */
 static bool is_stale_cookie(const struct wire_sctp_chunk *c)
 {
 	const uint8_t *p = wire_sctp_value(c);
@@ -137,7 +142,10 @@ void sctp_ootb_fini(struct sctp *s)
 	free(s->ootb.ring);
 }
 
-/* Takes the next packet of a living endpoint off the queue, or returns NULL. */
+/*
+ * Removes the next packet from the queue, and skips packets of freed endpoints. Returns NULL if the
+ * queue is empty.
+ */
 static struct sctp_ootb *next(struct sctp_ootb_queue *q)
 {
 	while (q->count) {
@@ -178,7 +186,7 @@ int sctp_output_ootb(struct sctp *s, struct sctp_batch *batch)
 		.len = ootb->len,
 		.segment = ootb->len,
 		.to = ootb->to,
-		.df = false, /* the path MTU is not searched for, and an INIT ACK may exceed it */
+		.df = false, /* the path MTU is not known, and an INIT ACK may exceed it */
 		.block = b,
 	};
 	b->used += (uint32_t)round_up4(ootb->len);

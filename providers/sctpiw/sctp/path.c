@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Departures from RFC 9260 8.3: a HEARTBEAT leaves when nothing was received for HB.interval,
- * whichever side had to send. The interval includes neither the RTO nor a back-off. A killed
- * process must be noticed within 3 s, and 1 s of RTO.Min with its jitter would not allow that. Any
- * valid packet is a sign of life, an acknowledgement as much as a HEARTBEAT ACK. But while the
- * address has not answered, the interval grows. A stranger may have completed a handshake and be
- * silent, or the address is in doubt and may be a victim's.
+ * Departures from RFC 9260 8.3: a HEARTBEAT leaves if no packet was received for HB.interval, even
+ * while the local side sends. The interval contains neither the RTO nor a back-off. The reason: the
+ * death of a process must be noticed within 3 s. With RTO.Min (1 s) and its jitter in the interval,
+ * this would be impossible. Any valid packet of the peer proves that the peer is alive, not only a
+ * HEARTBEAT ACK. But the interval grows until the address has answered once. A stranger may have
+ * completed a handshake and then be silent. An address in doubt may belong to a victim.
  *
- * Departure from 8.1 and 8.2: silence is limited by time (silent_limit), not by a count of
- * retransmissions. Tail-loss probes and HEARTBEATs would use up a count of 10 within seconds. But
- * some HEARTBEATs must have gone unanswered: after a stop of the local process, the peer's answers
- * are still unread when the timers run.
+ * Departure from 8.1 and 8.2: a time limits the silence of a peer (silent_limit), not a number of
+ * retransmissions. Tail-loss probes and HEARTBEATs would exceed a limit of 10 within seconds.
+ * Still, some HEARTBEATs must be unanswered: if the local process was stopped, its timers may run
+ * before it has read the answers of the peer.
  */
 #include "sctp/path.h"
 
@@ -22,7 +22,7 @@
 #include "sctp/trace.h"
 #include "wire/sctp_init.h"
 
-#define SHUTDOWN_GUARD_RTOS 5u /* T5-shutdown-guard, in RTO.Max (9.2) */
+#define SHUTDOWN_GUARD_RTOS 5u /* T5-shutdown-guard, as a multiple of RTO.Max (9.2) */
 
 void sctp_path_init(struct sctp_path *path, const struct sctp_config *config,
 		    const struct path_addr *addr, uint32_t mtu)
@@ -41,11 +41,11 @@ void sctp_path_init(struct sctp_path *path, const struct sctp_config *config,
 }
 
 /*
- * True if the local address that the peer has sent to replaces the present one. A peer that knows
- * several addresses probes the others now and then, and may send its SACKs there. So another
- * address takes over only when the first one is quiet, or has no DATA any more while the other has.
- * last is the time of the last such packet to the first address, ns; 0: none, or the address is not
- * local any more.
+ * True if packets shall leave from the local address that the peer has sent to, instead of the
+ * present one. A peer that knows several local addresses sends HEARTBEATs, and perhaps SACKs, to
+ * all of them. So the address changes only if packets to the present address have ceased, or if
+ * DATA now comes only to the new address. last is the time of the last such packet to the present
+ * address, ns. It is 0 if none has come, or if this host has lost the address.
  */
 static bool takes_over(const struct sctp_in *in, const struct sctp_path *path, uint64_t last)
 {
@@ -53,12 +53,15 @@ static bool takes_over(const struct sctp_in *in, const struct sctp_path *path, u
 
 	if (ip_addr_is_zero(local) || (last && in->now - last < path->rtt.base))
 		return false;
-	/* The answer to its announcement may still be under way (RFC 5061 5.3 F2). */
+	/*
+	 * The peer may have learnt the address from a request whose answer is still under way (RFC
+	 * 5061 5.3 F2).
+	 */
 	return (!in->a->locals.n || sctp_locals_has(in->a, local)) &&
 	       sctp_locals_is_ours(in->a, local);
 }
 
-/* Learns which local address the peer uses. *last: see takes_over(). */
+/* Stores the local address that the peer sends to. *last: see takes_over(). */
 static void learn_local(const struct sctp_in *in, struct sctp_path *path, uint64_t *last)
 {
 	const struct ip_addr *local = &in->from->local;
@@ -66,7 +69,7 @@ static void learn_local(const struct sctp_in *in, struct sctp_path *path, uint64
 	if (!ip_addr_equal(local, &path->addr.local)) {
 		if (!takes_over(in, path, *last))
 			return;
-		/* Packets take another way through the network (7.2.5). */
+		/* Packets now take another way through the network (7.2.5). */
 		if (!ip_addr_is_zero(&path->addr.local))
 			sctp_cc_init(&path->cc, path->cc.pmdcs, path->cc.v4);
 		path->addr.local = *local;
@@ -103,8 +106,9 @@ void sctp_path_works(struct sctp_assoc *a, struct sctp_path *path, uint64_t now)
 }
 
 /*
- * A packet from an unconfirmed address shows that its link works. So a HEARTBEAT may leave before
- * the interval of paths.c is over: once per RTO, which doubles after each one without an answer.
+ * A packet from an unconfirmed address shows that its link works. So the next HEARTBEAT may leave
+ * before the interval of paths.c is over. One leaves per RTO, which doubles with each unanswered
+ * HEARTBEAT.
  */
 static void ask_again(struct sctp_assoc *a, struct sctp_path *path, uint64_t now)
 {
@@ -131,7 +135,7 @@ void sctp_path_heard(struct sctp_in *in)
 	if (!path)
 		return;
 	encapsulated = path->addr.udp_port;
-	/* Source addresses may be forged. */
+	/* The source address of the packet may be forged, so only a confirmed path counts. */
 	if (path->confirmed)
 		heard(path, in->now);
 	learn_local(in, path, &path->local_heard);
@@ -139,19 +143,22 @@ void sctp_path_heard(struct sctp_in *in)
 	if (path->addr.udp_port == in->from->udp_port)
 		return;
 	/*
-	 * The peer moved to another UDP port, or switched encapsulation on or off (RFC 6951 5.4).
+	 * The peer uses another UDP port, or has switched encapsulation on or off (RFC 6951 5.4).
 	 */
 	path->addr.udp_port = in->from->udp_port;
 	if (encapsulated != (in->from->udp_port != 0))
 		sctp_mtu_fit(in->a);
 }
 
-/* Returns the heartbeat interval with a little jitter, ns. */
+/* Returns the interval of HEARTBEATs with some jitter, ns. */
 static uint64_t jittered(struct sctp_assoc *a)
 {
 	uint64_t interval = a->s->config.heartbeat_interval;
 
-	/* Associations should not send in step, and no HEARTBEAT should be late. */
+	/*
+	 * The jitter keeps associations from sending at the same time. It only shortens the
+	 * interval.
+	 */
 	return interval - random_u32(a->s->random) % (interval / 10);
 }
 
@@ -161,15 +168,19 @@ void sctp_path_start(struct sctp_assoc *a, uint64_t now)
 	sctp_timer_set(a, SCTP_TIMER_HEARTBEAT, now + jittered(a));
 }
 
-/* Returns the time since which the peer is silent, or on a path in doubt answers no HEARTBEAT. */
+/*
+ * Returns the time since when the peer is silent. On a path in doubt, this is the first unanswered
+ * HEARTBEAT.
+ */
 static uint64_t silent_since(const struct sctp_assoc *a)
 {
 	return a->path->confirmed ? a->heard : a->path->hb.since;
 }
 
 /*
- * Returns the time of the next HEARTBEAT if this one is not answered. Until the first answer, each
- * wait is twice as long as all earlier waits together, up to the end of the association.
+ * Returns the time of the next HEARTBEAT, if the present one is not answered. If the peer has never
+ * answered, each wait is twice as long as all earlier waits together. But no wait is longer than
+ * the rest of silent_limit.
  */
 static uint64_t next_heartbeat(struct sctp_assoc *a, uint64_t now)
 {
@@ -186,8 +197,8 @@ static uint64_t next_heartbeat(struct sctp_assoc *a, uint64_t now)
 }
 
 /*
- * A failed path is probed even if packets come from there. Only an answer proves that it works in
- * the sending direction again, and T3 may take long.
+ * HEARTBEATs leave on a failed path even if packets come from its address. Only an answer proves
+ * that the path works in the sending direction again, and T3 may take long.
  */
 void sctp_path_timeout(struct sctp_assoc *a, uint64_t now)
 {
@@ -197,7 +208,7 @@ void sctp_path_timeout(struct sctp_assoc *a, uint64_t now)
 
 	if (!sctp_in_states(a, SCTP_STATES_UP))
 		return;
-	/* T5-shutdown-guard (9.2), against a living peer that does not let the shutdown end. */
+	/* T5-shutdown-guard (9.2): the peer is alive, but does not complete the shutdown. */
 	if (a->state > SCTP_ESTABLISHED &&
 	    now - a->closing.since >= SHUTDOWN_GUARD_RTOS * config->rto_max) {
 		sctp_close_fail(a, 0, NULL, 0, -ETIMEDOUT);
@@ -229,8 +240,9 @@ void sctp_path_timeout(struct sctp_assoc *a, uint64_t now)
 }
 
 /*
- * Handles a report that the peer is gone. An established association waits for routers and
- * firewalls to recover, as TCP does. But it probes the path if the port is reported closed.
+ * Handles an ICMP error, a hint that the peer is gone. An established association waits until
+ * routers and firewalls recover, as TCP does. Only if the port is reported as closed, HEARTBEATs
+ * probe the path.
  */
 static void hint(struct sctp_assoc *a, int error, uint64_t now)
 {
@@ -244,8 +256,8 @@ static void hint(struct sctp_assoc *a, int error, uint64_t now)
 }
 
 /*
- * The quotation of an ICMP error must have the right ports and verification tag. For an INIT, which
- * has no tag, it must have the Initiate Tag. A forger cannot know them.
+ * The packet that an ICMP error quotes must have the right ports and verification tag. An INIT has
+ * no verification tag, but must have the right Initiate Tag. A forger cannot know these tags.
  */
 #define QUOTED_MIN 8u
 #define QUOTED_INIT (WIRE_SCTP_COMMON_LEN + 8u)
@@ -256,7 +268,7 @@ static bool is_quoted(const struct sctp_assoc *a, const uint8_t *quoted, size_t 
 
 	if (tag)
 		return tag == a->peer_tag;
-	/* An error about an answered INIT does not matter any more (ICMP8). */
+	/* Ignore an error about an INIT that is already answered (ICMP8). */
 	return a->state == SCTP_COOKIE_WAIT && len >= QUOTED_INIT &&
 	       quoted[WIRE_SCTP_COMMON_LEN] == WIRE_SCTP_INIT &&
 	       get_be32(quoted + QUOTED_INIT - 4) == a->local_tag;
@@ -270,7 +282,7 @@ struct sctp_assoc *sctp_path_quoted(struct sctp_endpoint *ep, const struct path_
 
 	if (len < QUOTED_MIN || get_be16(quoted) != ep->port)
 		return NULL;
-	/* Only the tag shows which local address the packet left from. */
+	/* The tag identifies the association, since the quotation has no local address. */
 	tag = get_be32(quoted + 4);
 	if (!tag && len >= QUOTED_INIT)
 		tag = get_be32(quoted + QUOTED_INIT - 4);
@@ -295,8 +307,8 @@ void sctp_unreachable(struct sctp_endpoint *ep, const struct path_addr *to, int 
 }
 
 /*
- * The Heartbeat Info (3.3.5) is a nonce of 128 bits. The path stores when and where the HEARTBEAT
- * was sent, so this need not travel.
+ * The Heartbeat Info (3.3.5) is a nonce of 128 bits. Everything else about the HEARTBEAT is stored
+ * in the path.
  */
 void sctp_path_heartbeat_chunk(uint8_t *p, const uint64_t nonce[2])
 {
@@ -324,8 +336,9 @@ static void heartbeat_answer(uint8_t *p, const struct wire_sctp_chunk *c)
 }
 
 /*
- * Answers from the address that the HEARTBEAT went to, and to its source (3.3.6), since the peer
- * probes this pair. A packet gets one such answer (12.4).
+ * Sends the HEARTBEAT ACK in its own packet. The packet leaves from the destination address of the
+ * HEARTBEAT to its source (3.3.6), since the peer probes this pair of addresses. A received packet
+ * gets only one such answer (12.4).
  */
 static void heartbeat_other(struct sctp_in *in, const struct wire_sctp_chunk *c)
 {
@@ -349,15 +362,16 @@ void sctp_path_heartbeat(struct sctp_in *in, const struct wire_sctp_chunk *c)
 {
 	uint8_t *p;
 
-	/* While the path in use is in doubt, a queued answer would not leave. */
+	/* While the path in use is in doubt, queued answers do not leave. */
 	if (sctp_in_elsewhere(in) || sctp_path_in_doubt(in->a) ||
 	    !ip_addr_equal(&in->from->local, &in->a->path->addr.local)) {
 		heartbeat_other(in, c);
 		return;
 	}
 	/*
-	 * The peer is up and waits: its COOKIE ACK was lost, and T1 may be long by now. The COOKIE
-	 * ECHO goes to the peer's known address, and never to addresses that it only lists.
+	 * The peer is up and waits: its COOKIE ACK was lost, and T1 may be long by now. So send the
+	 * COOKIE ECHO at once. It goes to the proved address of the peer, not to addresses that the
+	 * peer only lists.
 	 */
 	if (in->a->state == SCTP_COOKIE_ECHOED) {
 		in->a->paths.echo_index = 0;
@@ -368,7 +382,7 @@ void sctp_path_heartbeat(struct sctp_in *in, const struct wire_sctp_chunk *c)
 		heartbeat_answer(p, c);
 }
 
-/* Returns the path of the HEARTBEAT with this nonce, or NULL. */
+/* Returns the path whose outstanding HEARTBEAT has this nonce, or NULL. */
 static struct sctp_path *asked(struct sctp_assoc *a, const uint8_t *nonce)
 {
 	unsigned int i;
@@ -413,7 +427,7 @@ void sctp_path_heartbeat_ack(struct sctp_in *in, const struct wire_sctp_chunk *c
 	}
 	if (!path->confirmed)
 		sctp_path_confirm(a, in->now);
-	/* The path is back, so T3 need not wait for a doubled RTO. */
+	/* The path works again, so T3 does not have to wait for a doubled RTO. */
 	if (backoff && sctp_recovery_timer_runs(path, SCTP_TIMER_T3) &&
 	    path->recovery.due[SCTP_PATH_TIMER(SCTP_TIMER_T3)] > in->now + sctp_rtt_rto(&path->rtt))
 		sctp_recovery_timer_set(a, path, SCTP_TIMER_T3, in->now + sctp_rtt_rto(&path->rtt));

@@ -1,22 +1,23 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Addresses in an INIT or INIT ACK are claims. Until a nonce returns in a HEARTBEAT ACK, each gets
- * only HEARTBEATs, and once a COOKIE ECHO that got no answer elsewhere. Strangers, or hosts behind
- * NAT, cannot return the nonce. The first HEARTBEAT in UDP uses the port of the path in use (RFC
- * 6951).
+ * The peer only claims to have the addresses in its INIT or INIT ACK. Until a HEARTBEAT ACK returns
+ * the nonce of a HEARTBEAT, an address gets only HEARTBEATs. It may also get a COOKIE ECHO once, if
+ * other addresses have not answered. Strangers, and hosts behind NAT, cannot return the nonce. Over
+ * UDP, the first HEARTBEAT uses the UDP port of the path in use (RFC 6951).
  *
- * All DATA goes on one path at a time, unless it is spread (spread.h). When a timer shows that this
- * path has failed, another working path takes over at once. The failed one gets a HEARTBEAT each
- * RTO (RFC 7829 with PFMR = 0: a transfer waits for one timeout, not for six). All outstanding DATA
- * is lost by then, so unspread DATA is in flight on one path only. Each path has its own accounts,
- * RACK and congestion control. When the primary path answers again, no new DATA is sent for a round
- * trip, until nothing is in flight. Then the association goes back.
+ * One path at a time carries all DATA, unless DATA is spread (spread.h). When a timer shows that
+ * this path has failed, another working path takes over at once. The failed path gets a HEARTBEAT
+ * each RTO (RFC 7829 with PFMR = 0: a transfer waits for one timeout, not for six). All outstanding
+ * DATA then counts as lost. So without spread.h, DATA is in flight on one path only. Each path has
+ * its own counters, RACK and congestion control. When the primary path answers again, no new DATA
+ * is sent until no DATA is in flight, which takes a round trip. The primary path is used after
+ * that.
  *
- * That timer need not be T3, which takes a second at least: HEARTBEATs leave on the other paths
- * with a tail-loss probe. If one of them is answered, and the probe is not, the association goes
- * there (sctp_paths_suspect()). It comes back if this was wrong. So a transfer stands still for
- * some 130 ms on a network of short round trips. A busy peer answers on no path, and keeps its
- * path.
+ * The timer need not be T3, which takes at least a second: HEARTBEATs leave on the other paths
+ * together with a tail-loss probe. If one of these is answered, and the probe is not, that path
+ * takes over (sctp_paths_suspect()). So a transfer is interrupted for only some 130 ms in a network
+ * with short round trips. If the decision was wrong, the association returns later. A busy peer
+ * answers on no path, so its path does not change.
  */
 #include "sctp/paths.h"
 
@@ -33,21 +34,23 @@
 
 #define CLAIM_DOUBLINGS 10u
 #define CLAIM_INTERVAL (600 * NSEC_PER_SEC)
-/* Time from the start of the association to the first HEARTBEAT of another path. */
+/* Time from the start of the association to the first HEARTBEAT on another path. */
 #define CONFIRM_SOON (20 * NSEC_PER_MSEC)
-/* Maximum interval of HEARTBEATs to a failed path that was confirmed, in heartbeat intervals. */
+/*
+ * Maximum interval of HEARTBEATs on a failed, confirmed path, in multiples of the usual interval.
+ */
 #define RETURN_INTERVALS 4u
-/* Minimum time before a failed primary path is used again, and maximum after more failures. */
+/* Time before a failed primary path is used again: minimum, and maximum after repeated failures. */
 #define HOLD_MIN NSEC_PER_SEC
 #define HOLD_MAX (64 * NSEC_PER_SEC)
 
-/* True if this host can send there: family and scope fit, and it means one host everywhere. */
+/* True if this host can send to the address, and the address means the same host everywhere. */
 static bool usable(const struct sctp_assoc *a, const struct ip_addr *addr)
 {
 	const struct sctp_user_ops *ops = &a->s->ops;
 	bool v4 = ip_addr_is_v4(addr);
 
-	/* Many hosts have the same addresses, those of their containers' bridges. */
+	/* Exclude own addresses: many hosts have equal ones, those of container bridges. */
 	if (ops->is_own && !ip_addr_is_loopback(addr) && ops->is_own(a->ep->ctx, addr))
 		return false;
 	if (v4 != ip_addr_is_v4(&a->path->addr.remote) || ip_addr_is_zero(addr) ||
@@ -70,7 +73,8 @@ void sctp_paths_init(struct sctp_assoc *a, const struct path_addr *addr, uint32_
 	list_init(&a->paths.node);
 	sctp_path_init(a->path, &a->s->config, addr, mtu);
 	a->path->primary = true;
-	a->path->confirmed = true; /* named by the user, or the local INIT ACK got there (5.4) */
+	/* the user has named the address, or the local INIT ACK has arrived there (5.4) */
+	a->path->confirmed = true;
 }
 
 void sctp_paths_restart(struct sctp_assoc *a, const struct path_addr *addr)
@@ -138,7 +142,7 @@ void sctp_paths_set(struct sctp_assoc *a, const struct path_addr *from, const st
 	sctp_locals_begin(a);
 	if (!n && ip_addr_equal(&from->remote, &a->path->addr.remote))
 		return;
-	if (!alloc_listed(a)) /* as if the peer had listed none */
+	if (!alloc_listed(a)) /* act as if the peer had listed no address */
 		return;
 	add(a, &from->remote);
 	for (i = 0; i < n; i++)
@@ -148,7 +152,7 @@ void sctp_paths_set(struct sctp_assoc *a, const struct path_addr *from, const st
 	sctp_paths_recall(a, now);
 }
 
-/* Sets the timer to the earliest HEARTBEAT. */
+/* Sets SCTP_TIMER_PATHS to the earliest HEARTBEAT. */
 static void arm(struct sctp_assoc *a)
 {
 	uint64_t when = TIME_NEVER;
@@ -168,7 +172,7 @@ void sctp_paths_start(struct sctp_assoc *a, uint64_t now)
 	uint64_t due = now + CONFIRM_SOON;
 	unsigned int i;
 
-	/* HB.Max.Burst allows one per RTO. */
+	/* HB.Max.Burst allows one HEARTBEAT per RTO. */
 	for (i = 0; i < a->paths.others; i++) {
 		if (!a->paths.other[i]->usable)
 			continue;
@@ -178,7 +182,7 @@ void sctp_paths_start(struct sctp_assoc *a, uint64_t now)
 	arm(a);
 }
 
-/* Returns the longest time between two HEARTBEATs to a failed path, ns. */
+/* Returns the maximum time between two HEARTBEATs on a failed path, ns. */
 static uint64_t most_wait(struct sctp_assoc *a, const struct sctp_path *path)
 {
 	uint64_t most = RETURN_INTERVALS * a->s->config.heartbeat_interval;
@@ -194,9 +198,10 @@ static uint64_t claim_interval(const struct sctp_assoc *a, const struct sctp_pat
 }
 
 /*
- * Returns the time from this HEARTBEAT to the next one (8.3), ns. An unconfirmed address may be a
- * victim's: it gets ten HEARTBEATs in ten minutes, three of them soon, and then one in ten minutes.
- * A link that was dead during the setup is found within twice the time that it was dead.
+ * Returns the time from this HEARTBEAT to the next one (8.3), ns. An unconfirmed address may belong
+ * to a victim. It gets ten HEARTBEATs in ten minutes, three of them soon, and then one in ten
+ * minutes. If a link was dead during the setup, its recovery is noticed within twice the time that
+ * it was dead.
  */
 static uint64_t interval(struct sctp_assoc *a, const struct sctp_path *path)
 {
@@ -207,14 +212,14 @@ static uint64_t interval(struct sctp_assoc *a, const struct sctp_path *path)
 		return claim_interval(a, path);
 	if (!path->health.errors)
 		return rto + idle - random_u32(a->s->random) % (idle / 10);
-	/* A long back-off would hide that the path is back. The association may end meanwhile. */
+	/* A long back-off would delay the return of a path, and the association may end before. */
 	return rto < most_wait(a, path) ? rto : most_wait(a, path);
 }
 
 /*
- * True if the outstanding HEARTBEATs count as an error. The first of them must have waited long
- * enough, since the last one may have just left for the path MTU search. HEARTBEATs within one RTO,
- * which has been doubled, count once (8.3).
+ * True if an outstanding HEARTBEAT counts as an error. The first unanswered HEARTBEAT must be old
+ * enough; the last one may have left just now, for the path MTU search. All HEARTBEATs within one
+ * RTO, which may have doubled, count as one error (8.3).
  */
 static bool is_unanswered(struct sctp_assoc *a, const struct sctp_path *path, uint64_t now)
 {
@@ -236,7 +241,7 @@ void sctp_paths_timeout(struct sctp_assoc *a, uint64_t now)
 
 		if (path->hb.due > now)
 			continue;
-		/* An answer to DATA since the HEARTBEAT counts for more. */
+		/* If DATA sent later was acknowledged, the path works. */
 		if (is_unanswered(a, path, now) &&
 		    !(path->joined && path->health.proof > path->hb.sent)) {
 			path->hb.judged = now;
@@ -254,26 +259,26 @@ void sctp_paths_timeout(struct sctp_assoc *a, uint64_t now)
 	arm(a);
 }
 
-/* Moves all DATA to another path, with the knowledge of losses but no recent history. */
+/* Moves the recovery state to another path, except for the recent history. */
 static void hand_over(struct sctp_path *from, struct sctp_path *to)
 {
 	to->recovery = from->recovery;
 	to->recovery.now = (struct sctp_episode){ 0 };
 }
 
-/* Updates the common timers after a change of a path's timers. */
+/* Sets the timers of the association again after a path's timers have changed. */
 static void rearm(struct sctp_assoc *a)
 {
 	for (unsigned int t = 0; t < SCTP_PATH_TIMERS; t++)
 		sctp_recovery_rearm(a, SCTP_TIMER_T3 + t);
 }
 
-/* Puts other[i] into use, while nothing is in flight on the path in use. */
+/* Makes other[i] the path in use. No DATA may be in flight on the present path in use. */
 static void use(struct sctp_assoc *a, unsigned int i, uint64_t now)
 {
 	struct sctp_path *path = a->paths.other[i];
 	struct sctp_path *old = a->path;
-	bool own = path->joined || path->flight; /* it has its own losses and timers */
+	bool own = path->joined || path->flight; /* it has its own DATA, losses and timers */
 
 	TRACE(path_used, now, .assoc = a->local_tag, .old = &old->addr.remote,
 	      .remote = &path->addr.remote, .why = old->health.errors ? "failover" : "primary");
@@ -313,8 +318,8 @@ bool sctp_paths_works(struct sctp_assoc *a, struct sctp_path *path)
 }
 
 /*
- * True if path should be used rather than best, which has as many errors: it carries DATA already,
- * is the primary path, or has a shorter round trip.
+ * True if path is a better successor than best, which has as many errors. The reasons, in this
+ * order: the path is joined, it is the primary path, or its round trip is shorter.
  */
 static bool better(const struct sctp_path *path, const struct sctp_path *best)
 {
@@ -323,16 +328,16 @@ static bool better(const struct sctp_path *path, const struct sctp_path *best)
 	return path->primary || (!best->primary && path->rtt.srtt < best->rtt.srtt);
 }
 
-/* True if a packet sent there since then was answered. */
+/* True if the peer has answered a packet that was sent on the path after `since`. */
 static bool has_answered(const struct sctp_path *path, uint64_t since)
 {
 	return path->hb.answered >= since || (path->joined && path->health.proof >= since);
 }
 
 /*
- * Returns the index in other[] of the best successor of the path in use, or a->paths.others. It
- * must work, have fewer errors than `errors`, and have answered a packet sent after `since`. The
- * fewest errors decide, then better().
+ * Returns the index in other[] of the best successor of the path in use, or a->paths.others if
+ * there is none. The successor must work, have fewer errors than `errors`, and have answered a
+ * packet sent after `since`. The fewest errors decide, then better().
  */
 static unsigned int best_other(struct sctp_assoc *a, uint32_t errors, uint64_t since)
 {
@@ -352,7 +357,7 @@ static unsigned int best_other(struct sctp_assoc *a, uint32_t errors, uint64_t s
 	return best;
 }
 
-/* Starts a rest period: twice the last one if the path fails again soon, to stop alternation. */
+/* Starts a rest period. Doubles the last one if the path fails again soon, to avoid alternation. */
 static void rest(struct sctp_path_rest *r, uint64_t now)
 {
 	bool soon = r->returned && now - r->returned < 2 * r->hold;
@@ -364,7 +369,7 @@ static void rest(struct sctp_path_rest *r, uint64_t now)
 	r->until = now + r->hold;
 }
 
-/* Gives up a failed path: its chunks in flight are lost, and others may send them. */
+/* Marks the chunks in flight on a failed path lost, so that other paths can send them. */
 static void give_up(struct sctp_assoc *a, struct sctp_path *path, uint64_t now)
 {
 	if (path->primary || sctp_spread_is_on(a))
@@ -380,7 +385,7 @@ void sctp_paths_await_lost(struct sctp_assoc *a, uint64_t now)
 					now + sctp_rtt_rto(&a->path->rtt));
 }
 
-/* Lets other[i] take over the outstanding chunks. */
+/* Makes other[i] the path in use, and sends the outstanding chunks on it. */
 static void fail_over_to(struct sctp_assoc *a, unsigned int i, uint64_t now)
 {
 	give_up(a, a->path, now);
@@ -388,7 +393,7 @@ static void fail_over_to(struct sctp_assoc *a, unsigned int i, uint64_t now)
 	sctp_paths_await_lost(a, now);
 }
 
-/* A joined path has failed: the path in use, and others, carry DATA without it. */
+/* Handles the failure of a joined path. The remaining paths carry all DATA. */
 static void drop_out(struct sctp_assoc *a, struct sctp_path *path, uint64_t now)
 {
 	give_up(a, path, now);
@@ -437,9 +442,7 @@ bool sctp_paths_fail_over(struct sctp_assoc *a, uint64_t now)
 		a->path->health.errors = 1;
 	best = best_other(a, a->path->health.errors, 0);
 	if (best == a->paths.others) {
-		/*
-		 * The peer has no other working address; perhaps another route leads to this one.
-		 */
+		/* No other path works. Perhaps another source address reaches the peer. */
 		sctp_locals_choose(a, a->path);
 		return false;
 	}
@@ -460,7 +463,7 @@ void sctp_paths_ask(struct sctp_assoc *a, const struct sctp_path *silent, uint64
 		if (path == silent || !path->usable || !path->confirmed || path->health.errors ||
 		    (path->hb.sent >= a->paths.asked && now - path->hb.sent < answer))
 			continue;
-		/* A path that is probed often and never answers is judged all the same. */
+		/* While a HEARTBEAT is outstanding, keep hb.due, so that errors are counted. */
 		if (!path->hb.sent)
 			path->hb.due = now + interval(a, path);
 		path->hb.wanted = true;
@@ -486,7 +489,7 @@ bool sctp_paths_suspect(struct sctp_assoc *a, struct sctp_path *path, uint64_t n
 	return true;
 }
 
-/* Handles changed local addresses or routes on a joined path. */
+/* Handles a change of local addresses or routes for a joined path. */
 static void readdress_joined(struct sctp_assoc *a, struct sctp_path *path, uint64_t now)
 {
 	const struct ip_addr before = path->addr.local;
@@ -522,7 +525,7 @@ void sctp_paths_readdress(struct sctp_assoc *a, uint64_t now)
 	for (i = 0; i < a->paths.others; i++) {
 		struct sctp_path *path = a->paths.other[i];
 
-		/* An unconfirmed address may be a victim's, and gets no more packets for this. */
+		/* An unconfirmed address may belong to a victim: no additional HEARTBEAT. */
 		if (path->joined)
 			readdress_joined(a, path, now);
 		else if (sctp_paths_works(a, path) && path->health.errors)
@@ -562,12 +565,12 @@ void sctp_paths_answered(struct sctp_assoc *a, struct sctp_path *path, uint64_t 
 		sctp_mtu_start(a, path);
 		sctp_mtu_fit(a);
 	}
-	/* The path in use may have failed, or be in doubt, while no other one worked. */
+	/* The path in use may have failed, or be in doubt, while no other path worked. */
 	if (a->path->recovery.now.timeouts || a->path->health.errors || !a->path->confirmed) {
 		sctp_paths_fail_over(a, now);
 		return;
 	}
-	if (sctp_recovery_is_suspicious(a)) { /* its answer took longer than the probes */
+	if (sctp_recovery_is_suspicious(a)) { /* the answer took longer than the tail-loss probes */
 		sctp_paths_suspect(a, a->path, now);
 		return;
 	}
@@ -621,7 +624,7 @@ int sctp_paths_add(struct sctp_assoc *a, const struct path_addr *addr, uint64_t 
 	return 0;
 }
 
-/* Returns the index in other[] of the successor of the path in use, which is to be removed. */
+/* Returns the index in other[] of the path that replaces the path in use, which is removed. */
 static unsigned int successor(struct sctp_assoc *a, const struct ip_addr *heir)
 {
 	unsigned int i, best = best_other(a, UINT32_MAX, 0);
@@ -636,7 +639,7 @@ static unsigned int successor(struct sctp_assoc *a, const struct ip_addr *heir)
 	return best;
 }
 
-/* Only HEARTBEATs may leave, so no other timers run. */
+/* Stops the timers of an unconfirmed path in use: only HEARTBEATs may leave on it. */
 static void doubt(struct sctp_assoc *a, uint64_t now)
 {
 	a->path->hb.since = now;
@@ -658,7 +661,7 @@ static void replace(struct sctp_assoc *a, const struct ip_addr *heir, uint64_t n
 		doubt(a, now);
 }
 
-/* Drops all state of a path that is not in use. Its chunks in flight are lost. */
+/* Drops all state of a path that is not in use. Its chunks in flight become lost. */
 static void forget(struct sctp_assoc *a, struct sctp_path *path)
 {
 	if (path->joined)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Lookup of paths by address, and the exchange of proved addresses with known.h. */
+/* Lookup of paths by address, and the exchange of confirmed addresses with known.h. */
 #include "sctp/assoc.h"
 #include "sctp/paths.h"
 
-/* Minimum time between two entries of a path in known.h. */
+/* Minimum time until a path is stored in known.h again. */
 #define LEARN_INTERVAL (60 * NSEC_PER_SEC)
 
 struct sctp_path *sctp_paths_find(struct sctp_assoc *a, const struct ip_addr *remote)
@@ -26,7 +26,7 @@ const struct sctp_path *sctp_paths_primary(const struct sctp_assoc *a)
 	return a->path;
 }
 
-/* True if the peer has answered a HEARTBEAT there, and the path has not failed since. */
+/* True if the peer has answered a HEARTBEAT on the path, and the path has not failed since. */
 static bool is_shown(const struct sctp_path *path)
 {
 	return path->confirmed && !path->health.errors && (path->hb.answered || path->mtu.answered);

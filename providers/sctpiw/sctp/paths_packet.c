@@ -5,8 +5,8 @@
 #include "sctp/paths.h"
 
 /*
- * Writes a COOKIE ECHO to an unproved address of the peer, with a HEARTBEAT in the same packet
- * (5.4). Returns the length in bytes, or 0 if that exceeds the path MTU.
+ * Writes a COOKIE ECHO and a HEARTBEAT for an unconfirmed address of the peer (5.4). Returns their
+ * length in bytes, or 0 if they exceed the path MTU.
  */
 static size_t cookie_echo(struct sctp_assoc *a, struct sctp_path *path, uint8_t *p, size_t room,
 			  uint64_t now)
@@ -24,7 +24,10 @@ static size_t cookie_echo(struct sctp_assoc *a, struct sctp_path *path, uint8_t 
 	return whole + sctp_path_heartbeat_put(a, path, p + whole, now);
 }
 
-/* Writes a due SACK to the source of the DATA (6.4), if the peer is known to be there (5.4). */
+/*
+ * Writes a due SACK that must go to the source of its DATA (6.4). The address must be confirmed
+ * (5.4). Returns the length, or 0.
+ */
 static size_t sack(struct sctp_assoc *a, uint8_t *p, size_t room, struct path_addr *to)
 {
 	const struct sctp_path *path = a->paths.sack_path;
@@ -44,7 +47,10 @@ static size_t sack(struct sctp_assoc *a, uint8_t *p, size_t room, struct path_ad
 	return plan.len + hold;
 }
 
-/* Writes the HEARTBEAT of one path with hb.wanted. */
+/*
+ * Writes a HEARTBEAT for one path with hb.wanted. Returns its length, or 0 if no path has
+ * hb.wanted.
+ */
 static size_t heartbeat(struct sctp_assoc *a, uint8_t *p, uint64_t now, struct path_addr *to)
 {
 	unsigned int i;
@@ -90,7 +96,7 @@ size_t sctp_paths_packet(struct sctp_assoc *a, uint8_t *p, size_t room, uint64_t
 
 		*to = path->addr;
 		len = cookie_echo(a, path, chunk, room, now);
-		if (!len) /* it goes to the destination of the INIT */
+		if (!len) /* send it to the destination of the INIT */
 			a->paths.echo_index = 0;
 	} else {
 		len = sack(a, chunk, room, to);

@@ -3,12 +3,15 @@
 
 #include <stddef.h>
 
-/* Usual MTUs of links and tunnels, ascending. */
+/* Usual MTUs of links and tunnels, in ascending order. */
 static const uint32_t usual[] = {
 	1006, 1280, 1400, 1420, 1450, 1472, 1492, 1500, 2048, 4352, 8166, 9000, 9216, 16384, 32768,
 };
 
-/* Returns the next size to probe between good and bad, or 0 if the gap is not worth a probe. */
+/*
+ * Returns the next size to probe, between good and bad. Returns 0 if these are too close for
+ * another probe.
+ */
 static uint32_t next(const struct sctp_pmtu *p)
 {
 	size_t i;
@@ -46,7 +49,7 @@ void sctp_pmtu_tell(struct sctp_pmtu *p, uint32_t told)
 		p->good = told;
 	p->told = told;
 	p->bad = told + 1;
-	/* Usually the whole path is like the interface, and one probe is enough. */
+	/* Usually the whole path has the interface's MTU, and one probe is enough. */
 	ask(p, p->good < told ? told : 0);
 }
 

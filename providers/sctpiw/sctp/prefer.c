@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* The path that the peer (RFC 5061 5.4), or the user, wants the association to use. */
+/* The choice of the primary path by the peer (RFC 5061 5.4) or by the user. */
 #include "sctp/assoc.h"
 #include "sctp/paths.h"
 #include "sctp/sctp.h"
@@ -14,7 +14,9 @@ void sctp_paths_prefer(struct sctp_assoc *a, struct sctp_path *path, uint64_t no
 	sctp_paths_settle(a, now);
 }
 
-/* Returns the path between the two addresses, or NULL. A local address of zero matches any. */
+/*
+ * Returns the path between the two addresses, or NULL. A local address of zero matches any address.
+ */
 static struct sctp_path *find(struct sctp_assoc *a, const struct path_addr *to)
 {
 	struct sctp_path *path = sctp_paths_find(a, &to->remote);

@@ -43,7 +43,7 @@ void sctp_reasm_clear(struct sctp_reasm *r)
 		drop(r, fragment(n));
 }
 
-/* True if b, the next TSN after a, continues the same message. */
+/* True if b continues the message of a. b must have the next TSN after a. */
 static bool follows(const struct fragment *a, const struct fragment *b)
 {
 	return !(a->flags & WIRE_SCTP_DATA_E) && !(b->flags & WIRE_SCTP_DATA_B) &&
@@ -51,13 +51,13 @@ static bool follows(const struct fragment *a, const struct fragment *b)
 	       (a->flags & WIRE_SCTP_DATA_U || a->ssn == b->ssn);
 }
 
-/* True if b, the next TSN after a, begins another message, and a ended its own. */
+/* True if a ends a message and b begins another one. b must have the next TSN after a. */
 static bool separate(const struct fragment *a, const struct fragment *b)
 {
 	return a->flags & WIRE_SCTP_DATA_E && b->flags & WIRE_SCTP_DATA_B;
 }
 
-/* Copies a fragment to its place in the list. Returns NULL when out of memory. */
+/* Inserts a copy of the fragment into the list. Returns NULL when out of memory. */
 static struct fragment *insert(struct sctp_reasm *r, const struct wire_sctp_data *d)
 {
 	struct fragment *f = malloc(sizeof(*f) + d->len);
@@ -74,15 +74,15 @@ static struct fragment *insert(struct sctp_reasm *r, const struct wire_sctp_data
 	memcpy(f->data, d->data, d->len);
 	while (at != &r->fragments && serial32_gt(fragment(at)->tsn, d->tsn))
 		at = at->prev;
-	list_add(at, &f->node); /* after *at */
+	list_add(at, &f->node); /* inserts f after at */
 	r->bytes += d->len;
 	r->count++;
 	return f;
 }
 
 /*
- * Joins the fragments from first to last, both included, which are a whole message. They leave the
- * list. Returns NULL when out of memory; nothing has changed then.
+ * Joins the fragments from first to last, including these two, to a complete message. Removes them
+ * from the list. Returns NULL when out of memory; the list is unchanged then.
  */
 static struct sctp_reasm_message *join(struct sctp_reasm *r, struct fragment *first,
 				       struct fragment *last, size_t len)

@@ -4,7 +4,7 @@
 #include "sctp/input.h"
 #include "util/serial.h"
 
-#define ASK_DOUBLINGS 6u /* maximum, of the interval between two requests */
+#define ASK_DOUBLINGS 6u /* maximum number of doublings of the interval between two requests */
 
 void sctp_receipts_agree(struct sctp_assoc *a, const struct wire_sctp_receipts *peer)
 {
@@ -45,7 +45,7 @@ void sctp_receipts_sack_sent(struct sctp_assoc *a, uint8_t *p, size_t len)
 	struct sctp_receipts *r = &a->receipts;
 
 	r->again = len && is_unsent(a);
-	if (len) /* if no receipt is outstanding, the TSN has arrived long ago */
+	if (len) /* if no receipt is outstanding, use a TSN that has arrived already */
 		wire_sctp_hold_put(p, r->again ? WIRE_SCTP_HOLD_UNSENT : 0,
 				   r->sent ? r->last_tsn : a->out.cum);
 }
@@ -73,7 +73,7 @@ void sctp_receipts_hold(struct sctp_in *in, const struct wire_sctp_chunk *c)
 		if (!(c->flags & WIRE_SCTP_HOLD_UNSENT))
 			return;
 	}
-	if (c->len < WIRE_SCTP_HOLD_LEN) /* as if it had no TSN to wait for */
+	if (c->len < WIRE_SCTP_HOLD_LEN) /* without a TSN, treat it as unsent */
 		in->hold_unsent = true;
 	else if (c->flags & WIRE_SCTP_HOLD_UNSENT)
 		in->hold_unsent = true;
@@ -96,13 +96,16 @@ static void keep(struct sctp_receipts *r, const struct sctp_hold *hold)
 		r->newest = *hold;
 }
 
-/* True if the placement of an acknowledged message is not proved. */
+/* True if an acknowledged message is not proved to be placed. */
 static bool is_in_doubt(const struct sctp_assoc *a)
 {
 	return serial32_gt(a->out.cum, a->receipts.placed) && sctp_in_states(a, SCTP_STATES_SEND);
 }
 
-/* Waits longer than the peer delays its SACKs, and twice as long each time. */
+/*
+ * Starts the timer for a request. The wait is longer than the peer delays its SACKs, and doubles
+ * with each request.
+ */
 static void arm(struct sctp_assoc *a, uint64_t now)
 {
 	unsigned int doublings = a->receipts.asked < ASK_DOUBLINGS ? a->receipts.asked :
@@ -117,7 +120,7 @@ static void take_sack(struct sctp_in *in)
 	const struct sctp_hold hold = { true, in->sack_cum, in->hold_tsn };
 	struct sctp_receipts *r = &in->a->receipts;
 
-	/* Compare now, and not at the time of use: TSNs are compared modulo 2^32. */
+	/* Compare now, not later: TSNs are compared modulo 2^32. */
 	if (r->sent && serial32_ge(in->a->out.cum, r->last_tsn))
 		r->sent = false;
 	if (!in->hold)
@@ -134,7 +137,7 @@ void sctp_receipts_sacked(struct sctp_in *in)
 		return;
 	if (in->sacked)
 		take_sack(in);
-	if (!in->rx->count) /* the user has all DATA; otherwise the user calls this (sctp.h) */
+	if (!in->rx->count) /* the user has all DATA; otherwise the user makes this call (sctp.h) */
 		sctp_assoc_release_holds(in->a);
 	if (!is_in_doubt(in->a))
 		r->asked = 0;
@@ -150,7 +153,7 @@ void sctp_receipts_timeout(struct sctp_assoc *a, uint64_t now)
 		r->asked = 0;
 		return;
 	}
-	/* A waiting SACK will prove placement, but perhaps not of everything in doubt. */
+	/* A waiting SACK will prove placement, although perhaps not of all messages in doubt. */
 	if (!r->oldest.on) {
 		r->asked++;
 		a->pending |= SCTP_PEND_ASK;

@@ -1,22 +1,23 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Departures from RFC 9260 7.2.4 and 6.3.3, in the manner of RFC 8985 (RACK-TLP):
- * - A chunk is lost when a chunk sent later was acknowledged, and a reordering time of max(SRTT/4,
- *   1 ms) has passed since its own acknowledgement was due. It is also lost after three miss
- *   indications as in 7.2.4, unless this path was seen to reorder. With one SACK for a batch of
- *   packets, indications come too slowly to rely on. A chunk may be lost and sent again more than
- *   once in this way; each retransmission counts as sent at its own time.
- * - When nothing was acknowledged for max(2 SRTT, SRTT + 4 RTTVAR) + 25 ms, the last chunk is sent
- *   again with the I bit, whatever cwnd allows: a tail-loss probe. The 25 ms are 3 to 10 ms if the
- *   I bit requested a SACK at once. RTO.Min is 1 s, and a lost tail must not cost that. The probe
- *   repeats up to three times, at doubled distance. If the peer reports the probed chunk as a
- *   duplicate, its SACKs are delayed for longer than assumed, and the 25 ms double, up to 400.
- *   They shrink again as acknowledgements come without a probe.
- * - Only TSNs below the last gap block of the newest SACK are ever judged, since a SACK may list
+ * Departures from RFC 9260 7.2.4 and 6.3.3, similar to RFC 8985 (RACK-TLP):
+ * - A chunk is lost if a chunk that was sent later is acknowledged, and its own acknowledgement is
+ *   late by a reordering time of max(SRTT/4, 1 ms). A chunk is also lost after three miss
+ *   indications (7.2.4), unless packets on this path are known to be reordered. Miss indications
+ *   alone are too slow, because the peer sends one SACK for a batch of packets. A chunk may be lost
+ *   and sent again more than once in this way; each retransmission counts with its own time.
+ * - If nothing was acknowledged for max(2 SRTT, SRTT + 4 RTTVAR) + 25 ms, the last chunk is sent
+ *   again with the I bit, even if cwnd is full. This is a tail-loss probe. If the I bit has
+ *   requested a SACK at once, 3 to 10 ms replace the 25 ms. Without the probe, the loss of the last
+ *   chunks would cost RTO.Min, 1 s. The probe is repeated up to three times, at doubled intervals.
+ *   If the peer reports the probed chunk as a duplicate, its SACKs are delayed for longer than
+ *   assumed. The 25 ms then double, up to 400 ms. They shrink again while acknowledgements come
+ *   without a probe.
+ * - TSNs above the last gap block of the newest SACK are never judged, since a SACK may list only a
  *   few blocks (Linux: 16).
- * Each path is judged by itself, since reordering between paths does not indicate a loss (the split
- * fast retransmit of Iyengar, Amer and Stewart, "Concurrent Multipath Transfer Using SCTP
- * Multihoming Over Independent End-to-End Paths", 2006).
+ * The chunks of each path are judged separately, since reordering between paths does not indicate a
+ * loss. This is the split fast retransmit of Iyengar, Amer and Stewart, "Concurrent Multipath
+ * Transfer Using SCTP Multihoming Over Independent End-to-End Paths", 2006.
  */
 #include "sctp/recovery.h"
 
@@ -28,7 +29,7 @@
 #include "sctp/trace.h"
 #include "util/serial.h"
 
-#define PROBES_MAX 3u /* tail-loss probes in a row */
+#define PROBES_MAX 3u /* maximum of tail-loss probes without an acknowledgement */
 #define REORDER_MIN NSEC_PER_MSEC
 #define MISS_LIMIT 3u
 
@@ -77,7 +78,7 @@ bool sctp_recovery_timer_runs(const struct sctp_path *path, enum sctp_timer t)
 	return path->recovery.due[SCTP_PATH_TIMER(t)] != TIME_NEVER;
 }
 
-/* Calls expired() for each path whose timer has expired; that may end the association. */
+/* Calls expired() for each path whose timer has expired. expired() may end the association. */
 static void each_expired(struct sctp_assoc *a, enum sctp_timer t, uint64_t now,
 			 void (*expired)(struct sctp_assoc *a, struct sctp_path *path,
 					 uint64_t now))
@@ -92,7 +93,7 @@ static void each_expired(struct sctp_assoc *a, enum sctp_timer t, uint64_t now,
 			continue;
 		*due = TIME_NEVER;
 		expired(a, path, now);
-		i = 0; /* another path may be in use by now */
+		i = 0; /* start again: another path may be in use now */
 	}
 	if (a->state != SCTP_CLOSED)
 		sctp_recovery_rearm(a, t);
@@ -123,17 +124,20 @@ static void enter_recovery(struct sctp_assoc *a, struct sctp_path *path)
 	if (path->recovery.now.recovering)
 		return;
 	sctp_recovery_slow_down(a, path);
-	path->recovery.now.cwnd_exempt = 1; /* the first packet leaves despite cwnd (7.2.4) */
+	path->recovery.now.cwnd_exempt = 1; /* one packet may leave although cwnd is full (7.2.4) */
 }
 
-/* The results of one look at the chunks of a path. */
+/* The result for the chunks of one path. */
 struct look {
-	uint64_t next;	/* when the next one of them will be lost */
-	uint64_t again; /* last transmission of a chunk lost for the second time */
-	bool lost;	/* one of them is lost */
+	uint64_t next;	/* earliest time when another chunk becomes lost */
+	uint64_t again; /* last transmission of a chunk that is lost for the second time */
+	bool lost;	/* a chunk is lost */
 };
 
-/* Judges a chunk in flight on this path. newly: the newly acknowledged chunks, or NULL. */
+/*
+ * Decides if a chunk in flight on this path is lost. newly has the newly acknowledged chunks of the
+ * path, or is NULL.
+ */
 static inline void judge(struct sctp_assoc *a, uint64_t now, uint32_t tsn, struct sctp_out *o,
 			 const struct sctp_path *path, const struct sctp_newly *newly,
 			 struct look *look)
@@ -207,7 +211,10 @@ void sctp_recovery_arm_probe(struct sctp_assoc *a, struct sctp_path *path, uint6
 
 bool sctp_recovery_is_suspicious(const struct sctp_assoc *a)
 {
-	/* A peer that reports a full window is there (8.2). */
+	/*
+	 * If the peer's window is full, missing acknowledgements do not mean that the path has
+	 * failed (8.2).
+	 */
 	return a->path->flight && a->path->recovery.now.probes > 1 &&
 	       a->recovery.t3_since != TIME_NEVER;
 }
@@ -232,8 +239,11 @@ static void probe(struct sctp_assoc *a, struct sctp_path *path, uint64_t now)
 		return;
 	while (sctp_outq_at(&a->out, tsn)->flags & (SCTP_OUT_ACKED | SCTP_OUT_LOST) ||
 	       sctp_path_of(a, sctp_outq_at(&a->out, tsn)) != path)
-		tsn--; /* this ends, since something is in flight */
-	/* A peer that reports a full window is there (8.2). */
+		tsn--; /* the loop ends, since the path has a chunk in flight */
+	/*
+	 * If the peer's window is full, missing acknowledgements do not mean that the path has
+	 * failed (8.2).
+	 */
 	if (a->recovery.t3_since != TIME_NEVER) {
 		if (r->now.probes && sctp_paths_suspect(a, path, now))
 			return;
@@ -252,12 +262,12 @@ void sctp_recovery_probe(struct sctp_assoc *a, uint64_t now)
 	each_expired(a, SCTP_TIMER_TLP, now, probe);
 }
 
-/* Returns the chunk for which T3 of the path ran, or NULL. */
+/* Returns the chunk for which T3 of the path was started, or NULL. */
 static const struct sctp_out *timed(const struct sctp_assoc *a, const struct sctp_path *path)
 {
 	uint32_t tsn = a->out.cum + 1;
 
-	/* If the peer reports the first chunk in a gap block, nothing is in flight: see below. */
+	/* The first chunk may be in a gap block, with nothing in flight: see timeout(). */
 	if (!sctp_spread_is_on(a) || (path == a->path && sctp_spread_is_quiet(a)))
 		return sctp_outq_at(&a->out, tsn);
 	for (; path->flight && tsn != a->out.next; tsn++) {
@@ -272,7 +282,7 @@ static const struct sctp_out *timed(const struct sctp_assoc *a, const struct sct
 static void timeout(struct sctp_assoc *a, struct sctp_path *path, uint64_t now)
 {
 	struct sctp_path_recovery *r = &path->recovery;
-	/* The peer reports a full window, so the path has not failed. */
+	/* The peer's window is full, so the path has not failed. */
 	bool no_room = a->recovery.t3_since == TIME_NEVER;
 	bool in_use = path == a->path;
 	const struct sctp_out *first;
@@ -280,11 +290,11 @@ static void timeout(struct sctp_assoc *a, struct sctp_path *path, uint64_t now)
 	if (!sctp_outq_count(&a->out))
 		return;
 	first = timed(a, path);
-	if (!first) /* all its chunks are acknowledged; other paths have their timers */
+	if (!first) /* all chunks of the path are acknowledged; other paths have their own timers */
 		return;
 	if (!a->recovery.t3_since || a->recovery.t3_since == TIME_NEVER)
 		a->recovery.t3_since = now;
-	/* A peer that answers nothing but HEARTBEATs is of no use either. */
+	/* A peer that answers only HEARTBEATs is useless as well. */
 	if (now - a->recovery.t3_since >= a->s->config.silent_limit) {
 		sctp_close_fail(a, 0, NULL, 0, -ETIMEDOUT);
 		return;
@@ -295,8 +305,8 @@ static void timeout(struct sctp_assoc *a, struct sctp_path *path, uint64_t now)
 		r->now.timeouts++;
 	sctp_mtu_doubt(a, path, first->sent);
 	/*
-	 * The first outstanding chunk cannot be in a gap block, or the cumulative TSN would have
-	 * passed it: the peer has dropped reported DATA.
+	 * The first outstanding chunk is reported in a gap block, but the cumulative TSN has not
+	 * passed it. So the peer has dropped received DATA.
 	 */
 	if (first->flags & SCTP_OUT_ACKED) {
 		sctp_inflight_renege(a, a->out.cum + 1, a->out.next);
@@ -309,7 +319,7 @@ static void timeout(struct sctp_assoc *a, struct sctp_path *path, uint64_t now)
 	r->now.recovering = false;
 	r->now.measuring = false;
 	r->now.cwnd_exempt = 0;
-	r->now.probes = PROBES_MAX; /* no probes until an acknowledgement */
+	r->now.probes = PROBES_MAX; /* no probes until an acknowledgement comes */
 	sctp_recovery_no_probe(a, path);
 	sctp_recovery_timer_set(a, path, SCTP_TIMER_TLP, TIME_NEVER);
 	sctp_recovery_timer_set(a, path, SCTP_TIMER_REORDER, TIME_NEVER);

@@ -23,7 +23,7 @@ static void deliver(struct sctp_rx *rx, uint16_t sid, uint32_t ppid, const uint8
 	rx->data[rx->count++] = (struct sctp_data){ sid, ppid, len, data };
 }
 
-/* Takes a fragment of a message. Returns true if it may count as received. */
+/* Handles a fragment of a message. Returns true if the chunk counts as received. */
 static bool reassemble(struct sctp_in *in, const struct wire_sctp_data *d)
 {
 	struct sctp_assoc *a = in->a;
@@ -46,7 +46,10 @@ static bool reassemble(struct sctp_in *in, const struct wire_sctp_data *d)
 	return true;
 }
 
-/* Handles a chunk for a missing stream: acknowledged and reported, but not delivered (6.5). */
+/*
+ * Handles a chunk for a stream that does not exist: reports it. The chunk is acknowledged, but not
+ * delivered (6.5).
+ */
 static void invalid_stream(struct sctp_in *in, const struct wire_sctp_data *d)
 {
 	uint8_t info[4] = { 0 };
@@ -56,8 +59,9 @@ static void invalid_stream(struct sctp_in *in, const struct wire_sctp_data *d)
 }
 
 /*
- * True if the chunk must be dropped because the window is 0 (6.2). A chunk that continues the
- * message that fills the window is taken, since nothing else would open the window again.
+ * True if the chunk must be dropped because the window is 0 (6.2). A chunk is accepted if it
+ * continues the message whose fragments fill the window, since otherwise the window would never
+ * open again.
  */
 static bool no_window(const struct sctp_assoc *a, const struct wire_sctp_data *d)
 {
@@ -65,7 +69,10 @@ static bool no_window(const struct sctp_assoc *a, const struct wire_sctp_data *d
 	       (d->tsn != a->rx.map.cum + 1 || d->flags & WIRE_SCTP_DATA_B);
 }
 
-/* True if the chunk, not simply the next one, is new and may be taken. */
+/*
+ * True if the chunk is new and within the range of the map. Called if the chunk is not simply the
+ * next one.
+ */
 static bool is_new(struct sctp_in *in, const struct wire_sctp_data *d)
 {
 	switch (sctp_rxmap_check(&in->a->rx.map, d->tsn)) {
@@ -107,12 +114,15 @@ void sctp_rx_data(struct sctp_in *in, const struct wire_sctp_chunk *c)
 		in->sack_now = true;
 		return;
 	}
-	/* A datagram holds fewer chunks than SCTP_RX_MAX, and packets over IP are no longer. */
+	/*
+	 * This cannot happen: a datagram has fewer chunks than SCTP_RX_MAX, and IP packets are not
+	 * longer.
+	 */
 	if (in->rx->count == SCTP_RX_MAX)
 		return;
 	/*
-	 * Ordered chunks (U = 0) are delivered as they come, too. With RFC 5043, DDP orders
-	 * messages by the DDP-SSN inside them, regardless of the transport.
+	 * Ordered chunks (U = 0) are delivered in the order of arrival as well. With RFC 5043, DDP
+	 * orders messages by the DDP-SSN in them, independently of the transport.
 	 */
 	if (d.sid >= a->in_streams)
 		invalid_stream(in, &d);
@@ -127,10 +137,10 @@ void sctp_rx_data(struct sctp_in *in, const struct wire_sctp_chunk *c)
 }
 
 /*
- * Every second packet gets a SACK (RFC 9260 6.2). If both sides have agreed that the sender
- * requests SACKs, the second packet gets one only after a request, and otherwise the 88th. A packet
- * that closes a gap gets one at once, since its sender may have nothing else to send, and made no
- * request.
+ * True if a SACK is due. Every second packet gets a SACK (RFC 9260 6.2). If both sides have agreed
+ * that the sender requests SACKs, the second packet gets a SACK only after a request; otherwise the
+ * 88th packet does. A packet that closes a gap gets a SACK at once. Its sender may have nothing
+ * else to send, and has not requested a SACK.
  */
 static bool is_due(const struct sctp_assoc *a, bool gap)
 {
@@ -154,10 +164,10 @@ void sctp_rx_packet_done(struct sctp_in *in)
 		a->rx.ack.asked = true;
 	a->paths.sack_path = sctp_in_elsewhere(in) ? in->path : NULL;
 	/*
-	 * A SACK leaves at once if the peer needs it to repair a loss, for the very first DATA
-	 * (5.1), and after enough packets. All packets of a received batch share one SACK, which
-	 * leaves with the output after the batch. A SACK that a lone packet requests waits for the
-	 * user's answer to that packet: see sctp_flush_sacks().
+	 * A SACK leaves at once if the peer needs it to repair a loss, for the first DATA (5.1),
+	 * and after enough packets. All packets of a received batch share one SACK, which is sent
+	 * after the batch. If a single packet requests a SACK, the SACK waits for the user's answer
+	 * to that packet: see sctp_flush_sacks().
 	 */
 	if (in->sack_now || is_due(a, gap)) {
 		a->pending |= SCTP_PEND_SACK;

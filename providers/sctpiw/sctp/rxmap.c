@@ -37,7 +37,7 @@ static void flip_bit(struct sctp_rxmap *m, uint32_t tsn)
 	m->bits[i / 64] ^= 1ull << (i % 64);
 }
 
-/* Makes the bitmap hold distances up to d from cum. Returns false when out of memory. */
+/* Enlarges the bitmap for distances up to d from cum. Returns false when out of memory. */
 static bool grow(struct sctp_rxmap *m, uint32_t d)
 {
 	struct sctp_rxmap bigger = *m;
@@ -87,7 +87,8 @@ enum sctp_rxmap_verdict sctp_rxmap_add(struct sctp_rxmap *m, uint32_t tsn)
 }
 
 /*
- * Returns the first distance in [d, limit) whose bit equals value, or limit. Looks at whole words.
+ * Returns the first distance in [d, limit) whose bit equals value, or limit. Tests a whole word at
+ * a time.
  */
 static uint32_t find(const struct sctp_rxmap *m, uint32_t d, uint32_t limit, bool value)
 {

@@ -9,35 +9,36 @@
 #include "util/serial.h"
 
 /*
- * A SACK may cost a look at everything outstanding, and thousands of SACKs fit a packet. Senders
- * bundle only one, so further ones are treated as lost, which SACKs may be.
+ * Maximum number of SACKs that are processed in a packet. A SACK may require a look at all
+ * outstanding chunks, and a packet has room for thousands of SACKs. Usual senders put only one SACK
+ * into a packet. Further SACKs are ignored as if they were lost, which a sender must expect anyway.
  */
 #define SACKS_MAX 4u
 #define REORDER_FACTOR_MAX 4u
 
 /* The state of a path before the SACK. */
 struct before {
-	uint32_t flight;   /* bytes in flight */
-	uint32_t rack_seq; /* xmit_seq of the RACK chunk */
+	uint32_t flight;   /* bytes of DATA in flight */
+	uint32_t rack_seq; /* number of the RACK chunk's packet */
 	bool rack_valid;
 };
 
-/* The results of one SACK. */
+/* The result of one SACK. */
 struct acked {
 	uint64_t now;
-	uint32_t old_cum; /* cumulative TSN before it */
-	uint32_t bytes;	  /* acknowledged for the first time */
-	bool spurious;	  /* a retransmission was not needed */
-	bool spread;	  /* each path is judged only by its own DATA */
-	/* By sctp_path.id, for existing paths: */
+	uint32_t old_cum; /* cumulative TSN before the SACK */
+	uint32_t bytes;	  /* bytes acknowledged for the first time */
+	bool spurious;	  /* a retransmission was unnecessary */
+	bool spread;	  /* the state of each path depends only on its own DATA */
+	/* The next two arrays have one entry for each path, by sctp_path.id. */
 	struct before before[SCTP_PATHS_MAX];
-	struct sctp_newly newly[SCTP_PATHS_MAX]; /* share of `bytes` */
+	struct sctp_newly newly[SCTP_PATHS_MAX]; /* the part of `bytes` that belongs to the path */
 };
 
 /*
- * RACK: records the last sent of the chunks that have arrived, and its round trip. If a chunk was
- * sent on two paths, the other transmission may have arrived. It then proves nothing about this
- * path (as in Karn's rule for RTTs).
+ * RACK: of all chunks that have arrived, records the one that was sent last, and its round trip. If
+ * the chunk was sent on two paths, the transmission on the other path may have arrived. The
+ * acknowledgement then proves nothing about this path (as in Karn's rule for RTTs).
  */
 static inline void rack(struct sctp_path *path, const struct sctp_out *o, struct acked *acked)
 {
@@ -48,7 +49,7 @@ static inline void rack(struct sctp_path *path, const struct sctp_out *o, struct
 	if (o->flags & SCTP_OUT_MOVED)
 		return;
 	if (o->flags & SCTP_OUT_RESENT) {
-		if (rtt < path->rtt.min) { /* too fast: the original has arrived */
+		if (rtt < path->rtt.min) { /* too fast: the original transmission has arrived */
 			if (rtt < path->rtt.min / 2)
 				acked->spurious = true;
 			return;
@@ -63,11 +64,11 @@ static inline void rack(struct sctp_path *path, const struct sctp_out *o, struct
 	}
 }
 
-/* Records the first acknowledgement of a chunk. */
+/* Handles the first acknowledgement of a chunk. */
 static void note_acked(struct sctp_assoc *a, uint32_t tsn, const struct sctp_out *o,
 		       struct acked *acked)
 {
-	/* Unspread DATA counts for the path in use, even if another path carried it. */
+	/* If DATA is not spread, it counts for the path in use, even if another path carried it. */
 	struct sctp_path *path = acked->spread ? sctp_path_of(a, o) : a->path;
 	struct sctp_episode *e = &path->recovery.now;
 
@@ -98,8 +99,9 @@ static void advance(struct sctp_assoc *a, uint32_t cum, struct acked *acked)
 }
 
 /*
- * Processes the gap blocks, which end within the sent TSNs (checked before). TSNs between blocks
- * are missing. TSNs above the last block are unknown, since a SACK need not list all blocks.
+ * Processes the gap blocks. The caller has checked that they contain only TSNs that were sent. TSNs
+ * between blocks are missing. The state of TSNs above the last block is unknown, since a SACK need
+ * not list all blocks.
  */
 static void gaps(struct sctp_assoc *a, const struct wire_sctp_sack *s, struct acked *acked)
 {
@@ -110,7 +112,7 @@ static void gaps(struct sctp_assoc *a, const struct wire_sctp_sack *s, struct ac
 	for (i = 0; i < s->gaps; i++) {
 		struct wire_sctp_gap gap = wire_sctp_sack_gap(s, i);
 
-		/* Skip invalid blocks, and overlapping ones, which would only cost time. */
+		/* Skip invalid blocks. Skip overlapping blocks, too: they would only cost time. */
 		if (gap.end < gap.start || serial32_lt(s->cum + gap.start, next))
 			continue;
 		end = s->cum + gap.end;
@@ -145,10 +147,11 @@ static bool beyond(const struct sctp_assoc *a, const struct wire_sctp_sack *s)
 enum age { OLD, PRESENT, NEW };
 
 /*
- * SACKs that return by several paths overtake each other, and a late one would take back newer
- * acknowledgements. A newer SACK lists everything in older ones. So a SACK that acknowledges
- * something is the newest, and one that lists less than is known is old. If it lists the same, the
- * peer can only have gained window since, as its user has taken data (6.2 B and C).
+ * Compares the age of a SACK with the newest SACK so far. SACKs on several paths may overtake each
+ * other, and an old SACK would revoke acknowledgements of a newer one. A newer SACK contains all
+ * acknowledgements of older ones. So a SACK with a new acknowledgement is the newest, and a SACK
+ * that lacks a known acknowledgement is old. A SACK with the same acknowledgements can only have a
+ * larger window, since the peer's user has taken data (6.2 B and C).
  */
 static enum age age_of(const struct sctp_assoc *a, const struct wire_sctp_sack *s)
 {
@@ -161,7 +164,7 @@ static enum age age_of(const struct sctp_assoc *a, const struct wire_sctp_sack *
 		struct wire_sctp_gap gap = wire_sctp_sack_gap(s, i);
 		uint32_t tsn = s->cum + gap.start;
 
-		if (serial32_lt(tsn, next)) /* as in gaps() */
+		if (serial32_lt(tsn, next)) /* skip the block, as gaps() does */
 			continue;
 		for (; serial32_le(tsn, s->cum + gap.end); next = ++tsn, listed++)
 			if (!(sctp_outq_at(&a->out, tsn)->flags & SCTP_OUT_ACKED))
@@ -170,7 +173,10 @@ static enum age age_of(const struct sctp_assoc *a, const struct wire_sctp_sack *
 	return listed == a->inflight.gap_acked ? PRESENT : OLD;
 }
 
-/* A probe that came twice was not needed: the peer's SACKs take longer than the probe waited. */
+/*
+ * Handles the duplicates that the peer reports. If a tail-loss probe is one of them, the probe was
+ * unnecessary: the peer delays its SACKs for longer than the probe waited.
+ */
 static void duplicates(struct sctp_assoc *a, const struct wire_sctp_sack *s, struct sctp_tlp *tlp)
 {
 	unsigned int i;
@@ -185,8 +191,9 @@ static void duplicates(struct sctp_assoc *a, const struct wire_sctp_sack *s, str
 }
 
 /*
- * A peer without room may drop window probes for any length of time (6.1 A). Once it has room, the
- * probe need not wait for a T3 that has doubled repeatedly.
+ * Handles the window after a window probe. A peer with a full window may drop window probes for any
+ * time (6.1 A). When the window opens, the chunk is sent again at once. It must not wait for a T3
+ * that has doubled several times.
  */
 static void probed_window(struct sctp_assoc *a, uint64_t now)
 {
@@ -207,9 +214,9 @@ static void probed_window(struct sctp_assoc *a, uint64_t now)
 
 /*
  * Updates cwnd and recovery of a path after an acknowledgement. If DATA is spread, the cumulative
- * TSN may wait for another path, and proves nothing about this one. cwnd then grows with the path's
- * own deliveries (the "cwnd update for CMT" of Iyengar, Amer and Stewart). Recovery ends when a
- * packet sent since its start has arrived.
+ * TSN may wait for another path, and so proves nothing about this path. cwnd then grows with the
+ * chunks that this path has delivered (the "cwnd update for CMT" of Iyengar, Amer and Stewart).
+ * Fast Recovery ends when a packet sent after its start has arrived.
  */
 static void path_acknowledged(struct sctp_assoc *a, struct sctp_path *path,
 			      const struct acked *acked)
@@ -221,7 +228,7 @@ static void path_acknowledged(struct sctp_assoc *a, struct sctp_path *path,
 	bool drained = sctp_outq_count(&a->out) == 0;
 	bool limited = e->cwnd_limited || acked->before[path->id].flight >= path->cc.cwnd;
 
-	/* cwnd grows first; then a loss in the same SACK shrinks it (7.2.4). */
+	/* Let cwnd grow before a loss in the same SACK shrinks it (7.2.4). */
 	if (moved && bytes)
 		sctp_cc_acked(&path->cc, bytes, limited, e->recovering, drained);
 	if (moved)
@@ -235,7 +242,7 @@ static void path_acknowledged(struct sctp_assoc *a, struct sctp_path *path,
 	e->timeouts = 0;
 	/*
 	 * A reported duplicate may also mean that a SACK was lost. So the learnt delay shrinks
-	 * again, or probes would come ever later on a lossy path.
+	 * again. Otherwise probes would leave later and later on a lossy path.
 	 */
 	if (!e->probes)
 		a->learnt.sack_delay -= (a->learnt.sack_delay - SCTP_SACK_DELAY) / 8;
@@ -243,14 +250,14 @@ static void path_acknowledged(struct sctp_assoc *a, struct sctp_path *path,
 	sctp_recovery_no_probe(a, path);
 }
 
-/* Updates the paths and the association after an acknowledgement. */
+/* Updates the paths and the association after a SACK. */
 static void acknowledged(struct sctp_assoc *a, const struct acked *acked)
 {
 	if (acked->spread && acked->bytes)
 		sctp_spread_couple(a);
 	for (unsigned int i = 0; i <= a->paths.others; i++)
 		path_acknowledged(a, sctp_path_at(a, i), acked);
-	/* Compare now, and not at the time of use: TSNs are compared modulo 2^32. */
+	/* Compare now, not later: TSNs are compared modulo 2^32. */
 	if (a->tx.has_awaited && serial32_ge(a->out.cum, a->tx.awaited_tsn))
 		a->tx.has_awaited = false;
 	if (acked->spurious && a->learnt.reorder_factor < REORDER_FACTOR_MAX)
@@ -260,9 +267,9 @@ static void acknowledged(struct sctp_assoc *a, const struct acked *acked)
 }
 
 /*
- * Sets T3 of a path (6.3.2): R2, R3. If DATA is spread, each path has T3 for its own chunks. The
- * path in use also has T3 for chunks that no path carries; malformed gap blocks of a peer may cause
- * them.
+ * Starts or stops T3 of a path (rules R2 and R3 of 6.3.2). If DATA is spread, T3 of each path is
+ * for the path's own chunks. T3 of the path in use is also for outstanding chunks that are in
+ * flight on no path; a peer with malformed gap blocks can cause these.
  */
 static void rearm_t3(struct sctp_assoc *a, struct sctp_path *path, const struct acked *acked)
 {
@@ -280,7 +287,7 @@ static void rearm_t3(struct sctp_assoc *a, struct sctp_path *path, const struct 
 					acked->now + sctp_rtt_rto(&path->rtt));
 }
 
-/* Sets the timers of the sender, and looks for losses, after a SACK. */
+/* Sets the timers of the sender after a SACK, and looks for losses. */
 static void rearm(struct sctp_assoc *a, const struct acked *acked)
 {
 	bool drained = sctp_outq_count(&a->out) == 0;
@@ -300,7 +307,7 @@ static void rearm(struct sctp_assoc *a, const struct acked *acked)
 	sctp_window_sacked(a);
 }
 
-/* Resumes everything that waited for an acknowledgement. May end the association. */
+/* Continues the actions that have waited for an acknowledgement. May end the association. */
 static void wake(struct sctp_assoc *a, uint64_t now)
 {
 	sctp_tx_idle(a);
@@ -318,7 +325,7 @@ static void conclude(struct sctp_assoc *a, const struct acked *acked)
 	wake(a, acked->now);
 }
 
-/* Initialises *acked before the SACK is processed. */
+/* Initialises *acked. Called before the SACK is processed. */
 static void begin(const struct sctp_in *in, struct acked *acked)
 {
 	const struct sctp_assoc *a = in->a;
@@ -350,7 +357,10 @@ void sctp_sack_input(struct sctp_in *in, const struct wire_sctp_chunk *c)
 
 	if (in->sacks++ >= SACKS_MAX)
 		return;
-	/* Skip an old SACK, also one half the TSN space away: from here on, cum <= s.cum. */
+	/*
+	 * Skip an old SACK, and one half the TSN space away. The rest of the function requires
+	 * out.cum <= s.cum.
+	 */
 	if (!wire_sctp_sack_get(c, &s) || !serial32_ge(s.cum, a->out.cum))
 		return;
 	if (beyond(a, &s)) {
@@ -368,7 +378,8 @@ void sctp_sack_input(struct sctp_in *in, const struct wire_sctp_chunk *c)
 		a->window.peer_rwnd = s.a_rwnd;
 	if (s.gaps) {
 		gaps(a, &s, &acked);
-	} else if (s.cum != acked.old_cum) { /* else it may be an old SACK that came late */
+		/* otherwise the SACK may be an old one that has come late */
+	} else if (s.cum != acked.old_cum) {
 		sctp_inflight_renege(a, s.cum + 1, a->out.next);
 		a->inflight.gap_end = s.cum;
 	}

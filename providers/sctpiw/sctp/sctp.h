@@ -283,9 +283,9 @@ struct sctp_event {
 	void *user;
 	/*
 	 * The error of SCTP_EVENT_LOST. -ECONNREFUSED: during the handshake, an ABORT came, or the
-	 * peer has no listener. -EHOSTUNREACH and the like: see sctp_unreachable(). -ETIMEDOUT: no answer came.
-	 * -ECONNRESET: an ABORT came, or the peer was killed. -EPROTO: the adaptation indication is
-	 * missing or wrong, or the peer has violated the protocol.
+	 * peer has no listener. -EHOSTUNREACH and the like: see sctp_unreachable(). -ETIMEDOUT: no
+	 * answer came.  -ECONNRESET: an ABORT came, or the peer was killed. -EPROTO: the adaptation
+	 * indication is missing or wrong, or the peer has violated the protocol.
 	 */
 	int error;
 };

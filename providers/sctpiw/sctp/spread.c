@@ -43,8 +43,8 @@ static bool is_apart(const struct sctp_assoc *a, const struct sctp_path *path)
 }
 
 /*
- * True if the path may join: it has not failed recently, and its MTU is known or large enough.
- * Otherwise all paths would have to send small packets.
+ * True if the path may join. It must not have failed recently. Its MTU must be known, or at least
+ * as large as that of the path in use, since otherwise all paths would have to send small packets.
  */
 static bool may_join(const struct sctp_assoc *a, const struct sctp_path *path, uint64_t now)
 {
@@ -89,8 +89,9 @@ void sctp_spread_couple(struct sctp_assoc *a)
 }
 
 /*
- * Returns the expected time of delivery. SRTT includes the queue of the path. An idle path has no
- * queue; its SRTT, not measured any more, could exclude the path for ever.
+ * Returns the expected time until delivery, ns. SRTT includes the queue on the path. An idle path
+ * has no queue. Its SRTT is not measured any more, and an old large SRTT would exclude the path for
+ * ever.
  */
 static uint64_t delivery(const struct sctp_path *path)
 {
@@ -99,7 +100,7 @@ static uint64_t delivery(const struct sctp_path *path)
 	return path->flight ? path->rtt.srtt : path->rtt.min;
 }
 
-/* True if the path's cwnd lets something leave. Otherwise records that cwnd stopped the sender. */
+/* True if the path's cwnd allows a packet. If not, records that cwnd has stopped the sender. */
 static bool has_room(const struct sctp_assoc *a, struct sctp_path *path)
 {
 	struct sctp_path_recovery *r = &path->recovery;
@@ -115,15 +116,16 @@ static bool has_room(const struct sctp_assoc *a, struct sctp_path *path)
 }
 
 /*
- * True if new DATA on the path would stop a faster path. The faster path sends a cwnd in each round
- * trip. Until the new DATA arrives, its TSN limits the TSNs that may be outstanding. (Ferlin, Alay,
- * Mehani and Boreli, "BLEST: Blocking estimation-based MPTCP scheduler for heterogeneous networks",
- * 2016.)
+ * True if new DATA on the path would stop a faster path. The faster path sends one cwnd in each
+ * round trip. Until the new DATA arrives, its TSN limits the TSNs that may be outstanding. (Ferlin,
+ * Alay, Mehani and Boreli, "BLEST: Blocking estimation-based MPTCP scheduler for heterogeneous
+ * networks", 2016.)
  */
 static bool would_block(const struct sctp_assoc *a, const struct sctp_path *path)
 {
 	uint32_t chunks = sctp_outq_count(&a->out) - a->inflight.lost - a->inflight.gap_acked;
-	uint64_t trip = 2 * delivery(path), bytes = 0, flight = 0; /* allows for one loss */
+	/* doubled, in case of one loss */
+	uint64_t trip = 2 * delivery(path), bytes = 0, flight = 0;
 	unsigned int i;
 
 	for (i = 0; i <= a->paths.others; i++) {
@@ -134,12 +136,12 @@ static bool would_block(const struct sctp_assoc *a, const struct sctp_path *path
 		    delivery(other) < delivery(path))
 			bytes += trip / delivery(other) * other->cc.cwnd;
 	}
-	/* A chunk has flight / chunks bytes, on average. */
+	/* On average, a chunk has flight / chunks bytes. */
 	return flight && bytes / (flight / chunks + 1) + sctp_outq_count(&a->out) >
 				 a->s->config.max_tsn_distance;
 }
 
-/* Returns a path whose tail-loss probe must be sent, or NULL. */
+/* Returns a path on which a tail-loss probe is due, or NULL. */
 static struct sctp_path *probed(struct sctp_assoc *a)
 {
 	unsigned int i;
@@ -173,9 +175,9 @@ struct sctp_path *sctp_spread_choose(struct sctp_assoc *a)
 }
 
 /*
- * True if the path would deliver the chunk before the slow path that has sent it. A chunk that was
- * moved before goes back only if the slow path's queue does not matter: which queue is longer
- * changes with each move.
+ * True if the path would deliver the chunk before the slow path that has sent the chunk. If the
+ * chunk was moved before, it may go back only if this holds without a queue on the slow path.
+ * Otherwise chunks would move to and fro, since each move changes which queue is longer.
  */
 static bool is_late(const struct sctp_out *o, const struct sctp_path *slow,
 		    const struct sctp_path *path, uint64_t now)
@@ -187,9 +189,9 @@ static bool is_late(const struct sctp_out *o, const struct sctp_path *slow,
 }
 
 /*
- * Sends the first outstanding chunks of a slower path on this one as well, as far as its cwnd
- * allows ("opportunistic retransmission" and "penalizing" of Raiciu and others, "How Hard Can It
- * Be? Designing and Implementing a Deployable Multipath TCP", 2012).
+ * Also sends the first outstanding chunks of a slower path on this path, up to its cwnd. Shrinks
+ * the cwnd of the slower path. (These are "opportunistic retransmission" and "penalizing" of Raiciu
+ * and others, "How Hard Can It Be? Designing and Implementing a Deployable Multipath TCP", 2012.)
  */
 static bool take_over(struct sctp_assoc *a, const struct sctp_path *path, uint64_t now)
 {
@@ -226,7 +228,10 @@ bool sctp_spread_unblock(struct sctp_assoc *a, struct sctp_path *path, uint64_t 
 		return take_over(a, path, now);
 	if (sctp_window_room(a))
 		return false;
-	/* The peer's window is full: the slowest other path takes most, and delivers least. */
+	/*
+	 * The peer's window is full. Slow down the slowest of the other paths: it occupies most of
+	 * the window, and delivers least.
+	 */
 	for (i = 0; i <= a->paths.others; i++) {
 		struct sctp_path *other = sctp_path_at(a, i);
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Each association has one node in the heap. Most timers are moved back many times before they
- * expire, so moving back or stopping a timer does not touch the heap. A node may then come up too
- * early, and is moved to its place.
+ * Each association has one node in the heap of timers. Most timers are moved back many times before
+ * they expire. So moving a timer back, or stopping it, does not change the heap. The node of an
+ * association may then become the first one too early. It is moved to its right place only at that
+ * time.
  */
 #include "sctp/timers.h"
 
@@ -36,7 +37,10 @@ void sctp_timer_stop_all(struct sctp_assoc *a)
 		sctp_timer_stop(a, i);
 }
 
-/* Returns the association with the first timer, and its node in the right place, or NULL. */
+/*
+ * Returns the association whose timer expires first, or NULL. The node of this association has the
+ * right time.
+ */
 static struct sctp_assoc *first(struct sctp *s)
 {
 	struct timerq_node *n;
@@ -76,7 +80,7 @@ static void sack(struct sctp_assoc *a, uint64_t now)
 	sctp_assoc_ready(a);
 }
 
-/* Each function may end the association. */
+/* The handlers of the timers. Each of them may end the association. */
 static void (*const expired[SCTP_TIMERS])(struct sctp_assoc *a, uint64_t now) = {
 	[SCTP_TIMER_SETUP] = setup,
 	[SCTP_TIMER_T3] = sctp_recovery_timeout,

@@ -10,7 +10,8 @@
 
 /* A summary of the chunks of a packet. */
 struct summary {
-	char chunks[CHUNKS_TEXT]; /* types, each once for successive chunks */
+	/* names of the types; successive chunks of one type have one name */
+	char chunks[CHUNKS_TEXT];
 	size_t used;
 	unsigned int last_type;
 	unsigned int n_chunks, n_data, resent;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Sending: batches of packets, each built in place in a send block. A block stays pinned until the
- * peer's cumulative TSN has passed all chunks in it.
+ * Sending: builds batches of packets in place, in a send block. A block stays pinned until the
+ * peer's cumulative TSN has passed all chunks in the block.
  *
- * Departure from RFC 9260 6.1 D: no Max.Burst of 4 packets. A batch of up to 64 leaves with one
- * system call and returns at most one SACK, so only cwnd bounds bursts.
+ * Departure from RFC 9260 6.1 D: Max.Burst (4 packets) is not used. A batch of up to 64 packets
+ * leaves with one system call, and causes at most one SACK. So only cwnd limits bursts.
  */
 #include "sctp/tx.h"
 
@@ -14,8 +14,8 @@
 #include "sctp/tx_build.h"
 
 /*
- * No more packets are built in a block with less room than this. So any packet, and a whole batch,
- * fits the rest of the block in use. This wastes at most half of the pinned memory.
+ * A block with less room than this gets no more packets. So any packet, and any complete batch,
+ * fits into the block in use. At most half of the pinned memory is wasted.
  */
 #define BLOCK_WORTH (SCTP_BLOCK_SIZE / 2)
 
@@ -49,7 +49,7 @@ void sctp_tx_reset(struct sctp_assoc *a)
 	}
 }
 
-/* Returns a block with room for any packet, or NULL. */
+/* Returns a block with room for any packet, or NULL when out of memory. */
 static struct sctp_block *build_block(struct sctp_assoc *a)
 {
 	struct sctp_block *b = a->tx.block;
@@ -71,7 +71,9 @@ static bool anything(const struct sctp_assoc *a)
 	       (a->pending || a->inflight.lost || a->want_pull || a->control);
 }
 
-/* True if a batch may have that many packets of `total` bytes, with the carrier's overhead. */
+/*
+ * True if a batch may have this number of packets, with `total` bytes and the carrier's overhead.
+ */
 static bool fits_batch(const struct sctp_assoc *a, unsigned int packets, size_t total)
 {
 	return packets <= SCTP_BATCH_PACKETS &&
@@ -79,9 +81,10 @@ static bool fits_batch(const struct sctp_assoc *a, unsigned int packets, size_t 
 }
 
 /*
- * A packet that is shorter than the others ends its batch. If it has a little room left, for which
- * no message was cut, a PAD chunk (RFC 4820) fills it, provided that another packet will follow.
- * total: bytes of the packets before. Returns the packet's length.
+ * Fills the rest of a packet with a PAD chunk (RFC 4820), so that the batch can continue: a packet
+ * that is shorter than the others would end the batch. This is done only if the rest is small,
+ * because no message fits into it, and if another packet will follow. total: bytes of the packets
+ * before this one. Returns the length of the packet.
  */
 static size_t pad(const struct sctp_tx *tx, size_t len, size_t total)
 {
@@ -97,7 +100,7 @@ static size_t pad(const struct sctp_tx *tx, size_t len, size_t total)
 	return pkt->limit;
 }
 
-/* Builds packets into the block, and fills in the batch. Returns their number. */
+/* Builds packets in the block, and fills in the batch. Returns the number of packets. */
 static unsigned int build_packets(struct sctp_assoc *a, struct sctp_path *path, uint64_t now,
 				  struct sctp_block *b, struct sctp_batch *batch)
 {
@@ -120,7 +123,10 @@ static unsigned int build_packets(struct sctp_assoc *a, struct sctp_path *path, 
 			segment = len;
 		if (tx.pkt.alone || len < segment || !anything(a))
 			break;
-		/* All packets but the last have one length; a longer one starts a new batch. */
+		/*
+		 * All packets but the last one have the same length. A longer packet must start a
+		 * new batch.
+		 */
 		limit = segment;
 	}
 	batch->len = total;
@@ -132,7 +138,7 @@ static unsigned int build_packets(struct sctp_assoc *a, struct sctp_path *path, 
 	return tx.built;
 }
 
-/* Makes a batch of the single packet at the end of the block. */
+/* Makes a batch of one packet. The packet is at the end of the block. */
 static void single(struct sctp_assoc *a, struct sctp_block *b, size_t len,
 		   const struct path_addr *to, struct sctp_batch *batch)
 {
@@ -149,7 +155,10 @@ static void single(struct sctp_assoc *a, struct sctp_block *b, size_t len,
 	b->refs++;
 }
 
-/* Sends a path MTU probe, after everything else, so that it delays nothing. */
+/*
+ * Sends a path MTU probe. Called when there is nothing else to send, so that the probe delays
+ * nothing.
+ */
 static int output_probe(struct sctp_assoc *a, uint64_t now, struct sctp_block *b,
 			struct sctp_batch *batch)
 {
@@ -166,7 +175,7 @@ static int output_probe(struct sctp_assoc *a, uint64_t now, struct sctp_block *b
 	return 1;
 }
 
-/* Sends a packet of sctp_paths_packet(). */
+/* Sends the packet of sctp_paths_packet(), if there is one. */
 static int output_other(struct sctp_assoc *a, uint64_t now, struct sctp_block *b,
 			struct sctp_batch *batch)
 {
@@ -183,8 +192,8 @@ static int output_other(struct sctp_assoc *a, uint64_t now, struct sctp_block *b
 }
 
 /*
- * Builds packets for the path whose turn it is. If it has nothing to send although its window is
- * open, a slower path may hold up all others.
+ * Builds packets for the path whose turn it is. If the path has nothing to send although its window
+ * is open, a slower path may block the association.
  */
 static bool output_packets(struct sctp_assoc *a, uint64_t now, struct sctp_block *b,
 			   struct sctp_batch *batch)
@@ -201,8 +210,9 @@ static bool output_packets(struct sctp_assoc *a, uint64_t now, struct sctp_block
 }
 
 /*
- * Requests a SACK in a packet of its own, after the newest DATA on its path. Nothing else leaves,
- * and the last packet with DATA made no request, since more was to follow.
+ * Requests a SACK in a packet without other chunks, on the path of the newest DATA. The last packet
+ * with DATA has not requested a SACK, because more DATA was to follow. But no more DATA can leave
+ * now.
  */
 static int output_ask(struct sctp_assoc *a, uint64_t now, struct sctp_block *b,
 		      struct sctp_batch *batch)
@@ -219,7 +229,7 @@ static int output_ask(struct sctp_assoc *a, uint64_t now, struct sctp_block *b,
 	len = WIRE_SCTP_COMMON_LEN + sctp_receipts_ask_put(p + WIRE_SCTP_COMMON_LEN);
 	wire_sctp_checksum_put(p, len);
 	path = sctp_path_of(a, sctp_outq_at(&a->out, a->out.next - 1));
-	if (!path->joined) /* it may have failed since */
+	if (!path->joined) /* the path may have failed since */
 		path = a->path;
 	single(a, b, len, &path->addr, batch);
 	path->recovery.unasked = a->tx.unasked = 0;

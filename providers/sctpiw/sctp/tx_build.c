@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * One packet: control chunks, then a SACK if one is due, then lost chunks in TSN order, then new
- * ones straight from the user (RFC 9260 6.1, 6.10).
+ * Builds one packet. It has control chunks first, then a SACK if one is due, then lost chunks in
+ * TSN order, then new chunks, which the user writes in place (RFC 9260 6.1, 6.10).
  */
 #include "sctp/tx_build.h"
 
@@ -35,7 +35,7 @@ static size_t build_init(struct sctp_tx *tx)
 	return tx->pkt.len + sctp_handshake_init_put(a, packet_end(tx));
 }
 
-/* Writes a chunk without a value if it is pending. */
+/* If the chunk is pending, writes it. The chunk has no value. */
 static void put_short(struct sctp_tx *tx, unsigned int pending, uint8_t type)
 {
 	if (!(tx->a->pending & pending))
@@ -55,7 +55,7 @@ static void put_answers(struct sctp_tx *tx)
 		memcpy(packet_end(tx), a->control->data, a->control->used);
 		tx->pkt.len += a->control->used;
 		sctp_control_clear(a);
-	} else if (!sctp_control_fits(a)) { /* the path MTU has shrunk meanwhile */
+	} else if (!sctp_control_fits(a)) { /* the path MTU has become smaller */
 		sctp_control_clear(a);
 	}
 }
@@ -69,7 +69,7 @@ static void put_control(struct sctp_tx *tx)
 	if (a->pending & SCTP_PEND_HEARTBEAT) {
 		a->pending &= ~SCTP_PEND_HEARTBEAT;
 		tx->pkt.len += sctp_path_heartbeat_put(a, a->path, packet_end(tx), tx->now);
-		/* The answer to a small packet proves that small packets arrive. */
+		/* End the packet here: the answer must prove that small packets arrive. */
 		tx->pkt.alone = true;
 	}
 	if (a->pending & SCTP_PEND_SHUTDOWN) {
@@ -85,7 +85,7 @@ static void put_control(struct sctp_tx *tx)
 	put_short(tx, SCTP_PEND_SHUTDOWN_ACK, WIRE_SCTP_SHUTDOWN_ACK);
 }
 
-/* Shrinks cwnd after an idle time (7.2.1). Called before DATA leaves. */
+/* Shrinks cwnd if the path was idle (7.2.1). Called before DATA is sent. */
 static void after_idle(struct sctp_path *path, uint64_t now)
 {
 	uint64_t rto = sctp_rtt_rto(&path->rtt);
@@ -98,7 +98,7 @@ static void after_idle(struct sctp_path *path, uint64_t now)
 	path->last_data = now;
 }
 
-/* Counts chunk o, now at the end of the packet, as sent. */
+/* Counts chunk o as sent. The chunk is now at the end of the packet. */
 static inline void note_sent(struct sctp_tx *tx, struct sctp_out *o)
 {
 	bool first = !tx->pkt.counted;
@@ -110,7 +110,10 @@ static inline void note_sent(struct sctp_tx *tx, struct sctp_out *o)
 	sctp_inflight_sent(tx->a, tx->path, o, first, tx->now);
 }
 
-/* Copies the image of an old chunk, or its replacement, to the end of the packet. */
+/*
+ * Copies the image of a chunk that was sent before, or its replacement if it is void, to the end of
+ * the packet.
+ */
 static void copy_chunk(struct sctp_tx *tx, struct sctp_out *o)
 {
 	tx->pkt.last_data = packet_end(tx);
@@ -124,7 +127,10 @@ static void copy_chunk(struct sctp_tx *tx, struct sctp_out *o)
 	tx->pkt.len += sctp_void_len(o);
 }
 
-/* True if an old chunk fits the packet. A chunk above the path MTU goes alone (6.9). */
+/*
+ * True if a chunk that was sent before fits into the packet. If it exceeds the path MTU, the chunk
+ * gets a packet without other chunks (6.9).
+ */
 static bool chunk_fits(struct sctp_tx *tx, const struct sctp_out *o)
 {
 	if (tx->pkt.len + sctp_void_len(o) <= tx->pkt.limit)
@@ -160,11 +166,14 @@ static void put_lost(struct sctp_tx *tx)
 		a->s->stats.resent++;
 		a->counts.resent++;
 		sctp_inflight_resent(a, o);
-		/* Karn's rule, and 6.3.1 C5 for later chunks: on both paths if the chunk moves. */
+		/*
+		 * Karn's rule, also for chunks sent later (6.3.1 C5). If the chunk moves, this
+		 * holds for both paths.
+		 */
 		sctp_path_of(a, o)->recovery.now.measuring = false;
 		path->recovery.now.measuring = false;
 		note_sent(tx, o);
-		if (tsn == a->out.cum + 1) /* R1 of 6.3.2: starts again */
+		if (tsn == a->out.cum + 1) /* rule R1 of 6.3.2: start T3 again */
 			sctp_recovery_timer_set(a, path, SCTP_TIMER_T3, TIME_NEVER);
 	}
 	a->inflight.lost_from = tsn;
@@ -172,7 +181,10 @@ static void put_lost(struct sctp_tx *tx)
 		path->recovery.now.cwnd_exempt--;
 }
 
-/* The tail-loss probe: the last chunk again. It is in flight already, so no account changes. */
+/*
+ * Writes the tail-loss probe: the last chunk in flight is sent again. The chunk is counted as in
+ * flight already.
+ */
 static void put_probe(struct sctp_tx *tx)
 {
 	struct sctp_assoc *a = tx->a;
@@ -184,9 +196,10 @@ static void put_probe(struct sctp_tx *tx)
 		return;
 	o = sctp_outq_has(&a->out, tsn) ? sctp_outq_at(&a->out, tsn) : NULL;
 	if (o && !(o->flags & (SCTP_OUT_ACKED | SCTP_OUT_LOST)) && sctp_path_of(a, o) == path) {
-		if (!chunk_fits(tx, o)) /* control chunks come first; it fits the next packet */
+		/* control chunks came first; the chunk fits into the next packet */
+		if (!chunk_fits(tx, o))
 			return;
-		/* The chunk is most likely lost, and nothing else would report that. */
+		/* The chunk is most likely lost, and no other code would notice this. */
 		if (o->flags & SCTP_OUT_REFERENCED)
 			sctp_zcopy_lost(a);
 		copy_chunk(tx, o);
@@ -245,13 +258,13 @@ static void put_data_chunk(struct sctp_tx *tx, const struct sctp_msg *msg, size_
 	tx->pkt.len += o->len;
 }
 
-/* Reasons why a packet takes no more new chunks. */
+/* Reasons why no more new chunks are added to a packet. */
 enum stop {
-	STOP_NOT_NOW,	  /* none is wanted, or others must leave first */
+	STOP_NOT_NOW,	  /* no new chunk may leave now: see put_new() */
 	STOP_CWND,	  /* cwnd is full */
-	STOP_RWND,	  /* the peer's window is too small for any message, or for the next one */
-	STOP_ULP_EMPTY,	  /* the user had nothing for a whole packet */
-	STOP_PACKET_FULL, /* no room for the next message, in the packet or in the TSN range */
+	STOP_RWND,	  /* the peer's window is too small */
+	STOP_ULP_EMPTY,	  /* the user had no message although a whole packet was free */
+	STOP_PACKET_FULL, /* no room for the next message in the packet, or no free TSN */
 };
 
 /* True if the next message may reference memory: sctp_msg.may_reference. */
@@ -260,7 +273,10 @@ static bool may_reference(const struct sctp_assoc *a)
 	return a->s->ops.checksum && a->s->refs.count < SCTP_BATCH_REFS && !a->zcopy.copies;
 }
 
-/* Pulls messages from the user until the packet has `limit` bytes. */
+/*
+ * Pulls messages from the user until the packet has up to `limit` bytes. Returns the reason for the
+ * end.
+ */
 static enum stop pull_chunks(struct sctp_tx *tx, size_t limit)
 {
 	struct sctp_assoc *a = tx->a;
@@ -285,7 +301,7 @@ static enum stop pull_chunks(struct sctp_tx *tx, size_t limit)
 		assert(len <= room);
 		put_data_chunk(tx, &msg, len);
 		tx->pkt.more = a->want_pull = msg.more;
-		if (a->window.probe) { /* one chunk (6.1 A) */
+		if (a->window.probe) { /* only one chunk (6.1 A) */
 			a->window.probe = false;
 			if (!sctp_window_room(a))
 				return STOP_PACKET_FULL;
@@ -294,7 +310,7 @@ static enum stop pull_chunks(struct sctp_tx *tx, size_t limit)
 	return STOP_PACKET_FULL;
 }
 
-/* Adds new chunks as far as the windows allow. */
+/* Adds new chunks if the windows allow this. Returns the reason for the end. */
 static enum stop put_new(struct sctp_tx *tx)
 {
 	struct sctp_assoc *a = tx->a;
@@ -313,7 +329,7 @@ static enum stop put_new(struct sctp_tx *tx)
 	return pull_chunks(tx, limit);
 }
 
-/* Updates the association after the packet takes no more new chunks, for the given reason. */
+/* Updates the association after no more new chunks are added to the packet. */
 static void note_stop(struct sctp_tx *tx, enum stop stop)
 {
 	struct sctp_assoc *a = tx->a;
@@ -339,32 +355,35 @@ static void note_stop(struct sctp_tx *tx, enum stop stop)
 }
 
 /*
- * The reasons for the I bit (RFC 7053). The last chunk of a packet requests a SACK at once if
- * nothing will follow that would bring one sooner.
+ * The next functions are the reasons for the I bit (RFC 7053). The last chunk of a packet requests
+ * a SACK at once if no later packet would cause a SACK earlier.
  */
 
-/* The packet has only old chunks; no others follow, and no new ones. */
+/* True if nothing follows the packet: no chunk is lost, and the user has no message. */
 static bool nothing_follows(const struct sctp_assoc *a)
 {
 	return !a->inflight.lost && !a->want_pull;
 }
 
-/* The user has more, but the packet has filled a window. */
+/* True if the user has more messages, but the packet has filled a window. */
 static bool window_is_filled(const struct sctp_tx *tx)
 {
 	return tx->a->want_pull && !sctp_window_open(tx->a, tx->path);
 }
 
-/* The user has no more, and other packets are in flight. first_new: the packet's first TSN. */
+/*
+ * True if the user has no more messages, and other packets are in flight. first_new is the packet's
+ * first new TSN.
+ */
 static bool queue_is_drained(const struct sctp_assoc *a, uint32_t first_new)
 {
 	return !a->want_pull && first_new != a->out.cum + 1;
 }
 
 /*
- * More will follow, but a quarter of the window, or of the TSNs that may be outstanding, has left
- * since the last request for a SACK. The peer waits for requests (wire_sctp_receipts.asks), so this
- * keeps SACKs coming while the window is open.
+ * True if more DATA will follow, but a quarter of a limit was sent since the last request for a
+ * SACK. The limit is the smaller window, or the number of TSNs that may be outstanding. A peer that
+ * waits for requests (wire_sctp_receipts.asks) then sends SACKs while the window is still open.
  */
 static bool quarter_has_left(const struct sctp_assoc *a, const struct sctp_path *path)
 {
@@ -375,22 +394,29 @@ static bool quarter_has_left(const struct sctp_assoc *a, const struct sctp_path 
 		a->tx.unasked >= a->s->config.max_tsn_distance / 4);
 }
 
-/* The packet has only old chunks, and new ones have no room. The peer may wait for a request. */
+/*
+ * For a packet with only old chunks: true if no new chunk may follow, and the peer waits for a
+ * request.
+ */
 static bool none_may_follow(const struct sctp_tx *tx)
 {
 	return tx->a->receipts.agreed.asks && !sctp_window_open(tx->a, tx->path);
 }
 
 /*
- * The user has no more, and waits for the acknowledgement of this lone packet. A peer that runs
- * sctpiw sends it with its application's answer, if there is one at once (sctp_flush_sacks()).
+ * True if the user has no more messages, and waits for the acknowledgement of this packet alone. A
+ * peer that runs sctpiw sends the SACK with its application's answer, if the answer comes at once
+ * (sctp_flush_sacks()).
  */
 static bool lone_packet_is_awaited(const struct sctp_assoc *a)
 {
 	return !a->want_pull && a->tx.has_awaited;
 }
 
-/* Completes a packet with all its DATA. first_new: the next new TSN before the packet. */
+/*
+ * Completes a packet whose DATA is written. first_new is the TSN that the first new chunk of the
+ * packet has, or would have.
+ */
 static void finish_data(struct sctp_tx *tx, uint32_t first_new)
 {
 	struct sctp_assoc *a = tx->a;
@@ -446,7 +472,7 @@ static size_t build_cookie_echo(struct sctp_tx *tx)
 	if (!tx->pkt.oversize) {
 		put_answers(tx);
 		put_lost(tx);
-		if (!sctp_outq_count(&a->out)) /* one packet of DATA until the COOKIE ACK */
+		if (!sctp_outq_count(&a->out)) /* only one packet of DATA before the COOKIE ACK */
 			note_stop(tx, put_new(tx));
 		finish_data(tx, first_new);
 	}
@@ -454,7 +480,7 @@ static size_t build_cookie_echo(struct sctp_tx *tx)
 	return tx->pkt.len;
 }
 
-/* True if there is DATA to send, as far as is known before the pull. */
+/* True if DATA will probably be sent. Only the pull can decide this. */
 static bool expects_data(const struct sctp_tx *tx)
 {
 	const struct sctp_assoc *a = tx->a;
@@ -466,10 +492,10 @@ static bool expects_data(const struct sctp_tx *tx)
 }
 
 /*
- * True if this packet should have a SACK: one that is due, or an early one that accompanies likely
- * DATA. While a receipt is under way, an early SACK repeats the proof of placement, since earlier
- * SACKs may have proved less, or were lost. No DATA accompanies a HEARTBEAT. A SACK leaves by the
- * path that brought its DATA (6.4).
+ * True if a SACK should be in this packet. The SACK is due, or is sent early with DATA that will
+ * probably be in the packet. While a receipt is outstanding, an early SACK proves placement again,
+ * since earlier SACKs may have proved less, or may be lost. A packet with a HEARTBEAT has no DATA.
+ * A SACK leaves on the path on which its DATA came (6.4).
  */
 static bool wants_sack(const struct sctp_tx *tx)
 {
@@ -484,7 +510,7 @@ static bool wants_sack(const struct sctp_tx *tx)
 	return a->rx.ack.packets || sctp_receipts_hold_len(a);
 }
 
-/* Plans a SACK and *hold bytes of a HOLD chunk after it. If they do not fit, plans neither. */
+/* Plans a SACK, and a HOLD chunk of *hold bytes. If the two do not fit, plans neither of them. */
 static struct sctp_sack_plan plan_sack(const struct sctp_tx *tx, size_t *hold)
 {
 	size_t room = tx->pkt.limit - tx->pkt.len;
@@ -497,7 +523,7 @@ static struct sctp_sack_plan plan_sack(const struct sctp_tx *tx, size_t *hold)
 	return plan;
 }
 
-/* Fills the rest of the packet with lost chunks and new ones. */
+/* Adds lost chunks, then new chunks, to the packet. */
 static void put_data(struct sctp_tx *tx)
 {
 	if (!tx->pkt.alone)
@@ -531,7 +557,7 @@ size_t sctp_tx_build(struct sctp_tx *tx, uint8_t *p, size_t limit)
 	if (sctp_in_states(a, SCTP_STATES_SEND) && !tx->pkt.alone) {
 		put_probe(tx);
 		put_data(tx);
-		/* An early SACK gives its room back if no DATA accompanies it. */
+		/* Remove an early SACK if no DATA is in the packet, and use its room. */
 		if (!tx->pkt.last_data && sack.len && !(a->pending & SCTP_PEND_SACK)) {
 			tx->pkt.len -= sack.len + hold;
 			sack.len = hold = 0;
@@ -544,7 +570,7 @@ size_t sctp_tx_build(struct sctp_tx *tx, uint8_t *p, size_t limit)
 		sctp_receipts_sack_sent(a, sack_at + sack.len, hold);
 		sctp_rx_sack_sent(a);
 	}
-	/* The receipt that made the last SACK useless has left in this packet. */
+	/* The packet has the receipt that made the last SACK useless, so another SACK is due. */
 	if (sctp_receipts_sack_is_due(a))
 		a->pending |= SCTP_PEND_SACK;
 	finish_data(tx, first_new);

@@ -3,8 +3,8 @@
 
 #include "sctp/assoc.h"
 
-#define WORTH 512u   /* bytes; a smaller window is not worth a message */
-#define TRIES_MAX 6u /* doublings of the time between two window probes */
+#define WORTH 512u   /* bytes; a smaller window is too small for a message */
+#define TRIES_MAX 6u /* maximum of doublings of the time between two window probes */
 
 size_t sctp_window_room(const struct sctp_assoc *a)
 {
@@ -18,10 +18,12 @@ size_t sctp_window_room(const struct sctp_assoc *a)
 	if (!w->rwnd_outstanding) {
 		if (w->probe)
 			return full;
-		/* The whole window is less than a packet: use it as it is. */
+		/* The whole window is smaller than a packet: use all of it. */
 		return avail < WORTH ? 0 : (avail < full ? avail : full) & ~(size_t)3;
 	}
-	/* To avoid silly windows, wait for half of the window, or for a packet's worth. */
+	/*
+	 * To avoid silly windows, send less than a full packet only if half of the window is free.
+	 */
 	if (avail < w->peer_rwnd / 2 || avail < SCTP_PACKET_OVERHEAD + WORTH)
 		return 0;
 	return (avail - SCTP_PACKET_OVERHEAD) & ~(size_t)3;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The send block has room for all of a chunk that references memory, with a gap for the referenced
- * bytes. A note at the end of the gap has their address. They are copied there only if the chunk
- * must be sent again, or the user wants its memory back. A chunk that becomes void is not copied,
- * unless its packet has still to leave.
+ * If a chunk references the user's memory, the send block has a gap in place of the referenced
+ * bytes. A note at the end of the gap has the address of these bytes. The bytes are copied into the
+ * gap only if the chunk must be sent again, or if the user needs its memory. A chunk that becomes
+ * void is copied only if its first packet was not sent yet.
  *
- * If memory changes between checksum and transmission, the peer drops the packet. So after a loss
- * the next messages are copied, twice as many each time.
+ * If the memory changes between checksum and transmission, the peer drops the packet. So after a
+ * loss, the next messages are copied. After each further loss, twice as many messages are copied.
  */
 #include "sctp/zcopy.h"
 
@@ -16,11 +16,11 @@
 #include "sctp/tx_build.h"
 #include "util/crc32c.h"
 
-/* Messages copied after the first loss, and after many. */
+/* Number of messages copied after the first loss, and its maximum after more losses. */
 #define COPIES_FIRST 1024u
 #define COPIES_MOST (1u << 20)
 
-/* The contents of the end of the gap. */
+/* The note at the end of the gap. */
 struct note {
 	const uint8_t *from;
 	uint32_t len;
@@ -68,7 +68,9 @@ void sctp_zcopy_checksum(struct sctp_tx *tx, size_t len, unsigned int first)
 	wire_sctp_checksum_set(tx->pkt.p, crc32c_add(crc, p, (size_t)(tx->pkt.p + len - p)));
 }
 
-/* Returns the gap of a chunk that references memory; *note is the note at its end. */
+/*
+ * Returns the gap of a chunk that references memory. Sets *note to the note at the end of the gap.
+ */
 static uint8_t *find_gap(struct sctp_out *o, struct note *note)
 {
 	uint8_t *end = wire_sctp_data_end(o->chunk);
@@ -87,7 +89,7 @@ void sctp_zcopy_copy_out(struct sctp_assoc *a, struct sctp_out *o)
 		return;
 	at = find_gap(o, &note);
 	s->ops.copy_out(o->chunk + WIRE_SCTP_DATA_LEN, at, note.from, note.len);
-	/* The chunk may be in an unfinished batch: no gap may be left there either. */
+	/* The chunk may be in a batch under construction. Let the batch use the copy, too. */
 	for (unsigned int i = 0; i < s->refs.count; i++)
 		if (s->refs.ref[i].at == at)
 			s->refs.ref[i].from = at;
@@ -105,7 +107,7 @@ void sctp_zcopy_release(struct sctp_assoc *a, struct sctp_out *o)
 		return;
 	at = find_gap(o, &note);
 	for (unsigned int i = 0; i < s->refs.count; i++) {
-		if (s->refs.ref[i].at == at) { /* its batch has still to leave */
+		if (s->refs.ref[i].at == at) { /* its batch was not sent yet */
 			sctp_zcopy_copy_out(a, o);
 			return;
 		}
@@ -134,7 +136,7 @@ void sctp_assoc_copy_out(struct sctp_assoc *a)
 
 void sctp_batch_keep(struct sctp_assoc *a, struct sctp_batch *batch)
 {
-	/* The chunks of the batch that reference memory are the newest ones. */
+	/* In the batch, the newest chunks are those that reference memory. */
 	for (uint32_t tsn = a->out.next - 1;
 	     batch->n_refs && a->inflight.referenced && tsn != a->out.cum; tsn--) {
 		struct sctp_out *o = sctp_outq_at(&a->out, tsn);
