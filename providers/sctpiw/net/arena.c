@@ -130,10 +130,7 @@ static uint8_t *map_chunk(size_t size)
 	return NULL;
 }
 
-/*
- * Adds a chunk with room for a block of this order. Each chunk is twice as large as the chunk
- * before, so that a few chunks suffice.
- */
+/* Adds a chunk for a block of this order, twice as large as the last chunk: few chunks suffice. */
 static bool grow(unsigned int order)
 {
 	unsigned int n = atomic_load_explicit(&n_chunks, memory_order_relaxed), i;

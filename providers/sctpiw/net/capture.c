@@ -259,10 +259,7 @@ static size_t make_headers(uint8_t *h, const struct ends *ends, const uint8_t *d
 	return ip_len + UDP_HEADER;
 }
 
-/*
- * Returns the local address of a packet. If the address is unknown, returns the one that routing
- * would choose.
- */
+/* Returns the local address of a packet, or if unknown, the one that routing chooses. */
 static struct ip_addr local_address(struct endpoint *ep, const struct path_addr *path)
 {
 	struct capture *c = ep->conn->net->capture;

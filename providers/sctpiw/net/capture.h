@@ -26,9 +26,7 @@ struct config_error;
  * NULL on failure, with a text for the user in why.
  */
 struct capture *capture_open(const struct config *config, struct config_error *why);
-/*
- * Closes the file without writing the buffer. In the child of fork(), the parent writes the buffer.
- */
+/* Closes the file without writing the buffer. After a fork(), the parent writes the buffer. */
 void capture_free(struct capture *c);
 /* Writes the buffered packets. A failure is logged, and ends the capture. */
 void capture_flush(struct net *net);

@@ -13,10 +13,7 @@
 #include "sys/sys.h"
 #include "util/alloc.h"
 
-/*
- * Up to these numbers of endpoints and path sockets, a poller reads every socket. Above them, it
- * calls epoll first, to read only sockets with packets.
- */
+/* Up to these numbers, a poller reads every socket. Above them, the poller calls epoll first. */
 #define DIRECT_ENDPOINTS 2
 #define DIRECT_PATHS 2
 #define EPOLL_BATCH 16
@@ -70,10 +67,7 @@ static void close_all(struct carrier_port *p)
 	p->fd = p->fd4 = p->claim = p->out.fd = p->awaited.fd = -1;
 }
 
-/*
- * Removes the sockets from the epoll set. close() alone would not: a child of fork() may still hold
- * a copy of each socket.
- */
+/* Removes the sockets from epoll. close() does not while a child of fork() has copies of them. */
 static void unwatch(struct carrier_port *p)
 {
 	int epoll_fd = p->ep->conn->net->epoll_fd;
@@ -274,10 +268,7 @@ enum conn_received carrier_port_receive(struct conn *c, enum conn_depth depth)
 	}
 	if (direct)
 		got = receive_direct(c);
-	/*
-	 * The thread may have been woken by an error that receive calls do not report; epoll
-	 * reports it.
-	 */
+	/* epoll reports errors that receive calls do not, and such an error may have woken the thread. */
 	if (!direct || (got == CONN_NOTHING && depth == CONN_THOROUGH))
 		got = receive_ready(c);
 	return got;

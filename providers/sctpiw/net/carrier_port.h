@@ -29,10 +29,7 @@ struct path_socket;
 
 /* How a carrier reads its sockets. */
 struct carrier_port_ops {
-	/*
-	 * Answers packets that arrived on the socket carrier_port.claim. NULL if the carrier does
-	 * not answer them.
-	 */
+	/* Answers packets to the socket carrier_port.claim. NULL if the carrier does not. */
 	void (*answer_strangers)(struct endpoint *ep);
 	unsigned int rx_batch; /* datagrams that one call of receive() may return */
 	/*
@@ -48,10 +45,7 @@ struct carrier_port_ops {
 	 * nor err->mtu.
 	 */
 	bool (*next_error)(struct endpoint *ep, struct carrier_error *err);
-	/*
-	 * Splits a datagram and passes each part to deliver(). NULL: deliver() gets the whole
-	 * datagram.
-	 */
+	/* Passes each part of a datagram to deliver(). NULL: passes the whole datagram. */
 	void (*input)(struct endpoint *ep, const struct carrier_datagram *d);
 	/* Passes an SCTP packet on: user_sctp_input(), or a function that calls it. */
 	void (*deliver)(struct endpoint *ep, const struct carrier_datagram *d);

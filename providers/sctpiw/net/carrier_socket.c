@@ -31,10 +31,7 @@ void carrier_socket_set_tos(int fd, int family, uint8_t tos)
 {
 	if (fd < 0)
 		return;
-	/*
-	 * A raw IPv4 socket of an IPv6 endpoint has only the IPv4 option. So the IPv4 option is
-	 * always set.
-	 */
+	/* A raw IPv4 socket of an IPv6 endpoint has only this option. */
 	sys_setsockopt_int(fd, IPPROTO_IP, IP_TOS, tos);
 	if (family == AF_INET6)
 		sys_setsockopt_int(fd, IPPROTO_IPV6, IPV6_TCLASS, tos);

@@ -27,14 +27,9 @@ struct carrier_outgoing {
 	} control;
 };
 
-/*
- * Sets the TOS of packets that fd sends from now on. family is the endpoint's. No effect if fd < 0.
- */
+/* Sets the TOS of packets that fd sends from now on. family: the endpoint's. fd < 0: no effect. */
 void carrier_socket_set_tos(int fd, int family, uint8_t tos);
-/*
- * Raises the send and the receive buffer to the maximum. Returns the actual size of the receive
- * buffer in bytes.
- */
+/* Raises both buffers to the maximum. Returns the actual size of the receive buffer in bytes. */
 size_t carrier_socket_raise_buffers(int fd);
 /*
  * Turns on the error queue of fd. v4 and v6 select the options of IPv4 and IPv6; an IPv6 socket
@@ -70,10 +65,7 @@ unsigned int carrier_socket_receive(struct endpoint *ep, int fd, const struct ip
 bool carrier_socket_receive_one(const struct endpoint *ep, int fd, struct carrier_datagram *d,
 				size_t size);
 
-/*
- * Gets the size and fill level of fd's receive buffer. Returns false if the kernel does not report
- * them.
- */
+/* Gets the size and fill level of fd's receive buffer. Returns false if they are unknown. */
 bool carrier_socket_room(int fd, struct carrier_room *room);
 
 /*

@@ -14,10 +14,7 @@
 
 #define BACKLOG 16
 
-/*
- * True if a process listens at addr. That process may be in another PID namespace, where it has the
- * same PID.
- */
+/* True if a process listens at addr: the same PID may exist in another PID namespace. */
 static bool is_alive(const struct sockaddr_un *addr)
 {
 	int fd = sys_socket(AF_UNIX, SOCK_STREAM, 0);
@@ -30,10 +27,7 @@ static bool is_alive(const struct sockaddr_un *addr)
 	return alive;
 }
 
-/*
- * Binds and listens under a temporary name, and renames the file then. So a socket with its final
- * name always listens.
- */
+/* Binds and listens under a temporary name, so that a socket with the final name always listens. */
 static int listen_at(int fd, const char *dir, struct sockaddr_un *addr)
 {
 	struct sockaddr_un fresh;

@@ -25,15 +25,9 @@
 #define HINT_TIME (100 * NSEC_PER_MSEC)
 /* ns. Further hints of a peer within this time have no effect. */
 #define HINT_WAIT NSEC_PER_SEC
-/*
- * Maximum records read from one datagram. A flight has fewer records. Each record may cost an
- * answer or a look-up.
- */
+/* Maximum records read from a datagram; a flight has fewer. Each may cost an answer or a look-up. */
 #define RECORDS_MAX 16u
-/*
- * ns. With key-optional, packets to a peer that has sent an unsealed packet are unsealed for this
- * time.
- */
+/* ns. With key-optional, packets to a peer are unsealed for this time after it has sent one. */
 #define CLEAR_LIFE (60 * NSEC_PER_SEC)
 /* ns. Unsealed packets of a peer are refused for this time after a sealed record of that peer. */
 #define SEALED_LIFE (10 * NSEC_PER_SEC)
@@ -146,10 +140,7 @@ void dtls_port_free(struct dtls_port *p)
 
 /* ---- the port itself ---- */
 
-/*
- * Creates the port's key for packets to itself. Sender and receiver are this port, so no handshake
- * is needed.
- */
+/* Creates the port's key for packets to itself. No handshake is needed for this. */
 static bool make_self(struct dtls_port *p)
 {
 	uint8_t key[16], iv[4];
@@ -228,8 +219,7 @@ static bool may_be_clear(struct dtls_port *p, const struct path_addr *from, uint
 					"key-optional says",
 					p->number, text);
 			/*
-			 * The peer has restarted without a key, and so could not open sealed
-			 * packets.
+			 * The peer has restarted without a key, and could not open sealed packets.
 			 */
 			if (peer && peer->now.rx && !peer->next)
 				dtls_peer_free(peer);
@@ -268,9 +258,7 @@ static bool is_in_doubt(struct dtls_peer *peer, uint64_t now)
 	return true;
 }
 
-/*
- * Sets up a new session if the peer may have lost the present one, or the present key is used up.
- */
+/* Sets up a new session if the peer may have lost the present one, or its key is used up. */
 static void look_after(struct dtls_peer *peer, uint64_t now)
 {
 	bool in_doubt = is_in_doubt(peer, now);
@@ -364,8 +352,8 @@ static enum dtls_opened open_record(struct dtls_peer *peer, const struct dtls_he
 	memcpy(record, d->scratch, whole);
 	before = dtls_open(peer->old.rx, h, record, plain, len);
 	/*
-	 * A replayed record of the previous key counts as a replay, though the present key finds it
-	 * bad.
+	 * A replay of a record of the previous key is a replay, though the present key cannot open
+	 * it.
 	 */
 	return before == DTLS_BAD ? opened : before;
 }
@@ -498,10 +486,7 @@ static bool quotes_hello(const struct dtls_peer *peer, const uint8_t *quoted, si
 	       !memcmp(quoted + at, peer->random, len - at < DTLS_RANDOM ? len - at : DTLS_RANDOM);
 }
 
-/*
- * Returns the kept first bytes of the batch of the quoted record. NULL: the quote is forged or too
- * old.
- */
+/* Returns the first bytes of the quoted record's batch. NULL: the quote is forged or too old. */
 static const struct dtls_head *quoted_head(const struct dtls_peer *peer, const uint8_t *quoted,
 					   size_t len)
 {
@@ -522,7 +507,7 @@ bool dtls_port_error(struct dtls_port *p, const struct path_addr *to, uint8_t *q
 		return false;
 	if (quotes_hello(peer, quoted, *len) && unreachable) {
 		/*
-		 * A function of the handshake may have called this one. So the timer handles the
+		 * The handshake itself may have called this function. So the timer handles the
 		 * error.
 		 */
 		peer->unreachable = unreachable;

@@ -36,7 +36,7 @@ struct conn_dtls_traffic;
 #define DTLS_WAITING_PACKETS 64u
 #define DTLS_WAITING_BYTES 131072u
 /*
- * Number of records sealed with one key before a new key is negotiated. AES-GCM is safe for about
+ * Maximum records sealed with one key before the next is negotiated. AES-GCM is safe for about
  * 2^24.
  */
 #define DTLS_REKEY (UINT64_C(1) << 23)
@@ -50,10 +50,7 @@ struct dtls_ops {
 			 size_t len);
 	/* Delivers an opened packet. May call dtls_port_ask() and dtls_port_wait(). */
 	void (*deliver)(void *port_ctx, const struct path_addr *from, uint8_t *packet, size_t len);
-	/*
-	 * Called for a packet that waited for a session, if the session cannot be set up. error:
-	 * -errno.
-	 */
+	/* Called for a packet that waited for a session that could not be set up. error: -errno. */
 	void (*failed)(void *port_ctx, const struct path_addr *to, int error, const uint8_t *packet,
 		       size_t len);
 	/* True if a packet to this address would arrive at the same port. */
@@ -76,9 +73,7 @@ struct dtls *dtls_new(const struct dtls_param *param);
 /* Call this after all ports have been freed. */
 void dtls_free(struct dtls *d);
 
-/*
- * Returns the ns time of the next timer, in the time of `now` below, or TIME_NEVER if none is set.
- */
+/* Returns the ns time of the next timer, by the clock of `now` below, or TIME_NEVER. */
 uint64_t dtls_next_timeout(const struct dtls *d);
 void dtls_timers(struct dtls *d, uint64_t now);
 

@@ -76,10 +76,7 @@ static void failed(void *ctx, const struct path_addr *to, int error, const uint8
 	user_sctp_icmp(ctx, &err);
 }
 
-/*
- * True if `to` is an address of the port. A port bound to all addresses has every address of the
- * host.
- */
+/* True if the port has the address `to`. A port bound to all addresses has all of the host's. */
 static bool is_self(void *ctx, const struct path_addr *to)
 {
 	const struct endpoint *ep = ctx;
@@ -149,10 +146,7 @@ static void warn(const struct conn *c)
 		log_error(
 			"warning: key-optional: whoever has no key is served in the clear, and anybody on the "
 			"way can have it so");
-	/*
-	 * Create the file here with mode 0600, since GnuTLS would create a file that all users can
-	 * read.
-	 */
+	/* Create the file with mode 0600 first: GnuTLS would create one that all users can read. */
 	if (secrets) {
 		sys_close(append_file_open(secrets, &unused));
 		log_error("warning: SSLKEYLOGFILE: who can read %s can read all that is sealed",
@@ -320,10 +314,7 @@ static size_t seal_some(struct dtls_carrier *dc, const struct sctp_batch *batch,
 	return done;
 }
 
-/*
- * If the send buffer is full, a later call seals the remaining packets again, with new sequence
- * numbers.
- */
+/* After a full send buffer, the rest of the batch is sealed again, with new sequence numbers. */
 static int send_sealed(struct endpoint *ep, struct sctp_batch *batch, struct dtls_cipher *tx)
 {
 	struct dtls_carrier *dc = ep->conn->net->dtls;

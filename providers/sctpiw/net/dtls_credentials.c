@@ -260,10 +260,7 @@ static gnutls_datum_t datum(const char *text, size_t len)
 	return (gnutls_datum_t){ (unsigned char *)(uintptr_t)text, (unsigned int)len };
 }
 
-/*
- * Warns of faults for which peers will refuse the local certificate, so that its owner can replace
- * it.
- */
+/* Warns of faults for which peers will refuse the local certificate. Its owner can replace it. */
 static void warn_of_ours(const gnutls_datum_t *cert)
 {
 	struct dtls_verdict v = { .why = DTLS_WHY_NOT };

@@ -9,10 +9,7 @@
 #include "util/bytes.h"
 #include "util/time.h"
 
-/*
- * Maximum calls of gnutls_handshake() for one record. GnuTLS reads the record in the first or
- * second call.
- */
+/* Maximum gnutls_handshake() calls for one record. The first or second call reads the record. */
 #define STEPS 8u
 #define MESSAGE_HEADER 12u
 #define MESSAGE_TYPES 32u /* handshake message types are less than this (RFC 5246 7.4) */
@@ -170,10 +167,7 @@ void dtls_handshake_free(struct dtls_handshake *h)
 
 /* ---- steps ---- */
 
-/*
- * A reason for a refusal, the alert that reports it to the peer, and the reason that the peer then
- * logs.
- */
+/* Reasons for a refusal, the alert for each, and the reason that the peer then logs. */
 static const struct {
 	enum dtls_why ours;
 	gnutls_alert_description_t alert;

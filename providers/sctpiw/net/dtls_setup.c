@@ -13,8 +13,7 @@
 #include "util/sockaddr.h"
 
 /*
- * Offset of the random in a ClientHello: after the record header, the message header and the
- * version.
+ * Offset of the random in a ClientHello: after the headers of record and message, and the version.
  */
 #define AT_RANDOM (DTLS_HEADER + 12 + 2)
 #define ALERT_FATAL 2
@@ -24,10 +23,7 @@
 #define LAST_LIFE (60 * NSEC_PER_SEC)
 /* ns. With key-optional, a peer that has not answered a handshake for this time has no key. */
 #define CLEAR_AFTER NSEC_PER_SEC
-/*
- * ns. Rate limit of handshakes that peers start: TOKENS at once, and one more after each
- * TOKEN_TIME.
- */
+/* ns. Rate limit of handshakes by peers: TOKENS at once, and one more after each TOKEN_TIME. */
 #define TOKENS 256u
 #define TOKEN_TIME (5 * NSEC_PER_MSEC)
 /*
@@ -43,9 +39,7 @@
  * forged message may have blocked the peer's message.
  */
 #define ATTEMPT (5 * NSEC_PER_SEC)
-/*
- * ns. Wait after a failed handshake while a session exists. The wait then doubles, up to RETRY_MAX.
- */
+/* ns. Wait after a failed handshake while a session exists. It then doubles, up to RETRY_MAX. */
 #define RETRY_TIME NSEC_PER_SEC
 #define RETRY_MAX (60 * NSEC_PER_SEC)
 
@@ -133,10 +127,7 @@ static void give_up(struct dtls_peer *peer, int error, uint64_t now)
 
 	dtls_handshake_free(peer->next);
 	peer->next = NULL;
-	/*
-	 * The client may send the same ClientHello again, which must then not be ignored as
-	 * repeated.
-	 */
+	/* If the client repeats this ClientHello, it must not be ignored as a repeated one. */
 	memset(peer->random, 0, sizeof(peer->random));
 	if (peer->now.rx) {
 		wait_to_retry(peer, now);

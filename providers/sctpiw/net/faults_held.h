@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/*
- * Packets that faults hold back, until a time or until other packets have overtaken them. Shard
- * lock.
- */
+/* Packets that faults hold back until a time, or until other packets overtake them. Shard lock. */
 #ifndef SCTPIW_NET_FAULTS_HELD_H
 #define SCTPIW_NET_FAULTS_HELD_H
 
@@ -36,8 +33,7 @@ void faults_held_init(struct faults_held *h);
 void faults_held_drop(struct faults_held *h, const struct endpoint *ep);
 
 /*
- * Keeps a copy of the packet until `due`. With behind > 0, the packet becomes due earlier if this
- * number of packets has overtaken it. Returns false if there is no room or the packet cannot be
+ * Keeps a copy of the packet until `due`. If the last argument is not 0, the packet becomes due earlier once this number of packets has overtaken it. Returns false if there is no room or the packet cannot be
  * copied; it is then lost.
  */
 bool faults_held_add(struct faults_held *h, const struct faults_packet *p, uint32_t rule,

@@ -29,8 +29,7 @@ struct conn;
  */
 int faults_net_install(struct conn *c, struct fault_asker *asker);
 /*
- * Ends a rule, or all rules if rule is 0: removes their cuts, and forwards the packets they hold
- * back.
+ * Ends a rule, or if rule is 0, all rules. Removes their cuts and forwards the packets they hold.
  */
 void faults_net_release(struct conn *c, uint32_t rule);
 

@@ -124,8 +124,7 @@ void faults_packet_corrupt(uint8_t *data, size_t len, uint64_t n, uint64_t rando
 	size_t at = fault_random(&random) % len;
 
 	/*
-	 * Change consecutive bytes, like a burst error on a link. The checksum detects all short
-	 * bursts.
+	 * Change consecutive bytes, as a burst error does. The checksum detects all short bursts.
 	 */
 	for (uint64_t i = 0; i < n && i < len; i++)
 		change(&data[(at + i) % len], &random);

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/*
- * An SCTP packet to which faults may apply: its attributes for rules, and functions that damage it.
- * No state.
- */
+/* An SCTP packet: its attributes for rules of faults, and functions that damage it. No state. */
 #ifndef SCTPIW_NET_FAULTS_PACKET_H
 #define SCTPIW_NET_FAULTS_PACKET_H
 
@@ -38,9 +35,7 @@ void faults_packet_attrs(const struct faults_packet *p, struct fault_attrs *attr
  */
 bool faults_packet_copy(const struct faults_packet *p, uint8_t *to);
 
-/*
- * Changes n bytes but not the checksum. So a receiver that verifies the checksum drops the packet.
- */
+/* Changes n bytes but not the checksum: a receiver that verifies the checksum drops the packet. */
 void faults_packet_corrupt(uint8_t *data, size_t len, uint64_t n, uint64_t random);
 /*
  * Changes n bytes and corrects the checksum. Changes data of DATA chunks, or if the packet has

@@ -14,10 +14,7 @@
 
 #define RANGE "/proc/sys/net/ipv4/ip_local_port_range"
 #define NAMESPACE "/proc/thread-self/ns/net"
-/*
- * Maximum ports, or ranges of ports of one process, that are skipped since other processes have
- * them.
- */
+/* Maximum ports, or ranges of ports of one process, to skip as other processes have them. */
 #define OTHERS_MAX 64
 
 static struct {
@@ -163,10 +160,7 @@ void id_port_give(uint16_t port)
 	pthread_mutex_unlock(&ports.lock);
 }
 
-/*
- * True if another process has locked the port. Opens the file, since this process may not have it
- * open.
- */
+/* True if another process has locked the port. This process may not have the file open yet. */
 static bool is_locked(uint16_t port)
 {
 	int fd = open_namespace();

@@ -165,9 +165,7 @@ static unsigned int ip_receive(struct endpoint *ep, struct path_socket *path,
 {
 	struct ip_addr local = sockaddr_ip((const struct sockaddr *)&ep->bound.local);
 	const struct carrier_port *p = carrier_port_of(ep);
-	/*
-	 * Each family gets half of the datagrams, so that a flood in one does not block the other.
-	 */
+	/* Each family gets half of the datagrams: a flood in one must not block the other. */
 	unsigned int n = carrier_socket_receive(ep, p->fd, &local, dgrams,
 						p->fd4 >= 0 ? max / 2 : max, strip);
 
@@ -176,9 +174,7 @@ static unsigned int ip_receive(struct endpoint *ep, struct path_socket *path,
 	return n;
 }
 
-/*
- * True if the quoted packet is from this port: every raw socket of the host gets every ICMP error.
- */
+/* True if the quote is of this port. Every raw socket of the host gets every ICMP error. */
 static bool is_ours(const struct endpoint *ep, const struct carrier_error *err)
 {
 	return err->local ||

@@ -42,15 +42,13 @@ extern const struct transport transport_kernel_sctp;
 #define KERNEL_SCTP_TX_SIZE (128u << 10)
 
 /*
- * The same limits for reading. A message longer than a buffer arrives in pieces (kernel_sctp_rx.h).
+ * The same limits for reading. Longer messages than a buffer arrive in pieces (kernel_sctp_rx.h).
  */
 #define KERNEL_SCTP_RX_MSGS 8
 #define KERNEL_SCTP_RX_SIZE 65536
 #define KERNEL_SCTP_RX_MEMORY ((size_t)KERNEL_SCTP_RX_MSGS * KERNEL_SCTP_RX_SIZE)
 
-/*
- * Maximum addresses of one listener, and so of the list that a peer gets. sctp/ has the same limit.
- */
+/* Maximum addresses of one listener, and so of the list for a peer. sctp/ has the same limit. */
 #define KERNEL_SCTP_AT_MAX 8u
 
 /* The object to which an entry in the epoll set points. */
@@ -106,9 +104,7 @@ struct kernel_sctp_silence {
 	uint64_t probed; /* time of an ICMP error that is not confirmed yet; 0: none */
 };
 
-/*
- * conn_assoc.state. Freed at the end of a pass, since an epoll result of this pass may refer to it.
- */
+/* conn_assoc.state. Freed at the end of a pass, since an epoll result may still refer to it. */
 struct kernel_sctp_assoc {
 	struct kernel_sctp_socket sock;
 	struct list_node node;	  /* kernel_sctp.assocs, or kernel_sctp.dead */

@@ -14,10 +14,7 @@
 #include "sys/sys.h"
 
 #define EPOLL_BATCH 16
-/*
- * Up to DIRECT_ASSOCS associations, a poller reads each socket without epoll, except in one pass of
- * DIRECT_PASSES.
- */
+/* Up to DIRECT_ASSOCS associations, a poller calls epoll only in 1 of DIRECT_PASSES passes. */
 #define DIRECT_ASSOCS 2
 #define DIRECT_PASSES 16
 /* ns. Errors at least this far apart are about different INITs. */
@@ -25,10 +22,7 @@
 
 static void set_interest(struct kernel_sctp_assoc *ka)
 {
-	/*
-	 * At the end of the data the socket stays readable for ever. From then on, wake only for
-	 * new events.
-	 */
+	/* After the end of the data the socket stays readable. Then wake only for new events. */
 	kernel_sctp_watch(conn_of(ka), &ka->sock, EPOLL_CTL_MOD,
 			  EPOLLIN | (ka->eof ? EPOLLET : 0u) | (ka->tx.blocked ? EPOLLOUT : 0u));
 }
@@ -137,8 +131,7 @@ static void on_error(struct kernel_sctp_assoc *ka, int error)
 {
 	if (!kernel_sctp_is_up(ka)) {
 		/*
-		 * Other errors may come from a router or firewall. They count only if a second one
-		 * follows.
+		 * Other errors may come from a router or firewall. A second one must confirm them.
 		 */
 		if (error == -ECONNREFUSED || error == -ETIMEDOUT || is_confirmed(ka))
 			kernel_sctp_over(ka, error, false);

@@ -243,9 +243,7 @@ static void set_passive_path(struct kernel_sctp_assoc *ka, const struct kernel_s
 		ka->path.local = routed;
 }
 
-/*
- * Without a pause, epoll would report the listener at once again while descriptors or memory lack.
- */
+/* Without a pause, epoll would report the listener for ever while descriptors or memory lack. */
 static void pause_accepting(struct kernel_sctp_listener *l)
 {
 	struct conn *c = l->ep->conn;
@@ -363,9 +361,7 @@ int kernel_sctp_accept_at(struct endpoint *ep, const struct ip_addr *local)
 
 /* ---- the setting `paths`, for endpoints that accept at all addresses ---- */
 
-/*
- * Gets the addresses at which such an endpoint accepts, some perhaps twice. Returns their number.
- */
+/* Gets the addresses at which such an endpoint accepts, perhaps some twice. Returns the number. */
 static unsigned int own_addresses(const struct endpoint *ep, struct ip_addr addr[OWN_MAX])
 {
 	bool v4 = ep->bound.family == AF_INET || !ep->bound.v6only;

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/*
- * Ports of the kernel's SCTP. Opens and closes endpoints, listeners and associations. Shard lock.
- */
+/* Ports of the kernel's SCTP. Opens and closes endpoints, listeners, associations. Shard lock. */
 #ifndef SCTPIW_NET_KERNEL_SCTP_PORT_H
 #define SCTPIW_NET_KERNEL_SCTP_PORT_H
 

@@ -183,10 +183,7 @@ void kernel_sctp_socket_unbind(int fd, const struct sockaddr *addr)
 
 int kernel_sctp_socket_encap(int fd, uint16_t udp_port)
 {
-	/*
-	 * Without an address in encaps, the port applies to all addresses of the future
-	 * association.
-	 */
+	/* No address in encaps: the port applies to all addresses of the future association. */
 	struct sctp_udpencaps encaps = { .sue_port = htons(udp_port) };
 
 	return sys_setsockopt(fd, IPPROTO_SCTP, SCTP_REMOTE_UDP_ENCAPS_PORT, &encaps,

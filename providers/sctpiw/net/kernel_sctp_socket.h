@@ -22,9 +22,7 @@ struct kernel_sctp_status {
 
 /* Returns 0 if the kernel has SCTP, or -errno of socket(). */
 int kernel_sctp_socket_probe(void);
-/*
- * Opens a socket and sets the options of its future association. Returns the descriptor, or -errno.
- */
+/* Opens a socket with the options of its future association. Returns the descriptor, or -errno. */
 int kernel_sctp_socket_open(int family, bool v6only);
 /* Accepts an association and sets options that it does not inherit. *from: the peer's address. */
 int kernel_sctp_socket_accept(int listener, int family, bool v6only, struct sockaddr_storage *from);
@@ -52,10 +50,7 @@ void kernel_sctp_socket_inspect(int fd, struct sctp_assoc_info *info);
  * others work, the kernel does not report which path is in use.
  */
 unsigned int kernel_sctp_socket_inspect_paths(int fd, struct sctp_path_info *info);
-/*
- * Returns the number of bytes that the kernel holds until their cumulative acknowledgement, or
- * -errno.
- */
+/* Returns the bytes that the kernel holds until their cumulative acknowledgement, or -errno. */
 int64_t kernel_sctp_socket_unacked(int fd);
 /* Returns the number of packets received from the peer, or -errno. */
 int64_t kernel_sctp_socket_packets(int fd);

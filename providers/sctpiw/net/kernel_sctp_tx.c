@@ -12,9 +12,7 @@
 #include "net/kernel_sctp_socket.h"
 #include "sys/sys.h"
 
-/*
- * Maximum number of calls that send messages of one association before the next association's turn.
- */
+/* Maximum calls that send messages of one association before the next association's turn. */
 #define OUTPUT_TURN 8
 
 /*
@@ -147,10 +145,7 @@ static unsigned int next_call(const struct kernel_sctp_assoc *ka, int *flags)
 	return n - 1;
 }
 
-/*
- * Passes pulled messages to the kernel. Returns 0, -EAGAIN if the send buffer is full, or another
- * -errno.
- */
+/* Passes messages to the kernel. Returns 0, -EAGAIN if the send buffer is full, or -errno. */
 static int hand_over(struct kernel_sctp_assoc *ka)
 {
 	struct mmsghdr msgs[KERNEL_SCTP_TX_MSGS];

@@ -125,8 +125,7 @@ static void handler(int sig, siginfo_t *info, void *context)
 		prev->sa_handler(sig);
 	} else if (prev->sa_handler == SIG_DFL || info->si_code > 0) {
 		/*
-		 * A real fault happens again after the return. A signal that was sent must be sent
-		 * again.
+		 * A real fault recurs after the return. A signal that was sent must be sent again.
 		 */
 		sigaction(sig, &dfl, NULL);
 		if (info->si_code <= 0)

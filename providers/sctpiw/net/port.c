@@ -32,9 +32,7 @@ static const struct rate {
 	{ 400000, 2, 128 }, /* 4X NDR */
 };
 
-/*
- * Rate in Mbit/s if no interface of the host reports one. lo reports none, and is about this fast.
- */
+/* Mbit/s. Rate if no interface of the host reports one. lo reports none and is about this fast. */
 #define MBPS_UNKNOWN 40000
 
 static struct {
@@ -186,10 +184,7 @@ static void lock_fresh(void)
 	refresh();
 }
 
-/*
- * Each command of rdma_cm needs the GUID. So a known GUID is returned without a lock or a system
- * call.
- */
+/* Each command of rdma_cm needs the GUID. So this takes no lock and makes no system call. */
 uint64_t port_node_guid(void)
 {
 	uint64_t guid = atomic_load_explicit(&port.guid, memory_order_relaxed);
@@ -202,10 +197,7 @@ uint64_t port_node_guid(void)
 	return node_guid_of_child(guid, port.forks);
 }
 
-/*
- * Copies a table entry to *gid. Returns 0, or -ENODATA if the entry is NULL or empty; *gid is then
- * all zero.
- */
+/* Copies a table entry to *gid. Returns 0, or -ENODATA with zeros if the entry is NULL or empty. */
 static int describe(const struct gid_entry *entry, struct port_gid *gid)
 {
 	memset(gid, 0, sizeof(*gid));
@@ -354,10 +346,7 @@ void port_fork_parent(void)
 	pthread_mutex_unlock(&port.lock);
 }
 
-/*
- * The watchers belong to the parent. So do the messages in the rtnetlink socket, so the child
- * closes its copy.
- */
+/* The watchers and the messages of the rtnetlink socket belong to the parent. */
 void port_fork_child(void)
 {
 	int fd = atomic_load_explicit(&port.watch_fd, memory_order_relaxed);

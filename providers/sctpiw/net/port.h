@@ -73,10 +73,7 @@ void port_force_down(bool down);
 
 #define PORT_WAYS_MAX 32u
 
-/*
- * A usable route out of this host: an address that reaches beyond the link, on an interface that is
- * up.
- */
+/* A usable route out: an address that reaches beyond the link, on an interface that is up. */
 struct port_way {
 	struct ip_addr ip;
 	bool running; /* the interface has a link, so that packets can leave */
@@ -112,9 +109,7 @@ void port_refresh(void);
 void port_fork_prepare(void);
 void port_fork_parent(void);
 void port_fork_child(void);
-/*
- * Returns the number of fork() generations from the first process that had the device to this one.
- */
+/* Returns the fork() generations from the first process with the device to this process. */
 uint32_t port_forks(void);
 
 #endif

@@ -78,8 +78,8 @@ static void write_event(struct trace_sink *sink, enum trace_id id, uint64_t now,
 		if (now == TRACE_NOW)
 			now = sys_now();
 		/*
-		 * Times may decrease: a shard reads the clock once a pass, and posting threads at
-		 * each post.
+		 * A shard reads the clock once a pass, so its time may be earlier than that of a
+		 * post.
 		 */
 		if (now < t->last)
 			now = t->last;

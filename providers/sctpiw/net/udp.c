@@ -229,9 +229,7 @@ static int udp_open(struct endpoint *ep, const struct sockaddr *addr, bool v6onl
 
 #define GATHERED (2 * SCTP_BATCH_REFS + 1)
 
-/*
- * Fills iov with the next len bytes of the batch. Returns the number of entries, at most GATHERED.
- */
+/* Fills iov with the next len bytes of the batch. Returns the entries used, at most GATHERED. */
 static size_t gather(const struct sctp_batch *batch, size_t len, struct iovec *iov)
 {
 	const uint8_t *p = batch->data, *end = p + len;
@@ -304,16 +302,13 @@ static int send_singly(struct endpoint *ep, struct carrier_outgoing *out, struct
 	return 0;
 }
 
-/*
- * True if the batch has several packets with DF, and UDP_SEGMENT is not known to fail on the route.
- */
+/* True if the batch has several packets with DF, and the route is not known to refuse UDP_SEGMENT. */
 static bool may_segment(struct endpoint *ep, const struct sctp_batch *batch)
 {
 	const struct carrier_link *link;
 
 	/*
-	 * UDP_SEGMENT refuses packets longer than the path MTU, and packets without DF may be
-	 * longer.
+	 * UDP_SEGMENT refuses packets longer than the path MTU. Packets without DF may be longer.
 	 */
 	if (batch->len <= batch->segment || !batch->df)
 		return false;

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Functions shared by the carriers over UDP sockets, udp (udp.c) and dtls (dtls_carrier.c). Shard
- * lock.
+ * Functions of both carriers over UDP sockets: udp (udp.c) and dtls (dtls_carrier.c). Shard lock.
  */
 #ifndef SCTPIW_NET_UDP_H
 #define SCTPIW_NET_UDP_H
