@@ -32,7 +32,7 @@ int append_file_open(const char *path, const char **error)
 
 /*
  * Removes the written part of a record, so that no other process appends a record to that part.
- * This is safe: the error most likely stops other processes from appending, too.
+ * Other processes rarely append earlier, since the error most likely stops them, too.
  */
 static void take_back(int fd, size_t written)
 {

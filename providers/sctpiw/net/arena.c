@@ -26,8 +26,8 @@
 /* Bytes. After this amount has been freed, pages of large free blocks are returned. */
 #define GIVE_BACK ((size_t)256 << 10)
 /*
- * If all blocks began at powers of two, their first cache lines would share few cache sets. So
- * blocks with spare room begin at different multiples of COLOUR.
+ * If all blocks began at multiples of a power of two, their first cache lines would share few cache
+ * sets. So blocks with spare room begin at different multiples of COLOUR.
  */
 #define COLOUR (PAGE + UNIT)
 #define TRIES 16

@@ -155,8 +155,8 @@ void carrier_port_errors(struct endpoint *ep)
 
 /*
  * Receives from a path socket, or from the port's own sockets if path is NULL. While datagrams are
- * large, each call receives one, so that the receive buffer stays in the cache. A small datagram
- * ends the loop, since a program may be waiting for it.
+ * large, each receive call returns one, so that the receive buffer stays in the cache. A small
+ * datagram ends the loop, since a program may be waiting for it.
  */
 static enum conn_received read_socket(struct conn *c, struct endpoint *ep, struct path_socket *path)
 {

@@ -81,7 +81,7 @@ struct carrier_port *carrier_port_new(struct endpoint *ep, const struct carrier_
 /* Closes the sockets and frees the port. */
 void carrier_port_free(struct endpoint *ep);
 
-/* Members of struct carrier. */
+/* These functions implement members of struct carrier. */
 int carrier_port_start(struct conn *c, struct config_error *why);
 void carrier_port_stop(struct conn *c);
 int carrier_port_watch(struct endpoint *ep);

@@ -23,18 +23,18 @@
 /* ns. Rate limit of hints to one address: HINTS at once, and one more after each HINT_TIME. */
 #define HINTS 8u
 #define HINT_TIME (100 * NSEC_PER_MSEC)
-/* ns. Further hints of a peer within this time have no effect. */
+/* ns. After a hint of a peer, further hints of that peer are ignored for this time. */
 #define HINT_WAIT NSEC_PER_SEC
-/* Maximum records read from a datagram; a flight has fewer. Each may cost an answer or a look-up. */
+/* Maximum records read from a datagram; a flight has fewer. Each may cost an answer or look-up. */
 #define RECORDS_MAX 16u
-/* ns. With key-optional, packets to a peer are unsealed for this time after it has sent one. */
+/* ns. With key-optional, an unsealed packet of a peer allows unsealed answers for this time. */
 #define CLEAR_LIFE (60 * NSEC_PER_SEC)
 /* ns. Unsealed packets of a peer are refused for this time after a sealed record of that peer. */
 #define SEALED_LIFE (10 * NSEC_PER_SEC)
 
 /*
- * The hint that no key opens a record: an alert of epoch 0 and level warning, whose description is
- * in the range for private use. Other implementations of DTLS ignore the hint.
+ * The hint for a peer that no key opens its record: an alert of epoch 0 and level warning, whose
+ * description is in the range for private use. Other implementations of DTLS ignore the hint.
  */
 #define ALERT_WARNING 1
 #define ALERT_CLOSE_NOTIFY 0

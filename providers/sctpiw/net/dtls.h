@@ -28,7 +28,7 @@ struct config_error;
 struct config_keys;
 struct conn_dtls_traffic;
 
-/* Maximum peers of a port with a session or a handshake. A new peer then replaces another peer. */
+/* Maximum peers of a port with a session or a handshake. Above it, a new peer replaces another. */
 #define DTLS_PEERS 4096u
 /* Maximum number of these peers that have sent a ClientHello, but not proved their key yet. */
 #define DTLS_UNPROVEN 256u
@@ -116,9 +116,10 @@ bool dtls_port_input(struct dtls_port *p, const struct path_addr *from, uint8_t 
 
 /*
  * Handles an ICMP error that quotes *len bytes sent to `to`. unreachable is -errno or 0. The buffer
- * `quoted` has room for size bytes. Returns true if the quote is of a sealed packet; quoted and
- * *len then have the known first bytes of that packet. Returns false if the quote is forged, or is
- * of a handshake. In a handshake, packets that wait for the session then get failed().
+ * `quoted` has room for size bytes. Returns true if the error quotes a sealed packet; quoted and
+ * *len then have the known first bytes of that packet. Returns false if the quote is forged, or
+ * quotes a handshake. In a handshake, failed() will be called for the packets that wait for the
+ * session.
  */
 bool dtls_port_error(struct dtls_port *p, const struct path_addr *to, uint8_t *quoted, size_t *len,
 		     size_t size, int unreachable, uint64_t now);

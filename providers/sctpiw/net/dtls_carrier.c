@@ -76,7 +76,9 @@ static void failed(void *ctx, const struct path_addr *to, int error, const uint8
 	user_sctp_icmp(ctx, &err);
 }
 
-/* True if the port has the address `to`. A port bound to all addresses has all of the host's. */
+/*
+ * True if the port has address `to`. A port bound to all addresses has every address of the host.
+ */
 static bool is_self(void *ctx, const struct path_addr *to)
 {
 	const struct endpoint *ep = ctx;

@@ -33,7 +33,7 @@ enum dtls_why {
 	DTLS_WHY_CERT_CA,      /* the certificate's authority is not in the local file */
 	DTLS_WHY_CERT_EXPIRED, /* detail: time at which it expired */
 	DTLS_WHY_CERT_EARLY,   /* detail: time at which it becomes valid */
-	DTLS_WHY_CERT_PURPOSE, /* it is not for both TLS servers and TLS clients */
+	DTLS_WHY_CERT_PURPOSE, /* the certificate is not for both TLS servers and clients */
 	DTLS_WHY_CERT_NAME,    /* the certificate is not for the peer's address */
 	DTLS_WHY_CERT_OTHER,   /* detail: text about the fault */
 	/* Faults of the local side that the peer has reported by an alert. */

@@ -193,7 +193,9 @@ static enum dtls_why why_of_alert(const struct dtls_handshake *h)
 
 	if (alert == GNUTLS_A_BAD_RECORD_MAC)
 		alert = GNUTLS_A_DECRYPT_ERROR;
-	/* Without a key, this alert may also mean that the peer found a bad signature. */
+	/*
+	 * Without a pre-shared key, this alert may also mean that the peer found a bad signature.
+	 */
 	if (alert == GNUTLS_A_DECRYPT_ERROR && !dtls_handshake_by_key(h))
 		return DTLS_WHY_ERROR;
 	for (unsigned int i = 0; i < REFUSALS; i++) {

@@ -39,7 +39,7 @@
  * forged message may have blocked the peer's message.
  */
 #define ATTEMPT (5 * NSEC_PER_SEC)
-/* ns. Wait after a failed handshake while a session exists. It then doubles, up to RETRY_MAX. */
+/* ns. Wait after a failed handshake while a session exists. The wait doubles, up to RETRY_MAX. */
 #define RETRY_TIME NSEC_PER_SEC
 #define RETRY_MAX (60 * NSEC_PER_SEC)
 
@@ -127,7 +127,10 @@ static void give_up(struct dtls_peer *peer, int error, uint64_t now)
 
 	dtls_handshake_free(peer->next);
 	peer->next = NULL;
-	/* If the client repeats this ClientHello, it must not be ignored as a repeated one. */
+	/*
+	 * Otherwise, if the client sends this ClientHello again, it would be ignored as a repeated
+	 * one.
+	 */
 	memset(peer->random, 0, sizeof(peer->random));
 	if (peer->now.rx) {
 		wait_to_retry(peer, now);
@@ -336,7 +339,7 @@ void dtls_setup_record(struct dtls_peer *peer, const uint8_t *record, size_t len
 		dtls_handshake_again(peer->last, record, len);
 	if (!peer->next || peer->broken)
 		return;
-	/* A real record shows that earlier errors and alerts need not have been real. */
+	/* The handshake goes on, so earlier errors and alerts may have been forged. */
 	forget_signs(peer);
 	follow(peer, dtls_handshake_feed(peer->next, record, len), now);
 }

@@ -33,8 +33,9 @@ void faults_held_init(struct faults_held *h);
 void faults_held_drop(struct faults_held *h, const struct endpoint *ep);
 
 /*
- * Keeps a copy of the packet until `due`. If the last argument is not 0, the packet becomes due earlier once this number of packets has overtaken it. Returns false if there is no room or the packet cannot be
- * copied; it is then lost.
+ * Keeps a copy of the packet until `due`. If the last argument is not 0, the packet becomes due
+ * earlier once this number of packets has overtaken it. Returns false if there is no room or the
+ * packet cannot be copied; it is then lost.
  */
 bool faults_held_add(struct faults_held *h, const struct faults_packet *p, uint32_t rule,
 		     uint64_t due, uint64_t behind);

@@ -22,7 +22,7 @@ static int compare(const void *x, const void *y)
 	return memcmp(a->ip.b, b->ip.b, sizeof(a->ip.b));
 }
 
-/* Returns the first slot with the address of e, now or before the slot became empty, or NULL. */
+/* Returns the first slot that has the address of e, or is empty and had it last; or NULL. */
 static struct gid_entry *slot_of(struct gid_table *t, const struct gid_entry *e)
 {
 	for (unsigned int i = 0; i < GID_TABLE_LEN; i++)

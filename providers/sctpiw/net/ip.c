@@ -10,8 +10,8 @@
  * The socket also refuses peers that use llp = udp by mistake (net/signpost.h).
  *
  * A process does not know whether another process has a given port. So no process answers packets
- * to an unused port, and such a peer is detected by its silence. Only a host without any SCTP
- * socket answers (ICMP protocol unreachable).
+ * to an unused port, and the sender notices only the silence. A host without any SCTP socket does
+ * answer (ICMP protocol unreachable).
  */
 #define _GNU_SOURCE
 #include <errno.h>

@@ -55,7 +55,7 @@ extern const struct transport transport_kernel_sctp;
 struct kernel_sctp_socket {
 	int fd;
 	struct kernel_sctp_assoc *assoc; /* NULL: the socket listens, or is a signpost */
-	/* if the socket is its signpost (net/signpost.h), or NULL */
+	/* endpoint whose signpost (net/signpost.h) the socket is, or NULL */
 	struct endpoint *signpost;
 };
 

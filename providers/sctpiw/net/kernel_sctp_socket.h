@@ -27,8 +27,8 @@ int kernel_sctp_socket_open(int family, bool v6only);
 /* Accepts an association and sets options that it does not inherit. *from: the peer's address. */
 int kernel_sctp_socket_accept(int listener, int family, bool v6only, struct sockaddr_storage *from);
 /*
- * Binds fd to a port that other sockets may have. Only one of these sockets may listen: its
- * descriptor is listener. listener is -1 if none listens.
+ * Binds fd to a port that other sockets may have. Only the socket `listener` may be listening on
+ * that port. listener is -1 if no socket listens.
  */
 int kernel_sctp_socket_bind_beside(int fd, const struct sockaddr *addr, int listener);
 /*

@@ -20,7 +20,7 @@ void memory_gaps(uint64_t addr, uint64_t end, void (*gap)(uint64_t start, uint64
 		 void *arg);
 /*
  * Makes the pages of [addr, addr + len) present, for reading or writing. Returns 0, or -EFAULT if
- * this process lacks the access. Kernels before 5.14 make no pages present; no error then.
+ * this process lacks the access. Kernels before 5.14 make no pages present, which is not an error.
  */
 int memory_populate(uint64_t addr, uint64_t len, bool write);
 /*

@@ -18,7 +18,7 @@
 
 /* ns. The socket that received last is read first until it has been idle for this time. */
 #define HOT 1000000u
-/* One pass in PASSES reads all sockets in the same order. */
+/* One pass in PASSES reads all sockets instead, and none of them first. */
 #define PASSES 4u
 /* Number of receive rounds that surely empty a full receive buffer of small datagrams. */
 #define BEHIND 16384u

@@ -50,8 +50,8 @@ struct path_candidate {
 };
 
 /*
- * The candidates are the paths that send most. A send on a path that finds no free entry takes one
- * from the count of each candidate.
+ * The candidates are the paths that send most. A send on another path, while no entry is free,
+ * decreases the count of each candidate by 1.
  */
 #define PATH_CANDIDATES 4u
 

@@ -22,7 +22,7 @@ void regions_add(struct regions_entry *e, uint64_t addr, uint64_t len);
 void regions_remove(struct regions_entry *e);
 /*
  * True if a region overlaps [start, end). Returns false without a search in a signal handler that
- * has interrupted a function of this file, since the lock is then held.
+ * has interrupted a function of this file, since that function may hold the lock.
  */
 bool regions_touch(uint64_t start, uint64_t end);
 

@@ -302,7 +302,7 @@ static int send_singly(struct endpoint *ep, struct carrier_outgoing *out, struct
 	return 0;
 }
 
-/* True if the batch has several packets with DF, and the route is not known to refuse UDP_SEGMENT. */
+/* True for several packets with DF, unless UDP_SEGMENT is known to fail on the route. */
 static bool may_segment(struct endpoint *ep, const struct sctp_batch *batch)
 {
 	const struct carrier_link *link;

@@ -14,7 +14,7 @@
 struct carrier_port_ops;
 struct path_socket;
 
-/* Members of struct carrier. */
+/* These functions implement members of struct carrier. */
 int udp_start(struct conn *c, struct config_error *why);
 void udp_stop(struct conn *c);
 int udp_send(struct endpoint *ep, struct sctp_batch *batch);
@@ -22,7 +22,7 @@ bool udp_room(const struct endpoint *ep, const struct ip_addr *from, struct carr
 /* Opens the sockets of a port, which ops then read. See carrier.open(). */
 int udp_open_port(struct endpoint *ep, const struct sockaddr *addr, bool v6only, size_t *rcvbuf,
 		  const struct carrier_port_ops *ops);
-/* Members of struct carrier_port_ops. */
+/* These functions implement members of struct carrier_port_ops. */
 unsigned int udp_receive(struct endpoint *ep, struct path_socket *path,
 			 struct carrier_datagram *dgrams, unsigned int max);
 bool udp_next_error(struct endpoint *ep, struct carrier_error *err);
