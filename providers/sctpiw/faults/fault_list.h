@@ -1,26 +1,27 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The vocabulary of the language of faults. This file has no include guard: it is included several
- * times, each time with different definitions of the macros. An undefined macro expands to nothing.
- * Parser, help, completion, docs/faults.md and the tests derive from this file, so that nothing is
- * listed twice.
+ * The vocabulary of the language in which users write rules of faults. This file has no include
+ * guard, since files include it several times, each time with other definitions of the macros. A
+ * macro without a definition expands to nothing. The parser, the help, completion, docs/faults.md
+ * and the tests are all generated from this file or use its tables.
  *
- *   FAULT_CLASS(id, doc): a class of sites. All sites of a class have the same actions.
- *   FAULT_SITE(id, class, word, plural, doc): a place where an injector queries the rules. Sites
- *       named any_* match all sites of their class, or of one of their classes.
- *   FAULT_SELECTOR(id, kind, classes, word, doc): selects among events at sites of these classes.
- *       In code it is struct fault_attrs.id.
- *   FAULT_TRIGGER(id, form, doc): decides which matching events have the fault. form is for users.
- *   FAULT_ACTION(id, classes, words, doc, rule): begins an action. classes: where it is possible.
- *       rule: the reason why a real device may do this.
- *   FAULT_ARG(id, arg, kind, word, need, doc): an argument. word precedes it; "": no word. need is
- *       MUST or MAY. In code its index is fault_ID_ARG.
- *   FAULT_END(id): ends the action.
+ *   FAULT_CLASS(id, doc): a class of sites. The sites of a class have the same actions.
+ *   FAULT_SITE(id, class, word, plural, doc): a place where an injector queries the rules. A site
+ *       named any_* matches all sites of its classes.
+ *   FAULT_SELECTOR(id, kind, classes, word, doc): selects among the events at sites of these
+ *       classes. id is a member of struct fault_attrs.
+ *   FAULT_TRIGGER(id, form, doc): decides which of the matching events have the fault. form is its
+ *       syntax, for users.
+ *   FAULT_ACTION(id, classes, words, doc, rule): begins the definition of an action, which is
+ *       possible at sites of these classes. rule: the reason why a real device may do this.
+ *   FAULT_ARG(id, arg, kind, word, need, doc): an argument of the action. In a rule, word precedes
+ *       the value; "": no word does. need is MUST or MAY. The argument's index is fault_ID_ARG.
+ *   FAULT_END(id): ends the definition of the action.
  *   FAULT_STATUS(word, value, sites): the name of a status, and the completions that may have it.
- *       By default it is FAULT_NAME(STATUS, word, value).
- *   FAULT_NAME(kind, word, value): a named value of a kind. Numbers are those of
- *       <infiniband/verbs.h>, <rdma/rdma_cma.h> and the chunk types of RFC 9260; injectors assert
- *       them.
+ *       Without a definition of its own, it is FAULT_NAME(STATUS, word, value).
+ *   FAULT_NAME(kind, word, value): the name of a value of a kind. The values are those of
+ *       <infiniband/verbs.h>, of <rdma/rdma_cma.h>, and of the chunk types of RFC 9260; the
+ *       injectors assert this.
  */
 #ifndef FAULT_CLASS
 #define FAULT_CLASS(id, doc)
@@ -373,8 +374,8 @@ FAULT_NAME(OPCODE, "bind_mw", 8)
 FAULT_NAME(OPCODE, "send_with_inv", 9)
 
 /*
- * Types of RFC 9260. Extensions and the device's datagrams have higher types, but numbers below 64
- * here.
+ * Chunk types of RFC 9260. Extensions and the device's datagrams have higher types on the wire.
+ * They have numbers below 64 here, since fault_attrs.chunk has a bit for each.
  */
 FAULT_NAME(CHUNK, "data", 0)
 FAULT_NAME(CHUNK, "init", 1)
@@ -394,7 +395,9 @@ FAULT_NAME(CHUNK, "asconf", 16)
 FAULT_NAME(CHUNK, "asconf_ack", 17)
 FAULT_NAME(CHUNK, "datagram", 18)
 
-/* IBA 11.6.2, without statuses of reliable datagrams, which libibverbs does not have. */
+/*
+ * Statuses of IBA 11.6.2, without those of reliable datagrams, which libibverbs does not support.
+ */
 FAULT_STATUS("success", 0, ALL)
 FAULT_STATUS("loc_len_err", 1, DATA | RECEIVE)
 FAULT_STATUS("loc_qp_op_err", 2, ALL)

@@ -7,7 +7,7 @@
 #include "faults/fault_values.h"
 #include "faults/fault_words.h"
 
-/* Kinds of triggers: a rule has at most one of each. */
+/* Kinds of triggers. A rule may have one trigger of each kind. */
 enum trigger {
 	NTH,
 	AFTER_COUNT,
@@ -24,8 +24,8 @@ enum trigger {
 struct parser {
 	struct fault_place in;
 	struct fault_rule *rule;
-	uint32_t triggers;	/* a bit for each enum trigger */
-	struct fault_word name; /* status of `complete`, or event of `raise` */
+	uint32_t triggers;	/* bit 1 << enum trigger for each trigger of the rule */
+	struct fault_word name; /* word of the status of `complete`, or of the event of `raise` */
 };
 
 /* ---- selectors ---- */
@@ -42,7 +42,7 @@ static bool note_selector(struct parser *p, enum fault_selector which, struct fa
 	return true;
 }
 
-/* Returns the rule's selected object of that kind. */
+/* Returns the object that this selector of the rule describes. */
 static struct fault_object *object_of(struct fault_attrs *select, enum fault_selector which)
 {
 	return which == FAULT_SELECT_qp ? &select->qp :
@@ -103,7 +103,7 @@ static bool take_selected(struct parser *p, enum fault_selector which)
 }
 
 /*
- * Takes a selector that begins with its name. *taken: it is a selector. Returns false after an
+ * Takes a selector, if the next word begins one. Sets *taken to true if so. Returns false after an
  * error.
  */
 static bool take_selector(struct parser *p, bool *taken)
@@ -136,7 +136,10 @@ static bool note_trigger(struct parser *p, enum trigger which, struct fault_word
 	return true;
 }
 
-/* "3rd": the number of an event, or of an object. */
+/*
+ * Takes an ordinal, such as "3rd". It is a trigger, or selects an object if the object's kind
+ * follows.
+ */
 static bool take_ordinal(struct parser *p)
 {
 	struct fault_word w = fault_words_peek(&p->in.words), object;
@@ -261,7 +264,7 @@ static bool take_at_most(struct parser *p, struct fault_word w)
 	return note_trigger(p, AT_MOST, w);
 }
 
-/* Takes a trigger that begins with a word. *taken and the result are as in take_selector(). */
+/* Takes a trigger, if the next word begins one. *taken and the result are as in take_selector(). */
 static bool take_trigger(struct parser *p, bool *taken)
 {
 	struct fault_word w = fault_words_peek(&p->in.words);
@@ -342,7 +345,7 @@ static bool take_clause(struct parser *p)
 		       fault_values_shown(w, buf));
 }
 
-/* Takes all clauses before the colon, with or without commas between them. */
+/* Takes all clauses before the colon. Commas between them are optional. */
 static bool take_clauses(struct parser *p)
 {
 	do {
@@ -355,7 +358,10 @@ static bool take_clauses(struct parser *p)
 
 /* ---- actions ---- */
 
-/* Takes the action that matches the most of the next words. FAULT_ACTIONS: none matches. */
+/*
+ * Takes the words of an action. If several actions match, takes the longest. Returns FAULT_ACTIONS
+ * if none matches.
+ */
 static enum fault_action_id take_action_words(struct parser *p)
 {
 	struct fault_words best = p->in.words;
@@ -448,7 +454,7 @@ static bool check_selectors(struct parser *p, const char *at)
 	return true;
 }
 
-/* Returns the selectors of a rule without a site, besides those of its class. */
+/* Returns the selectors that this action uses in a rule without a site, as bits. */
 static uint32_t selectors_of_timed(const struct fault_action *a)
 {
 	const uint32_t peer = 1u << FAULT_SELECT_peer;
@@ -470,7 +476,10 @@ static uint32_t selectors_of_timed(const struct fault_action *a)
 	}
 }
 
-/* Refuses selectors that the action ignores: the fault would affect more than requested. */
+/*
+ * Refuses selectors that the action would ignore, since the fault would then affect more than
+ * requested.
+ */
 static bool check_timed(struct parser *p, const char *at)
 {
 	const struct fault_rule *r = p->rule;
@@ -486,7 +495,7 @@ static bool check_timed(struct parser *p, const char *at)
 	return true;
 }
 
-/* Refuses triggers that exclude each other. */
+/* Refuses triggers that contradict each other, so that the rule would never fire. */
 static bool check_triggers(struct parser *p, const char *at)
 {
 	const struct fault_trigger *w = &p->rule->when;
@@ -499,7 +508,7 @@ static bool check_triggers(struct parser *p, const char *at)
 					    "other: take one of them away");
 }
 
-/* Checks that the watched completions may have the rule's status. */
+/* Checks that completions at the rule's site may have the status of `complete`. */
 static bool check_status(struct parser *p)
 {
 	const struct fault_rule *r = p->rule;
@@ -514,7 +523,7 @@ static bool check_status(struct parser *p)
 		fault_values_shown(p->name, buf), fault_sites[r->site].plural);
 }
 
-/* A packet belongs to queue pairs, but does not identify a CQ or SRQ. */
+/* Refuses to raise events of CQs and SRQs for a packet, since a packet identifies no CQ or SRQ. */
 static bool check_event(struct parser *p)
 {
 	char buf[FAULT_VALUES_SHOWN];
@@ -566,7 +575,7 @@ static bool is_space(char c)
 	return c == ' ' || c == '\t' || c == '\r';
 }
 
-/* Skips to the next rule. Returns false if there is none. */
+/* Advances to the next rule. Returns false if there is none. */
 static bool next_rule(struct fault_reader *r)
 {
 	while (r->at < r->end) {
@@ -585,7 +594,7 @@ static bool next_rule(struct fault_reader *r)
 	return false;
 }
 
-/* Keeps the text of the rule, with single blanks except in quotes. */
+/* Copies the text of the rule to rule->text. Outside of quotes, replaces several blanks by one. */
 static bool keep_text(struct parser *p, const char *at, const char *end)
 {
 	char *to = p->rule->text, *limit = to + sizeof(p->rule->text) - 1;

@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <string.h>
 
-/* The list names classes without this prefix. */
+/* fault_list.h names the classes without the prefix FAULT_CLASS_. */
 enum {
 #define FAULT_CLASS(id, doc) id = FAULT_CLASS_##id,
 #include "faults/fault_list.h"
@@ -77,7 +77,7 @@ const struct fault_name_info fault_names[] = {
 	{ .word = NULL },
 };
 
-/* Bits of sites, for the statuses in the list. */
+/* Sets of sites, for FAULT_STATUS in fault_list.h. */
 enum {
 	BIND = 1 << FAULT_SITE_bind,
 	RECEIVE = 1 << FAULT_SITE_receive,
@@ -103,7 +103,7 @@ bool fault_status_fits(uint32_t status, enum fault_site site)
 	sites = status_sites[status];
 	if (site == FAULT_SITE_any_completion)
 		return sites;
-	return site <= LAST && sites >> site & 1; /* later sites are no completions */
+	return site <= LAST && sites >> site & 1; /* sites after LAST are not completions */
 }
 
 _Static_assert(FAULT_ACTIONS <= 64, "a bit for each action");

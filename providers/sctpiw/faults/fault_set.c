@@ -11,7 +11,10 @@
 
 /* ---- random numbers ---- */
 
-/* splitmix64 by Steele, Lea and Flood: small, and each seed gives another sequence. */
+/*
+ * The generator is splitmix64 by Steele, Lea and Flood. Its state is small, and each seed gives
+ * another sequence.
+ */
 uint64_t fault_random(uint64_t *state)
 {
 	uint64_t z = *state += GOLDEN;
@@ -21,7 +24,7 @@ uint64_t fault_random(uint64_t *state)
 	return z ^ (z >> 31);
 }
 
-/* True with this probability, in units of 2^-32. */
+/* Returns true with this probability, which is in units of 2^-32. */
 static bool dice(struct fault_entry *e, uint64_t probability)
 {
 	return fault_random(&e->random) >> 32 < probability;
@@ -49,7 +52,7 @@ static void watch(struct fault_set *s, enum fault_site site)
 	s->sites[site / 64] |= 1ull << site % 64;
 }
 
-/* Recomputes the watched classes and sites, and the actions, of all rules. */
+/* Recomputes s->classes, s->sites and s->actions from all rules. */
 static void summarize(struct fault_set *s)
 {
 	s->classes = 0;
@@ -135,7 +138,7 @@ static bool same_object(const struct fault_object *rule, const struct fault_obje
 	return rule->nth ? rule->nth == event->nth : rule->number == event->number;
 }
 
-/* Rules have no scope, so scopes are ignored. */
+/* Compares addresses without their scopes, since rules have none. */
 static bool same_address(const struct ip_addr *a, const struct ip_addr *b)
 {
 	return !memcmp(a->b, b->b, sizeof(a->b));
@@ -182,11 +185,11 @@ static bool matches(const struct fault_rule *r, enum fault_site site,
 {
 	const struct fault_site_info *watched = &fault_sites[r->site];
 
-	/* The rule does not count packets within its limit. */
+	/* Do not count packets within the limit of `limit size`. */
 	if (r->action.id == FAULT_DO_limit_size &&
 	    attrs->bytes <= r->action.arg[fault_limit_size_size])
 		return false;
-	/* The rule does not count completions that cannot have its status. */
+	/* Do not count completions that cannot have the status of `complete`. */
 	if (r->action.id == FAULT_DO_complete &&
 	    !fault_status_fits((uint32_t)r->action.arg[fault_complete_status], site))
 		return false;
@@ -203,7 +206,7 @@ static bool matches(const struct fault_rule *r, enum fault_site site,
 
 /* ---- triggers ---- */
 
-/* True if the triggers that count select this event. */
+/* True if the triggers that count events or bytes select this event. */
 static bool is_counted(const struct fault_entry *e)
 {
 	const struct fault_trigger *when = &e->rule.when;
@@ -215,7 +218,10 @@ static bool is_counted(const struct fault_entry *e)
 	return !when->every_count || (e->seen - when->after_count) % when->every_count == 0;
 }
 
-/* Returns the interval of `every TIME` that contains t, from 1. t: ns since the rule was added. */
+/*
+ * Returns the number of the interval of `every TIME` that contains t. The first interval is 1. t:
+ * ns since the rule was added.
+ */
 static uint64_t span_at(const struct fault_entry *e, uint64_t t)
 {
 	return t / e->rule.when.every_time + 1;
@@ -234,7 +240,7 @@ static bool is_in_time(const struct fault_entry *e, uint64_t t)
 	return !when->every_time || e->span != span_at(e, t);
 }
 
-/* Counts a matching event. True if the rule's triggers select it. */
+/* Counts a matching event. True if the rule's triggers select the event. */
 static bool is_struck(struct fault_entry *e, const struct fault_attrs *attrs, uint64_t now)
 {
 	const struct fault_trigger *when = &e->rule.when;
@@ -251,8 +257,8 @@ static bool is_struck(struct fault_entry *e, const struct fault_attrs *attrs, ui
 }
 
 /*
- * Fires the rule. The random number for the injector does not come from the dice. Otherwise the
- * next dice() would depend on whether another rule fired first.
+ * Fires the rule. out->random does not advance e->random. Otherwise, the next dice() of this rule
+ * would depend on whether another rule fired first for this event.
  */
 static void strike(struct fault_entry *e, uint64_t now, struct fault_action *out)
 {
@@ -299,7 +305,7 @@ uint64_t fault_set_due(const struct fault_set *s)
 	return due;
 }
 
-/* Sets the next due time, after now. */
+/* Sets e->due to the next time after now. */
 static void set_next(struct fault_entry *e, uint64_t now)
 {
 	uint64_t every = e->rule.when.every_time;

@@ -32,7 +32,10 @@ const char *fault_values_shown(struct fault_word w, char buf[FAULT_VALUES_SHOWN]
 	return buf;
 }
 
-/* True if the word is a share, such as 1% or 0.01, which needs the trigger probability. */
+/*
+ * True if the word is a share, such as 1% or 0.01. A share is valid only in the trigger
+ * `probability`.
+ */
 static bool is_share(struct fault_word w)
 {
 	return w.len > 1 && w.at[0] >= '0' && w.at[0] <= '9' &&
@@ -61,7 +64,7 @@ bool fault_values_number(struct fault_place *p, struct fault_number *n, const ch
 	return fault_words_number(&p->words, n) || fault_values_unexpected(p, w, expected);
 }
 
-/* Takes a number with that unit, from min to max. */
+/* Takes a number that has this unit, and is from min to max. */
 static bool take_unit(struct fault_place *p, enum fault_unit unit, uint64_t min, uint64_t max,
 		      const char *expected, uint64_t *value)
 {
@@ -78,7 +81,7 @@ static bool take_unit(struct fault_place *p, enum fault_unit unit, uint64_t min,
 
 static bool take_time(struct fault_place *p, uint64_t min, uint64_t *value)
 {
-	/* At most a century, so that sums of times do not overflow. */
+	/* Limit times to a century, so that sums of times do not overflow. */
 	return take_unit(p, FAULT_UNIT_TIME, min, UINT64_MAX / 5, "a time, such as 200 ms,", value);
 }
 
@@ -143,7 +146,7 @@ static bool take_data(struct fault_place *p, uint64_t *len, uint8_t data[FAULT_D
 	return true;
 }
 
-/* Returns the words for a kind of names in messages. */
+/* Returns the words that describe a kind of names in error messages. */
 static const char *kind_word(enum fault_kind kind)
 {
 	switch (kind) {

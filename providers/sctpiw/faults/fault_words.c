@@ -16,7 +16,10 @@ static bool is_digit(char c)
 	return c >= '0' && c <= '9';
 }
 
-/* Returns the position after the closing quote, or the end of the line or text without one. */
+/*
+ * Returns the position after the closing quote. If there is none, returns the end of the line or
+ * text.
+ */
 static const char *skip_quoted(const char *at, const char *end)
 {
 	for (at++; at < end && *at != '\n'; at++) {
@@ -120,7 +123,10 @@ static const struct {
 	{ "Gbit/s", FAULT_UNIT_RATE, 1000000000 },
 };
 
-/* Returns the unit with that name, and *factor in smallest units; or FAULT_UNIT_NONE. */
+/*
+ * Returns the unit with this name, and sets *factor to its size in the smallest unit. Returns
+ * FAULT_UNIT_NONE if there is none.
+ */
 static enum fault_unit find_unit(struct fault_word w, uint64_t *factor)
 {
 	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
@@ -139,7 +145,7 @@ static bool is_ordinal(struct fault_word w)
 }
 
 /*
- * Takes the decimal digits at the beginning of a word. Returns false if there are none, or too
+ * Removes the decimal digits from the beginning of a word. Returns false if there are none, or too
  * many.
  */
 static bool take_digits(struct fault_word *w, uint64_t *value, unsigned int *count)
@@ -173,7 +179,10 @@ static bool take_hex(struct fault_word w, uint64_t *value)
 	return true;
 }
 
-/* Returns numerator / 10^digits of the factor, rounded down. Cannot overflow with FRACTION_MAX. */
+/*
+ * Returns factor * numerator / 10^digits, rounded down. Does not overflow for digits <=
+ * FRACTION_MAX.
+ */
 static uint64_t part(uint64_t numerator, unsigned int digits, uint64_t factor)
 {
 	uint64_t power = 1;
