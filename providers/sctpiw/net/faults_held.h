@@ -22,7 +22,7 @@ struct faults_held_packet {
 };
 
 struct faults_held {
-	/* packets that wait only for a time, in ascending order of due */
+	/* packets that wait only until a given time, in ascending order of this time */
 	struct list_node due;
 	struct list_node overtaking; /* packets to be overtaken, in ascending order of due */
 	size_t bytes;
@@ -52,7 +52,7 @@ uint64_t faults_held_next(const struct faults_held *h);
 struct faults_held_packet *faults_held_take(struct faults_held *h, uint64_t now);
 /* Like faults_held_take(), but only for outgoing packets. */
 struct faults_held_packet *faults_held_take_out(struct faults_held *h, uint64_t now);
-/* Frees a packet that was taken. */
+/* Frees a packet that is held or was taken. */
 void faults_held_free(struct faults_held *h, struct faults_held_packet *held);
 
 #endif

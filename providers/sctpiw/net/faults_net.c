@@ -22,7 +22,7 @@
 struct faults_net {
 	struct carrier carrier; /* first member; conn.carrier points to it */
 	const struct carrier *plain;
-	struct carrier_port_ops ops; /* for all ports */
+	struct carrier_port_ops ops; /* for all ports: the real functions, but faulty_deliver() */
 	const struct carrier_port_ops *plain_ops;
 	struct conn *conn;
 	struct fault_asker *asker;

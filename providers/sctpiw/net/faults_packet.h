@@ -20,7 +20,7 @@ struct faults_packet {
 	struct path_addr path;
 	const uint8_t *data;
 	size_t len;
-	/* bytes to be inserted in data when sending, perhaps in other packets */
+	/* application memory to be copied into data or into other packets of the batch */
 	const struct sctp_ref *refs;
 	unsigned int n_refs;
 };

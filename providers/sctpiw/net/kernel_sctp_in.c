@@ -14,7 +14,10 @@
 #include "sys/sys.h"
 
 #define EPOLL_BATCH 16
-/* Up to DIRECT_ASSOCS associations, a poller calls epoll only in 1 of DIRECT_PASSES passes. */
+/*
+ * With few associations, a poller reads their sockets, and calls epoll in 1 of DIRECT_PASSES
+ * passes.
+ */
 #define DIRECT_ASSOCS 2
 #define DIRECT_PASSES 16
 /* ns. Errors at least this far apart are about different INITs. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * A log of several files, each of limited size, to which several processes append records
+ * A series of files, each of limited size, to which several processes append records
  * (append_file.h). PATH is always the current file. If the next record would make PATH too long,
  * PATH is renamed to PATH.1, PATH.1 to PATH.2, and so on. The oldest file is removed, and a new
  * file is created at PATH.
