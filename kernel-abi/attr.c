@@ -18,9 +18,9 @@
 #include "unused.h"
 
 /*
- * The kernel prints "RoCE v2" for GIDs that are IP addresses and are routed as such; programs that
- * pick a GID themselves look for it. The GIDs of a port with link layer InfiniBand have "IB/RoCE
- * v1".
+ * Returns the GID type as the kernel prints it. A GID that is an IP address has the type "RoCE v2";
+ * programs that pick a GID themselves look for this type. The GIDs of a port with link layer
+ * InfiniBand have the type "IB/RoCE v1".
  */
 static const char *gid_type(const struct sctpiw_rnic_api *api)
 {
@@ -29,15 +29,15 @@ static const char *gid_type(const struct sctpiw_rnic_api *api)
 	return !api->query_port(&port) && port.ib ? "IB/RoCE v1" : "RoCE v2";
 }
 
-#define TEXT_MAX 2048 /* maximum bytes of a file, except for the mask of processors */
-#define CPUS_MAX 8192 /* maximum processors: the largest NR_CPUS of the kernel */
+#define TEXT_MAX 2048 /* maximum bytes of a file, except for the file with the mask of processors */
+#define CPUS_MAX 8192 /* maximum number of processors, the largest NR_CPUS of the kernel */
 #define CPUS_ONLINE "/sys/devices/system/cpu/online"
 
 _Static_assert(SYSFS_GIDS == RNIC_GIDS, "the tree has a file for each slot of the GID table");
 
 /*
- * Returns a descriptor of a pipe with this text, or -errno. The text can be read once, without
- * lseek(), which is enough for all readers of sysfs files.
+ * Returns a descriptor of a pipe that contains this text, or -errno. A pipe can be read only once,
+ * and has no lseek(), but the readers of sysfs files need no more.
  */
 static int open_text_in_pipe(const char *text, int flags)
 {
@@ -55,14 +55,17 @@ static int open_text_in_pipe(const char *text, int flags)
 	return -EIO;
 }
 
-/* Returns a descriptor of a memory file with this text, or -errno. */
+/* Returns a descriptor of a memory file that contains this text, or -errno. */
 static int open_text(const char *text, int flags)
 {
 	ssize_t len = (ssize_t)strlen(text);
 	struct rlimit limit;
 	int fd;
 
-	/* A memory file is subject to this limit: a longer write would raise SIGXFSZ. */
+	/*
+	 * The limit RLIMIT_FSIZE also applies to memory files. A write beyond it would raise
+	 * SIGXFSZ.
+	 */
 	if (!getrlimit(RLIMIT_FSIZE, &limit) && limit.rlim_cur < (rlim_t)len)
 		return open_text_in_pipe(text, flags);
 	fd = memfd_create("sysfs", flags & O_CLOEXEC ? MFD_CLOEXEC : 0);
@@ -85,7 +88,7 @@ static void print_groups(char *out, const uint8_t *bytes, size_t len)
 
 static void print_guid(const struct sctpiw_rnic_api *api, char *text)
 {
-	uint64_t guid = api->node_guid(); /* network byte order */
+	uint64_t guid = api->node_guid(); /* in network byte order */
 	uint8_t bytes[8];
 
 	memcpy(bytes, &guid, sizeof(bytes));
@@ -100,8 +103,8 @@ static ssize_t empty_slot_read(struct kfile *kf, int fd, void *buf, size_t len)
 static const struct kfile_ops empty_slot_ops = { .read = empty_slot_read };
 
 /*
- * As in the kernel, files of an empty GID slot can be opened, but not read. Programs detect the
- * empty slot by the error.
+ * Opens a file of an empty GID slot. As in the kernel, the program can open the file, but not read
+ * it. Programs recognise an empty slot by this error.
  */
 static int open_empty_slot(int flags)
 {
@@ -138,8 +141,9 @@ static int open_gid(const struct sctpiw_rnic_api *api, const struct sysfs_target
 }
 
 /*
- * The rate is the number of lanes times the rate of one lane, here in units of 100 Mbit/s. Lanes
- * and speeds have the numbers of InfiniBand (ibv_port_attr).
+ * Prints the rate of the port, which is the number of lanes times the rate of one lane. The rate of
+ * a lane is in units of 100 Mbit/s here. Lanes and speeds are encoded as in InfiniBand
+ * (ibv_port_attr).
  */
 static void print_rate(char *text, size_t len, const struct rnic_port *port)
 {
@@ -192,7 +196,10 @@ static int print_counter(const struct sctpiw_rnic_api *api, const char *path, ch
 	return ret;
 }
 
-/* Turns a list such as "0-3,8" into a mask. Returns the number of bits up to the last one set. */
+/*
+ * Converts a list of processors such as "0-3,8" into a mask. Returns the number of bits up to the
+ * highest one that is set.
+ */
 static unsigned int parse_cpus(const char *list, uint32_t mask[CPUS_MAX / 32])
 {
 	unsigned int bits = 0;
@@ -214,8 +221,8 @@ static unsigned int parse_cpus(const char *list, uint32_t mask[CPUS_MAX / 32])
 }
 
 /*
- * The RNIC is on no bus, so all processors are local to it. The mask is printed in words of 32
- * bits, the last word first.
+ * Prints the mask of the processors that are local to the device. The RNIC is on no bus, so this is
+ * all processors. The mask is printed in words of 32 bits, the most significant word first.
  */
 static int print_cpus(char *text)
 {
@@ -246,13 +253,15 @@ static int print_cpus(char *text)
 int attr_open(const struct sysfs_target *target, int flags)
 {
 	const struct sctpiw_rnic_api *api = rnic_load();
-	/* The mask of processors is the longest of these files. */
+	/*
+	 * The text must have room for the mask of processors, which is the longest of these files.
+	 */
 	char text[TEXT_MAX + CPUS_MAX / 32 * 9];
 	int ret = 0;
 
 	if (!api)
 		return -ENODEV;
-	if (!api->node_guid()) /* no device; an earlier line has printed the reason */
+	if (!api->node_guid()) /* there is no device; an earlier message gives the reason */
 		unused_over();
 	switch (target->kind) {
 	case SYSFS_NODE_GUID:

@@ -9,9 +9,9 @@
 #include "sysfs.h"
 
 /*
- * Opens a file with generated contents. Returns a descriptor of the present contents; -ENOENT if
- * the contents are on disk; or another -errno. Of the flags of open(), only O_CLOEXEC counts. Loads
- * the RNIC if necessary.
+ * Opens a file whose contents are generated. Returns a descriptor of the current contents; -ENOENT
+ * if the file of this target exists on disk instead; or another -errno. Ignores all flags of open()
+ * except O_CLOEXEC. Loads the RNIC if necessary.
  */
 int attr_open(const struct sysfs_target *target, int flags);
 

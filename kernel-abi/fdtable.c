@@ -12,7 +12,7 @@
 #include "libc.h"
 
 #define POOL_CHUNK 128
-#define POOL_CHUNKS 8192 /* one kfile for each slot */
+#define POOL_CHUNKS 8192 /* the pool has room for one kfile per slot */
 
 struct pool_chunk {
 	struct kfile kf[POOL_CHUNK];
@@ -22,7 +22,10 @@ _Atomic(struct fdtable_page *) fdtable_pages[FDTABLE_PAGES];
 
 static _Atomic(struct pool_chunk *) pool[POOL_CHUNKS];
 
-/* Returns zeroed memory that is never freed, or NULL. Signal handlers cannot call malloc(). */
+/*
+ * Returns memory filled with zeros that is never freed, or NULL. It does not call malloc(), which
+ * signal handlers must not call.
+ */
 static void *map_zeroed(size_t len)
 {
 	void *p = mmap(NULL, len, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -31,14 +34,16 @@ static void *map_zeroed(size_t len)
 }
 
 /*
- * The mark of this process: 0 until the process opens a device, and different from the marks of its
- * ancestors. The mark has a page of its own. A child gets that page zeroed, no matter how the child
- * is made. So a load replaces getpid(), which would not suffice: a child in a new PID namespace may
- * have the process id of its parent.
+ * The mark of this process. It is 0 until the process opens a device, and differs from the marks of
+ * all ancestors. The mark is alone on its page. In a child, the kernel replaces this page by zeros,
+ * no matter how the child is made. So a process that reads the mark knows if it is the process that
+ * opened a descriptor. getpid() would not be sufficient: a child in a new PID namespace may have
+ * the process id of its parent.
  */
 static _Atomic(_Atomic uint32_t *) mark_page;
-static _Atomic uint32_t marks; /* marks given to this process and its ancestors */
-static _Atomic bool wiped;     /* by the kernel; if false, only by libc's fork() */
+static _Atomic uint32_t marks; /* number of marks that this process and its ancestors have used */
+/* true if the kernel clears the page; false if only the handler of libc's fork() does */
+static _Atomic bool wiped;
 
 static void after_fork_in_child(void)
 {
@@ -46,8 +51,8 @@ static void after_fork_in_child(void)
 }
 
 /*
- * Requests that the kernel wipes the page in children (Linux 4.14). Returns false if this fails.
- * qemu-user accepts any advice and ignores most; then also returns false.
+ * Makes the kernel clear the page in children (Linux 4.14). Returns false if this fails. Also
+ * returns false under qemu-user, which accepts any advice, but ignores most.
  */
 static bool wipe_in_children(void *page, size_t len)
 {
@@ -73,7 +78,7 @@ static int make_mark_page(void)
 	return 0;
 }
 
-/* Returns the mark of this process; makes a new mark if it is 0. */
+/* Returns the mark of this process. Makes a new mark if it has none. */
 static uint32_t own_mark(void)
 {
 	_Atomic uint32_t *page = atomic_load(&mark_page);
@@ -91,19 +96,23 @@ bool kfile_alive(const struct kfile *kf)
 	       (atomic_load_explicit(&wiped, memory_order_relaxed) || kf->pid == getpid());
 }
 
-/* True if this process may release kf. The child of a vfork() has the mark, but not the pid. */
+/*
+ * True if this process may release kf. A child of vfork() has the mark of its parent, but another
+ * process id.
+ */
 static bool is_own(const struct kfile *kf)
 {
 	return kfile_alive(kf) && kf->pid == getpid();
 }
 
 /*
- * LeakSanitizer does not search memory of mmap() for pointers. It would report objects that only a
- * kfile references. NULL if the program has no LeakSanitizer.
+ * Makes LeakSanitizer search this memory for pointers. LeakSanitizer does not search memory of
+ * mmap() by itself, and would report objects that only a kfile points to. The function is NULL if
+ * the program has no LeakSanitizer.
  */
 void __lsan_register_root_region(const void *p, size_t size) __attribute__((weak));
 
-/* Returns chunk i of the pool, made if necessary, or NULL when out of memory. */
+/* Returns chunk i of the pool, which it makes if necessary, or NULL if out of memory. */
 static struct pool_chunk *pool_chunk(unsigned int i)
 {
 	struct pool_chunk *chunk = atomic_load(&pool[i]), *fresh;
@@ -150,10 +159,10 @@ static bool kfile_tryget(struct kfile *kf)
 }
 
 /*
- * The holder of the last reference releases the kfile before it drops the reference, so that the
- * pool cannot reuse the kfile during the release. A thread that has read the slot earlier may take
- * a reference meanwhile. That thread finds the slot changed, and puts the kfile again. The thread
- * that brings the count to 0 returns the kfile to the pool.
+ * The thread that drops the last reference first calls release(), and then drops the reference. So
+ * the pool cannot reuse the kfile during release(). Meanwhile, a thread that has read the slot
+ * earlier may take a reference. This thread then finds that the slot has changed, and puts the
+ * kfile again. The thread that decrements the count to 0 returns the kfile to the pool.
  */
 void kfile_put(struct kfile *kf)
 {
@@ -175,8 +184,8 @@ void kfile_put(struct kfile *kf)
 }
 
 /*
- * Returns the slot of fd, or NULL if the slot's page does not exist; with create, makes the page if
- * possible.
+ * Returns the slot of fd, or NULL if the page with this slot does not exist. If `create` is true,
+ * makes the page if possible.
  */
 static _Atomic(struct kfile *) *slot_of(int fd, bool create)
 {
@@ -198,7 +207,7 @@ static _Atomic(struct kfile *) *slot_of(int fd, bool create)
 	return p ? &p->slot[(unsigned int)fd % FDTABLE_PAGE] : NULL;
 }
 
-/* True if fd has the inode of the kfile. */
+/* True if the descriptor fd has the inode of the kfile. */
 static bool kfile_has(const struct kfile *kf, int fd)
 {
 	struct stat st;
@@ -238,14 +247,17 @@ int fdtable_install(int fd, const struct kfile_ops *ops, struct rnic_channel *ch
 	return 0;
 }
 
-/* Returns the slot's kfile with a reference, not yet verified, or NULL if the slot is empty. */
+/*
+ * Returns the kfile of the slot with a reference, or NULL if the slot is empty. The caller must
+ * still verify the kfile.
+ */
 static struct kfile *slot_get(_Atomic(struct kfile *) *slot)
 {
 	struct kfile *kf;
 
 	while ((kf = atomic_load(slot))) {
 		if (!kfile_tryget(kf))
-			continue; /* the slot has just been emptied */
+			continue; /* another thread has just emptied the slot */
 		if (atomic_load(slot) == kf)
 			return kf;
 		kfile_put(kf);
@@ -262,8 +274,8 @@ static void slot_drop(_Atomic(struct kfile *) *slot, struct kfile *kf)
 }
 
 /*
- * Returns kf, from slot_get(), if fd is still its descriptor. Otherwise puts kf, empties the slot
- * and returns NULL.
+ * Returns kf, the result of slot_get(), if fd still has the inode of kf. Otherwise puts kf, empties
+ * the slot, and returns NULL.
  */
 static struct kfile *verified(_Atomic(struct kfile *) *slot, struct kfile *kf, int fd)
 {
@@ -302,7 +314,10 @@ bool fdtable_holds(int fd, const struct kfile *kf)
 
 bool fdtable_is_stale(int fd, const struct kfile *kf)
 {
-	/* The order matters: close() empties the slot before another file can get the number fd. */
+	/*
+	 * Check the inode first: close() empties the slot before another file can get the number
+	 * fd.
+	 */
 	return !kfile_has(kf, fd) && fdtable_holds(fd, kf);
 }
 
@@ -338,7 +353,7 @@ void fdtable_dup(int oldfd, int newfd)
 	if (!kf) {
 		/*
 		 * If newfd was a served descriptor before, its slot is stale now. fdtable_get()
-		 * notices this, and empties the slot.
+		 * detects this and empties the slot.
 		 */
 		kf = slot ? fdtable_get(newfd) : NULL;
 		if (kf)

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* The table of the real functions, and this library's own calls of them (libc.h). */
+/*
+ * The table of the real functions, and the functions of libc.h, which call libc without the hooks.
+ */
 #define _GNU_SOURCE
 #include "hooks.h"
 
@@ -15,7 +17,10 @@ static const char *const symbol_names[] = { LIBC_SYMBOLS(SYMBOL_NAME) };
 
 void *_Atomic hooks_symbols[HOOKS_COUNT];
 
-/* Replaces a function that this libc lacks. All such functions return an int or a ssize_t. */
+/*
+ * Called instead of a function that this libc lacks. All functions of this kind return an int or a
+ * ssize_t.
+ */
 static long missing_function(void)
 {
 	errno = ENOSYS;
@@ -32,8 +37,9 @@ __attribute__((noinline, cold)) void *hooks_resolve(int index)
 }
 
 /*
- * Functions that this library itself calls, in libc and not in the next library. The next library
- * may call a hook back, while this library is using the same descriptor or signal.
+ * Functions that this library itself calls. They are looked up in libc, not in the next library,
+ * since the next library might call a hook while this library is using the same descriptor or
+ * signal.
  */
 #define OWN_SYMBOLS(X) X(open) X(close) X(fcntl) X(fstat) X(fstatat) X(sigaction)
 #define OWN_INDEX(name) OWN_##name,
@@ -85,7 +91,7 @@ bool hooks_redirect(int *dirfd, const char **path, struct sysfs_target *target)
 	return true;
 }
 
-/* Converts the return value of a libc function into 0, a value or -errno. */
+/* Converts the return value of a libc function to the kernel's convention: a result or -errno. */
 static long kernel_result(long ret)
 {
 	return ret < 0 ? -errno : ret;
@@ -111,7 +117,7 @@ int libc_sigaction(int sig, const struct sigaction *act, struct sigaction *old)
 	return (int)kernel_result(OWN(sigaction)(sig, act, old));
 }
 
-/* These two preserve errno, since they run inside calls that succeed later. */
+/* Both functions preserve errno, since they are called inside calls that may succeed later. */
 int libc_fstat(int fd, struct stat *st)
 {
 	int saved = errno, ret = (int)kernel_result(OWN(fstat)(fd, st));

@@ -2,14 +2,14 @@
 /*
  * Common declarations of the hooks. A hook is a function of this library with the name of a libc
  * function; the dynamic linker gives the hook to the program instead. Only the files hooks*.c
- * define hooks. Each hook checks, with a load and a branch, for a descriptor, path or signal that
- * this library may serve. In all other cases, the hook calls the next definition of its name.
+ * define hooks. Each hook checks, with one load and one branch, if this library may serve the
+ * descriptor, path or signal. If not, the hook calls the next definition of its name.
  *
- * The hook must use exactly its own name, even where libc has two names for one function. Other
- * libraries that replace functions (fakeroot, the sanitizers) implement one of the two names by the
- * other. A hook that did the reverse would start an endless recursion.
+ * A hook must call the next definition of exactly its own name, even if libc has two names for one
+ * function. Other libraries that replace functions (fakeroot, the sanitizers) implement one of the
+ * two names by the other. A hook that did the reverse would start an endless recursion.
  *
- * The other files of this library serve these calls. They reach the real functions through libc.h.
+ * The other files of this library serve the calls. They call the real functions through libc.h.
  * Hooks may run before this library's constructor, in signal handlers and in the child of a
  * vfork().
  */
@@ -44,7 +44,7 @@
 #error "each function and struct is taken to be the same as its variant for 64-bit files"
 #endif
 
-/* Functions that no header declares: for fortified and for older programs. */
+/* Functions that no header declares. Fortified programs and older programs call them. */
 ssize_t __read_chk(int fd, void *buf, size_t len, size_t size);
 int __open_2(const char *path, int flags);
 int __open64_2(const char *path, int flags);
@@ -188,13 +188,13 @@ enum { LIBC_SYMBOLS(HOOKS_INDEX) HOOKS_COUNT };
 #undef HOOKS_INDEX
 
 /*
- * Addresses of the next definitions, by HOOKS_*; NULL: not looked up yet. Written once, without a
- * lock.
+ * The addresses of the next definitions, indexed by HOOKS_*. NULL: the definition has not been
+ * looked up yet. Each element is written once, without a lock.
  */
 extern void *_Atomic hooks_symbols[HOOKS_COUNT];
 
 /*
- * Looks up the next definition of the function and stores it. If this libc lacks the function,
+ * Looks up the next definition of the function, and stores it. If this libc lacks the function,
  * returns a function that fails with ENOSYS.
  */
 void *hooks_resolve(int index);
@@ -212,18 +212,18 @@ static inline void *hooks_resolved(int index)
 	return likely(p) ? p : hooks_resolve(index);
 }
 
-/* The function that the program would call without this library. */
+/* The function that the program would call if this library were not loaded. */
 #define REAL(name) ((__typeof__(&name))hooks_resolved(HOOKS_##name))
 
 /*
- * Converts 0, a value or -errno into libc's convention: the value, or -1 with errno set. saved:
- * errno at the program's call, which is restored on success.
+ * Converts a result or -errno to libc's convention: returns the result, or sets errno and returns
+ * -1. saved: the value of errno before the program's call, which is restored on success.
  */
 long hooks_result(long ret, int saved);
 
 /*
- * True if path, relative to dirfd (or AT_FDCWD), is in the device's tree. *target then has the
- * location of the file (sysfs.h). path may be NULL, which is in no tree.
+ * True if path is in the device's tree. A relative path is relative to dirfd (or AT_FDCWD). Sets
+ * *target to the location of the file (sysfs.h). path may be NULL, which is in no tree.
  */
 static inline bool hooks_lookup(int dirfd, const char *path, struct sysfs_target *target)
 {

@@ -13,14 +13,15 @@
 #include "netdir.h"
 #include "rnic.h"
 
-/* readdir_r() and readdir64_r() are declared deprecated, but programs use them. */
+/* readdir_r() and readdir64_r() are deprecated, but programs still use them. */
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"
 
 /* ---- entries for the descriptors of this process ---- */
 
 /*
- * True if the open directory is /proc/self/fd or fdinfo, opened by any path. Such a directory lists
- * its own descriptor, and that entry has the directory's inode.
+ * True if the open directory is /proc/self/fd or fdinfo, no matter by which path it was opened.
+ * These directories list the descriptor of the directory itself, and that entry has the directory's
+ * inode.
  */
 static bool lists_own_fds(int dirfd)
 {
@@ -32,7 +33,10 @@ static bool lists_own_fds(int dirfd)
 	       dir.st_dev == entry.st_dev && dir.st_ino == entry.st_ino;
 }
 
-/* Returns the number in an entry's name if this is a descriptor of the RNIC, else -1. */
+/*
+ * Returns the number that is the name of an entry if it is a descriptor of the RNIC. Otherwise
+ * returns -1.
+ */
 static int own_fd_named(const char *name)
 {
 	unsigned long fd = 0;
@@ -45,8 +49,8 @@ static int own_fd_named(const char *name)
 }
 
 /*
- * True if an entry of the open directory is a descriptor of the RNIC. Such a number must appear
- * unused (hooks_fd.c): programs count descriptors to find leaks.
+ * True if an entry of the open directory is a descriptor of the RNIC. The application must see
+ * these numbers as unused (hooks_fd.c), since some programs count descriptors to find leaks.
  */
 static inline bool is_hidden(int dirfd, const char *name)
 {
@@ -129,7 +133,9 @@ READDIR_HOOK(readdir64, dirent64)
 READDIR_R_HOOK(readdir_r, dirent)
 READDIR_R_HOOK(readdir64_r, dirent64)
 
-/* Removes hidden entries from len bytes of entries. Returns the remaining number of bytes. */
+/*
+ * Removes the hidden entries from a buffer of len bytes. Returns the number of bytes that remain.
+ */
 static ssize_t without_hidden(int fd, char *buf, ssize_t len)
 {
 	ssize_t kept = 0, size;
@@ -151,7 +157,7 @@ HOOK ssize_t getdents64(int fd, void *buf, size_t len)
 	do {
 		n = REAL(getdents64)(fd, buf, len);
 		kept = n > 0 ? without_hidden(fd, buf, n) : n;
-	} while (n > 0 && !kept); /* 0 would mean the end */
+	} while (n > 0 && !kept); /* a return value of 0 would mean the end of the directory */
 	return kept;
 }
 
@@ -194,7 +200,7 @@ static void free_list(struct dirent **list, int n)
 	free(list);
 }
 
-/* scandir() for the directory device/net. */
+/* Does the work of scandir() for the directory device/net. */
 static int scan(const char *path, struct dirent ***list, dir_filter *filter, dir_compare *compare)
 {
 	struct dirent *found, **all = NULL, **more;
@@ -226,9 +232,9 @@ static int scan(const char *path, struct dirent ***list, dir_filter *filter, dir
 }
 
 /*
- * Removes hidden entries from libc's list of n entries. Returns the remaining number of entries. n
- * may be -1. Opens the directory once more, which takes a descriptor, only if hidden entries are
- * possible.
+ * Removes the hidden entries from the list of n entries that libc has made. n may be -1. Returns
+ * the number of entries that remain. Only if the directory may have hidden entries, opens it once
+ * more, which takes a descriptor.
  */
 static int show(int dirfd, const char *path, struct dirent ***found, int n)
 {
@@ -253,11 +259,11 @@ static int show(int dirfd, const char *path, struct dirent ***found, int n)
 	return kept;
 }
 
-/* The functions have different types of filter and comparison. */
+/* A macro, since the functions have different types of filter and comparison. */
 #define SCAN_NETDIR                                                                                \
 	scan(target.known_as, (struct dirent ***)list, (dir_filter *)filter, (dir_compare *)compare)
 
-/* n: the return value of libc's function. */
+/* n: return value of libc's function. */
 #define SHOWN(n) show(dirfd, path, (struct dirent ***)list, n)
 
 #define SCANDIR_HOOK(name, entry)                                                                  \

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Hooks on functions that start a program. They only print a warning. If a program sets LD_PRELOAD
- * for another program, and drops the previous value, that program loses the device. The warning
- * names this cause. No warning is printed if LD_PRELOAD is unset or empty, since this is
- * deliberate.
+ * Hooks on functions that start a program. All they do is print a warning. If a program sets
+ * LD_PRELOAD for another program, and drops the previous value, the other program loses the device.
+ * The warning names this cause. If LD_PRELOAD is unset or empty in the new environment, this is
+ * deliberate, and no warning is printed.
  */
 #define _GNU_SOURCE
 #include "hooks.h"
@@ -19,7 +19,10 @@
 #define VARIABLE "LD_PRELOAD="
 
 static atomic_bool said_here;
-/* True once the line was printed; in memory that this process shares with children of fork(). */
+/*
+ * True once the line was printed. After share_said(), this is memory that the process shares with
+ * its children of fork().
+ */
 static atomic_bool *said = &said_here;
 
 static __attribute__((constructor)) void share_said(void)
@@ -31,7 +34,7 @@ static __attribute__((constructor)) void share_said(void)
 		said = page;
 }
 
-/* Returns the value of LD_PRELOAD in env, or NULL. */
+/* Returns the value of LD_PRELOAD in the environment env, or NULL. */
 static const char *preloaded(char *const *env)
 {
 	for (; env && *env; env++)
@@ -46,8 +49,8 @@ static struct iovec piece(const char *text)
 }
 
 /*
- * Prints, once, that a program to be started with this environment has no device. Neither allocates
- * nor locks, since the caller may be the child of a vfork().
+ * Prints a warning if a program that is started with this environment will have no device. Prints
+ * only once. Neither allocates nor locks, since the caller may be the child of a vfork().
  */
 static void look_at(const char *program, char *const *env)
 {
@@ -105,11 +108,11 @@ HOOK int fexecve(int fd, char *const argv[], char *const env[])
 }
 
 /*
- * A function with a list of arguments cannot pass this list on, so it calls its variant with an
- * array.
+ * A function with a variable list of arguments cannot pass the list on, so it calls the variant
+ * with an array.
  */
 
-/* Returns the number of arguments, including first and the NULL at the end. */
+/* Returns the number of arguments, including `first` and the final NULL. */
 static size_t count_arguments(const char *first, va_list ap)
 {
 	size_t n = 1;

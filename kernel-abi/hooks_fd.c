@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Hooks on functions that use or make a descriptor: reading, writing, closing, copying, ioctl(),
- * socket().
+ * Hooks on functions that use or make a descriptor: read(), write(), close(), dup(), ioctl(),
+ * socket() and similar ones.
  */
 #define _GNU_SOURCE
 #include "hooks.h"
@@ -17,15 +17,15 @@
 #include "netlink.h"
 #include "rnic.h"
 
-/* The return address of a hook: identifies the caller. */
+/* In a hook: the return address, which identifies the caller. */
 #define CALLER __builtin_return_address(0)
 
 enum transfer { TRANSFER_READ, TRANSFER_WRITE };
 
 /*
- * Reads from, or writes to, a descriptor that may be served. *ret is the hook's return value; errno
- * is set. Returns false if the descriptor is not served, or has no such operation: then the hook
- * calls libc. from: return address of the program's call.
+ * Reads from, or writes to, a descriptor that may be served. Sets *ret and errno to the hook's
+ * result. Returns false if the descriptor is not served, or has no such operation; the hook then
+ * calls libc. from: the return address of the program's call.
  */
 static __attribute__((noinline)) bool serve(enum transfer what, int fd, void *buf, size_t len,
 					    const void *from, ssize_t *ret)
@@ -68,7 +68,8 @@ HOOK ssize_t __read_chk(int fd, void *buf, size_t len, size_t size)
 	if (unlikely(fdtable_maybe(fd)) && len <= size &&
 	    serve(TRANSFER_READ, fd, buf, len, CALLER, &ret))
 		return ret;
-	return REAL(__read_chk)(fd, buf, len, size); /* ends the program if len exceeds size */
+	/* fails and ends the program if len exceeds size */
+	return REAL(__read_chk)(fd, buf, len, size);
 }
 
 /*
@@ -95,7 +96,7 @@ HOOK ssize_t write(int fd, const void *buf, size_t len)
 	return REAL(write)(fd, buf, len);
 }
 
-/* As serve(), for several buffers. errno is preserved if any buffer was written. */
+/* Does the same as serve(), for several buffers. Preserves errno if any buffer was written. */
 static __attribute__((noinline)) bool serve_pieces(int fd, const struct iovec *iov, int count,
 						   const void *from, ssize_t *ret)
 {
@@ -116,7 +117,10 @@ static __attribute__((noinline)) bool serve_pieces(int fd, const struct iovec *i
 	return true;
 }
 
-/* The kernel's devices treat each buffer as a separate write(), until one fails. */
+/*
+ * Writes the buffers by separate calls of write(), until one of them fails, as the kernel's devices
+ * do.
+ */
 HOOK ssize_t writev(int fd, const struct iovec *iov, int count)
 {
 	ssize_t ret;
@@ -128,8 +132,9 @@ HOOK ssize_t writev(int fd, const struct iovec *iov, int count)
 }
 
 /*
- * Closes a descriptor that may be served, and then releases its kfile: no other file can get the
- * number of an open descriptor. Cancellation in between would leak the kfile.
+ * Closes a descriptor that may be served, and then releases its kfile. In this order, no other file
+ * can get the number of the descriptor before it is closed. The thread must not be cancelled
+ * between the two steps, which would leak the kfile.
  */
 static __attribute__((noinline)) int close_ours(int fd)
 {
@@ -152,9 +157,9 @@ static __attribute__((noinline)) int close_ours(int fd)
 }
 
 /*
- * True if fd is a descriptor of the RNIC. To the application, such numbers must appear unused. A
+ * True if fd is a descriptor of the RNIC. The application must see these numbers as unused. A
  * program that closes all unknown descriptors must not close the RNIC's, nor reuse their numbers. A
- * program that counts its open descriptors looks for leaks (hooks_dir.c).
+ * program that counts its open descriptors to find leaks must not count them (hooks_dir.c).
  */
 static bool is_own(int fd)
 {
@@ -173,8 +178,9 @@ HOOK int close(int fd)
 }
 
 /*
- * Closes the descriptors from first to the RNIC's last descriptor in [first, last], except the
- * RNIC's. Returns the next number to close: first if the RNIC has no descriptor there.
+ * Closes the descriptors in [first, last] up to the RNIC's last descriptor there, but not the
+ * RNIC's descriptors. Returns the next number to close. If the RNIC has no descriptor in [first,
+ * last], this is first.
  */
 static unsigned int close_between(unsigned int first, unsigned int last, int flags)
 {
@@ -197,8 +203,8 @@ HOOK int close_range(unsigned int first, unsigned int last, int flags)
 	int ret = 0;
 
 	/*
-	 * A call that only sets CLOEXEC may include the RNIC's descriptors, which have CLOEXEC
-	 * already.
+	 * A call that only sets CLOEXEC may include the RNIC's descriptors, since they have this
+	 * flag already.
 	 */
 	if (!(flags & CLOSE_RANGE_CLOEXEC) && !(flags & ~CLOSE_RANGE_UNSHARE))
 		from = close_between(first, last, flags);
@@ -218,8 +224,8 @@ HOOK void closefrom(int first)
 }
 
 /*
- * newfd is the return value of dup() or similar for oldfd. A descriptor newfd is served if oldfd
- * is.
+ * Handles the result newfd of dup() or a similar function for oldfd: newfd is served if oldfd is.
+ * Returns newfd.
  */
 static int copied(int oldfd, int newfd)
 {
@@ -237,8 +243,9 @@ HOOK int dup(int fd)
 }
 
 /*
- * If newfd is a descriptor of the RNIC, which must not be replaced, sets errno to EBUSY and returns
- * true. dup2() also fails with EBUSY for a number that another thread is just opening.
+ * If newfd is a descriptor of the RNIC, sets errno to EBUSY and returns true: the program must not
+ * replace it. The kernel's dup2() also fails with EBUSY, if another thread is just opening a file
+ * with this number.
  */
 static bool is_taken(int oldfd, int newfd)
 {
@@ -263,8 +270,8 @@ HOOK int dup3(int oldfd, int newfd, int flags)
 }
 
 /*
- * The third argument may be an int, a pointer or missing. All are passed on as a pointer, since
- * each is in the same register.
+ * The third argument may be an int, a pointer or missing. It is always passed on as a pointer,
+ * since it is in the same register in all cases.
  */
 
 #define FCNTL_HOOK(name)                                                                           \
@@ -289,8 +296,8 @@ FCNTL_HOOK(fcntl)
 FCNTL_HOOK(fcntl64)
 
 /*
- * True if the kernel handles this ioctl() alike for files of any kind: it sets a flag of the
- * descriptor.
+ * True if the kernel handles this ioctl() in the same way for files of all kinds. These requests
+ * set a flag of the descriptor.
  */
 static bool is_for_any_file(unsigned long request)
 {
@@ -299,10 +306,10 @@ static bool is_for_any_file(unsigned long request)
 }
 
 /*
- * Does ioctl() on a descriptor that may be served. If true, *ret is the hook's return value. The
- * pipe or memory file itself gets only requests that set a flag: its errors for unknown requests
- * differ between systems. In a child of fork(), ioctl() fails as in a kernel whose device has none,
- * and libibverbs falls back to other calls.
+ * Handles ioctl() for a descriptor that may be served. If it returns true, *ret is the hook's
+ * return value. Only requests that set a flag are passed to the pipe or memory file of the
+ * descriptor, since its errors for unknown requests differ between systems. In a child of fork(),
+ * ioctl() fails as in a kernel whose device has no ioctl(), and libibverbs then uses other calls.
  */
 static __attribute__((noinline)) bool ioctl_ours(int fd, unsigned long request, void *arg, int *ret)
 {
@@ -317,7 +324,7 @@ static __attribute__((noinline)) bool ioctl_ours(int fd, unsigned long request, 
 	return true;
 }
 
-/* As with fcntl(), the third argument is in the same register, whatever its type. */
+/* The third argument is passed on as in fcntl(). */
 HOOK int ioctl(int fd, unsigned long request, ...)
 {
 	va_list ap;
@@ -333,9 +340,9 @@ HOOK int ioctl(int fd, unsigned long request, ...)
 }
 
 /*
- * libibverbs and librdmacm search for RDMA devices by netlink, and use sysfs only if netlink fails.
- * A kernel with RDMA drivers would report its own devices only. So this socket is refused, or
- * served by this library.
+ * libibverbs and librdmacm look for RDMA devices by netlink, and use sysfs only if netlink fails. A
+ * kernel with RDMA drivers would report only its own devices. So a socket of NETLINK_RDMA is
+ * refused, or served by this library.
  */
 HOOK int socket(int domain, int type, int protocol)
 {

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Hooks on functions that unmap the program's memory. A registered region loses its unmapped pages;
- * later mappings at the same address do not belong to the region. The hooks only pass calls on
- * until the RNIC is loaded.
+ * Hooks on functions that unmap the program's memory. A registered region loses the pages that are
+ * unmapped. Memory that is mapped at the same address later does not belong to the region. Until
+ * the RNIC is loaded, the hooks only pass calls on.
  *
- * libc also unmaps memory without these functions: in free() and realloc() of a large block, and in
- * free() of the last block at the end of the heap. So free() and realloc() have hooks as well. If a
- * region overlaps the block, the hook checks the block's pages after the call, and the end of the
- * heap.
+ * libc also unmaps memory without calling these functions: in free() and realloc() of a large
+ * block, and in free() of the last block of the heap. So free() and realloc() have hooks as well.
+ * If a region overlaps the block, the hook checks after the call if the block's pages, and the end
+ * of the heap, are still mapped.
  */
 #define _GNU_SOURCE
 #include "hooks.h"
@@ -24,17 +24,18 @@
 
 #include "rnic.h"
 
-#ifndef MAP_FIXED_NOREPLACE /* glibc 2.27 */
+#ifndef MAP_FIXED_NOREPLACE /* defined by glibc since 2.27 */
 #define MAP_FIXED_NOREPLACE 0x100000
 #endif
-#ifndef MREMAP_DONTUNMAP /* glibc 2.32 */
+#ifndef MREMAP_DONTUNMAP /* defined by glibc since 2.32 */
 #define MREMAP_DONTUNMAP 4
 #endif
 
 /*
- * UCX looks up these functions by dlsym() and patches their code, to see libc's own calls as well.
- * dlsym() skips a symbol whose version is not the default, and so finds libc's. Programs bind to
- * the version.
+ * Gives the hooks a symbol version that is not the default. UCX looks up these functions by dlsym()
+ * and patches their code, to see libc's own calls as well. dlsym() ignores symbols with such a
+ * version, and finds libc's functions. Programs still use the hooks, since they are linked with
+ * this version.
  */
 #ifdef LIBC_VERSION
 #define HIDE_FROM_DLSYM(name) __asm__(".symver " #name ", " #name "@" LIBC_VERSION ", remove")
@@ -49,7 +50,7 @@ HIDE_FROM_DLSYM(shmat);
 HIDE_FROM_DLSYM(shmdt);
 #endif
 
-#define SMALLEST_PAGE 4096 /* bytes; a smaller block never has a page of its own */
+#define SMALLEST_PAGE 4096 /* bytes. A block smaller than a page never contains a whole page */
 
 static uint64_t number(const void *addr)
 {
@@ -76,8 +77,8 @@ HOOK int munmap(void *addr, size_t len)
 }
 
 /*
- * A malloc() other than libc's may map its first memory before dlsym() works, since dlsym() may
- * need malloc(). Then the hook makes the system call.
+ * Some allocators map their first memory before dlsym() works, since dlsym() may call malloc(). The
+ * hook then makes the system call itself.
  */
 #define MMAP_HOOK(name)                                                                            \
 	HOOK void *name(void *addr, size_t len, int prot, int flags, int fd, off_t offset)         \
@@ -94,7 +95,7 @@ HOOK int munmap(void *addr, size_t len)
 		if (unlikely(watched)) {                                                           \
 			if (ret != MAP_FAILED)                                                     \
 				api->unmap_lose(number(addr), len);                                \
-			else /* the target may be unmapped already */                              \
+			else /* the target may be unmapped nevertheless */                         \
 				api->unmap_lose_unmapped(number(addr), len);                       \
 			api->unmap_end();                                                          \
 		}                                                                                  \
@@ -105,8 +106,9 @@ MMAP_HOOK(mmap)
 MMAP_HOOK(mmap64)
 
 /*
- * After ibv_fork_init(), libibverbs hides registered pages from children. Older kernels need this
- * for devices that pin pages. This device pins none, and a child would fault on its own memory.
+ * True if the call comes from libibverbs. After ibv_fork_init(), libibverbs hides registered pages
+ * from children, which older kernels require for devices that pin pages. This device pins no pages.
+ * A child without these pages would crash when it reads its own memory.
  */
 static bool is_of_libibverbs(const void *from)
 {
@@ -125,7 +127,9 @@ HOOK int madvise(void *addr, size_t len, int advice)
 	return REAL(madvise)(addr, len, advice);
 }
 
-/* Reports the pages that mremap() has unmapped by moving, shortening or replacing a mapping. */
+/*
+ * Reports the pages that mremap() has unmapped, because it moved, shortened or replaced a mapping.
+ */
 static void remapped(const struct sctpiw_rnic_api *api, const void *from, size_t len,
 		     const void *to, size_t to_len, int flags)
 {
@@ -153,14 +157,14 @@ HOOK void *mremap(void *addr, size_t len, size_t new_len, int flags, ...)
 	if (unlikely(watched)) {
 		if (ret != MAP_FAILED)
 			remapped(api, addr, len, ret, new_len, flags);
-		else if (flags & MREMAP_FIXED) /* the target may be unmapped already */
+		else if (flags & MREMAP_FIXED) /* the target may be unmapped nevertheless */
 			api->unmap_lose_unmapped(number(target), new_len);
 		api->unmap_end();
 	}
 	return ret;
 }
 
-/* For rare calls that do not show how much they unmap. */
+/* Used for rare calls that do not show how much memory they unmap. */
 static bool is_all_watched(const struct sctpiw_rnic_api *api)
 {
 	return is_watched(api, NULL, SIZE_MAX);
@@ -185,8 +189,8 @@ HOOK int shmdt(const void *addr)
 }
 
 /*
- * A library's data may be in a region. The library's destructors may wait for threads that use the
- * device, so the hook takes the locks after them.
+ * A region may contain the data of a library. The hook takes the locks only after the library's
+ * destructors, since they may wait for threads that use the device.
  */
 HOOK int dlclose(void *handle)
 {
@@ -218,13 +222,19 @@ HOOK void *shmat(int id, const void *addr, int flags)
 
 /* ---- the heap ---- */
 
-/* libc's end of the heap. sbrk(0) could undo another thread's growth, once UCX has patched it. */
+/*
+ * The end of the heap as libc stores it. The hook cannot call sbrk(0) instead: after UCX has
+ * patched sbrk(), sbrk(0) could undo another thread's growth of the heap.
+ */
 extern char *__curbrk __attribute__((weak));
 
-/* The check may miss the shrinking of the heap if another thread grows the heap meanwhile. */
+/*
+ * Reports the pages that the heap has lost at its end. May miss them if another thread grows the
+ * heap at the same time.
+ */
 static void look_at_heap(const struct sctpiw_rnic_api *api)
 {
-	static _Atomic uint64_t end; /* of the heap at the last check */
+	static _Atomic uint64_t end; /* end of the heap at the last check */
 	uint64_t before = atomic_load_explicit(&end, memory_order_relaxed);
 	uint64_t now = &__curbrk ? number(*(char *volatile *)&__curbrk) : 0;
 
@@ -258,12 +268,12 @@ HOOK void *sbrk(intptr_t increment)
 }
 
 /*
- * True if malloc_usable_size() and the next free() belong to one allocator. Another allocator does
- * not know the blocks.
+ * True if malloc_usable_size() and the next definition of free() belong to the same allocator.
+ * Otherwise malloc_usable_size() does not know the blocks.
  */
 static bool is_size_known(void)
 {
-	static _Atomic int known; /* 1: no; 2: yes */
+	static _Atomic int known; /* 0: unknown; 1: no; 2: yes */
 	int answer = atomic_load_explicit(&known, memory_order_relaxed);
 	Dl_info of_free, of_size;
 
@@ -277,8 +287,8 @@ static bool is_size_known(void)
 }
 
 /*
- * Begins the freeing of a block. Returns its size if a region overlaps the block and the block may
- * be unmapped, else 0.
+ * Call this before a block is freed. Returns the size of the block if a region overlaps it and the
+ * block may be unmapped. Otherwise returns 0.
  */
 static size_t begin_block(const struct sctpiw_rnic_api *api, void *block)
 {
@@ -297,8 +307,8 @@ static void end_block(const struct sctpiw_rnic_api *api, uint64_t block, size_t 
 }
 
 /*
- * Looks up the next free() before the constructor does. dlsym() frees the error text of an earlier
- * dlsym(), and so calls this function again. Returns false during such a lookup: free() then leaks
+ * Looks up the next free(), if the constructor has not run yet. dlsym() frees the error text of an
+ * earlier dlsym(), and so calls this hook again. Returns false during the lookup; free() then leaks
  * the block.
  */
 static __attribute__((noinline, cold)) bool find_free(void)

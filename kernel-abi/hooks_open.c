@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Hooks on functions that open a path: descriptors, streams, directories, and patterns of paths. */
+/* Hooks on functions that open a path: open(), fopen(), opendir(), glob() and similar ones. */
 #define _GNU_SOURCE
 #include "hooks.h"
 
@@ -25,15 +25,15 @@ static __attribute__((noinline)) bool lookup_and_open(int dirfd, const char *pat
 }
 
 /*
- * Opens path if it is in the device's tree; *fd is then the return value of open(). Only such calls
- * use the kilobyte of stack for a target.
+ * Opens path if it is in the device's tree, and sets *fd to the return value of open(). Only calls
+ * for such paths use the kilobyte of stack for a target.
  */
 static inline bool open_ours(int dirfd, const char *path, int flags, mode_t mode, int *fd)
 {
 	return sysfs_maybe(dirfd, path) && lookup_and_open(dirfd, path, flags, mode, fd);
 }
 
-/* Fetches the mode that follows the argument `flags`, or 0 if these flags take no mode. */
+/* Sets mode to the argument after `flags`, or to 0 if these flags take no mode. */
 #define OPEN_MODE(flags, mode)                                                                     \
 	do {                                                                                       \
 		va_list ap;                                                                        \
@@ -69,7 +69,7 @@ static inline bool open_ours(int dirfd, const char *path, int flags, mode_t mode
 			       REAL(name)(dirfd, path, flags, mode);                               \
 	}
 
-/* The fortified functions have no mode. If the flags need one, libc aborts the program. */
+/* The fortified functions take no mode. If the flags need a mode, libc aborts the program. */
 #define OPEN_2_HOOK(name, params, args, dirfd)                                                     \
 	HOOK int name params                                                                       \
 	{                                                                                          \
@@ -90,7 +90,7 @@ OPEN_2_HOOK(__openat_2, (int dirfd, const char *path, int flags), (dirfd, path, 
 OPEN_2_HOOK(__openat64_2, (int dirfd, const char *path, int flags), (dirfd, path, flags), dirfd)
 
 /*
- * Returns the flags of open() for a mode of fopen() ("r", "r+", "we" ...), without flags that
+ * Returns the flags of open() for a mode of fopen() ("r", "r+", "we" ...). Omits the flags that
  * create a file.
  */
 static int stream_flags(const char *mode)
@@ -139,8 +139,9 @@ HOOK FILE *fopen64(const char *path, const char *mode)
 }
 
 /*
- * Returns the path for freopen(): the location of the file if path is in the device's tree. Returns
- * NULL if the mode would change the tree: fp is then closed, and errno set.
+ * Returns the path that freopen() must open. This is the location of the file if path is in the
+ * device's tree. Returns NULL if the mode would change the tree. In this case, closes fp and sets
+ * errno.
  */
 static const char *freopen_path(const char *path, const char *mode, FILE *fp,
 				struct sysfs_target *target)
@@ -155,7 +156,7 @@ static const char *freopen_path(const char *path, const char *mode, FILE *fp,
 	return target->path;
 }
 
-/* A NULL path requests another mode of the same file. */
+/* If the program passes NULL as path, it requests another mode for the same file. */
 #define FREOPEN_HOOK(name)                                                                         \
 	HOOK FILE *name(const char *path, const char *mode, FILE *fp)                              \
 	{                                                                                          \
@@ -184,8 +185,9 @@ static struct dirent *glob_readdir(void *dir)
 }
 
 /*
- * glob() reads directories by libc's internal functions, which have no hooks. GLOB_ALTDIRFUNC makes
- * glob() call the hooks instead. glob64_t is glob_t with other function types.
+ * Makes glob() call the hooks, by GLOB_ALTDIRFUNC. Without this flag, glob() reads directories by
+ * libc's internal functions, which have no hooks. glob64_t is the same as glob_t, except for the
+ * types of its functions.
  */
 static bool glob_begin(const char *pattern, int flags, glob_t *g)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Hooks on functions that examine or enter a path without opening it: access rights, symbolic
- * links, the working directory, extended attributes. hooks_stat.c has the stat family.
+ * Hooks on functions that use a path without opening it, for access rights, symbolic links, the
+ * working directory and extended attributes. hooks_stat.c has the stat family.
  */
 #define _GNU_SOURCE
 #include "hooks.h"
@@ -13,7 +13,8 @@
 
 /*
  * If the path is in the device's tree, sets *ret to the hook's return value and returns true.
- * Otherwise libc must use *dirfd and *path, which change if the path leads out of the tree.
+ * Otherwise the hook must call libc with *dirfd and *path. This function has changed them if the
+ * path leads out of the tree.
  */
 static bool access_ours(int *dirfd, const char **path, int mode, struct sysfs_target *target,
 			int *ret)
@@ -132,11 +133,11 @@ HOOK int fchdir(int fd)
 	int ret = REAL(fchdir)(fd);
 
 	if (!ret && unlikely(fdtable_maybe(fd)))
-		sysfs_entered(); /* possibly; the lookup of a relative path checks */
+		sysfs_entered(); /* only possibly; lookups of relative paths check this */
 	return ret;
 }
 
-/* `ls -l` reads the extended attributes of each file. */
+/* Extended attributes have hooks since `ls -l` reads them for each file. */
 #define XATTR_HOOK(name, params, args)                                                             \
 	HOOK ssize_t name params                                                                   \
 	{                                                                                          \

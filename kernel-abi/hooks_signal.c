@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Hooks on functions that set the handler of a signal; sigchain.c shares claimed signals. */
+/*
+ * Hooks on functions that set the handler of a signal. sigchain.c shares the signals that the RNIC
+ * has claimed.
+ */
 #define _GNU_SOURCE
 #include "hooks.h"
 
@@ -37,9 +40,9 @@ SIGNAL_HOOK(sysv_signal, (int)SA_RESETHAND | SA_NODEFER, false)
 SIGNAL_HOOK(__sysv_signal, (int)SA_RESETHAND | SA_NODEFER, false)
 
 /*
- * With SIG_HOLD, sigset() blocks the signal and changes no handler. Otherwise it also unblocks the
- * signal, and returns SIG_HOLD if the signal was blocked. REAL() would name the deprecated
- * sigset(), and the compiler would warn.
+ * sigset() does more than set a handler. With SIG_HOLD, it blocks the signal and leaves the handler
+ * as it is. Otherwise it also unblocks the signal, and returns SIG_HOLD if the signal was blocked.
+ * This code avoids REAL(sigset), since the compiler warns of the deprecated sigset().
  */
 HOOK sighandler_t sigset(int sig, sighandler_t handler)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
  * Hooks on the stat family. In 64-bit libcs, stat and stat64 are the same, and the __xstat
- * functions of older programs have only one version of the struct. Nevertheless each hook calls its
- * own name.
+ * functions of older programs know only one version of the struct. Nevertheless, each hook calls
+ * the next definition of its own name.
  */
 #define _GNU_SOURCE
 #include "hooks.h"
@@ -12,7 +12,10 @@
 #include "fdtable.h"
 #include "sysfs.h"
 
-/* If fd is a device of this library, changes the result of fstat() to show the character device. */
+/*
+ * If fd is a device of this library, changes the result of fstat(), so that it shows a character
+ * device.
+ */
 static __attribute__((noinline)) void fix_fstat(int fd, struct stat *st)
 {
 	struct kfile *kf = fdtable_get(fd);
@@ -27,7 +30,10 @@ static __attribute__((noinline)) void fix_fstat(int fd, struct stat *st)
 	kfile_put(kf);
 }
 
-/* Returns the result of a hook of fstat(), for libc's result ret. st: a struct stat or stat64. */
+/*
+ * Completes a hook of fstat(). ret: the result of libc's function. st: a struct stat or stat64.
+ * Returns the result of the hook.
+ */
 static inline int fixed(int fd, int ret, void *st)
 {
 	if (unlikely(fdtable_maybe(fd)) && !ret)
@@ -35,13 +41,16 @@ static inline int fixed(int fd, int ret, void *st)
 	return ret;
 }
 
-/* True if the arguments of fstatat() or statx() mean dirfd itself, which may be served. */
+/*
+ * True if the arguments of fstatat() or statx() refer to dirfd itself, which may be a served
+ * descriptor.
+ */
 static bool is_descriptor_itself(int dirfd, const char *path, int flags)
 {
 	return flags & AT_EMPTY_PATH && dirfd >= 0 && fdtable_maybe(dirfd) && (!path || !*path);
 }
 
-/* As fixed(), for the hooks of fstatat(). */
+/* Does the same as fixed(), for the hooks of fstatat(). */
 static inline int fixed_at(int dirfd, const char *path, int flags, int ret, void *st)
 {
 	if (!ret && is_descriptor_itself(dirfd, path, flags))
@@ -62,7 +71,10 @@ static __attribute__((noinline)) bool lookup_and_stat(int dirfd, const char *pat
 	return true;
 }
 
-/* Does fstatat() if path is in the device's tree; *ret is then the hook's return value. */
+/*
+ * Performs fstatat() if path is in the device's tree, and sets *ret to the hook's return value.
+ * Otherwise returns false.
+ */
 static inline bool stat_ours(int dirfd, const char *path, void *st, int flags, int *ret)
 {
 	return sysfs_maybe(dirfd, path) && lookup_and_stat(dirfd, path, st, flags, ret);

@@ -14,7 +14,7 @@ struct idmap_node {
 
 #define BUCKETS_MIN 64u
 
-/* Guards all data below. No other lock is taken while it is held. */
+/* Guards all data below. A thread that holds it takes no other lock. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_once_t fork_once = PTHREAD_ONCE_INIT;
 static struct idmap_node *buckets_min[BUCKETS_MIN];
@@ -32,20 +32,24 @@ static void unlock_map(void)
 	pthread_mutex_unlock(&lock);
 }
 
-/* A child of fork() may open channels of its own, so the lock must be free in the child. */
+/* Makes the lock free in a child of fork(), which may open channels of its own. */
 static void watch_forks(void)
 {
 	pthread_atfork(lock_map, unlock_map, unlock_map);
 }
 
-/* Fibonacci hashing: the RNIC may number its ids in any way, so every bit counts. */
+/*
+ * Returns the bucket of an id. Fibonacci hashing uses all bits of the id, since the RNIC may number
+ * its ids in any way.
+ */
 static struct idmap_node **bucket_of(uint32_t id)
 {
 	return &buckets[(id * UINT64_C(0x9e3779b97f4a7c15) >> 32) & (bucket_count - 1)];
 }
 
 /*
- * Returns the link to the entry of id, or the link at the end of the chain where the entry belongs.
+ * Returns the pointer to the entry of id. If there is no entry, returns the pointer at the end of
+ * the chain, where the entry belongs.
  */
 static struct idmap_node **find(uint32_t id)
 {
@@ -56,7 +60,10 @@ static struct idmap_node **find(uint32_t id)
 	return p;
 }
 
-/* Doubles the number of buckets. When out of memory, the chains only stay long. */
+/*
+ * Doubles the number of buckets. If out of memory, leaves the buckets unchanged; the chains are
+ * then longer.
+ */
 static void grow(void)
 {
 	struct idmap_node **old = buckets;

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
  * Maps each id to its channel of RDMA CM. As in the kernel, a descriptor can use only the ids that
- * were made on it or moved to it. The RNIC numbers the ids, uniquely in the process.
+ * were made on it or moved to it. The RNIC chooses the numbers of the ids, which are unique in the
+ * process.
  *
- * Locks: one lock of its own guards the whole map, and is held inside these functions only. No
- * function may be called from a signal handler.
+ * Locks: one lock guards the whole map. Only these functions hold it, and none of them may be
+ * called from a signal handler.
  */
 #ifndef KERNEL_ABI_IDMAP_H
 #define KERNEL_ABI_IDMAP_H
@@ -14,11 +15,14 @@
 struct kfile;
 struct idmap_node;
 
-/* Returns memory for one entry, so that idmap_set() cannot fail, or NULL. */
+/*
+ * Returns memory for one entry, or NULL. The caller reserves it first, so that idmap_set() cannot
+ * fail.
+ */
 struct idmap_node *idmap_reserve(void);
-/* Frees an entry that is not in the map, or NULL. */
+/* Frees an entry that is not in the map. Accepts NULL. */
 void idmap_unreserve(struct idmap_node *node);
-/* Enters the id with channel kf, and replaces an older entry of the id. Takes over node. */
+/* Adds the id with its channel kf. Replaces an older entry of the id. Takes over node. */
 void idmap_set(struct idmap_node *node, uint32_t id, const struct kfile *kf);
 
 /*
@@ -27,7 +31,10 @@ void idmap_set(struct idmap_node *node, uint32_t id, const struct kfile *kf);
  */
 int idmap_check(uint32_t id, const struct kfile *kf);
 
-/* As idmap_check(). If 0, also removes the entry; the caller passes *node to idmap_unreserve(). */
+/*
+ * Does the same as idmap_check(). If it returns 0, it has also removed the entry, and the caller
+ * must pass *node to idmap_unreserve().
+ */
 int idmap_take(uint32_t id, const struct kfile *kf, struct idmap_node **node);
 
 /* Moves the id to another channel. Returns the result of idmap_check(id, from). */

@@ -8,14 +8,14 @@
 #include <stdint.h>
 
 #define LIBRARY "librdmacm.so.1"
-#define SYMBOL "rdma_create_id" /* any function of the library */
+#define SYMBOL "rdma_create_id" /* any function of librdmacm */
 
-/* The library's code segment. The end is written last, and is 0 until then. */
+/* The code segment of librdmacm. code_end is written last, and is 0 until then. */
 static _Atomic uintptr_t code_begin, code_end;
 
 /*
- * For dl_iterate_phdr(): stores the code segment that contains the address *arg, and ends the
- * search.
+ * Callback of dl_iterate_phdr(). Stores the code segment that contains the address *arg, and ends
+ * the search.
  */
 static int take_segment(struct dl_phdr_info *info, size_t size, void *arg)
 {
@@ -35,7 +35,7 @@ static int take_segment(struct dl_phdr_info *info, size_t size, void *arg)
 	return 0;
 }
 
-/* Two threads that call this at once find the same segment. */
+/* Needs no lock: two threads that call this at the same time find the same segment. */
 void librdmacm_find(void)
 {
 	uintptr_t function;

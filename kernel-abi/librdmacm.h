@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The location of the code of the program's librdmacm, to distinguish its calls from others.
+ * The location of the code of the program's librdmacm. It shows which calls come from librdmacm.
  *
- * Locks: none of its own; librdmacm_find() takes the dynamic linker's.
+ * Locks: none, but librdmacm_find() takes the lock of the dynamic linker.
  */
 #ifndef KERNEL_ABI_LIBRDMACM_H
 #define KERNEL_ABI_LIBRDMACM_H
@@ -10,16 +10,13 @@
 #include <stdbool.h>
 
 /*
- * Looks for librdmacm unless it was found before. Then keeps it loaded, so that no other code can
- * have its addresses. Does not find a librdmacm that is linked statically, or in a namespace of
- * dlmopen().
+ * Looks for librdmacm, unless an earlier call has found it. Keeps the library loaded, so that no
+ * other code can get its addresses. Does not find a librdmacm that is linked statically, or that
+ * dlmopen() has loaded into another namespace.
  */
 void librdmacm_find(void);
 
-/*
- * True if an address is in the code of the librdmacm found. Any thread or signal handler may call
- * this.
- */
+/* True if the address is in the code of librdmacm. Any thread or signal handler may call this. */
 bool librdmacm_has(const void *address);
 
 #endif

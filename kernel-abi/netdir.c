@@ -12,19 +12,20 @@
 #include "libc.h"
 #include "rnic.h"
 
-#define NETDIRS_MAX 16 /* open at the same time; further ones read as the directory on disk */
+/* maximum number of open listings; further streams read the directory on disk */
+#define NETDIRS_MAX 16
 #define END "/device/net"
 
 struct netdir {
 	DIR *dir;
-	long pos; /* of the next entry */
+	long pos; /* position of the next entry */
 	unsigned int n;
 	struct dirent entry;
-	char name[2 + RNIC_GIDS][IF_NAMESIZE]; /* ., .., and the interfaces */
+	char name[2 + RNIC_GIDS][IF_NAMESIZE]; /* ".", ".." and the names of the interfaces */
 };
 
 _Atomic unsigned int netdir_count;
-/* NULL: the slot is free. */
+/* The open listings. NULL: the element is free. */
 static _Atomic(struct netdir *) netdirs[NETDIRS_MAX];
 
 bool netdir_is(const char *known_as)

@@ -11,7 +11,7 @@
 
 #include "libc.h"
 
-/* From rdma/rdma_netlink.h, whose older versions lack some of these numbers. */
+/* Numbers of rdma/rdma_netlink.h. Older versions of this header lack some of them. */
 #define NLDEV 5u		   /* RDMA_NL_NLDEV */
 #define SYS_GET (NLDEV << 10 | 6u) /* RDMA_NLDEV_CMD_SYS_GET */
 #define COPY_ON_FORK 93		   /* RDMA_NLDEV_SYS_ATTR_COPY_ON_FORK */

@@ -58,7 +58,8 @@ static const char *provider_path(char *buf, size_t len)
 }
 
 /*
- * The RNIC calls this for a descriptor that it makes itself: the async event channel of a context.
+ * Called by the RNIC for each descriptor that it makes itself. This is the async event channel of a
+ * context.
  */
 static void opened_by_rnic(int fd, struct rnic_channel *chan)
 {
@@ -78,8 +79,8 @@ int rnic_own_fd(unsigned int first, unsigned int last)
 }
 
 /*
- * Two threads that call this at once load the same file and find the same table. So no lock is
- * needed, and a fork() in another thread cannot leave a lock held.
+ * Needs no lock: two threads that call this at the same time load the same file and find the same
+ * table. So a fork() in another thread cannot leave a lock held.
  */
 const struct sctpiw_rnic_api *rnic_load(void)
 {
@@ -127,10 +128,10 @@ int rnic_open(void)
 }
 
 /*
- * True if a read() continues after a signal. The kernel restarts read(), but not poll(), if the
- * handler that ran has SA_RESTART, and does not report which signal it was. So a read() continues
- * if every handler of the process has SA_RESTART. Handlers of faults do not count, as a sleeping
- * thread has no faults.
+ * True if a read() must continue after a signal. If the handler that ran has SA_RESTART, the kernel
+ * restarts read(), but not poll(). It does not report which handler ran. So a read() continues if
+ * every handler of the process has SA_RESTART. Handlers of faults are not considered, since a
+ * sleeping thread causes no faults.
  */
 static bool signals_restart(void)
 {
@@ -155,8 +156,8 @@ static void put_cancelled(void *kf)
 }
 
 /*
- * A separate function: a cleanup handler saves registers as setjmp() does, and would slow down the
- * caller's local variables.
+ * Calls poll() as a cancellation point. It is a separate function since the cleanup handler saves
+ * registers, as setjmp() does, and would slow down local variables of the caller.
  */
 static int poll_in(struct kfile *kf, struct pollfd *pfd)
 {
@@ -169,9 +170,9 @@ static int poll_in(struct kfile *kf, struct pollfd *pfd)
 }
 
 /*
- * In the kernel, a thread that waits in read() keeps waiting if another thread closes the
- * descriptor. Programs rely on that: otherwise rping's event thread would end the process with an
- * error. So the wait for a closed descriptor does not end.
+ * In the kernel, a thread that waits in read() continues to wait if another thread closes the
+ * descriptor. Programs rely on this: otherwise rping's event thread would end the process with an
+ * error. So this function does not return if the descriptor is closed meanwhile.
  */
 int rnic_wait_readable(struct kfile *kf, int fd)
 {
@@ -185,8 +186,9 @@ int rnic_wait_readable(struct kfile *kf, int fd)
 	if (flags & O_NONBLOCK)
 		return -EAGAIN;
 	for (;;) {
+		/* poll() ignores a negative descriptor, and continues to sleep */
 		if (!fdtable_holds(fd, kf) || pfd.revents & POLLNVAL)
-			pfd.fd = -1; /* poll() ignores a negative descriptor and sleeps */
+			pfd.fd = -1;
 		ret = poll_in(kf, &pfd);
 		if (ret == -EINTR && signals_restart())
 			continue;

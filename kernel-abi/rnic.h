@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
  * Finds and loads the RNIC, and serves the descriptors that report its events. The RNIC is loaded
- * when a program first opens an RDMA device: a program without RDMA never loads it.
+ * when a program first opens an RDMA device, so a program without RDMA never loads it.
  *
  * Locks: none.
  */
@@ -15,55 +15,59 @@
 #include "rnic_api.h"
 
 /*
- * Returns the RNIC, loaded if necessary from $SCTPIW_PROVIDER or from the directory of this
- * library. Returns NULL on failure, and prints the cause the first time.
+ * Returns the RNIC. Loads it if necessary, from $SCTPIW_PROVIDER or from the directory of this
+ * library. On failure, returns NULL; the first time, also prints the cause.
  */
 const struct sctpiw_rnic_api *rnic_load(void);
 
 /*
- * As rnic_load(), for a process that opens a device: afterwards user_write() and user_read() work.
- * Returns 0, -ENODEV, or -errno of the RNIC's guard().
+ * Does the same as rnic_load(), for a process that opens a device. user_write() and user_read() may
+ * be called afterwards. Returns 0, -ENODEV, or -errno of the RNIC's guard().
  */
 int rnic_open(void);
 
 /*
- * Prints on standard error that no device is available: `what` failed because of `why`. Prints only
- * once, since programs search for the device repeatedly.
+ * Prints on standard error that there is no device, because `what` has failed for the reason `why`.
+ * Prints only once, since programs look for the device repeatedly.
  */
 void rnic_complain(const char *what, const char *why);
 
-/* Returns the RNIC if it is loaded, else NULL. */
+/* Returns the RNIC if it is loaded. Otherwise returns NULL. */
 const struct sctpiw_rnic_api *rnic_get(void);
 
-/* Returns the RNIC's lowest own descriptor within [first, last], or -1. */
+/*
+ * Returns the lowest number in [first, last] that is one of the RNIC's internal descriptors, or -1.
+ */
 int rnic_own_fd(unsigned int first, unsigned int last);
 
 /*
- * Writes the directory of this library, without a slash at the end, into len bytes at buf. Returns
+ * Writes the directory of this library to buf, which has len bytes, without a final slash. Returns
  * 0 or -ENOENT.
  */
 int rnic_library_dir(char *buf, size_t len);
 
 /*
- * Makes fd, a completion or async channel, a served descriptor, so that read() returns events.
- * Takes over fd and chan in any case. Returns 0, or -errno: then both are closed.
+ * Makes fd a served descriptor, so that read() returns the events of the channel. chan is a
+ * completion or async channel. Takes over fd and chan in any case. Returns 0. On failure, closes
+ * both and returns -errno.
  */
 int rnic_channel_install(int fd, struct rnic_channel *chan);
 
 /*
- * Sleeps until fd is readable; the caller holds a reference to kf. Returns 0 if the RNIC may have
- * an event; -EAGAIN if the descriptor is O_NONBLOCK; -EINTR after a signal whose handler does not
- * restart system calls; or -EIO. It is a cancellation point: a cancelled thread puts the reference.
+ * Sleeps until fd is readable. The caller holds a reference to kf. Returns 0 if the RNIC may have
+ * an event; -EAGAIN if the descriptor has O_NONBLOCK; -EINTR after a signal whose handler does not
+ * restart system calls; or -EIO. This function is a cancellation point: a cancelled thread drops
+ * the caller's reference.
  */
 int rnic_wait_readable(struct kfile *kf, int fd);
 
-/* Sets O_NONBLOCK and FD_CLOEXEC of fd from the flags of an open(). */
+/* Sets O_NONBLOCK and FD_CLOEXEC of fd as the flags of open() require. */
 void rnic_apply_open_flags(int fd, int flags);
 
 /*
- * Copy len bytes to or from an address in a command, like the kernel's copy_to_user() and
- * copy_from_user(). Return 0, or -EFAULT for a bad address. Only for descriptors that this process
- * has opened: rnic_open() has made the RNIC guard its copies.
+ * Copy len bytes to or from an address that a command contains, as the kernel's copy_to_user() and
+ * copy_from_user() do. Return 0, or -EFAULT for a bad address. Call them only for descriptors that
+ * this process has opened, since rnic_open() makes the RNIC guard these copies.
  */
 int user_write(uint64_t addr, const void *data, size_t len);
 int user_read(uint64_t addr, void *data, size_t len);

@@ -13,9 +13,10 @@
 #include "libc.h"
 
 /*
- * A handler that the application has set. The application sees this one as installed. A record is
- * never changed or freed, so that on_signal() reads it without a lock. Equal handlers share a
- * record, so a program that alternates between two handlers needs only two records.
+ * A handler that the application has set. When the application reads the handler of the signal, it
+ * gets this one. A record is never changed or freed, so that on_signal() can read it without a
+ * lock. Equal handlers share one record. So a program that alternates between two handlers needs
+ * only two records.
  */
 struct disposition {
 	struct disposition *next;
@@ -23,18 +24,21 @@ struct disposition {
 };
 
 struct claim {
-	_Atomic(bool (*)(int, siginfo_t *, void *)) handler; /* the RNIC's; NULL: not claimed */
+	/* handler of the RNIC; NULL: the signal is not claimed */
+	_Atomic(bool (*)(int, siginfo_t *, void *)) handler;
 	_Atomic(const struct disposition *) app;
-	_Atomic pid_t pid; /* the process that claimed it */
+	_Atomic pid_t pid; /* the process that claimed the signal */
 };
 
 #define RECORDS 64
 
 static struct claim claims[NSIG];
 static struct disposition records[RECORDS];
-static _Atomic unsigned int records_used;	       /* further records are mapped */
-static _Atomic(struct disposition *) all_dispositions; /* a list */
-static const struct disposition default_disposition;   /* SIG_DFL, no flags, no mask */
+/* number of records in use; mmap() provides further ones */
+static _Atomic unsigned int records_used;
+static _Atomic(struct disposition *) all_dispositions; /* list of all records */
+/* SIG_DFL without flags and without a mask */
+static const struct disposition default_disposition;
 
 static bool valid(int sig)
 {
@@ -61,8 +65,9 @@ static bool same_action(const struct sigaction *a, const struct sigaction *b)
 }
 
 /*
- * A signal handler may call mmap(), but not malloc(). Such a record takes a whole page, but hardly
- * any program sets more than RECORDS different handlers.
+ * Returns memory for a record. A signal handler may call this, so it calls mmap() and not malloc().
+ * A record of mmap() takes a whole page, but hardly any program sets more than RECORDS different
+ * handlers.
  */
 static struct disposition *record_alloc(void)
 {
@@ -77,7 +82,7 @@ static struct disposition *record_alloc(void)
 	return page == MAP_FAILED ? NULL : page;
 }
 
-/* Returns the record of an action, made if necessary, or NULL when out of memory. */
+/* Returns the record of an action, which it makes if necessary. Returns NULL if out of memory. */
 static const struct disposition *intern(const struct sigaction *act)
 {
 	struct disposition *d, *head = atomic_load(&all_dispositions);
@@ -98,10 +103,10 @@ static const struct disposition *intern(const struct sigaction *act)
 static void on_signal(int sig, siginfo_t *info, void *ucontext);
 
 /*
- * Installs on_signal() for the application's handler app. SA_NODEFER makes a fault inside the
- * RNIC's handler survivable; deliver() blocks the signals of the application's mask. The alternate
- * stack is used only if the application sets it, so that a stack overflow still ends the
- * application.
+ * Installs on_signal() for the application's handler app. With SA_NODEFER, the process survives a
+ * fault inside the RNIC's handler. The signals of the application's mask are blocked by deliver()
+ * instead. The alternate stack is used only if the application's handler uses it, so that a stack
+ * overflow still ends the application.
  */
 static int install(int sig, const struct disposition *app)
 {
@@ -113,7 +118,10 @@ static int install(int sig, const struct disposition *app)
 	return libc_sigaction(sig, &act, NULL);
 }
 
-/* A fault has a positive code; a signal of kill(), sigqueue() and the like has 0 or less. */
+/*
+ * A fault has a positive si_code. A signal of kill(), sigqueue() and similar functions has an
+ * si_code of 0 or less.
+ */
 static bool is_fault(const siginfo_t *info)
 {
 	return info->si_code > 0;
@@ -126,9 +134,12 @@ static void deliver_default(int sig, const siginfo_t *info)
 
 	libc_sigaction(sig, &dfl, NULL);
 	if (is_fault(info))
-		return; /* the instruction faults again, which ends the process */
+		return; /* the instruction faults again, and then the process ends */
 	syscall(SYS_tgkill, getpid(), (pid_t)syscall(SYS_gettid), sig);
-	/* The process continues if the default action is to stop it, or to ignore the signal. */
+	/*
+	 * The process continues if the default action was to stop the process, or to ignore the
+	 * signal.
+	 */
 	install(sig, &default_disposition);
 }
 
@@ -142,7 +153,7 @@ static void deliver(int sig, siginfo_t *info, void *ucontext, const struct dispo
 		atomic_compare_exchange_strong(&claims[sig].app, &app, &default_disposition);
 	if (!(act->sa_flags & SA_NODEFER))
 		sigaddset(&block, sig);
-	/* The mask of the interrupted code is restored on return from on_signal(). */
+	/* on_signal() need not restore the mask: the kernel does so when on_signal() returns. */
 	pthread_sigmask(SIG_BLOCK, &block, NULL);
 	if (act->sa_flags & SA_SIGINFO)
 		act->sa_sigaction(sig, info, ucontext);
@@ -164,7 +175,7 @@ static void on_signal(int sig, siginfo_t *info, void *ucontext)
 	app = atomic_load(&claims[sig].app);
 	if (app->act.sa_handler == SIG_IGN && !is_fault(info))
 		return;
-	/* The kernel ends a process that ignores a fault. */
+	/* The kernel ends a process that ignores a fault, so both cases are the same. */
 	if (app->act.sa_handler == SIG_DFL || app->act.sa_handler == SIG_IGN)
 		deliver_default(sig, info);
 	else
@@ -185,8 +196,8 @@ HOOK int sctpiw_sigchain_claim(int sig, bool (*handler)(int, siginfo_t *, void *
 		return ret;
 	if (old.sa_sigaction == on_signal) {
 		/*
-		 * Claimed before, perhaps by a parent: the record of the application's handler is
-		 * still valid.
+		 * An earlier call, perhaps of a parent process, has claimed the signal. The record
+		 * of the application's handler is still valid.
 		 */
 		atomic_store(&claims[sig].pid, getpid());
 		atomic_store(&claims[sig].handler, handler);
@@ -202,8 +213,8 @@ HOOK int sctpiw_sigchain_claim(int sig, bool (*handler)(int, siginfo_t *, void *
 }
 
 /*
- * sigaction() in a child of the process that claimed the signal. The kernel performs it, but
- * on_signal() is not shown as the old handler.
+ * Performs sigaction() in a child of the process that claimed the signal. The kernel sets the new
+ * handler. If the old handler is on_signal(), *old is the application's handler instead.
  */
 static int sigaction_in_child(int sig, const struct sigaction *act, struct sigaction *old)
 {

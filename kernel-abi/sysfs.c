@@ -28,7 +28,10 @@ static const char *const our_trees[] = {
 
 _Atomic bool sysfs_cwd_inside;
 
-/* NULL: not searched yet; "": none. Once set, it never changes. */
+/*
+ * NULL: sysroot_find() has not run yet; "": there is no sysroot. Once set, the pointer never
+ * changes.
+ */
 static _Atomic(const char *) sysroot_path;
 
 static bool is_sysroot(const char *path)
@@ -40,7 +43,10 @@ static bool is_sysroot(const char *path)
 	return n < (int)sizeof(probe) && !libc_fstatat(AT_FDCWD, probe, &st, 0);
 }
 
-/* Writes the path of a directory without symbolic links, as getcwd() and realpath() show it. */
+/*
+ * Writes the path of a directory without symbolic links, which is the form that getcwd() and
+ * realpath() return.
+ */
 static bool physical_path(const char *dir, char *buf, size_t len)
 {
 	char link[64];
@@ -53,14 +59,17 @@ static bool physical_path(const char *dir, char *buf, size_t len)
 	n = readlink(link, buf, len - 1);
 	libc_close(fd);
 	if (n <= 0 || buf[0] != '/') {
-		snprintf(buf, len, "%s", dir); /* no /proc */
+		snprintf(buf, len, "%s", dir); /* the host has no /proc */
 		return true;
 	}
 	buf[n] = '\0';
 	return true;
 }
 
-/* Returns $SCTPIW_SYSROOT, or the tree beside this library, or NULL if neither is a sysroot. */
+/*
+ * Returns the directory of $SCTPIW_SYSROOT, or the tree in the directory of this library. Returns
+ * NULL if neither is a sysroot.
+ */
 static const char *sysroot_find(char *buf, size_t len)
 {
 	const char *env = secure_getenv("SCTPIW_SYSROOT");
@@ -75,8 +84,8 @@ static const char *sysroot_find(char *buf, size_t len)
 }
 
 /*
- * Returns the sysroot, or NULL: then no path is redirected. If two threads search at once, one of
- * them leaks its copy of the path.
+ * Returns the sysroot, or NULL if there is none; no path is then redirected. If two threads search
+ * at the same time, one of them leaks its copy of the path.
  */
 static const char *sysroot(void)
 {
@@ -130,7 +139,8 @@ static int normalize(char *out, size_t len, const char *path)
 }
 
 /*
- * Returns the rest of path after prefix, which must end at a slash or at the end of path; or NULL.
+ * Returns the part of path after prefix, or NULL if path does not begin with prefix. prefix must
+ * end at a slash or at the end of path.
  */
 static const char *after_prefix(const char *path, const char *prefix)
 {
@@ -155,8 +165,8 @@ static bool ends_with(const char *path, const char *end)
 }
 
 /*
- * Returns the last component of path if it follows dir, which begins and ends with a slash; or
- * NULL.
+ * Returns the last component of path if the rest of path is dir. Otherwise returns NULL. dir begins
+ * and ends with a slash.
  */
 static const char *name_in(const char *path, const char *dir)
 {
@@ -166,7 +176,7 @@ static const char *name_in(const char *path, const char *dir)
 	return (size_t)(name - path) >= len && !strncmp(name - len, dir, len) ? name : NULL;
 }
 
-/* True if path is .../dir/N, where N is the number of a GID table slot. */
+/* True if path is .../dir/N. N must be the number of a slot of the GID table. */
 static bool is_numbered(const char *path, const char *dir, unsigned int *number)
 {
 	const char *name = name_in(path, dir);
@@ -201,7 +211,10 @@ static const struct {
 	{"/ports/1/gid_attrs/ndevs/", SYSFS_GID_NDEV},
 };
 
-/* Sets target->kind, and gid_index, for a normalized path of the tree in the application's view. */
+/*
+ * Sets target->kind, and gid_index, for a normalized path of the tree. The application sees the
+ * file by this path.
+ */
 static void classify(const char *path, struct sysfs_target *target)
 {
 	target->kind = SYSFS_FILE;
@@ -216,8 +229,8 @@ static void classify(const char *path, struct sysfs_target *target)
 }
 
 /*
- * Writes the directory of a relative path, in the application's view. Returns false if the
- * directory is not in the tree.
+ * Writes the directory to which a relative path is relative, as the application sees it. Returns
+ * false if this directory is not in the tree.
  */
 static bool base_of(int dirfd, const char *root, char *buf, size_t len)
 {
@@ -249,7 +262,7 @@ bool sysfs_lookup(int dirfd, const char *path, struct sysfs_target *target)
 	int saved = errno;
 	bool relative = path[0] != '/';
 
-	/* The fast test fails for nearly all paths. */
+	/* This fast test excludes nearly all paths that are not in the tree. */
 	if (!*path || (!relative && !strstr(path, "infiniband") && !strstr(path, "rdma_cm")))
 		return false;
 	if (!relative && normalize(clean, sizeof(clean), path))
@@ -284,7 +297,7 @@ bool sysfs_lookup(int dirfd, const char *path, struct sysfs_target *target)
 	memcpy(target->path, root, len);
 	memcpy(target->path + len, clean, n + 1);
 	target->known_as = target->path + len;
-	/* A slash at the end requires a directory. */
+	/* If the path ends with a slash, it must be a directory. */
 	if (path[strlen(path) - 1] == '/')
 		memcpy(target->path + len + n, "/", 2);
 	return true;
@@ -304,7 +317,10 @@ int sysfs_open(const struct sysfs_target *target, int flags)
 	default:
 		break;
 	}
-	/* All programs share the tree, so not even its owner may change it through /sys. */
+	/*
+	 * All programs use the same tree, so even the owner of the files must not change them
+	 * through /sys.
+	 */
 	if ((flags & O_ACCMODE) != O_RDONLY || flags & (O_CREAT | O_TRUNC))
 		return -EACCES;
 	if (!(flags & O_DIRECTORY) && !ends_with(target->path, "/") && target->kind != SYSFS_FILE) {
@@ -331,9 +347,10 @@ int sysfs_access(const struct sysfs_target *target, int mode)
 }
 
 /*
- * Returns the seconds by which a directory of the device must look younger: one for each fork().
- * libibverbs compares that time to check whether a device is the one in its list. So librdmacm, in
- * the child of a fork(), finds the child's device and not the parent's.
+ * Returns the number of seconds to add to the modification time of a directory of the device. It is
+ * the number of forks between the first process with the device and this process. libibverbs
+ * compares this time to check if a device is already in its list. In the child of a fork(), the
+ * device then counts as new, and librdmacm does not use the device of the parent.
  */
 static uint32_t seconds_younger(const struct sysfs_target *target, mode_t mode)
 {
@@ -406,8 +423,8 @@ void sysfs_init(void)
 	int saved = errno;
 
 	/*
-	 * This runs in every program, so the sysroot is searched only if the path may be inside
-	 * one.
+	 * This function runs in every program. To save time, it looks for the sysroot only if the
+	 * working directory may be in one.
 	 */
 	if (getcwd(cwd, sizeof(cwd)) && strstr(cwd, "/sysroot/") && sysroot() &&
 	    after_prefix(cwd, sysroot()))

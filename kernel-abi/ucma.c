@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* The descriptor of RDMA CM: opens it, and parses the commands written to it. */
+/* Opens the descriptor of RDMA CM, and parses the commands that programs write to it. */
 #define _GNU_SOURCE
 #include "ucma.h"
 
@@ -15,12 +15,14 @@
 
 struct ucma_command {
 	int (*run)(const struct ucma_request *rq, const void *in);
-	size_t in_len;	   /* minimum bytes that the program must send */
-	size_t struct_len; /* bytes that run() reads; bytes that were not sent are 0 */
+	size_t in_len; /* minimum number of bytes that the program must send */
+	/* number of bytes that run() reads; bytes that the program did not send are 0 */
+	size_t struct_len;
 };
 
 /*
- * last: the last member of the request that a program must send. Padding and later members follow.
+ * last: the last member of the request that a program must send. Only padding and newer members
+ * follow it.
  */
 #define END_OF(type, member) (offsetof(struct type, member) + sizeof(((struct type *)0)->member))
 #define COMMAND(name, type, last)                                                                  \
@@ -29,8 +31,8 @@ struct ucma_command {
 	}
 
 /*
- * A command that is missing here (GET_OPTION) fails with -ENOSYS, a number past the end with
- * -EINVAL.
+ * A number without a command (GET_OPTION) fails with -ENOSYS. A number after the last command fails
+ * with -EINVAL.
  */
 static const struct ucma_command ucma_commands[] = {
 	[RDMA_USER_CM_CMD_CREATE_ID] = COMMAND(ucma_create_id, rdma_ucm_create_id, qp_type),
@@ -97,11 +99,12 @@ static ssize_t ucma_write(struct kfile *kf, int fd, const void *buf, size_t len)
 }
 
 /*
- * True if a write comes from librdmacm and has the shape of a command. librdmacm writes no other
- * data of this shape. It opens its descriptors and closes them by calls with hooks. The program may
- * have closed such a descriptor without a hook, and its number may now be another file. The command
- * then still reaches the channel, unless the slot was found stale before. Writes of the program or
- * of other libraries may look like a command by chance, so they are verified.
+ * True if a write is a command of librdmacm. The write must come from librdmacm's code and have the
+ * format of a command; librdmacm writes no other data of this format. librdmacm opens and closes
+ * its descriptors by calls that have hooks. But the program may have closed such a descriptor by a
+ * call without a hook, and another file may have its number now. The command then still reaches the
+ * channel, unless the slot was found to be stale earlier. Data that the program or another library
+ * writes may look like a command by chance, so it is verified by fstat().
  */
 static bool ucma_is_meant(const void *buf, size_t len, const void *from)
 {
@@ -115,7 +118,7 @@ static bool ucma_is_meant(const void *buf, size_t len, const void *from)
 	       hdr.in >= ucma_commands[hdr.cmd].in_len;
 }
 
-/* A command fetches events; read() fails, as in the kernel. */
+/* A program receives events by a command. read() fails, as in the kernel. */
 static ssize_t ucma_read(struct kfile *kf, int fd, void *buf, size_t len)
 {
 	return -EINVAL;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * /dev/infiniband/rdma_cm, librdmacm's interface to the connection manager. A program writes
- * commands of <rdma/rdma_user_cm.h>, each a header and a request. The answer is stored at an
- * address in the request. ucma_cmd.h has the commands.
+ * /dev/infiniband/rdma_cm, the interface of librdmacm to the connection manager. A program writes
+ * commands of <rdma/rdma_user_cm.h>. Each command has a header and a request, which contains the
+ * address for the answer. ucma_cmd.h lists the commands.
  */
 #ifndef KERNEL_ABI_UCMA_H
 #define KERNEL_ABI_UCMA_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Commands of RDMA CM on the addresses of an id: binding, resolving, querying. */
+/* Commands of RDMA CM that bind, resolve and query the addresses of an id. */
 #define _GNU_SOURCE
 #include "ucma_cmd.h"
 
@@ -15,16 +15,19 @@
 #endif
 
 #define PKEY_DEFAULT 0xffff
-/* Values of path records, as in the kernel for RoCE; a rate of 0 is the port's. */
+/*
+ * Values of path records, as the kernel has them for RoCE. A rate of 0 means the rate of the port.
+ */
 #define PATH_HOP_LIMIT 64
-#define PATH_LIFE_TIME 16 /* 4.096 us times 2 to this power */
-#define PATH_EXACTLY 2	  /* a selector: exactly this value */
+#define PATH_LIFE_TIME 16 /* exponent of 2; the unit is 4.096 us */
+#define PATH_EXACTLY 2	  /* a selector, which means exactly the given value */
 
 /*
- * The kernel's address of family AF_IB: a GID as a sockaddr. All fields are in network byte order.
+ * An address of the kernel's family AF_IB, which is a GID in the form of a sockaddr. All fields are
+ * in network byte order.
  */
 struct ucma_sockaddr_ib {
-	uint16_t family; /* host byte order, as in every sockaddr */
+	uint16_t family; /* in host byte order, as in every sockaddr */
 	uint16_t pkey;
 	uint32_t flowinfo;
 	uint8_t gid[16];
@@ -78,8 +81,8 @@ static size_t copy_addr(void *dst, const struct sockaddr_storage *src)
 }
 
 /*
- * An address of family AF_IB names an InfiniBand port, which this device lacks. librdmacm tries
- * AF_IB once, and then uses IP addresses.
+ * True for an IP address. An address of family AF_IB belongs to an InfiniBand port, which this
+ * device does not have. librdmacm tries AF_IB once, and then uses IP addresses.
  */
 static bool is_ip(const void *addr)
 {
@@ -113,7 +116,7 @@ int ucma_bind(const struct ucma_request *rq, const void *in)
 	return bind_id(rq, cmd->id, &cmd->addr);
 }
 
-/* src of family AF_UNSPEC means any local address. */
+/* src may have the family AF_UNSPEC, which means any local address. */
 static int resolve_addr(const struct ucma_request *rq, uint32_t id, const void *src,
 			const void *dst, uint32_t timeout_ms)
 {
@@ -157,7 +160,10 @@ int ucma_resolve_route(const struct ucma_request *rq, const void *in)
 	return ret ? ret : rq->api->cm_resolve_route(cmd->id, cmd->timeout_ms);
 }
 
-/* Gets the RNIC's data on the addresses of an id on this channel. Zeroes *info on failure. */
+/*
+ * Gets information about the addresses of an id that is on this channel. On failure, sets all bytes
+ * of *info to 0.
+ */
 static int query_info(const struct ucma_request *rq, uint32_t id, struct rnic_addr_info *info)
 {
 	int ret = idmap_check(id, rq->kf);
@@ -167,8 +173,8 @@ static int query_info(const struct ucma_request *rq, uint32_t id, struct rnic_ad
 }
 
 /*
- * Fills in a path record with a hop limit for routed packets, so that address handles made from it
- * have the GID.
+ * Fills a path record. The record has the hop limit of routed packets, so that address handles made
+ * from the record contain the GID.
  */
 static void copy_path(struct ib_user_path_rec *rec, const struct rnic_path *path)
 {
@@ -185,8 +191,9 @@ static void copy_path(struct ib_user_path_rec *rec, const struct rnic_path *path
 }
 
 /*
- * ibdev_index is netlink's index of the device. libibverbs has found this device in sysfs, which
- * has no index, and accepts all ones as a match. A route of iWARP has GIDs, but no path records.
+ * Sets ibdev_index, the number of the device in netlink, to all ones. libibverbs has found this
+ * device in sysfs, where it has no number, and accepts all ones as any device. A route of iWARP has
+ * GIDs, but no path records.
  */
 int ucma_query_route(const struct ucma_request *rq, const void *in)
 {
@@ -247,7 +254,7 @@ int ucma_resolve_ib_service(const struct ucma_request *rq, const void *in)
 	return ret ? ret : -EOPNOTSUPP;
 }
 
-/* No service is ever resolved, so none has records. */
+/* Returns no records, since no service is ever resolved. */
 static int query_ib_service(const struct ucma_request *rq, uint32_t id)
 {
 	int ret = idmap_check(id, rq->kf);
@@ -276,8 +283,9 @@ int ucma_query(const struct ucma_request *rq, const void *in)
 	ret = query_info(rq, cmd->id, &info);
 	if (ret)
 		return ret;
+	/* the number of path records is 0 */
 	if (cmd->option == RDMA_USER_CM_QUERY_PATH)
-		return user_write(cmd->response, &path, sizeof(path)); /* no path records */
+		return user_write(cmd->response, &path, sizeof(path));
 	copy_device(&resp, &info);
 	if (cmd->option == RDMA_USER_CM_QUERY_GID) {
 		copy_gids(&resp, &info);

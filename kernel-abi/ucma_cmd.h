@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The commands that a program writes to /dev/infiniband/rdma_cm. ucma.c parses a command and calls
- * its function. Checks and errors are the kernel's (drivers/infiniband/core/ucma.c).
+ * The commands that a program writes to /dev/infiniband/rdma_cm. ucma.c parses a command, and calls
+ * the function of the command. Checks and errors are the kernel's (drivers/infiniband/core/ucma.c).
  *
- * Locks: none. A command runs in the thread that writes, which holds a reference to the channel.
+ * Locks: none. A command runs in the thread that writes it. This thread holds a reference to the
+ * channel.
  */
 #ifndef KERNEL_ABI_UCMA_CMD_H
 #define KERNEL_ABI_UCMA_CMD_H
@@ -18,8 +19,8 @@
 #include "rnic.h"
 
 /*
- * Definitions that <rdma/rdma_user_cm.h> has since Linux 6.17: the last commands, a query option,
- * and their layouts.
+ * Definitions that <rdma/rdma_user_cm.h> contains only since Linux 6.17: the last commands, a query
+ * option, and their structs.
  */
 enum {
 	UCMA_CMD_RESOLVE_IB_SERVICE = RDMA_USER_CM_CMD_JOIN_MCAST + 1,
@@ -43,7 +44,7 @@ struct ucma_write_cm_event {
 	uint32_t reserved;
 	uint32_t event;
 	uint32_t status;
-	uint64_t arg; /* the member of a union that these events use */
+	uint64_t arg; /* the union member for these events */
 };
 
 struct ucma_query_ib_service_resp {
@@ -51,22 +52,23 @@ struct ucma_query_ib_service_resp {
 	uint32_t reserved;
 };
 
-/* One command in progress. */
+/* A command that is being performed. */
 struct ucma_request {
 	const struct sctpiw_rnic_api *api;
-	struct kfile *kf; /* the channel that received the command */
-	int fd;		  /* the descriptor that received the command */
-	size_t out_len;	  /* bytes of room for the answer, from the header */
+	struct kfile *kf; /* the channel to which the command was written */
+	int fd;		  /* the descriptor to which the command was written */
+	size_t out_len;	  /* size in bytes of the buffer for the answer, as stated in the header */
 };
 
 /*
- * Returns 0 if the id is on this channel and bound to the device. -ENOENT: the id does not exist.
- * -EINVAL: the id is on another channel or not bound. Or returns the RNIC's error. Used by commands
- * that the RNIC also accepts for unbound ids; the RNIC itself refuses the others.
+ * Returns 0 if the id is on this channel and bound to the device. Otherwise returns -ENOENT if the
+ * id does not exist, -EINVAL if the id is on another channel or not bound, or the error of the
+ * RNIC. Only commands that the RNIC accepts for unbound ids need this check. For other commands,
+ * the RNIC checks the id itself.
  */
 int ucma_check_bound(const struct ucma_request *rq, uint32_t id);
 
-/* True if kf is a channel of RDMA CM, and no other kind of kfile. */
+/* True if kf is a channel of RDMA CM, and not a kfile of another kind. */
 bool ucma_is_channel(const struct kfile *kf);
 
 static inline size_t ucma_min(size_t a, size_t b)
@@ -74,9 +76,12 @@ static inline size_t ucma_min(size_t a, size_t b)
 	return a < b ? a : b;
 }
 
-/* Returns the length of a sockaddr in bytes; 0 for a family that RDMA CM does not use. */
+/* Returns the length in bytes of a sockaddr, or 0 if RDMA CM does not use its family. */
 size_t ucma_addr_size(const void *addr);
-/* Writes the IP address of an address of any family: a GID of family AF_IB is an IP address. */
+/*
+ * Writes the IP address of an address of any family. For the family AF_IB, this is the GID, which
+ * is an IP address.
+ */
 void ucma_ip_of(const void *addr, struct sockaddr_storage *ip);
 
 /*
@@ -89,23 +94,29 @@ void ucma_ip_of(const void *addr, struct sockaddr_storage *ip);
  * - -EINVAL: the id is on another channel, or the request is invalid.
  */
 
-/* ucma_id.c: ids themselves. */
+/* ucma_id.c: commands that make, move and destroy ids. */
 int ucma_create_id(const struct ucma_request *rq, const void *in);
 int ucma_destroy_id(const struct ucma_request *rq, const void *in);
-/* Written to the new channel; the request has a descriptor of the old channel. */
+/*
+ * The program writes this command to the new channel. The request contains a descriptor of the old
+ * channel.
+ */
 int ucma_migrate_id(const struct ucma_request *rq, const void *in);
 int ucma_set_option(const struct ucma_request *rq, const void *in);
 int ucma_notify(const struct ucma_request *rq, const void *in);
 
-/* ucma_mcast.c: groups that an id joins, each with its own handle. */
+/*
+ * ucma_mcast.c: commands by which an id joins and leaves groups. Each membership has a handle of
+ * its own.
+ */
 int ucma_join_ip_mcast(const struct ucma_request *rq, const void *in);
 int ucma_join_mcast(const struct ucma_request *rq, const void *in);
 int ucma_leave_mcast(const struct ucma_request *rq, const void *in);
 
 /*
- * ucma_addr.c: the addresses of an id. Some commands have an older variant that accepts IP
- * addresses only. The older variant fails with -EINVAL for others, the newer one with
- * -EAFNOSUPPORT.
+ * ucma_addr.c: commands for the addresses of an id. Some commands have an older variant that
+ * accepts only IP addresses. For other addresses, the older variant fails with -EINVAL, and the
+ * newer one with -EAFNOSUPPORT.
  */
 int ucma_bind_ip(const struct ucma_request *rq, const void *in);
 int ucma_bind(const struct ucma_request *rq, const void *in);
@@ -114,10 +125,13 @@ int ucma_resolve_addr(const struct ucma_request *rq, const void *in);
 int ucma_resolve_route(const struct ucma_request *rq, const void *in);
 int ucma_query_route(const struct ucma_request *rq, const void *in);
 int ucma_query(const struct ucma_request *rq, const void *in);
-/* Fails with -EOPNOTSUPP, as for each device whose port has no InfiniBand subnet administrator. */
+/*
+ * Always fails with -EOPNOTSUPP, as for each device whose port has no InfiniBand subnet
+ * administrator.
+ */
 int ucma_resolve_ib_service(const struct ucma_request *rq, const void *in);
 
-/* ucma_conn.c: connections and events. */
+/* ucma_conn.c: commands for connections and events. */
 int ucma_connect(const struct ucma_request *rq, const void *in);
 int ucma_listen(const struct ucma_request *rq, const void *in);
 int ucma_accept(const struct ucma_request *rq, const void *in);
@@ -126,14 +140,14 @@ int ucma_disconnect(const struct ucma_request *rq, const void *in);
 int ucma_init_qp_attr(const struct ucma_request *rq, const void *in);
 int ucma_write_cm_event(const struct ucma_request *rq, const void *in);
 /*
- * Waits for the channel's next event. Returns -EAGAIN if the descriptor is O_NONBLOCK and no event
- * is available, and -EINTR as rnic_wait_readable() does. It is a cancellation point, which puts the
- * reference to the channel.
+ * Waits for the next event of the channel. Returns -EAGAIN if the descriptor has O_NONBLOCK and
+ * there is no event, and -EINTR as rnic_wait_readable() does. This function is a cancellation
+ * point: a cancelled thread drops the reference to the channel.
  */
 int ucma_get_event(const struct ucma_request *rq, const void *in);
 /*
- * Call this before the channel is closed: gives the thread that took the last event time to request
- * the next one.
+ * Call this before a channel is closed. Waits for a short time, until the thread that fetched the
+ * last event has requested the next one.
  */
 void ucma_let_taker_return(struct kfile *kf);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Commands of RDMA CM on connections, and the events that report them. */
+/* Commands of RDMA CM for connections, and for the events of connections. */
 #define _GNU_SOURCE
 #include "ucma_cmd.h"
 
@@ -15,15 +15,15 @@
 #include "libc.h"
 
 #define CONNECT_REQUEST 4 /* RDMA_CM_EVENT_CONNECT_REQUEST of <rdma/rdma_cma.h> */
-#define HOP_LIMIT 64	  /* of the datagrams to a peer */
+#define HOP_LIMIT 64	  /* hop limit of datagrams to a peer */
 #define BACKLOG_MAX 1024  /* the kernel's net.rdma_ucm.max_backlog */
-#define QP_STATE_ERR 6	  /* IBV_QPS_ERR, the last state */
-#define REJ_CONSUMER 28	  /* InfiniBand 12.6.7.2: the reject reasons of user space */
+#define QP_STATE_ERR 6	  /* IBV_QPS_ERR, the highest state number */
+#define REJ_CONSUMER 28	  /* InfiniBand 12.6.7.2: the reject reason of a program */
 #define REJ_VENDOR_OPTION 35
 /*
- * Times of ucma_let_taker_return(), in ns: the maximum wait for the taker after an event, and the
- * pauses between looks at its state. A taker that is found asleep TIMES_ASLEEP times in a row will
- * not return: waiting for a lock or a page takes less time.
+ * Times of ucma_let_taker_return(), in ns: the maximum time to wait for the taker after its event,
+ * and the shortest and longest pause between two checks of its state. A taker that is asleep in
+ * TIMES_ASLEEP checks in a row will not return, since waiting for a lock or a page takes less time.
  */
 #define TAKER_TIME 100000000
 #define NAP_FIRST 50000
@@ -31,7 +31,8 @@
 #define TIMES_ASLEEP 3
 
 /*
- * RNIC_PRIVATE_DATA_MAX is the maximum of the length field; the kernel's array has one byte more.
+ * RNIC_PRIVATE_DATA_MAX is the maximum value of the length field. The kernel's array is one byte
+ * longer.
  */
 _Static_assert(RNIC_PRIVATE_DATA_MAX < RDMA_MAX_PRIVATE_DATA, "private data");
 
@@ -126,7 +127,7 @@ int ucma_write_cm_event(const struct ucma_request *rq, const void *in)
 		     rq->api->cm_write_event(cmd->id, cmd->event, (int32_t)cmd->status, cmd->arg);
 }
 
-/* Address handles of RoCE have a GRH; those of InfiniBand also have a LID. */
+/* Copies an address handle. For RoCE it has a GRH; for InfiniBand it also has a LID. */
 static void copy_ah(struct ib_uverbs_ah_attr *to, const struct rnic_ah *ah)
 {
 	struct ib_uverbs_global_route *grh = &to->grh;
@@ -216,8 +217,8 @@ static void copy_event(struct rdma_ucm_event_resp *resp, const struct rnic_cm_ev
 }
 
 /*
- * Returns the id of the calling thread. Each thread makes the system call once, and again in a
- * child of fork(), which has another mark.
+ * Returns the id of the calling thread. A thread makes the system call only once, and once more in
+ * a child of fork(), which has another mark.
  */
 static pid_t thread_id(const struct kfile *kf)
 {
@@ -240,8 +241,9 @@ static int64_t now_ns(void)
 }
 
 /*
- * Returns the state of a thread of this process as ps shows it: 'R' if it runs or waits for a
- * processor; 0 if it does not exist. Without /proc, each existing thread counts as running.
+ * Returns the state of a thread of this process, as ps prints it: 'R' if the thread runs or waits
+ * for a processor; 0 if there is no such thread. Without /proc, returns 'R' for each existing
+ * thread.
  */
 static char thread_state(pid_t tid)
 {
@@ -264,10 +266,11 @@ static char thread_state(pid_t tid)
 }
 
 /*
- * A thread that acknowledges an event may unblock another thread, which destroys the id and closes
- * the channel. The first thread meanwhile returns to request the next event. rping ends in this
- * way. In the kernel, the destruction of an id sleeps until a worker has done it, so that the first
- * thread reaches its call. Here nothing sleeps, and the first thread would find the channel closed.
+ * Gives the thread that fetched the last event (the taker) time to request the next event. When the
+ * taker acknowledges its event, it may unblock another thread, which destroys the id and closes the
+ * channel. Meanwhile the taker returns to request the next event. rping ends in this way. In the
+ * kernel, the destruction of an id sleeps until a worker has done it, so the taker reaches its next
+ * call first. Here the destruction does not sleep, and the taker would find the channel closed.
  */
 void ucma_let_taker_return(struct kfile *kf)
 {
@@ -291,8 +294,9 @@ void ucma_let_taker_return(struct kfile *kf)
 }
 
 /*
- * An event from the RNIC cannot be put back. So before the event is fetched, the answer's address
- * is written to, and memory is reserved for the id of a connection request.
+ * An event that was fetched from the RNIC cannot be returned to it. So everything that may fail
+ * happens before: a write to the address of the answer, and the allocation of memory for the id of
+ * a connection request.
  */
 int ucma_get_event(const struct ucma_request *rq, const void *in)
 {
@@ -318,8 +322,8 @@ int ucma_get_event(const struct ucma_request *rq, const void *in)
 			break;
 		idmap_unreserve(node);
 		/*
-		 * is_meant() may have skipped the check of the descriptor: do not wait for another
-		 * file.
+		 * fdtable_get_for_write() may have omitted the check of the descriptor. Do not wait
+		 * for another file.
 		 */
 		if (ret == -EAGAIN)
 			ret = fdtable_is_stale(rq->fd, rq->kf) ? -EBADF :

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Commands of RDMA CM on ids: making, destroying and moving them, and their options. */
+/* Commands of RDMA CM that make, destroy and move ids, and set their options. */
 #define _GNU_SOURCE
 #include "ucma_cmd.h"
 
@@ -12,7 +12,7 @@
 
 #define QPT_RC 2	/* IBV_QPT_RC */
 #define QPT_UD 4	/* IBV_QPT_UD */
-#define OPTION_MAX 4096 /* bytes; the longest option is a set of path records */
+#define OPTION_MAX 4096 /* bytes; the longest option consists of path records */
 
 int ucma_check_bound(const struct ucma_request *rq, uint32_t id)
 {
@@ -71,8 +71,8 @@ unreserve:
 }
 
 /*
- * The map removes the id first: once the RNIC has destroyed the id, another thread may get its
- * number.
+ * The id is removed from the map first: once the RNIC has destroyed it, another thread may get an
+ * id with the same number.
  */
 int ucma_destroy_id(const struct ucma_request *rq, const void *in)
 {

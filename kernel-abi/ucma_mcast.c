@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Commands of RDMA CM on multicast groups. */
+/* Commands of RDMA CM for multicast groups. */
 #define _GNU_SOURCE
 #include "ucma_cmd.h"
 
@@ -7,7 +7,7 @@
 
 #include "idmap.h"
 
-/* The request of both commands that join a group. */
+/* The request of a command that joins a group. Two commands have this request. */
 struct join {
 	uint64_t response;
 	uint64_t uid;
@@ -16,7 +16,7 @@ struct join {
 	bool send_only;
 };
 
-/* The id leaves the group again if the program cannot get the handle. */
+/* If the handle cannot be written to the program's memory, the id leaves the group again. */
 static int join(const struct ucma_request *rq, const struct join *j)
 {
 	struct rdma_ucm_create_id_resp resp = { 0 };

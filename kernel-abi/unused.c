@@ -15,12 +15,14 @@
 #include "hooks.h"
 #include "libc.h"
 
-#define OUT_LEAST 100 /* so that programs get the descriptors that they expect */
+/* minimum number of the copy; programs expect that the numbers below are free */
+#define OUT_LEAST 100
 
-static char path[PATH_MAX]; /* of the file, or ""; a copy: programs may overwrite environ */
+/* path of the file, or ""; a copy, since programs may overwrite environ */
+static char path[PATH_MAX];
 /*
- * Standard error; in the process that prints the line, a copy, since some programs close standard
- * error before their end.
+ * Descriptor of standard error. In the process that prints the line, this is a copy, since some
+ * programs close standard error before they end.
  */
 static _Atomic int out = STDERR_FILENO;
 static struct stat out_file;
@@ -45,8 +47,8 @@ static __attribute__((constructor)) void unused_init(void)
 }
 
 /*
- * True if fd is still the copy. A program may have closed all descriptors, and opened another file
- * with this number.
+ * True if fd is still the copy. The program may have closed all descriptors, and opened another
+ * file that got this number.
  */
 static bool is_copy(int fd)
 {
@@ -76,7 +78,7 @@ static __attribute__((destructor)) void unused_end(void)
 			program_invocation_short_name, program_invocation_short_name);
 }
 
-/* Shells end in this way, without destructors. */
+/* Shells end by _exit(), without calling destructors. */
 HOOK void _exit(int status)
 {
 	unused_end();

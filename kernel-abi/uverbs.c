@@ -43,8 +43,9 @@ static int create_comp_channel(const void *in, size_t in_len, size_t out_len)
 }
 
 /*
- * The provider does all other verbs without the kernel. So no program that uses libibverbs writes
- * another command. Such a command fails as in a kernel whose device does not support it.
+ * The provider performs all other verbs without the kernel. So a program that uses libibverbs
+ * writes no other command. Another command fails as in a kernel whose device does not support the
+ * command.
  */
 static ssize_t uverbs_write(struct kfile *kf, int fd, const void *buf, size_t len)
 {
@@ -68,13 +69,13 @@ static ssize_t uverbs_write(struct kfile *kf, int fd, const void *buf, size_t le
 
 /* ---- ioctl() ---- */
 
-/* The attributes of a command, copied from the program's memory. */
+/* The attributes of a command, which were copied from the program's memory. */
 struct attrs {
 	struct ib_uverbs_attr list[8];
 	unsigned int n;
 };
 
-/* Returns the attribute of that number, or NULL if the program did not send it. */
+/* Returns the attribute with that number, or NULL if the program has not sent it. */
 static const struct ib_uverbs_attr *find_attr(const struct attrs *attrs, unsigned int id)
 {
 	for (unsigned int i = 0; i < attrs->n; i++) {
@@ -85,8 +86,8 @@ static const struct ib_uverbs_attr *find_attr(const struct attrs *attrs, unsigne
 }
 
 /*
- * Gets a number that is inside the attribute itself: in the first 4 bytes or in all 8, for either
- * byte order of the host. Returns 0 or -EINVAL.
+ * Gets a number that the attribute itself contains, in 4 or 8 bytes. Works on hosts of either byte
+ * order. Returns 0 or -EINVAL.
  */
 static int attr_number(const struct attrs *attrs, unsigned int id, uint64_t *value)
 {
@@ -126,8 +127,8 @@ static int query_gid_entry(const struct attrs *attrs)
 }
 
 /*
- * Serves the one command that libibverbs sends by ioctl() alone. All others fail as in a kernel
- * whose device has no ioctl(), and libibverbs sends them by write().
+ * Performs the only command that libibverbs sends by ioctl() and not also by write(). All others
+ * fail as in a kernel whose device has no ioctl(), and libibverbs then sends them by write().
  */
 static int uverbs_ioctl(struct kfile *kf, unsigned long request, void *arg)
 {
@@ -165,8 +166,8 @@ static const struct kfile_ops uverbs_ops = {
 };
 
 /*
- * The descriptor is an empty, sealed memory file. Such a file has an inode of its own. Like the
- * kernel's device, it can be read and written, and is always ready.
+ * Opens an empty, sealed memory file as the descriptor. Such a file has an inode of its own. As
+ * with the kernel's device, the descriptor can be read and written, and is always ready.
  */
 int uverbs_open(int flags)
 {
@@ -179,16 +180,16 @@ int uverbs_open(int flags)
 	if (fd < 0) {
 		ret = -errno;
 		/*
-		 * The program itself reports EMFILE. Other errors come from a sandbox, and need a
-		 * line.
+		 * The program itself reports EMFILE. Other errors come from a sandbox, and are
+		 * printed here.
 		 */
 		if (ret != -EMFILE)
 			rnic_complain("memfd_create()", strerror(-ret));
 		return ret;
 	}
 	/*
-	 * If the program has closed its standard streams, it would print into a descriptor of their
-	 * numbers.
+	 * If the program has closed its standard streams, the descriptor must not get one of their
+	 * numbers: the program would write its output to the device.
 	 */
 	if (fd <= STDERR_FILENO) {
 		ret = libc_fcntl(fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
