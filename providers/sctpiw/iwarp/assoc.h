@@ -18,31 +18,27 @@ struct iw_assoc {
 	bool initiator;	      /* local sessions use even stream ids, otherwise odd ids */
 	bool pulling;	      /* send no doorbell: the LLP is pulling already, or the LLP is gone */
 	unsigned int streams;
-	size_t max_msg;		/* bytes */
-	uint32_t pulled;	/* number of pulled messages, modulo 2^32 */
-	uint64_t placed;	/* last result of iw_llp_ops.placed, extended to 64 bits */
-	struct timerq unplaced; /* iw_unplaced.node, by message number */
-	/* iw_shard.referencing; linked while messages may reference memory */
-	struct list_node referencing;
-	bool receipts;	      /* both sides support receipts */
-	bool srq_numbers;     /* both sides support queue numbers with an SRQ number */
-	bool peer_enhanced;   /* the peer has sent a session message of RFC 6581 */
+	size_t max_msg;		      /* bytes */
+	uint32_t pulled;	      /* number of pulled messages, modulo 2^32 */
+	uint64_t placed;	      /* last result of iw_llp_ops.placed, extended to 64 bits */
+	struct timerq unplaced;	      /* iw_unplaced.node, by message number */
+	struct list_node referencing; /* iw_shard.referencing, while messages reference memory */
+	bool receipts;		      /* both sides support receipts */
+	bool srq_numbers;	      /* both sides support queue numbers with an SRQ number */
+	bool peer_enhanced;	      /* the peer has sent a session message of RFC 6581 */
 	uint32_t send_window; /* bytes of Sends without a receive that the peer stores per QP */
-	/* sessions that owe the peer a receipt or Terminate (iw_session_tx.owes) */
-	unsigned int owing;
-	struct iw_msg *msg;	  /* the message that is being pulled */
-	unsigned int live;	  /* sessions that are not over: iw_session_uncount() */
-	unsigned int wanted;	  /* live sessions that were neither refused nor rejected */
+	unsigned int owing;   /* sessions that owe a receipt or Terminate (iw_session_tx.owes) */
+	struct iw_msg *msg;   /* the message that is being pulled */
+	unsigned int live;    /* sessions that are not over: iw_session_uncount() */
+	unsigned int wanted;  /* live sessions that were neither refused nor rejected */
 	unsigned int turned_away; /* sessions that were refused or rejected, but are not over */
-	/* iw_shard.idle; linked until iw_next_idle() returns the association */
-	struct list_node idle;
-	unsigned int cursor;	/* stream where the next search for an idle stream starts */
-	struct list_node ready; /* sessions to send, by iw_session.ready, in sending order */
+	struct list_node idle;	  /* iw_shard.idle, until iw_next_idle() returns this association */
+	unsigned int cursor;	  /* stream where the next search for an idle stream starts */
+	struct list_node ready;	  /* sessions to send, by iw_session.ready, in sending order */
 	struct iw_session *
 		*pages[65536 / IW_STREAM_PAGE]; /* sessions by stream id; a page may be NULL */
 };
 
-/* Returns the session on the stream, or NULL. */
 struct iw_session *iw_assoc_session(const struct iw_assoc *assoc, unsigned int sid);
 /* Puts the session on the stream. Returns 0, or -ENOMEM. */
 int iw_assoc_link(struct iw_assoc *assoc, struct iw_session *s, unsigned int sid);

@@ -153,7 +153,7 @@ int iw_cq_resize(struct iw_cq *cq, uint32_t entries)
 	return 0;
 }
 
-/* Frees all slots of a queue of a QP in RESET, polled or not. */
+/* Frees all slots of a queue of a QP in RESET, even if their completions were not polled. */
 static void free_slots(struct iw_ring *r)
 {
 	atomic_store_explicit(&r->polled, r->head, memory_order_release);

@@ -12,7 +12,7 @@
 struct iw_cq_full {
 	struct iw_cq cq;
 	struct iw_event_node event;
-	/* Moderation: */
+	/* Moderation, see iw_cq_moderate(): */
 	uint32_t count;		  /* completions before an event; 0: no moderation */
 	uint64_t period;	  /* maximum delay of an event, ns */
 	bool postponed;		  /* an event waits for more completions or for the timer */

@@ -70,7 +70,6 @@ bool iw_next_event(struct iw_shard *shard, struct iw_event *ev)
 		return false;
 	e = list_entry(shard->events.next, struct iw_event_node, node);
 	memset(ev, 0, sizeof(*ev));
-	/* The pending events of one object occurred in the order of enum iw_event_type. */
 	ev->type = (enum iw_event_type)__builtin_ctz(e->bits);
 	e->bits &= (uint16_t)(e->bits - 1);
 	if (!e->bits)

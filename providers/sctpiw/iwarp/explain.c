@@ -164,7 +164,6 @@ static void add_rights(struct line *l, uint32_t access)
 	    access & IW_ACCESS_REMOTE ? "" : " none");
 }
 
-/* Describes the memory of the STag. */
 static void add_stag(struct line *l, const struct iw_session *s, uint32_t stag)
 {
 	const struct iw_mr *mr = iw_mr_find(s->shard->rnic, stag);

@@ -38,9 +38,10 @@ struct iw_llp_ops {
 	 */
 	void (*copy_out)(void *llp);
 	/*
-	 * Voids the stream's messages that were pulled with iw_msg.voidable set: from now on, the
-	 * LLP sends the void message of iw_put_void() instead of each, and references none of their
-	 * memory. NULL: the LLP never retransmits, or cannot change its messages.
+	 * Voids the stream's messages that were pulled with iw_msg.voidable set (void.h). From now
+	 * on, the LLP replaces each of these messages by the void message of iw_put_void() when it
+	 * sends them, and references none of their memory. NULL: the LLP never retransmits, or
+	 * cannot change its messages.
 	 */
 	void (*void_messages)(void *llp, uint16_t sid);
 	/* Writes the peer's address into buf as a zero-terminated string. NULL: unknown. */
@@ -90,8 +91,8 @@ void *iw_assoc_llp(const struct iw_assoc *assoc);
 void iw_assoc_set_max_msg(struct iw_assoc *assoc, size_t max_msg);
 /*
  * Frees an association that the LLP has lost. Every session ends with IW_EVENT_CLOSED (error: a
- * -errno), and its QP enters the error state. The QP keeps its state if its session still waits for
- * the answer to an Initiate and has a user.
+ * -errno), and its QP enters the error state. As an exception, the QP keeps its state if the
+ * session has a user and still waits for the answer to its Initiate.
  */
 void iw_assoc_lost(struct iw_assoc *assoc, int error);
 /* True if local sessions use even stream ids: see iw_assoc_new(). */
@@ -102,15 +103,15 @@ unsigned int iw_assoc_sessions(const struct iw_assoc *assoc);
 /* Returns the number of live sessions that were neither refused nor rejected. */
 unsigned int iw_assoc_wanted(const struct iw_assoc *assoc);
 /*
- * Maximum number of sessions, of all peers together, that were refused or rejected while the peer
- * has not acknowledged the refusal.
+ * Maximum number of turned-away sessions, of all peers together. A session is turned away if it was
+ * refused or rejected, and the peer has not acknowledged the answer.
  */
 #define IW_TURNED_AWAY_ALL 16384
 bool iw_turned_too_many_away(const struct iw_shard *shard);
 /*
  * If IW_TURNED_AWAY_ALL is exceeded, returns the llp of the association with the most turned-away
- * sessions, for the LLP to abort. Otherwise returns NULL. First removes the sessions whose refusals
- * the peers have acknowledged meanwhile.
+ * sessions, for the LLP to abort. Otherwise returns NULL. Before, the function removes sessions
+ * whose answers were acknowledged meanwhile.
  */
 void *iw_worst_asker(struct iw_shard *shard);
 /*
@@ -128,9 +129,9 @@ void *iw_next_idle(struct iw_shard *shard);
  */
 size_t iw_assoc_pull(struct iw_assoc *assoc, uint8_t *buf, size_t room, struct iw_msg *msg);
 /*
- * Gives the message an invalid DDP version (RFC 5041 4.1). For the LLP, when the referenced bytes
- * of the message can no longer be read. The peer ends the session unless the peer has already
- * received the original message.
+ * Gives the message an invalid DDP version (RFC 5041 4.1). The LLP calls this function if the
+ * referenced bytes of the message can no longer be read. The peer ends the session unless the peer
+ * has already received the original message.
  */
 void iw_poison(uint8_t *message);
 /* Writes the void message (IW_VOID_LEN bytes, docs/wire.md) that replaces a voidable message. */
@@ -146,8 +147,9 @@ void iw_assoc_set_receipts(struct iw_assoc *assoc, uint32_t window);
 /* Enables queue numbers that contain an SRQ number. Sessions of XRC QPs need such queue numbers. */
 void iw_assoc_set_srq_numbers(struct iw_assoc *assoc);
 /*
- * True if a session owes the peer a receipt or Terminate. Until the peer has received that message
- * (iw_msg.receipt), the LLP must not let the peer take an acknowledgement for placement.
+ * True if a session owes the peer a receipt or Terminate: the peer lacks information about messages
+ * that it sent. Until the peer has received that message (iw_msg.receipt), the LLP must not let the
+ * peer take an acknowledgement for placement.
  */
 bool iw_assoc_owes_receipt(const struct iw_assoc *assoc);
 

@@ -64,30 +64,26 @@ struct iw_cq {
 	_Atomic uint32_t armed;		    /* enum iw_cq_arm */
 	_Atomic uint32_t armed_at;	    /* tail when the CQ was armed */
 	struct iw_shard *shard;
-	bool used; /* a queue completes on the CQ, or once did */
-	/* queues of several shards complete on the CQ; read under any shard's lock */
-	bool shared;
+	bool used;	     /* a queue completes on the CQ, or once did */
+	bool shared;	     /* queues of several shards use the CQ; read under any shard's lock */
 	_Atomic bool locked; /* the CQ's own lock, used if shared */
 	uint32_t refs;	     /* number of send and receive queues that use the CQ */
-	/* the CQ is full: an async event was raised, and new completions are lost */
-	_Atomic bool overflown;
-	bool ignore_overrun; /* drop an entry that does not fit, without an event */
-	/* a completion arrived since iw_next_notify() last read `armed` */
-	bool notify_queued;
-	/* such a completion was solicited, so it counts for IW_CQ_ARM_SOLICITED */
-	bool notify_solicited;
+	_Atomic bool overflown; /* an entry did not fit; all new completions are lost */
+	bool ignore_overrun;	/* drop an entry that does not fit, without an event */
+	bool notify_queued;	/* completions arrived after iw_next_notify() read `armed` */
+	bool notify_solicited;	/* one of these counts for IW_CQ_ARM_SOLICITED */
 	struct iw_shard
 		*notify_shard; /* shard whose iw_next_notify() checks the CQ, if notify_queued */
 	struct iw_cq *notify_next;
 	void *ctx;    /* belongs to the verbs layer */
-	uint32_t nth; /* CQ's number in the program, from 1; for the verbs layer */
+	uint32_t nth; /* number of the CQ in the program, counted from 1; for the verbs layer */
 };
 
 /* Returns NULL if entries is 0 or too large, if IW_MAX_CQ CQs exist, or if out of memory. */
 struct iw_cq *iw_cq_new(struct iw_shard *shard, uint32_t entries, void *ctx);
 /* Returns 0, or -EBUSY if a QP uses the CQ. */
 int iw_cq_free(struct iw_cq *cq);
-/* Registers a queue of this shard that will complete on the CQ. Needs the locks of all shards. */
+/* Records that a queue of this shard will complete on the CQ. Needs the locks of all shards. */
 void iw_cq_join(struct iw_cq *cq, struct iw_shard *shard);
 /*
  * Undoes iw_cq_join() for `queues` queues, which move to another shard. If no other queues use the

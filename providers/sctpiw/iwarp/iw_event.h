@@ -25,9 +25,8 @@ enum iw_event_type {
 	 */
 	IW_EVENT_INITIATE, /* passive side: session, which the user accepts, rejects or refuses */
 	IW_EVENT_ACCEPT,   /* active side: session, qp; the session is established */
-	/* passive side: session, qp; the RTR indication has established the session */
-	IW_EVENT_RTR,
-	IW_EVENT_REJECT, /* active side: session, which is over; the QP has its former state */
+	IW_EVENT_RTR,	   /* passive side: session, qp; established by the RTR indication */
+	IW_EVENT_REJECT,   /* active side: session, which is over; the QP has its former state */
 	/*
 	 * The session is over. qp is in the error state, except where noted below; NULL if the QP
 	 * was freed meanwhile. error:
@@ -58,8 +57,7 @@ enum iw_event_type {
 	 * doorbells of these shards, as after iw_srq_publish().
 	 */
 	IW_EVENT_SRQ_OTHERS,
-	/* qp, which is in the error state and takes no more receives from its SRQ */
-	IW_EVENT_QP_LAST_WQE,
+	IW_EVENT_QP_LAST_WQE, /* qp is in the error state and takes no more receives from its SRQ */
 };
 
 /* True if events of this type concern a session. They go to the session's user. */

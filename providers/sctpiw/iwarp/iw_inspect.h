@@ -35,7 +35,7 @@ struct iw_qp_info {
 	bool oob;		 /* connected out of band */
 	bool stands_in;		 /* not created by the application: conn/stand_in.h */
 	bool has_srq;		 /* receives come from an SRQ */
-	uint16_t stream;	 /* of the QP's session */
+	uint16_t stream;	 /* stream id of the QP's session */
 	char peer[IW_PEER_TEXT]; /* address and port of the session's association; "": none */
 	uint32_t send_wrs;	 /* posted send WRs that are not complete */
 	uint32_t recv_wrs;	 /* posted receive WRs that are not complete; 0 with an SRQ */

@@ -20,7 +20,6 @@ struct wire_ud;
 
 #define IW_MCAST_BUCKETS 64u
 
-/* Part of struct iw_shard. */
 struct iw_mcast_table {
 	struct list_node bucket[IW_MCAST_BUCKETS]; /* iw_mcast_group.node, by address */
 	unsigned int groups;
@@ -39,7 +38,10 @@ int iw_mcast_attach(struct iw_qp *qp, const struct ip_addr *group, bool *first);
  * the QP was not attached.
  */
 int iw_mcast_detach(struct iw_qp *qp, const struct ip_addr *group, bool *last);
-/* Detaches a dying QP from one group. Returns false if it was in none. */
+/*
+ * Detaches a QP that is being freed from one of its groups. Sets *group, and sets *last if the
+ * group has no more QPs. Returns false if the QP is attached to no group.
+ */
 bool iw_mcast_detach_any(struct iw_qp *qp, struct ip_addr *group, bool *last);
 /*
  * Gives each QP of the group a copy of a datagram from the address `remote`. own: the datagram came

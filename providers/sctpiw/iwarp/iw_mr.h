@@ -13,7 +13,7 @@ struct iw_pd;
 struct iw_mr;
 struct iw_mw;
 
-/* ctx belongs to the verbs layer. Returns NULL if out of memory, or at IW_MAX_PD. */
+/* ctx belongs to the verbs layer. Returns NULL if out of memory, or if IW_MAX_PD PDs exist. */
 struct iw_pd *iw_pd_new(struct iw_rnic *rnic, void *ctx);
 /* Returns 0, or -EBUSY if an MR, a memory window, an SRQ or a QP uses the PD. */
 int iw_pd_free(struct iw_pd *pd);
@@ -35,7 +35,7 @@ int iw_mr_new(struct iw_pd *pd, uint64_t addr, uint64_t length, uint64_t iova, u
 int iw_mr_new_null(struct iw_pd *pd, void *ctx, struct iw_mr **mr);
 uint32_t iw_mr_stag(const struct iw_mr *mr);
 
-/* Attributes of iw_mr_new(); access: IW_ACCESS_*. */
+/* Parameters of iw_mr_new(); access: IW_ACCESS_*. */
 struct iw_mr_attr {
 	struct iw_pd *pd;
 	uint64_t addr, length, iova;

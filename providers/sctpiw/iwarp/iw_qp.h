@@ -52,8 +52,7 @@ struct iw_qp {
 	void *ctx;	    /* belongs to the verbs layer */
 	uint32_t nth;	    /* the QP's number in the program, from 1; 0: not a QP of the program */
 	uint32_t groups;    /* number of attached multicast groups */
-	/* the QP gets no copy of a datagram that it sends to a group it is attached to */
-	bool blocks_own;
+	bool blocks_own;    /* own datagrams to an attached group are not received */
 	/*
 	 * The connection manager (librdmacm) changes the state, so the attribute masks of
 	 * InfiniBand do not apply to modify_qp.
@@ -61,11 +60,13 @@ struct iw_qp {
 	bool by_cm;
 	bool stands_in; /* a QP that the application did not create: conn/stand_in.h */
 	/*
-	 * Not NULL if the QP is connected out of band: the data of conn/oob.h. The session of such
-	 * a QP does not change the QP's state, and may be established in RTR. If the peer ends the
-	 * session or is lost, the QP stays in RTR or RTS and keeps its WRs until iw_qp_give_up().
-	 * Such a QP may also send in RTR: iWARP has no state for a connection that only receives,
-	 * and perftest's receivers rely on this with iWARP devices.
+	 * Not NULL if the QP is connected out of band: the application itself has exchanged
+	 * addresses and QP numbers with its peer, without librdmacm. Points to the data of
+	 * conn/oob.h. The session of such a QP does not change the QP's state, and may be
+	 * established in RTR. If the peer ends the session or is lost, the QP stays in RTR or RTS
+	 * and keeps its WRs until iw_qp_give_up(). Such a QP may also send in RTR: iWARP has no
+	 * state for a connection that only receives, and perftest's receivers rely on this with
+	 * iWARP devices.
 	 */
 	struct oob_qp *_Atomic oob;
 	/* IW_ACCESS_REMOTE_*: rights of peers; all rights, unless modify_qp limits them */
@@ -128,7 +129,6 @@ void iw_qp_notify_drained(struct iw_qp *qp);
 void iw_qp_set_access(struct iw_qp *qp, uint32_t access);
 /* Sets the session's ORD, capped at the peer's limit. No effect without a session. */
 void iw_qp_set_ord(struct iw_qp *qp, uint32_t ord);
-/* Raises IW_EVENT_QP_PATH_MIG. */
 void iw_qp_tell_migrated(struct iw_qp *qp);
 /*
  * Gives up an unreachable peer: the QP enters ERR, and the oldest WR completes with RETRY_EXC_ERR.

@@ -2,19 +2,19 @@
 /*
  * Rings of work requests, from the application to the RNIC, and doorbells.
  *
- * A work request is outstanding until its own completion, or a later completion of its queue, is
- * polled. So slots are not freed by the RNIC, but by the thread that polls: each CQ entry names the
- * slots to free (iw_cq.h).
+ * A work request is outstanding until its own completion, or the completion of a later work request
+ * of the same queue, is polled. So slots are not freed by the RNIC, but by the thread that polls:
+ * each CQ entry names the slots to free (iw_cq.h).
  *
  * The application's threads call functions marked "(producer)" without the shard's lock, and
- * serialise these calls with a lock of their own. The ring itself synchronises them with the RNIC,
- * without a lock. Two release/acquire pairs order slots and indexes on processors that reorder
- * memory accesses:
+ * serialise these calls with a lock of their own. The ring itself synchronises the producer with
+ * the RNIC, without a lock. Two release/acquire pairs order slots and indexes on processors that
+ * reorder memory accesses:
  *
  *	tail    iw_ring_publish() stores tail after filling the slots; iw_ring_tail() (iwarp/sq.h)
  *	        loads tail before the RNIC reads the slots and the data that they point to
- *	polled  iw_cq_consume() stores polled after the CQ entry, which shows that the RNIC has read
- *	        the slots; iw_ring_slot() loads polled before the producer overwrites the slot
+ *	polled  iw_cq_consume() stores polled after reading a CQ entry, which the RNIC has pushed
+ *	        after reading the slots; iw_ring_slot() loads polled before the producer fills slots
  *
  * The producer's loads of tail are relaxed, because no other thread writes tail.
  */
@@ -43,10 +43,9 @@ struct iw_send_wqe {
 		uint32_t imm_data; /* *_WITH_IMM; network order, as posted */
 	};
 	union {
-		struct {	      /* used by the RNIC */
-			uint32_t msn; /* MSN on QN 0, for a WR with a message on QN 0 */
-			/* for the same WRs: iw_send_window.sent before the message */
-			uint32_t sent_before;
+		struct {		      /* used by the RNIC */
+			uint32_t msn;	      /* MSN on QN 0, for a WR with a message on QN 0 */
+			uint32_t sent_before; /* same WRs: iw_send_window.sent before it */
 			/* IW_WQE_SENT: number of the last message (iw_assoc.pulled) */
 			uint32_t seq;
 			uint16_t ssn; /* IW_WQE_SENT: DDP-SSN of the last message */
@@ -81,8 +80,7 @@ struct iw_ring {
 	uint32_t limit;			    /* maximum number of outstanding WRs */
 	_Alignas(64) uint32_t head;	    /* used by the RNIC: index of the first incomplete WR */
 	_Alignas(64) _Atomic uint32_t tail; /* written by the producer */
-	/* written by the CQ's consumer: slots before this index are free */
-	_Atomic uint32_t polled;
+	_Atomic uint32_t polled; /* written by the CQ's consumer: earlier slots are free */
 };
 
 /* The slots that polling a completion frees. */

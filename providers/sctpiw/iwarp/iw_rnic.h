@@ -22,8 +22,7 @@ struct iw_config {
 	 * in_order.h.
 	 */
 	bool in_order;
-	/* minimum bytes of a payload that is referenced instead of copied: zcopy.h */
-	uint32_t zcopy_min;
+	uint32_t zcopy_min; /* minimum bytes of a payload to reference, not copy: zcopy.h */
 };
 
 /*
@@ -80,7 +79,6 @@ struct iw_rnic *iw_rnic_new(const struct iw_config *config, const struct iw_rnic
 			    struct random_source *random);
 /* Frees the RNIC. The caller frees all MRs, PDs and shards first. */
 void iw_rnic_free(struct iw_rnic *rnic);
-/* Replaces iw_rnic_ops.place. */
 void iw_rnic_set_place(struct iw_rnic *rnic, int (*place)(void *dst, const void *src, size_t len));
 /*
  * Returns iw_config.unexpected_bytes_per_qp: the window that is announced to peers that support

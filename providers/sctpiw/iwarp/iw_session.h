@@ -56,8 +56,7 @@ struct iw_session_ops {
 struct iw_session_user {
 	const struct iw_session_ops *ops;
 	void *ctx;
-	/* identifies a user's object that may be freed before the event is fetched */
-	uint32_t handle;
+	uint32_t handle; /* names a user's object that may be freed before the event */
 };
 
 /*

@@ -21,7 +21,7 @@ struct iw_shard;
  */
 struct iw_shard *iw_shard_new(struct iw_rnic *rnic, struct random_source *random);
 /*
- * Frees the shard with its associations and sessions. Before, the caller frees the shard's QPs and
+ * Frees the shard with its associations and sessions. The caller first frees the shard's QPs and
  * CQs, all SRQs, and all shards created later.
  */
 void iw_shard_free(struct iw_shard *shard);
@@ -78,8 +78,7 @@ struct iw_stats {
 	uint64_t sessions;	      /* sessions that were established */
 	/* Time of the first established session or first datagram, ns; 0: neither has occurred. */
 	uint64_t first_use;
-	/* time of the last session end or datagram, ns; 0: neither has occurred */
-	uint64_t last_use;
+	uint64_t last_use;   /* time of the last session end or datagram, ns; 0: none yet */
 	uint64_t errors;     /* QPs that entered the error state because of a failure */
 	uint64_t unexpected; /* segments of Sends without a posted receive */
 	struct iw_uc_drops uc;

@@ -44,25 +44,21 @@ struct iw_srq {
 	uint32_t size;	 /* number of slots */
 	uint32_t max_wr; /* maximum outstanding receives, including taken ones */
 	uint32_t max_sge;
-	/* rings with the numbers of posted and free slots */
-	uint32_t *posted, *freed;
-	uint32_t mask; /* size of posted, and of freed, minus 1 */
-	/* this field and the next are written by the producer */
-	_Alignas(64) _Atomic uint32_t posted_tail;
+	uint32_t *posted, *freed; /* rings of slot numbers: posted and free slots */
+	uint32_t mask;		  /* size of posted, and of freed, minus 1 */
+	_Alignas(64) _Atomic uint32_t posted_tail; /* written by the producer, as freed_head */
 	uint32_t freed_head;
 	_Atomic uint32_t polled;	  /* polled completions; written by the CQs' consumers */
 	_Alignas(64) uint32_t freed_tail; /* this field and all below are written by the RNIC */
 	_Atomic uint32_t posted_head;
-	/* raise IW_EVENT_SRQ_LIMIT if fewer receives are left; 0: not armed */
-	uint32_t limit;
-	uint32_t refs;	     /* QPs */
-	bool shared;	     /* the RNIC has several shards */
-	_Atomic bool locked; /* the SRQ's own lock, used if shared */
-	/* shards in which Sends wait for receives; bits (1 << shard index) */
-	_Atomic uint32_t awaited;
+	uint32_t limit;		  /* IW_EVENT_SRQ_LIMIT if fewer receives are left; 0: not armed */
+	uint32_t refs;		  /* number of QPs that use the SRQ */
+	bool shared;		  /* the RNIC has several shards */
+	_Atomic bool locked;	  /* the SRQ's own lock, used if shared */
+	_Atomic uint32_t awaited; /* shards with Sends that wait: bits (1 << shard index) */
 	struct iw_pd *pd;
 	void *ctx;    /* belongs to the verbs layer */
-	uint32_t nth; /* SRQ's number in the program, from 1; for the verbs layer */
+	uint32_t nth; /* number of the SRQ in the program, counted from 1; for the verbs layer */
 	/* Set for an XRC SRQ (iw_xrc.h); otherwise NULL and 0. */
 	struct iw_xrcd *xrcd;
 	struct iw_cq *cq; /* CQ on which the SRQ's receives complete */

@@ -41,8 +41,7 @@ static inline struct iw_ud_dest *iw_ud_dest(const struct iw_qp *qp, struct iw_se
 /* Datagram counts since the RNIC was created. */
 struct iw_ud_stats {
 	uint64_t sent, received;
-	/* dropped: no UD QP has the number, or the QP is not in RTR, RTS, SQD or SQE */
-	uint64_t no_qp;
+	uint64_t no_qp;	     /* dropped: no UD QP with this number in RTR, RTS, SQD or SQE */
 	uint64_t bad_qkey;   /* dropped: the Q_Key differs from the QP's */
 	uint64_t no_receive; /* dropped: no receive was posted */
 	uint64_t too_long;   /* dropped: the datagram is longer than the receive */
@@ -51,18 +50,21 @@ struct iw_ud_stats {
 
 struct iw_ud_stats *iw_ud_stats(struct iw_shard *shard);
 
-/* The UD QP that most recently ran low on receives. */
+/*
+ * The UD QP that most recently became low. A UD QP is low if it has too few posted receives for a
+ * burst of datagrams. The RNIC then gives the QP's program some time to post more receives, and
+ * meanwhile leaves incoming packets in the sockets.
+ */
 struct iw_ud_low {
 	bool is;	 /* the program is given time to post more receives to the QP */
 	bool in_vain;	 /* the time expired; give no more time until the program posts a receive */
 	uint32_t qp;	 /* number of the QP; 0: none */
 	uint32_t want;	 /* number of receives at which the QP is no longer low */
 	uint32_t tail;	 /* last seen count of posted receives, modulo 2^32 */
-	uint64_t since;	 /* ns */
+	uint64_t since;	 /* start of the time that the program is given, ns */
 	uint64_t moved;	 /* time when posting was last seen, ns */
 	uint64_t shared; /* time since when associations wait as well, ns; 0: none waits */
-	/* time when earlier waits of associations no longer reduce the maximum, ns */
-	uint64_t paid;
+	uint64_t paid;	 /* time when earlier waits no longer reduce the maximum, ns */
 };
 
 /*
@@ -91,12 +93,12 @@ struct iw_ud_low {
  */
 #define IW_UD_ENOUGH 64u
 
-/* Starts a round of receiving. */
+/* Starts a round: the caller then receives the packets that wait in the sockets. */
 void iw_ud_begin_round(struct iw_shard *shard);
 /*
- * True if a bursty UD QP took a receive in this round and has too few receives left. The caller
- * then ends the round, and leaves incoming packets in the sockets while iw_ud_awaits_receives() is
- * true. The RNIC would have to drop packets for which the QP has no receive.
+ * True if a bursty UD QP has become low in this round. The caller then ends the round, and receives
+ * no packets while iw_ud_awaits_receives() is true: datagrams for which the QP has no receive would
+ * be dropped.
  */
 bool iw_ud_is_low(const struct iw_shard *shard);
 /*

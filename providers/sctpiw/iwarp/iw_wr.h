@@ -34,8 +34,7 @@ struct iw_wr_info {
 	uint8_t rdmap;	    /* enum rdmap_opcode of its message */
 	uint8_t rdmap_se;   /* enum rdmap_opcode of its message if IW_SEND_SOLICITED is set */
 	uint8_t with_imm;   /* has immediate data */
-	/* its message is on queue number (QN) 0, and uses a receive of the peer */
-	uint8_t on_queue_0;
+	uint8_t on_queue_0; /* its message is on QN 0, and uses a receive of the peer */
 };
 
 #define IW_WR_OPCODES 10

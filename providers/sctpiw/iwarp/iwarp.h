@@ -5,6 +5,11 @@
  * enter through iw_assoc_receive() and leave through iw_assoc_pull(). The RNIC reports results as
  * completions and events.
  *
+ * Abbreviations of the RFCs: LLP (lower layer protocol, here SCTP), DDP-SSN (DDP stream sequence
+ * number), QN (queue number), MSN (message sequence number), MO (message offset), TO (tagged
+ * offset). Terms of this project: receipt (receipt.h), void message (void.h), unexpected Send
+ * (unexpected.h), connected out of band (iw_qp.oob).
+ *
  * Headers named iw_* are public: other directories include them. This file includes most of them.
  * Every other header belongs to the .c file of the same name, and is included only in iwarp/ and
  * its tests.

@@ -76,7 +76,7 @@ static inline struct iw_mr *iw_mr_find(const struct iw_rnic *rnic, uint32_t stag
 	return mr && mr->stag == stag && !iw_mr_is_invalid(mr) ? mr : NULL;
 }
 
-/* The complete check of iw_mr_covers(), which is slower. */
+/* Does the complete check for iw_mr_covers(), slowly. */
 bool iw_mr_has(const struct iw_mr *mr, uint64_t to, uint64_t len);
 
 /* True if the len > 0 bytes at `to` are inside mr, and mr has lost none of them. */

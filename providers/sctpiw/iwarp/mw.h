@@ -9,8 +9,7 @@
 struct iw_send_wqe;
 
 struct iw_mw {
-	/* the window's STag and memory; invalid if the window is not bound */
-	struct iw_mr key;
+	struct iw_mr key;      /* the window's STag and memory; invalid if not bound */
 	struct iw_mr *region;  /* region that contains the memory; NULL: the window is not bound */
 	struct list_node node; /* iw_qp_base.windows; linked if the window is type 2 and bound */
 };

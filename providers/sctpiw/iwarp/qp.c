@@ -205,8 +205,7 @@ struct iw_qp *iw_qp_by_num(const struct iw_shard *shard, uint32_t num)
 int iw_qp_move(struct iw_qp *qp, struct iw_shard *to)
 {
 	struct iw_qp_base *base = iw_qp_base(qp);
-	/* number of queues that complete on each CQ */
-	uint32_t queues = qp->send_cq == qp->recv_cq ? 2 : 1;
+	uint32_t queues = qp->send_cq == qp->recv_cq ? 2 : 1; /* queues that each CQ loses */
 	int err;
 
 	if (qp->oob || base->event.bits || !base->ops->may_leave(qp))

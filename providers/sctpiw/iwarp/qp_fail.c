@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/*
- * Functions that make a QP fail, for fault injection (docs/faults.md), and other small functions
- * for conn/.
- */
+/* Functions for fault injection (docs/faults.md), such as making a QP fail. */
 #include "iwarp/assoc.h"
 #include "iwarp/qp.h"
 #include "iwarp/rc.h"

@@ -17,12 +17,11 @@ struct iw_rc {
 	struct iw_qp_base base;
 	struct iw_session *session; /* NULL: none, or the session has ended */
 	struct iw_session *closed;  /* session whose pending IW_EVENT_CLOSED names this QP */
-	/* the QP is connected out of band, and its only session is over */
-	bool peer_gone;
+	bool peer_gone;		    /* connected out of band; the QP's only session is over */
 	struct list_node
-		wants_all; /* iw_shard.wants_all: the next WR waits for the locks of all shards */
-	/* the last choice between a response and a WQE preferred the response */
-	bool response_turn;
+		/* iw_shard.wants_all; linked while the next WR waits for the locks of all shards */
+		wants_all;
+	bool response_turn; /* the last choice preferred a response to a WQE */
 
 	/* These parts restart when a session is bound. */
 	struct iw_rc_tx tx;

@@ -100,7 +100,7 @@ static int complete_own(struct iw_rc *rc, const struct iw_rx_rec *rec, struct iw
 
 /* ---- unexpected Sends ---- */
 
-/* Delivery is in order, so the first message without a receive is the first one to check. */
+/* Messages are delivered in order, so it suffices to check the first message without a receive. */
 const struct iw_unexpected *iw_rc_rx_late(const struct iw_rc *rc)
 {
 	const struct iw_unexpected_table *t = &rc->rx.unexpected;
@@ -376,8 +376,8 @@ int iw_rc_rx_deliver(struct iw_session *s, const struct iw_rx_rec *rec, struct i
 	if (index == s->qp->rq.head && index != t->first)
 		return complete_own(rc, rec, f);
 	/*
-	 * The message has no receive yet, or an earlier message from the head on is incomplete.
-	 * Receives complete in order.
+	 * The message has no receive. Receives are used in order, so all messages from the head up
+	 * to this one have no receive.
 	 */
 	m = iw_unexpected_at(t, index);
 	m->delivered = true;

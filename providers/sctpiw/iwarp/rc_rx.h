@@ -32,14 +32,13 @@ struct iw_rc_rx {
 	uint32_t delta;
 	uint32_t deliver_msn; /* MSN of the next message to deliver */
 	struct iw_unexpected_table unexpected;
-	/* iw_srq_part.waiting; linked while a Send waits for a receive of an SRQ */
-	struct list_node waiting;
+	struct list_node waiting; /* iw_srq_part.waiting, while a Send waits for a receive */
 	/* the part whose list contains `waiting`; valid while `waiting` is linked */
 	struct iw_srq_part *waits_for;
 	uint32_t taken;
 	/*
-	 * A stored message could not be moved into its receive, or its completion was lost, perhaps
-	 * after delivery. The peer must not treat the message as received.
+	 * A stored message could not be moved into its receive, or its completion was lost. The
+	 * peer must not treat this message as received, even if it was delivered.
 	 */
 	bool refused;
 	uint32_t refused_index; /* index of that message; valid if refused */
@@ -71,7 +70,10 @@ void iw_rc_rx_start_timer(struct iw_session *s);
  */
 void iw_rc_rx_update_timer(struct iw_session *s, bool anew);
 
-/* Keeps a segment of an unexpected Send within the QP's budget. Returns 0, or -EPROTO. */
+/*
+ * Stores a segment of an unexpected Send, if the QP's budget permits. Returns 0, or -EPROTO and
+ * fills f.
+ */
 int iw_rc_rx_keep(struct iw_session *s, uint32_t index, const struct iw_rx_rec *rec, uint16_t ssn,
 		  const uint8_t *payload, struct iw_failure *f);
 /* Marks the stored message with this index as refused: see iw_rc_rx.refused. */

@@ -245,9 +245,8 @@ int iw_rc_srq_deliver(struct iw_session *s, uint32_t index, const struct iw_rx_r
 	if (!waited && iw_rc_rx_late(rc))
 		iw_rc_rx_start_timer(s);
 	else if (list_linked(&rc->rx.waiting))
-		iw_rc_srq_serve(
-			/* the QP now holds fewer receives, so it may take more */
-			rc->rx.waits_for);
+		/* The QP now holds fewer receives, so it may take more. */
+		iw_rc_srq_serve(rc->rx.waits_for);
 	else if (t->size > TABLE_KEEP && !rc->rx.taken)
 		iw_unexpected_clear(t);
 	return 0;

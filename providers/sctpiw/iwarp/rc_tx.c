@@ -413,8 +413,8 @@ static bool do_locally(struct iw_session *s, struct iw_send_wqe *wqe)
 /* ---- turns ---- */
 
 /*
- * True if the WQE is a Send whose immediate data is sent as an Immediate Data message, which has no
- * payload. Peers that do not support receipts accept no other message (immediate.c).
+ * True if the WQE is a Send whose immediate data must be sent as an Immediate Data message, without
+ * payload: the peer does not support receipts (immediate.c).
  */
 static bool is_immediate_alone(const struct iw_session *s, const struct iw_wr_info *info)
 {

@@ -16,7 +16,7 @@ struct term_message;
 #define IW_MIN_CUT 128
 
 struct iw_rc_tx {
-	uint32_t msn; /* of the next message on QN 0 */
+	uint32_t msn; /* MSN of the next message on QN 0 */
 	bool to_srqs; /* XRC: messages contain the number of an SRQ of the peer instead of QN 0 */
 	bool imm_due; /* the current WQE's Write is sent, its Immediate Data is next */
 	/*

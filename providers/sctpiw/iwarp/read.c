@@ -115,7 +115,7 @@ int iw_read_place(struct iw_session *s, const struct iw_segment *seg, struct iw_
 
 	if (!r)
 		return -EPROTO;
-	/* This fails if the application has removed the sink's MR since it posted the read. */
+	/* place() fails if the application has removed the sink's MR after posting the read. */
 	error = place(s, r, seg);
 	if (!error)
 		return 0;

@@ -35,21 +35,18 @@ struct iw_reads {
 	struct iw_read *at;
 	uint32_t size; /* of at: a power of two, or 0; grows up to ord */
 	uint32_t head, tail;
-	uint32_t ord;	  /* maximum outstanding requests */
-	uint32_t ord_max; /* the peer's limit for ord */
-	/* requests wait until a quarter of ord is free: prepare_request() in rc_tx.c */
-	bool gather;
-	uint32_t msn; /* MSN of the next request, on QN 1 */
-	/* counter for iw_mr_read_stag(), for the next read that needs such an STag */
-	uint32_t stag;
+	uint32_t ord;	     /* maximum outstanding requests */
+	uint32_t ord_max;    /* the peer's limit for ord */
+	bool gather;	     /* requests wait for a quarter of ord: prepare_request() */
+	uint32_t msn;	     /* MSN of the next request, on QN 1 */
+	uint32_t stag;	     /* counter for the next call of iw_mr_read_stag() */
 	uint32_t atomic_msn; /* MSN of the response to the next atomic, on QN 3 */
 };
 
 /* The peer's Read or Atomic Request: the untagged buffer of an MSN on QN 1. */
 struct iw_inbound_read {
 	uint8_t request[RDMAP_ATOMIC_REQ_LEN]; /* the request as it arrived */
-	/* record of the last segment; its opcode distinguishes Read and Atomic */
-	struct iw_rx_rec rec;
+	struct iw_rx_rec rec;		       /* last segment; has the opcode, Read or Atomic */
 	union {
 		struct rdmap_read_request r;
 		struct rdmap_atomic_request a;

@@ -36,7 +36,7 @@ static inline struct iw_recv_wqe *iw_recv_wqe(const struct iw_qp *qp, struct iw_
  * from the head of the ring.
  */
 bool iw_recv_take(const struct iw_qp *qp, struct iw_srq *srq, uint32_t taken, struct iw_recv *r);
-/* Returns a receive taken from an SRQ to the front of the posted ones. */
+/* Returns a receive that was taken from an SRQ to the front of the SRQ's posted receives. */
 void iw_recv_return(struct iw_recv r);
 /*
  * Places len bytes at an offset of the receive. Returns 0, or the enum iw_wc_status of the receive:

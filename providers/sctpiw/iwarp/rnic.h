@@ -29,7 +29,7 @@ struct iw_rnic {
 	struct iw_table mrs; /* struct iw_mr, also in struct iw_mw, by 24-bit STag index */
 	uint32_t mws;	     /* number of windows in mrs */
 	uint64_t stag_keys[6];
-	uint32_t stag_counter; /* for the next STag of an MR or window */
+	uint32_t stag_counter; /* counter for the next STag of an MR or window */
 	/*
 	 * Memory of null MRs: IW_SEGMENT_MAX zeros, then IW_SEGMENT_MAX bytes for discarded writes.
 	 * NULL before the first null MR.

@@ -35,11 +35,10 @@ struct iw_rx_rec {
 		uint32_t msn;	/* untagged */
 	};
 	union {
-		uint32_t to_lo;	   /* tagged: lower half of the TO */
-		uint32_t mo;	   /* untagged */
-		uint32_t imm_word; /* for rdmap_is_octets(): the last 4 octets, host order */
-		/* delivered Immediate Data: bytes of the Write that it belongs to */
-		uint32_t write_len;
+		uint32_t to_lo;	    /* tagged: lower half of the TO */
+		uint32_t mo;	    /* untagged */
+		uint32_t imm_word;  /* for rdmap_is_octets(): the last 4 octets, host order */
+		uint32_t write_len; /* delivered Immediate Data: bytes of its Write */
 	};
 };
 

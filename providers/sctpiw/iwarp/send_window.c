@@ -53,7 +53,7 @@ void iw_send_window_take(struct iw_send_window *w, uint32_t payload, uint32_t se
 bool iw_send_window_awaits(struct iw_send_window *w, uint32_t *seq)
 {
 	if (w->first_mark == w->next_mark && w->sent != w->placed)
-		mark(w); /* the last bytes were too few for their own mark */
+		mark(w); /* the last bytes were too few for a mark of their own */
 	if (w->first_mark == w->next_mark)
 		return false;
 	*seq = mark_at(w, w->first_mark)->seq - 1;

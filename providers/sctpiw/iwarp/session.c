@@ -195,10 +195,9 @@ void iw_session_timer(struct iw_session *s)
 
 /* Effects of a reason. */
 struct end_info {
-	int error;   /* error of IW_EVENT_CLOSED; for LOST, the caller passes the error */
-	bool silent; /* raise no event, because the user has caused the end */
-	/* A QP that is connected out of band keeps its state and its WRs. */
-	bool spares_oob;
+	int error;	 /* error of IW_EVENT_CLOSED; for LOST, the caller passes the error */
+	bool silent;	 /* raise no event, because the user has caused the end */
+	bool spares_oob; /* a QP connected out of band keeps its state and its WRs */
 };
 
 static const struct end_info end_infos[] = {

@@ -37,8 +37,8 @@ struct iw_session_setup {
 };
 
 /*
- * Send state. ssn is not adjacent to the flags that iw_session_wake() reads: compilers load
- * adjacent fields with one instruction, which stalls after a recent store to one of them.
+ * Send state. ssn is kept apart from the flags that iw_session_wake() reads. If they were adjacent,
+ * compilers would load them with one instruction, which stalls after a recent store to ssn.
  */
 struct iw_session_tx {
 	uint16_t ssn;	    /* DDP-SSN of the next message */
@@ -49,11 +49,9 @@ struct iw_session_tx {
 	bool ended;	    /* the last message was sent */
 	bool terminate_due; /* a session Terminate is to be sent */
 	bool term_due;	    /* send an RDMAP Terminate, term, before the session Terminate */
-	/* the peer has received the first message, as an answer of the peer shows */
-	bool answered;
-	bool rtr_due; /* an RTR indication is to be sent */
-	/* a receipt is to be sent, before all messages except control messages */
-	bool receipt_due;
+	bool answered;	    /* the peer's answer to the first message has arrived */
+	bool rtr_due;	    /* an RTR indication is to be sent */
+	bool receipt_due;   /* a receipt is to be sent; only control messages precede it */
 	bool owes; /* a receipt or Terminate is due, so iw_assoc.owing counts the session */
 	uint32_t receipt_msn;	      /* MSN of the last receipt, on QN 4 */
 	struct rdmap_receipt receipt; /* the last receipt sent, or the final receipt that is due */
@@ -96,7 +94,7 @@ struct iw_session_rx {
 	uint16_t ssn;	      /* DDP-SSN of the next message in order */
 	uint16_t delivered;   /* ssn after the last delivered message */
 	uint32_t receipt_msn; /* MSN of the peer's last receipt, on QN 4 */
-	bool ended;	      /* all messages of the peer, up to its last one, have arrived */
+	bool ended;	      /* all messages of the peer, including its last, have arrived */
 	bool begun;	      /* a segment from the peer was delivered */
 	struct iw_rx_order order;
 	struct iw_rx_loose loose;
@@ -113,8 +111,7 @@ struct iw_session_ending {
 	struct iw_qp *closed_qp; /* QP named by IW_EVENT_CLOSED */
 	int error;		 /* for IW_EVENT_CLOSED, -errno */
 	uint64_t give_up_at;	 /* end of the wait for the peer's Terminate, ns; 0: no wait */
-	/* minimum interval until the next check for an acknowledgement, ns */
-	uint64_t ack_poll;
+	uint64_t ack_poll;	 /* interval until the next check for an acknowledgement, ns */
 };
 
 struct iw_session {
@@ -147,7 +144,7 @@ enum iw_end_reason {
 	IW_END_REFUSED,	  /* the peer answered the Initiate with a Terminate */
 	IW_END_CROSSED,	  /* two Initiates crossed; the QP is already unbound */
 	IW_END_LOST,	  /* the association is gone */
-	IW_END_TERMINATE, /* an RDMAP Terminate from the peer */
+	IW_END_TERMINATE, /* the peer sent an RDMAP Terminate */
 	IW_END_FAILED,	  /* this side found an error */
 	IW_END_MOVED,	  /* the application reset or freed the QP, or moved the QP to ERR */
 	IW_END_CLOSED,	  /* the local user closes the session in order */
@@ -177,7 +174,7 @@ bool iw_session_wrong(struct iw_session *s, uint16_t ssn, const struct iw_failur
 void iw_session_settle(struct iw_session *s);
 /* Removes the session from its stream, which becomes idle. */
 void iw_session_leave(struct iw_session *s);
-/* Removes the session from the live ones (iw_assoc_sessions()). May be called repeatedly. */
+/* Stops counting the session as live (iw_assoc_sessions()). May be called repeatedly. */
 void iw_session_uncount(struct iw_session *s);
 /*
  * Records that a PENDING passive session was refused or rejected. The session counts in
@@ -190,10 +187,10 @@ void iw_session_turn_away(struct iw_session *s);
  */
 void iw_session_release(struct iw_session *s);
 /*
- * Moves a session that nothing refers to to the graveyard. iw_shard_reap() then frees the session.
+ * Moves a session to the graveyard. Nothing may refer to the session any more. iw_shard_reap() then
+ * frees the session.
  */
 void iw_session_bury(struct iw_session *s);
-/* Handles the session's timer. */
 void iw_session_timer(struct iw_session *s);
 /* Sets the session's timer. when: ns; UINT64_MAX stops the timer. */
 void iw_session_set_timer(struct iw_session *s, uint64_t when);

@@ -21,7 +21,6 @@ static inline struct iw_rx_rec *iw_rx_order_at(const struct iw_rx_order *o, uint
 	return &o->slots[ssn & (o->size - 1)];
 }
 
-/* Frees the records of early messages. */
 void iw_rx_order_clear(struct iw_rx_order *order);
 
 #endif

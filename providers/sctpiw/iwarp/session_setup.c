@@ -161,7 +161,8 @@ static int negotiate_answer(struct iw_session *s, const struct session_enhanced 
 	if (ird > IW_MAX_IRD)
 		return iw_fail(f, TERM_LLP_IRD, NULL, 0);
 	/*
-	 * The responder's depth exceeds the offered depth. If memory is short, tell the peer now.
+	 * The responder's ORD exceeds the offered IRD. If the memory for it is not available,
+	 * report this to the peer now.
 	 */
 	if (ird > rc->irq.ird && iw_irq_reserve(&rc->irq, ird))
 		return iw_fail(f, TERM_LLP_LOCAL, NULL, 0);
@@ -426,8 +427,8 @@ void iw_setup_first(struct iw_assoc *assoc, uint16_t sid, uint32_t ppid, const u
 }
 
 /*
- * Lowers the local ORD to the initiator's IRD if smaller, and raises the local IRD to the
- * initiator's ORD if larger (RFC 6581 9.1).
+ * Lowers the local ORD to at most the initiator's IRD. Raises the local IRD to at least the
+ * initiator's ORD (RFC 6581 9.1).
  */
 static void negotiate_offer(const struct iw_session *s, struct iw_session_param *p)
 {

@@ -19,7 +19,7 @@ struct iw_cq;
 struct iw_shard {
 	struct iw_rnic *rnic;
 	struct random_source *random;
-	uint32_t read_stags; /* iw_reads.stag of the next session */
+	uint32_t read_stags; /* value of iw_reads.stag at the start of the next session */
 	bool several;	     /* the RNIC has other shards */
 	bool has_all; /* the lock's holder has the locks of all shards: iw_shard_with_all() */
 	struct list_node wants_all; /* iw_rc.wants_all */
@@ -37,8 +37,8 @@ struct iw_shard {
 	struct list_node graveyard;   /* sessions that wait for iw_shard_reap() */
 	unsigned int session_count;   /* sessions not yet freed */
 	unsigned int turned_away;     /* iw_assoc.turned_away of all associations */
-	struct timerq timers;	      /* of the sessions, one each */
-	struct timerq cq_timers;      /* of CQs with moderation, one each */
+	struct timerq timers;	      /* timers of the sessions, one for each session */
+	struct timerq cq_timers;      /* timers of CQs with moderation, one for each CQ */
 	struct list_node referencing; /* iw_assoc.referencing */
 
 	struct list_node ud_ready; /* struct iw_ud: datagrams to send */

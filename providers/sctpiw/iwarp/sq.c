@@ -20,7 +20,6 @@ uint32_t iw_sq_copy_inline(struct iw_qp *qp, const struct iw_send_wqe *wqe, uint
 	return IW_WC_SUCCESS;
 }
 
-/* Completes the WQE at head. */
 static inline bool push(struct iw_qp *qp, const struct iw_send_wqe *wqe, uint32_t head,
 			uint32_t status, uint16_t vendor_err)
 {

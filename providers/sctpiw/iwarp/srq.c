@@ -175,7 +175,6 @@ int iw_srq_resize(struct iw_srq *srq, uint32_t max_wr)
 	return 0;
 }
 
-/* Raises IW_EVENT_SRQ_LIMIT in this shard. */
 static void tell_limit(struct iw_srq_part *part)
 {
 	iw_event_raise(part->shard, &part->event, IW_EVENT_SRQ_LIMIT);

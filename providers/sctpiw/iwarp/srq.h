@@ -45,7 +45,7 @@ uint32_t iw_srq_take(struct iw_srq *srq, struct iw_shard *shard, uint32_t taken)
  * polled.
  */
 void iw_srq_give_back(struct iw_srq *srq, uint32_t slot);
-/* Returns a taken receive to the front of the posted ones. */
+/* Returns a taken receive to the front of the posted receives. */
 void iw_srq_repost(struct iw_srq *srq, uint32_t slot);
 /* Sets whether the application rings the shard's doorbell for each posted receive. */
 void iw_srq_await(struct iw_srq_part *part, bool awaited);

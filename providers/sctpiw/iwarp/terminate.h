@@ -18,8 +18,7 @@
 enum iw_fault { IW_FAULT_NONE, IW_FAULT_SQ, IW_FAULT_RQ };
 
 struct iw_failure {
-	/* the peer violated the rules of sessions: send no RDMAP Terminate (RFC 5043 6.1) */
-	bool illegal;
+	bool illegal;		  /* breaks session rules: no RDMAP Terminate (RFC 5043 6.1) */
 	struct term_message term; /* the RDMAP Terminate for the peer */
 	uint8_t fault;	 /* enum iw_fault: queue of the WQE that gets status instead of a flush */
 	uint32_t index;	 /* ring index of that WQE */
@@ -69,7 +68,6 @@ size_t iw_rec_header(const struct iw_rx_rec *r, uint8_t *buf);
 
 struct iw_session;
 
-/* Places a segment of the peer's Terminate. */
 int iw_term_place(struct iw_session *s, const struct iw_segment *seg, struct iw_failure *f);
 /* Ends the session once the peer's Terminate is complete. Returns 0. */
 int iw_term_deliver(struct iw_session *s, const struct iw_rx_rec *rec, struct iw_failure *f);

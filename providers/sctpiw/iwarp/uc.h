@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The unreliable connection (IBV_QPT_UC). Its messages use a session, and it shares the parts of a
- * reliable connection (struct iw_rc), but it treats unacceptable messages differently.
+ * The unreliable connection (IBV_QPT_UC). An unreliable connection consists of the same parts as a
+ * reliable connection (struct iw_rc), and its messages use a session. Only unacceptable messages
+ * are treated differently.
  *
  * The responder drops such a message and counts the reason. The session continues, and the sender
  * gets no report. The next message gets the receive of the dropped message, even if the dropped
@@ -10,7 +11,8 @@
  * and returns when the session ends.
  *
  * The loss of a session loses its outstanding messages: their work requests complete with success.
- * A fault of a local send work request leads to SQE, a fault of a receive to ERR.
+ * If a local send work request is at fault, the QP enters SQE. If a receive is at fault, the QP
+ * enters ERR.
  *
  * Needs the shard's lock.
  */

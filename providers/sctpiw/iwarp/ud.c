@@ -285,7 +285,6 @@ static uint32_t enough(const struct iw_qp *qp)
 	return half < mark ? half : mark;
 }
 
-/* True if the state permits receiving. */
 static bool receives(const struct iw_qp *qp)
 {
 	return iw_qp_state(qp) >= IW_QPS_RTR && iw_qp_state(qp) <= IW_QPS_SQE;

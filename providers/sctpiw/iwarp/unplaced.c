@@ -226,8 +226,7 @@ void iw_unplaced_finish(struct iw_rc *rc, const struct rdmap_receipt *r)
 {
 	take_receipt(rc, r);
 	advance(rc);
-	/* the session ends in any case, so lost completions do not matter */
-	iw_sq_complete(&rc->base.qp);
+	iw_sq_complete(&rc->base.qp); /* the session is ending, so ignore lost completions */
 }
 
 void iw_unplaced_blame(struct iw_rc *rc, uint32_t status, struct iw_failure *f)

@@ -54,7 +54,7 @@ static inline void iw_xrc_name_srq(const struct iw_send_wqe *wqe, uint8_t *ddp)
  * created.
  */
 struct iw_qp_attr iw_xrcd_qp_attr(const struct iw_qp_attr *attr);
-/* Removes all references to the SRQ from its domain, before it is freed. */
+/* Removes all references to the SRQ from its domain. Call before the SRQ is freed. */
 void iw_xrc_srq_leave(struct iw_srq *srq);
 
 #endif
