@@ -182,8 +182,8 @@ static enum conn_received read_socket(struct conn *c, struct endpoint *ep, struc
 }
 
 /*
- * Receives from a path socket. While packets that arrived before the path had its socket may wait
- * in the port's own socket, reads that one first.
+ * Receives from a path socket. Older packets of the path may still wait in the port's own socket.
+ * While path->behind is not 0, reads that socket first.
  */
 static enum conn_received receive(struct conn *c, struct endpoint *ep, struct path_socket *path)
 {

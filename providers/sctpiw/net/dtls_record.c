@@ -196,9 +196,9 @@ enum dtls_opened dtls_open(struct dtls_cipher *c, const struct dtls_header *h, u
 		return DTLS_REPLAY;
 	opened = DTLS_HEADER + h->len - front - DTLS_TAG;
 	/*
-	 * The explicit part of the nonce need not be the sequence number with other
-	 * implementations. So the nonce uses the explicit part, and the authenticated data uses the
-	 * sequence number.
+	 * Other implementations may use any value as the explicit part of the nonce. So the nonce
+	 * has the explicit part of the record, while the authenticated data has the sequence
+	 * number.
 	 */
 	make_nonce(c, front > DTLS_HEADER ? p + DTLS_HEADER : p + 3, in.nonce);
 	make_aad(p + 3, h->type, opened, in.aad);

@@ -16,10 +16,7 @@
 #define IPV4_LEN 20u
 #define IPV6_LEN 40u
 #define UDP_LEN 8u
-/*
- * The numbers of these chunk types are too large for a bit of their own. fault_list.h gives them
- * the bits BIT_*.
- */
+/* These chunk types are too large to be bit numbers. fault_list.h gives them the bits BIT_*. */
 #define CHUNK_ASCONF 0xc1
 #define CHUNK_ASCONF_ACK 0x80
 enum { BIT_ASCONF = 16, BIT_ASCONF_ACK = 17, BIT_DATAGRAM = 18 };

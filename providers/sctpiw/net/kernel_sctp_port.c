@@ -222,9 +222,9 @@ err:
 /* ---- passive opening ---- */
 
 /*
- * Sets the local address of an accepted association. A listener at all addresses: the kernel
- * reports the local address of the route to the peer. A listener at several addresses: the kernel
- * reports the first address, so this function looks up the route.
+ * Sets the local address of an accepted association. For a listener at all addresses, the kernel
+ * reports the local address of the route to the peer. For a listener at several addresses, the
+ * kernel reports only the first address. So this function looks up the route.
  */
 static void set_passive_path(struct kernel_sctp_assoc *ka, const struct kernel_sctp_listener *l,
 			     const struct sockaddr_storage *from)

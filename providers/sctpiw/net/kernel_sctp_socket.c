@@ -143,9 +143,9 @@ int kernel_sctp_socket_accept(int listener, int family, bool v6only, struct sock
 }
 
 /*
- * Sockets with SO_REUSEADDR may share a port if none of them listens. If one listens, it also needs
- * SO_REUSEPORT. SO_REUSEPORT is set only during bind(), since another process could listen on the
- * port, too.
+ * Sockets with SO_REUSEADDR may share a port if none of them listens. If one of them listens, both
+ * this socket and the new socket need SO_REUSEPORT. The option is set only during bind(), since
+ * otherwise another process could listen on the port, too.
  */
 static void reuse_port(int fd, int listener, bool reuse)
 {

@@ -75,8 +75,8 @@ static void unblock_faults(void)
 #endif
 
 /*
- * True if the kernel reports the address of a fault in this range. On x86 a fault at an address
- * that is not in user space has no address, and under User-Mode Linux a wrong one.
+ * True if the kernel reports the address of a fault in this range. For a fault outside user space,
+ * x86 reports no address, and User-Mode Linux reports a wrong address.
  */
 static bool is_told(uintptr_t start, size_t len)
 {

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
  * A connected UDP socket for each path with many packets, in addition to the socket of its port.
- * With a connected socket the kernel looks up no route and no source address for each packet sent,
- * and sets no destination address for each packet received. A port uses its own socket for paths
+ * With a connected socket, the kernel looks up no route and no source address for packets to send,
+ * and reports no destination address for received packets. A port uses its own socket for paths
  * without a socket, and for all other packets. Shard lock.
  *
  * All ports of a shard share PATH_SOCKETS sockets. A new socket may replace one that was unused for
- * PATH_PERIOD. Functions that send only count transmissions. Sockets are opened and closed before a
- * receive pass, so that packets waiting in a socket can be received before it is closed.
+ * PATH_PERIOD. A send only counts; sockets are opened and closed before a receive pass. So packets
+ * that wait in a socket can be received before the socket is closed.
  */
 #ifndef SCTPIW_NET_PATH_SOCKET_H
 #define SCTPIW_NET_PATH_SOCKET_H

@@ -59,8 +59,8 @@ static void share_group(int fd, bool v6)
 
 /*
  * Lets the second socket be bound to the address of the first one. The first socket has no
- * association yet, so its port needs no path sockets. The first socket did not share its port, so
- * its bind() has failed if another program has the port.
+ * association yet, so its port needs no path sockets. The first socket did not share its port. So
+ * its bind() would have failed if another program had the port.
  */
 static void share_port(struct carrier_port *first, int second)
 {
