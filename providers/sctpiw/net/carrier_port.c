@@ -183,7 +183,7 @@ static enum conn_received read_socket(struct conn *c, struct endpoint *ep, struc
 
 /*
  * Receives from a path socket. Older packets of the path may still wait in the port's own socket.
- * While path->behind is not 0, reads that socket first.
+ * As long as that is possible, reads the port's own socket first.
  */
 static enum conn_received receive(struct conn *c, struct endpoint *ep, struct path_socket *path)
 {
