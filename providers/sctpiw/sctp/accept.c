@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/*
- * The passive side keeps no state between INIT ACK and COOKIE ECHO: the cookie contains all of it.
- */
+/* The passive side keeps no state until the COOKIE ECHO: the cookie contains all of it. */
 #include "sctp/accept.h"
 
 #include "sctp/control.h"
@@ -27,10 +25,7 @@ static void refuse(struct sctp_in *in, uint32_t tag, uint16_t cause, const void 
 	sctp_ootb_chunk(in->ep, in->from, &h, WIRE_SCTP_ABORT, 0, cause, info, len);
 }
 
-/*
- * True if the INIT gets an INIT ACK. If false, an ABORT was sent, unless the endpoint drops INITs
- * for now (quiet_until).
- */
+/* True if the INIT gets an INIT ACK. If false, an ABORT was sent, unless INITs are dropped now. */
 static bool acceptable(struct sctp_in *in, const struct wire_sctp_init *init)
 {
 	uint8_t info[6];
@@ -148,10 +143,7 @@ static const struct path_addr *answer_to(const struct sctp_in *in)
 	return elsewhere ? &in->a->path->addr : in->from;
 }
 
-/*
- * Offers ASCONF in the INIT ACK, if the peer supports ASCONF and requires no other authenticated
- * chunks.
- */
+/* Offers ASCONF to a peer that supports it, and requires no other authenticated chunks. */
 static void offer(struct sctp_in *in, const struct wire_sctp_init *init, struct told *told,
 		  struct wire_sctp_init *answer)
 {
@@ -195,10 +187,7 @@ static struct wire_sctp_init init_ack(struct sctp_in *in, const struct wire_sctp
 	}
 	sctp_locals_tell(&told->locals, &answer);
 	offer(in, init, told, &answer);
-	/*
-	 * Offer the same number of streams in each direction (RFC 5043 8), and no more than the
-	 * peer supports.
-	 */
+	/* Offer equally many streams in each direction (RFC 5043 8), as the peer supports. */
 	answer.os = init->os < init->mis ? init->os : init->mis;
 	if (answer.os > in->s->config.streams)
 		answer.os = in->s->config.streams;
@@ -220,10 +209,7 @@ static size_t put_init_ack(struct sctp_in *in, const struct wire_sctp_init *init
 	return len + wire_sctp_param_put(p + len, WIRE_SCTP_PARAM_COOKIE, raw, cookie_len);
 }
 
-/*
- * Removes local addresses, the last ones first, until their parameters are n bytes shorter, or no
- * address is left.
- */
+/* Removes the last local addresses until their parameters are n bytes shorter, or none is left. */
 static void leave_out(struct sctp_locals *l, size_t n)
 {
 	size_t saved = 0;
@@ -256,9 +242,7 @@ static void send_init_ack(struct sctp_in *in, const struct wire_sctp_init *init)
 	}
 	plain = len;
 	end = len;
-	/*
-	 * Report unknown parameters. The answer must not become much longer than the INIT (12.4).
-	 */
+	/* Report unknown parameters, but keep the answer about as short as the INIT (12.4). */
 	for (i = 0; i < init->reports && len - plain < REPORTS_MAX; i++) {
 		if (init->report[i].len <= REPORTS_MAX) {
 			end = len + 4 + init->report[i].len;

@@ -12,15 +12,9 @@
 
 struct sctp_in;
 
-/*
- * Answers a packet that has an INIT and no other chunk. The answer is an INIT ACK, an ABORT or
- * nothing.
- */
+/* Answers an INIT, its packet's only chunk, with an INIT ACK, an ABORT or not at all. */
 void sctp_accept_init(struct sctp_in *in, const struct wire_sctp_chunk *c);
-/*
- * Answers an INIT for a port without an endpoint with an ABORT. The INIT must be the packet's only
- * chunk.
- */
+/* Answers an INIT, its packet's only chunk, with an ABORT: no endpoint has its port. */
 void sctp_accept_refuse(struct sctp_in *in, const struct wire_sctp_chunk *c);
 /*
  * Handles a COOKIE ECHO that begins a packet. Returns true if the rest of the packet belongs to

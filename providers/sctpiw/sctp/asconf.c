@@ -164,10 +164,7 @@ static bool plan(struct sctp_assoc *a, struct sctp_asconf_request *r, uint64_t n
 	return r->adds || r->dels;
 }
 
-/*
- * True if requests are useful: the peer is another host, and the addresses mean the same for both
- * hosts.
- */
+/* True if the peer is another host, and the addresses mean the same for both hosts. */
 static bool concerns(const struct sctp_assoc *a)
 {
 	const struct ip_addr *remote = &sctp_paths_primary(a)->addr.remote;
@@ -183,10 +180,7 @@ static void leave(struct sctp_assoc *a)
 	sctp_assoc_ready(a);
 }
 
-/*
- * Sends a request to the peer if one is necessary. Does nothing if a request is outstanding or was
- * refused.
- */
+/* Sends a request if necessary, unless a request is outstanding or was refused. */
 static void consider(struct sctp_assoc *a, uint64_t now)
 {
 	struct sctp_asconf *s = &a->asconf;
@@ -218,10 +212,7 @@ void sctp_asconf_start(struct sctp_assoc *a, uint64_t now)
 {
 	if (!a->auth.hmac)
 		return;
-	/*
-	 * An address that belongs to the host but to no interface is excluded, since no event would
-	 * report its loss.
-	 */
+	/* Exclude addresses of the host without an interface: no event would report their loss. */
 	a->asconf.settled = !ip_addr_is_zero(&a->setup.local) &&
 			    sctp_locals_is_ours(a, &a->setup.local);
 	a->asconf.origin = a->setup.local;
@@ -230,10 +221,7 @@ void sctp_asconf_start(struct sctp_assoc *a, uint64_t now)
 
 /* ---- sending ---- */
 
-/*
- * True if the request may be sent from this address: it is local, and the request does not delete
- * it (F6).
- */
+/* True if the request may leave from this local address: the request does not delete it (F6). */
 static bool may_leave(const struct sctp_assoc *a, const struct sctp_asconf_request *r,
 		      const struct ip_addr *local)
 {
@@ -270,10 +258,7 @@ static bool choose_source(const struct sctp_assoc *a, const struct sctp_asconf_r
 	return has_way;
 }
 
-/*
- * Returns the next path in turn that has a source address for the request (B4), or NULL. Sets
- * r->path and r->source.
- */
+/* Sets r->path to the next path in turn with a source for the request (B4). Returns it, or NULL. */
 static struct sctp_path *choose_path(const struct sctp_assoc *a, struct sctp_asconf_request *r)
 {
 	unsigned int i, n = a->paths.others + 1;

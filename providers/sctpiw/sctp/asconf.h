@@ -52,10 +52,7 @@ struct sctp_asconf {
 	struct sctp_asconf_request *out; /* the unanswered ASCONF, or NULL */
 	uint32_t next;			 /* Sequence Number of the next ASCONF */
 	uint32_t peer;			 /* Sequence Number of the peer's last ASCONF */
-	/*
-	 * The answers to the peer's last ASCONFs; NULL: none. Index: Sequence Number modulo
-	 * SCTP_ASCONF_ACKS.
-	 */
+	/* Answers to the peer's last ASCONFs, or NULL, by Sequence Number % SCTP_ASCONF_ACKS. */
 	struct {
 		uint8_t *p;
 		size_t len;
@@ -81,9 +78,7 @@ struct sctp_asconf {
 void sctp_asconf_reset(struct sctp_assoc *a);
 /* Called when the association comes up: sends the first request, if one is necessary. */
 void sctp_asconf_start(struct sctp_assoc *a, uint64_t now);
-/*
- * Called after local addresses or routes have changed: sends a request to the peer, if necessary.
- */
+/* Called after local addresses or routes have changed: sends a request, if necessary. */
 void sctp_asconf_readdress(struct sctp_assoc *a, uint64_t now);
 /*
  * Called when a packet of the peer arrives at `local` while a request is outstanding. If the
@@ -110,10 +105,7 @@ bool sctp_asconf_is_foreign(const struct sctp_assoc *a, const struct ip_addr *lo
  * protocol violation (5.3 F0).
  */
 void sctp_asconf_ack(struct sctp_in *in, const struct wire_sctp_chunk *c);
-/*
- * Handles the peer's report of an unknown chunk. quoted has the first len bytes of that chunk (5.1
- * A9).
- */
+/* Handles the peer's report of an unknown chunk, which quoted begins with (5.1 A9). */
 void sctp_asconf_reported(struct sctp_assoc *a, const uint8_t *quoted, size_t len);
 void sctp_asconf_fini(struct sctp_assoc *a);
 

@@ -11,10 +11,7 @@
 
 #include "sctp/input.h"
 
-/*
- * Maximum length of an ASCONF. A longer one is refused as a whole, so that all answers fit into a
- * packet.
- */
+/* Maximum length of an ASCONF. Longer ones are refused, so that all answers fit into a packet. */
 #define REQUEST_MAX 400u
 #define ANSWER_MAX 1100u /* bytes of an ASCONF-ACK: a request of 8 bytes may get an answer of 20 */
 
@@ -220,10 +217,7 @@ void sctp_asconf_in(struct sctp_in *in, const struct wire_sctp_chunk *c)
 		return;
 	i = asconf.serial % SCTP_ASCONF_ACKS;
 	if (s->peer - asconf.serial < SCTP_ASCONF_ACKS && s->ack[i].p) {
-		/*
-		 * A long answer to a short request is not sent, since the source address may be a
-		 * victim's.
-		 */
+		/* Send no long answer to a short request: the source address may be a victim's. */
 		if (s->ack[i].len <= GROWTH_MAX * c->len)
 			reply(in, s->ack[i].p, s->ack[i].len);
 		return;

@@ -13,10 +13,7 @@ struct sctp_in;
 
 /* Performs the requests of an ASCONF, and writes the ASCONF-ACK. */
 void sctp_asconf_in(struct sctp_in *in, const struct wire_sctp_chunk *c);
-/*
- * Called at the end of the peer's packet: completes the packet of ASCONF-ACKs, if there is any (5.2
- * E6).
- */
+/* Called at the end of the peer's packet: completes the packet of ASCONF-ACKs, if any (5.2 E6). */
 void sctp_asconf_in_finish(struct sctp_in *in);
 /*
  * Finds the association of a packet whose source address leads to none, or to one with another tag.

@@ -8,10 +8,7 @@
 #include "util/alloc.h"
 #include "util/trace.h"
 
-/*
- * Hash function: the finalizer of splitmix64. The peer chooses its address and port, but does not
- * know the seed.
- */
+/* The finalizer of splitmix64, as a hash function. The peer does not know the seed. */
 static uint64_t mix(uint64_t x)
 {
 	x ^= x >> 30;
@@ -98,10 +95,7 @@ struct sctp_assoc *sctp_assoc_find(struct sctp_endpoint *ep, const struct path_a
 			found = a;
 		}
 	}
-	/*
-	 * An address that one association uses may be in the list of addresses of another
-	 * association.
-	 */
+	/* An address in use by one association may be in the list of another association. */
 	list_for_each(n, &ep->multihomed[port % SCTP_MULTIHOMED]) {
 		a = list_entry(n, struct sctp_assoc, paths.node);
 		for (i = 0; a->remote_port == port && i < a->paths.others; i++) {
@@ -176,10 +170,7 @@ void sctp_assoc_rehash(struct sctp_assoc *a)
 	list_add(bucket(a->s, a->ep, &a->path->addr.remote, a->remote_port), &a->hash_node);
 }
 
-/*
- * Doubles the number of buckets. When out of memory, keeps the buckets, and their chains become
- * longer.
- */
+/* Doubles the number of buckets. When out of memory, their chains become longer instead. */
 static void grow_buckets(struct sctp *s)
 {
 	size_t old_count = s->table.bucket_count;
@@ -250,10 +241,7 @@ struct sctp_assoc *sctp_assoc_new(struct sctp_endpoint *ep, const struct path_ad
 	return a;
 }
 
-/*
- * Ends all activity of the association. It stays only in the endpoint's list and in the list of
- * events.
- */
+/* Removes the association from all lists except the endpoint's list and the list of events. */
 static void retire(struct sctp_assoc *a)
 {
 	a->state = SCTP_CLOSED;
@@ -382,9 +370,7 @@ bool sctp_assoc_has_address(const struct sctp_assoc *a, const struct ip_addr *re
 
 bool sctp_assoc_is_between(const struct sctp_assoc *a, const struct path_addr *to)
 {
-	/*
-	 * A peer with another stack treats an INIT from any announced local address as a restart.
-	 */
+	/* A peer with another stack treats an INIT from an announced address as a restart. */
 	bool told = a->locals.n && sctp_assoc_is_up(a) && !a->receipts.agreed.version;
 	const struct sctp_path *primary = sctp_paths_primary(a);
 

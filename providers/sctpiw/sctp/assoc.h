@@ -25,10 +25,7 @@
 #include "sctp/window.h"
 #include "sctp/zcopy.h"
 
-/*
- * The states of RFC 9260 4, in its order. In all states from SCTP_ESTABLISHED on, the association
- * is up.
- */
+/* The states of RFC 9260 4, in its order. From SCTP_ESTABLISHED on, the association is up. */
 enum sctp_state {
 	SCTP_CLOSED,
 	SCTP_COOKIE_WAIT,
@@ -109,9 +106,7 @@ static inline struct sctp_path *sctp_path_at(const struct sctp_assoc *a, unsigne
 	return i ? a->paths.other[i - 1] : a->path;
 }
 
-/*
- * Returns the path with this id. An id stays the same when another path is used; an index does not.
- */
+/* Returns the path with this id, which stays the same when another path is used. */
 static inline struct sctp_path *sctp_path_by_id(struct sctp_assoc *a, unsigned int id)
 {
 	return id ? &a->paths.listed[id - 1] : &a->paths.first;
@@ -128,10 +123,7 @@ static inline bool sctp_in_states(const struct sctp_assoc *a, unsigned int state
 	return SCTP_IN(a->state) & states;
 }
 
-/*
- * Stops the timer. The association's node in sctp.timers may then be too early; sctp_timers()
- * corrects it.
- */
+/* Stops the timer. The node in sctp.timers may then be too early; sctp_timers() corrects it. */
 static inline void sctp_timer_stop(struct sctp_assoc *a, enum sctp_timer t)
 {
 	a->timers.at[t] = TIME_NEVER;
@@ -173,10 +165,7 @@ struct sctp_assoc *sctp_assoc_find_listed(struct sctp_endpoint *ep, const struct
  * (RFC 5061 4.2.4). Such a packet is not out of the blue.
  */
 bool sctp_assoc_has_tag(const struct sctp_endpoint *ep, uint16_t port, uint32_t tag);
-/*
- * True if the peer address and port are in use by another association of the endpoint, or confirmed
- * for it.
- */
+/* True if another association of the endpoint uses, or has confirmed, this peer address. */
 bool sctp_assoc_has_rival(const struct sctp_assoc *a, const struct ip_addr *remote);
 /* Call this when the path in use, or its remote address, has changed. */
 void sctp_assoc_rehash(struct sctp_assoc *a);

@@ -9,10 +9,7 @@
 #include "wire/sctp_asconf.h"
 #include "wire/sctp_init.h"
 
-/*
- * The parameters of all local INITs and INIT ACKs, without RANDOM, which differs for each
- * association.
- */
+/* Parameters of all local INITs and INIT ACKs. RANDOM is not here: it always differs. */
 static const uint8_t our_chunks[] = { 0x80, 0x03, 0, 6, WIRE_SCTP_ASCONF, WIRE_SCTP_ASCONF_ACK };
 static const uint8_t our_hmacs[] = {
 	0x80, 0x04, 0, 8, 0, WIRE_SCTP_HMAC_SHA256, 0, WIRE_SCTP_HMAC_SHA1
@@ -38,10 +35,7 @@ void sctp_auth_tell(const struct sctp_auth_random *random, struct wire_sctp_init
 	init->extensions = our_extensions;
 }
 
-/*
- * Returns the length of a parameter with its header, and without its padding. Returns 0 if raw is
- * NULL.
- */
+/* Returns the length of a parameter, without its padding. Returns 0 if raw is NULL. */
 static size_t raw_len(const uint8_t *raw)
 {
 	return raw ? get_be16(raw + 2) : 0;
@@ -178,10 +172,7 @@ static size_t digest_len(uint16_t hmac)
 	return hmac == WIRE_SCTP_HMAC_SHA1 ? SCTP_AUTH_SHA1 : SCTP_AUTH_SHA256;
 }
 
-/*
- * Computes the HMAC of len bytes: an AUTH chunk, whose HMAC counts as zeros, and the chunks after
- * it.
- */
+/* Computes the HMAC of an AUTH chunk, whose HMAC counts as zeros, and of the chunks after it. */
 static void compute(const struct sctp_auth *auth, uint16_t hmac, const uint8_t *p, size_t len,
 		    uint8_t digest[SCTP_AUTH_SHA256])
 {

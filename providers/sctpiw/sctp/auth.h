@@ -52,10 +52,7 @@ enum sctp_auth_offer {
 
 /* Classifies the offer in a peer's INIT or INIT ACK. */
 enum sctp_auth_offer sctp_auth_offer(const struct wire_sctp_init *init);
-/*
- * Computes the key from the local parameters and the peer's offer. The offer must be SCTP_AUTH_GOOD
- * (6.1).
- */
+/* Computes the key from the local parameters and the peer's good offer (6.1). */
 void sctp_auth_agree(struct sctp_auth *auth, const struct sctp_auth_random *ours,
 		     const struct wire_sctp_init *theirs);
 

@@ -20,10 +20,7 @@ struct wire_sctp_chunk;
  * before the paths choose their source addresses again.
  */
 void sctp_away_readdress(struct sctp_assoc *a);
-/*
- * Handles the peer's report. The path to that address counts as failed until a HEARTBEAT on it is
- * answered.
- */
+/* Handles the peer's report: the path has failed, until a HEARTBEAT on it is answered. */
 void sctp_away_input(struct sctp_in *in, const struct wire_sctp_chunk *c);
 
 #endif

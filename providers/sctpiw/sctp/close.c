@@ -34,10 +34,7 @@ void sctp_close_drained(struct sctp_assoc *a, uint64_t now)
 		enter(a, SCTP_SHUTDOWN_ACK_SENT, SCTP_PEND_SHUTDOWN_ACK, now);
 }
 
-/*
- * True if the peer has opened the association and has sent nothing since. This peer may ignore a
- * SHUTDOWN.
- */
+/* True if the peer has opened the association, and sent nothing since. It may ignore a SHUTDOWN. */
 static bool is_of_stranger(const struct sctp_assoc *a)
 {
 	return !a->path->health.proof && !sctp_outq_count(&a->out) &&
@@ -58,10 +55,7 @@ void sctp_assoc_shutdown(struct sctp_assoc *a, uint64_t now)
 
 void sctp_close_timeout(struct sctp_assoc *a, uint64_t now)
 {
-	/*
-	 * The association ends after a time of silence, not after Association.Max.Retrans (see
-	 * path.c).
-	 */
+	/* A time limits the silence of the peer, not Association.Max.Retrans (see path.c). */
 	a->closing.tries++;
 	if (a->closing.tries >= SCTP_SILENT_PROBES &&
 	    now - a->closing.progress >= a->s->config.silent_limit) {

@@ -22,9 +22,7 @@ struct sctp_closing {
 	unsigned int tries; /* expirations of T2-shutdown since `progress` */
 };
 
-/*
- * Continues a shutdown, once all DATA is acknowledged. Does nothing before, or without a shutdown.
- */
+/* Continues a shutdown once all DATA is acknowledged. Otherwise does nothing. */
 void sctp_close_drained(struct sctp_assoc *a, uint64_t now);
 /* Called when T2-shutdown has expired. */
 void sctp_close_timeout(struct sctp_assoc *a, uint64_t now);

@@ -54,10 +54,7 @@ struct sctp_cookie_key {
  */
 size_t sctp_cookie_put(struct sctp_cookie_key *key, struct random_source *random, uint64_t now,
 		       const struct sctp_cookie *c, uint8_t *out);
-/*
- * Decodes a cookie. Returns false if this instance has not made the cookie. The caller checks the
- * cookie's age.
- */
+/* Decodes a cookie. Returns false if it was not made here. The caller checks its age. */
 bool sctp_cookie_get(struct sctp_cookie_key *key, const uint8_t *in, size_t len,
 		     struct sctp_cookie *c);
 

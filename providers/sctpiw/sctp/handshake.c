@@ -10,10 +10,7 @@
 #include "sctp/trace.h"
 #include "wire/sctp_init.h"
 
-/*
- * Minimum delay after an ICMP error until the chunk is sent again, ns. The maximum is twice as
- * long.
- */
+/* Minimum delay from an ICMP error to a retransmission, ns. The maximum is twice as long. */
 #define DOUBT_TIME (10 * NSEC_PER_MSEC)
 
 /* True if the user should use this association for that address, instead of a new one. */
@@ -24,10 +21,7 @@ static bool serves(const struct sctp_assoc *a, const struct path_addr *to)
 		sctp_assoc_has_address(a, &to->remote));
 }
 
-/*
- * Sets the timer to the expiration of T1, or to the retransmission after an ICMP error if that is
- * earlier.
- */
+/* Sets the timer to T1, or to the retransmission after an ICMP error if that is earlier. */
 static void set_timer(struct sctp_assoc *a)
 {
 	uint64_t ask_at = a->setup.doubt.ask_at;
@@ -55,9 +49,7 @@ static void arm(struct sctp_assoc *a, uint64_t now)
 	set_timer(a);
 }
 
-/*
- * Starts a new attempt. Its INIT is sent now if pending has SCTP_PEND_INIT, else when T1 expires.
- */
+/* Starts a new attempt. Its INIT leaves now if it is in pending, else when T1 expires. */
 static void start(struct sctp_assoc *a, unsigned int pending, uint64_t now)
 {
 	a->state = SCTP_COOKIE_WAIT;
@@ -145,10 +137,7 @@ static void resend_elsewhere(struct sctp_assoc *a)
 {
 	if (a->state == SCTP_COOKIE_ECHOED && !a->paths.echo_index)
 		a->path->health.errors++;
-	/*
-	 * Use all usable addresses in turn (5.1, 6.4). The loop ends, since the path in use is
-	 * usable.
-	 */
+	/* Use all usable addresses in turn (5.1, 6.4). The path in use is usable: the loop ends. */
 	do
 		a->paths.echo_index = (a->paths.echo_index + 1) % (a->paths.others + 1);
 	while (!may_go(a, sctp_path_at(a, a->paths.echo_index)));
@@ -240,10 +229,7 @@ void sctp_handshake_peer(struct sctp_assoc *a, uint32_t tag, uint32_t tsn, uint3
 	sctp_asconf_reset(a);
 }
 
-/*
- * Checks an INIT ACK. Returns 0, or an error cause code. The cause has the *len bytes of
- * information at *info.
- */
+/* Checks an INIT ACK. Returns 0, or a cause code whose information is *len bytes at *info. */
 static uint16_t init_ack_fault(const struct sctp_assoc *a, const struct wire_sctp_init *init,
 			       uint8_t room[6], const uint8_t **info, size_t *len)
 {
@@ -337,10 +323,7 @@ void sctp_handshake_init_ack(struct sctp_in *in, const struct wire_sctp_chunk *c
 	a->auth = (struct sctp_auth){ 0 };
 	if (!a->setup.plain && sctp_auth_offer(&init) == SCTP_AUTH_GOOD)
 		sctp_auth_agree(&a->auth, &a->setup.random, &init);
-	/*
-	 * Every INIT has the address type. An INIT ACK has it only if it repeats an INIT of the
-	 * peer (5.2.1).
-	 */
+	/* Every INIT has the address type, an INIT ACK only if it repeats an INIT (5.2.1). */
 	a->setup.role = init.address_type ? SCTP_ROLE_CROSSED : SCTP_ROLE_ACTIVE;
 	sctp_paths_set(a, in->from, init.addr, init.addrs, in->now);
 	in->path = sctp_paths_find(a, &in->from->remote);

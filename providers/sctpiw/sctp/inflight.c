@@ -5,10 +5,7 @@
 #include "sctp/void.h"
 #include "util/serial.h"
 
-/*
- * Returns the part of the peer's window that a chunk occupies. The overhead of a packet counts with
- * its first chunk.
- */
+/* Returns a chunk's part of the peer's window. A packet's first chunk includes its overhead. */
 static uint32_t charge(const struct sctp_out *o)
 {
 	return o->len + (o->flags & SCTP_OUT_FIRST ? SCTP_PACKET_OVERHEAD : 0);

@@ -58,17 +58,11 @@ void sctp_inflight_acked(struct sctp_assoc *a, struct sctp_out *o);
 void sctp_inflight_passed(struct sctp_assoc *a, struct sctp_out *o);
 /* Sets the cumulative TSN to cum, after it has passed all chunks up to cum. */
 void sctp_inflight_advance(struct sctp_assoc *a, uint32_t cum);
-/*
- * Handles a peer that reneges on the TSNs in [from, to) (RFC 9260 6.2.1): these chunks are in
- * flight again.
- */
+/* The peer reneges on the TSNs in [from, to) (RFC 9260 6.2.1): these are in flight again. */
 void sctp_inflight_renege(struct sctp_assoc *a, uint32_t from, uint32_t to);
 /* Marks a chunk lost if it is in flight. */
 void sctp_inflight_lost(struct sctp_assoc *a, uint32_t tsn, struct sctp_out *o);
-/*
- * Lets a chunk be sent again on a faster path. The chunk must be in flight, and is probably not
- * lost.
- */
+/* Lets a chunk in flight, which is probably not lost, be sent again on a faster path. */
 void sctp_inflight_withdraw(struct sctp_assoc *a, uint32_t tsn, struct sctp_out *o);
 void sctp_inflight_void(struct sctp_out *o);
 /* Marks all chunks in flight on the path lost. */

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/*
- * Received packets: finds their association, checks them, and passes their chunks to the handlers.
- */
+/* Received packets: finds their association, checks them, and handles their chunks. */
 #include "sctp/input.h"
 
 #include "sctp/accept.h"
@@ -20,10 +18,7 @@
 typedef bool admit_fn(struct sctp_in *in, const struct wire_sctp_chunk *first, const uint8_t **p);
 typedef void handle_fn(struct sctp_in *in, const struct wire_sctp_chunk *c);
 
-/*
- * Handles an INIT. It must be the only chunk of its packet, and the packet must have no tag (RFC
- * 9260 8.5.1 A).
- */
+/* Handles an INIT, which must be alone in a packet without a tag (RFC 9260 8.5.1 A). */
 static bool admit_init(struct sctp_in *in, const struct wire_sctp_chunk *first, const uint8_t **p)
 {
 	if (in->h.vtag == 0 && *p == in->end)
@@ -41,10 +36,7 @@ static bool admit_cookie_echo(struct sctp_in *in, const struct wire_sctp_chunk *
 	return true;
 }
 
-/*
- * Decides about a packet of a known association. tag_holds: the packet's tag is valid for the
- * association (8.5).
- */
+/* Decides about a packet of a known association. tag_holds: the packet's tag is valid (8.5). */
 static bool admit_known(struct sctp_in *in, const struct wire_sctp_chunk *first, const uint8_t **p,
 			bool tag_holds)
 {
@@ -81,10 +73,7 @@ static bool admit_reflected(struct sctp_in *in, const struct wire_sctp_chunk *fi
 	const struct sctp_assoc *a = in->a;
 	const struct sctp_path *path = in->path;
 
-	/*
-	 * The ABORT answers a packet from a local address that the peer does not know yet, or not
-	 * any more.
-	 */
+	/* The ABORT answers a packet from a local address that the peer does not know (now). */
 	if (first->type == WIRE_SCTP_ABORT && a && sctp_asconf_is_foreign(a, &in->from->local))
 		return false;
 	if (!(first->flags & WIRE_SCTP_T_BIT))
@@ -107,10 +96,7 @@ static void ignore(struct sctp_in *in, const struct wire_sctp_chunk *c)
 {
 }
 
-/*
- * Handles an INIT or COOKIE ECHO that is not the first chunk: the rest of the packet is skipped
- * (12.3, 3.2.2).
- */
+/* Handles an INIT or COOKIE ECHO that is not the first chunk: ends the packet (12.3, 3.2.2). */
 static void misplaced(struct sctp_in *in, const struct wire_sctp_chunk *c)
 {
 	in->stop = true;
@@ -153,10 +139,7 @@ static const struct rule *rule_of(const struct wire_sctp_chunk *c)
 	return c->type < sizeof(rules) / sizeof(rules[0]) ? &rules[c->type] : NULL;
 }
 
-/*
- * Handles the chunks for which both sides must have agreed on ASCONF. Returns true if c is one of
- * these.
- */
+/* Handles chunks that require an agreement on ASCONF. Returns true if c is one of these. */
 static bool authenticated(struct sctp_in *in, const struct wire_sctp_chunk *c)
 {
 	/* In these states, ASCONF and ASCONF-ACK are processed (RFC 5061 5.1.1 C4). */

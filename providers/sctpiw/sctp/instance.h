@@ -17,18 +17,13 @@
 #include "util/ration.h"
 #include "util/timerq.h"
 
-/*
- * Bytes that a packet takes in the receive buffer of a socket, in addition to its length. Measured
- * on Linux.
- */
+/* Bytes that a packet takes in a receive buffer besides its length, as measured on Linux. */
 #define SCTP_PACKET_OVERHEAD 832u
 #define SCTP_ASSOCS_MAX 65536u /* maximum of an instance; after that, INITs get an ABORT */
 /* number of hash chains for peers with several addresses; the hash is the peer's port */
 #define SCTP_MULTIHOMED 256u
 
-/*
- * Hash table of associations. The key is the endpoint, the remote address and the port (assoc.c).
- */
+/* Hash table of associations, by endpoint, remote address and port (assoc.c). */
 struct sctp_table {
 	struct list_node *buckets;
 	size_t bucket_count; /* a power of two */

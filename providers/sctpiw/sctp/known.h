@@ -29,10 +29,7 @@ struct sctp_known {
 
 void sctp_known_init(struct sctp_known *k);
 void sctp_known_fini(struct sctp_known *k);
-/*
- * Stores that n addresses (at most SCTP_KNOWN_ADDRS) belong to one host. Does nothing when out of
- * memory.
- */
+/* Stores that n addresses (at most SCTP_KNOWN_ADDRS) belong to one host, if memory allows. */
 void sctp_known_learn(struct sctp_known *k, const struct ip_addr *addr, unsigned int n,
 		      uint64_t now);
 /* Removes an address that its host does not have any more. */

@@ -10,10 +10,7 @@ void sctp_locals_ask(const struct sctp_endpoint *ep, const struct path_addr *to,
 	const struct sctp_user_ops *ops = &ep->s->ops;
 
 	l->n = ops->addresses ? ops->addresses(ep->ctx, to, l->addr, SCTP_LOCALS_MAX - 1) : 0;
-	/*
-	 * Include to->local: in a collision, the INIT ACK may leave from another address than the
-	 * INIT.
-	 */
+	/* Include to->local: in a collision, the INIT ACK may leave from another address. */
 	if (l->n && !ip_addr_is_zero(&to->local))
 		l->addr[l->n++] = to->local;
 }
@@ -93,8 +90,7 @@ bool sctp_locals_choose(struct sctp_assoc *a, struct sctp_path *path)
 		path->addr.local = path->source;
 	} else if (changed) {
 		/*
-		 * Forget the result until the peer knows the address. The result then counts as a
-		 * change.
+		 * Forget the result until the peer knows the address. It then counts as a change.
 		 */
 		path->addr.local = a->setup.local;
 		path->source = (struct ip_addr){ 0 };
@@ -132,10 +128,7 @@ bool sctp_locals_is_pair(const struct sctp_assoc *a, const struct path_addr *add
 	       path_addr_locality(&pair, addr);
 }
 
-/*
- * True if the local INIT is also sent between these addresses, because they are known to be the
- * peer's.
- */
+/* True if the local INIT is also sent between these addresses, known to be the peer's. */
 static bool is_asked(const struct sctp_assoc *a, const struct path_addr *from)
 {
 	unsigned int i;

@@ -28,16 +28,10 @@ struct sctp_locals {
 	struct ip_addr addr[SCTP_LOCALS_MAX];
 };
 
-/*
- * Gets the local addresses that a peer at to->remote may know. The user selects them
- * (ops.addresses).
- */
+/* Gets the local addresses that a peer at to->remote may know from the user (ops.addresses). */
 void sctp_locals_ask(const struct sctp_endpoint *ep, const struct path_addr *to,
 		     struct sctp_locals *l);
-/*
- * Returns a digest of the addresses, or 0 if there are none. Other addresses most likely have
- * another digest.
- */
+/* Returns a digest, which most likely differs for other addresses. Returns 0 without addresses. */
 uint32_t sctp_locals_digest(const struct sctp_locals *l);
 /* Adds the addresses to a local INIT or INIT ACK. */
 void sctp_locals_tell(const struct sctp_locals *l, struct wire_sctp_init *init);
@@ -55,9 +49,7 @@ void sctp_locals_begin(struct sctp_assoc *a);
  * nothing changes.
  */
 bool sctp_locals_choose(struct sctp_assoc *a, struct sctp_path *path);
-/*
- * Called when a path has got another local address. Reports SCTP_EVENT_PATH if the path is in use.
- */
+/* Called when a path has got another local address. The path in use reports SCTP_EVENT_PATH. */
 void sctp_locals_changed(struct sctp_assoc *a, const struct sctp_path *path);
 
 /*

@@ -40,10 +40,7 @@ static uint32_t before_packet(const struct sctp_path *path)
 	       path->mtu.overhead;
 }
 
-/*
- * Returns the length of the SCTP packet in an IP packet of mtu bytes. The length is at most
- * mtu.longest.
- */
+/* Returns the length of the SCTP packet in an IP packet of mtu bytes, at most mtu.longest. */
 static uint32_t packet_in(const struct sctp_path *path, uint32_t mtu)
 {
 	uint32_t packet = mtu - before_packet(path);
@@ -160,10 +157,7 @@ void sctp_mtu_start(struct sctp_assoc *a, struct sctp_path *path)
 	want_probe(a, path);
 }
 
-/*
- * Called after each result of the search. Corrects the packet lengths, and starts or schedules the
- * next probe.
- */
+/* Called after a result of the search. Corrects the packet lengths. Plans the next probe. */
 static void go_on(struct sctp_assoc *a, struct sctp_path *path, uint64_t now)
 {
 	uint32_t before = a->path->mtu.max_packet;

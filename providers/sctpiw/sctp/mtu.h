@@ -40,10 +40,7 @@ void sctp_mtu_timeout(struct sctp_assoc *a, uint64_t now);
  * been too large for the path: starts a probe of the size in use.
  */
 void sctp_mtu_doubt(struct sctp_assoc *a, struct sctp_path *path, uint64_t sent);
-/*
- * Returns the path to probe, and the length of the probe in *len, in bytes. Returns NULL if no
- * probe is due.
- */
+/* Returns the path to probe, and the probe's length in *len, in bytes; or NULL if none is due. */
 struct sctp_path *sctp_mtu_probe_path(struct sctp_assoc *a, size_t *len);
 /* Writes the probe for that path and length, with its checksum. Starts the timer for the answer. */
 void sctp_mtu_probe_put(struct sctp_assoc *a, struct sctp_path *path, uint8_t *p, size_t len,

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/*
- * If the queue is full, packets are dropped: the peer retransmits its packet, or its timers expire.
- */
+/* If the queue is full, packets are dropped: the peer retransmits, or its timers expire. */
 #include "sctp/ootb.h"
 
 #include <stdlib.h>
@@ -9,10 +7,7 @@
 #include "sctp/input.h"
 
 #define INFO_MAX 256u /* maximum bytes in an error cause, so that the answer stays short */
-/*
- * Limit of answers to one address without an association: ANSWERS at once, then one per
- * ANSWER_TIME, in ns.
- */
+/* Limit of answers to one address: ANSWERS at once, then one per ANSWER_TIME, in ns. */
 #define ANSWERS 512u
 #define ANSWER_TIME NSEC_PER_MSEC
 

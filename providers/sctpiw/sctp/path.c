@@ -142,9 +142,7 @@ void sctp_path_heard(struct sctp_in *in)
 	ask_again(in->a, path, in->now);
 	if (path->addr.udp_port == in->from->udp_port)
 		return;
-	/*
-	 * The peer uses another UDP port, or has switched encapsulation on or off (RFC 6951 5.4).
-	 */
+	/* The peer's UDP port has changed, or encapsulation was switched on/off (RFC 6951 5.4). */
 	path->addr.udp_port = in->from->udp_port;
 	if (encapsulated != (in->from->udp_port != 0))
 		sctp_mtu_fit(in->a);
@@ -155,10 +153,7 @@ static uint64_t jittered(struct sctp_assoc *a)
 {
 	uint64_t interval = a->s->config.heartbeat_interval;
 
-	/*
-	 * The jitter keeps associations from sending at the same time. It only shortens the
-	 * interval.
-	 */
+	/* Associations should not send at the same time, and no HEARTBEAT should be late. */
 	return interval - random_u32(a->s->random) % (interval / 10);
 }
 
@@ -306,10 +301,7 @@ void sctp_unreachable(struct sctp_endpoint *ep, const struct path_addr *to, int 
 		hint(a, error, now);
 }
 
-/*
- * The Heartbeat Info (3.3.5) is a nonce of 128 bits. Everything else about the HEARTBEAT is stored
- * in the path.
- */
+/* The Heartbeat Info (3.3.5) is a nonce of 128 bits. The path stores all other information. */
 void sctp_path_heartbeat_chunk(uint8_t *p, const uint64_t nonce[2])
 {
 	wire_sctp_chunk_put(p, WIRE_SCTP_HEARTBEAT, 0, SCTP_HEARTBEAT_LEN);

@@ -15,9 +15,7 @@
 
 struct sctp_in;
 
-/*
- * Interval and number of the HEARTBEATs after an ICMP error, which is a hint that the peer is gone.
- */
+/* Interval and number of the HEARTBEATs after an ICMP error: the peer may be gone. */
 #define SCTP_PROBE_INTERVAL (200 * NSEC_PER_MSEC)
 #define SCTP_PROBE_TICKS 5u
 /* HEARTBEATs that must be unanswered before silent_limit can end the association */
@@ -138,15 +136,9 @@ struct sctp_assoc *sctp_path_quoted(struct sctp_endpoint *ep, const struct path_
 				    const uint8_t *quoted, size_t len);
 /* Handles a HEARTBEAT: sends a HEARTBEAT ACK (RFC 9260 8.3). */
 void sctp_path_heartbeat(struct sctp_in *in, const struct wire_sctp_chunk *c);
-/*
- * Handles a HEARTBEAT ACK. If its nonce is valid, the path of the HEARTBEAT works, and gets a new
- * RTT.
- */
+/* Handles a HEARTBEAT ACK. If its nonce is valid, the path works, and gets a new RTT. */
 void sctp_path_heartbeat_ack(struct sctp_in *in, const struct wire_sctp_chunk *c);
-/*
- * True if no confirmed path is left. The path in use then carries only HEARTBEATs (RFC 5061 5.3
- * F1).
- */
+/* True if no confirmed path is left: only HEARTBEATs leave on the path in use (RFC 5061 5.3 F1). */
 bool sctp_path_in_doubt(const struct sctp_assoc *a);
 /* Confirms the path in use. Called when a HEARTBEAT was answered on it while it was in doubt. */
 void sctp_path_confirm(struct sctp_assoc *a, uint64_t now);

@@ -36,9 +36,7 @@
 #define CLAIM_INTERVAL (600 * NSEC_PER_SEC)
 /* Time from the start of the association to the first HEARTBEAT on another path. */
 #define CONFIRM_SOON (20 * NSEC_PER_MSEC)
-/*
- * Maximum interval of HEARTBEATs on a failed, confirmed path, in multiples of the usual interval.
- */
+/* Maximum interval of HEARTBEATs on a failed, confirmed path, in usual intervals. */
 #define RETURN_INTERVALS 4u
 /* Time before a failed primary path is used again: minimum, and maximum after repeated failures. */
 #define HOLD_MIN NSEC_PER_SEC

@@ -48,18 +48,13 @@ void sctp_paths_restart(struct sctp_assoc *a, const struct path_addr *addr);
  */
 void sctp_paths_set(struct sctp_assoc *a, const struct path_addr *from, const struct ip_addr *addr,
 		    unsigned int n, uint64_t now);
-/*
- * Called when a HEARTBEAT was answered on the path. Stores in known.h which addresses belong to the
- * peer.
- */
+/* Called when a HEARTBEAT was answered on the path: stores the peer's addresses in known.h. */
 void sctp_paths_learn(struct sctp_assoc *a, struct sctp_path *path, uint64_t now);
 /* Removes the address of a path, which the peer reports as lost, from known.h. */
 void sctp_paths_forget(struct sctp_assoc *a, const struct sctp_path *path);
 /* Marks the paths that earlier associations have proved to be the peer's. */
 void sctp_paths_recall(struct sctp_assoc *a, uint64_t now);
-/*
- * Adds the other known addresses of the peer (known.h) as paths for the INIT of a new association.
- */
+/* Adds the other known addresses of the peer (known.h) as paths for the first INIT. */
 void sctp_paths_begin(struct sctp_assoc *a, uint64_t now);
 /*
  * True if an INIT may be sent to the path's address: the user has named it, or it is a known

@@ -47,10 +47,7 @@ static size_t sack(struct sctp_assoc *a, uint8_t *p, size_t room, struct path_ad
 	return plan.len + hold;
 }
 
-/*
- * Writes a HEARTBEAT for one path with hb.wanted. Returns its length, or 0 if no path has
- * hb.wanted.
- */
+/* Writes a HEARTBEAT for one path with hb.wanted. Returns its length, or 0 if there is none. */
 static size_t heartbeat(struct sctp_assoc *a, uint8_t *p, uint64_t now, struct path_addr *to)
 {
 	unsigned int i;

@@ -27,10 +27,7 @@ struct sctp_pmtu {
 
 /* Begins the search. No probes are necessary if base is at least `told`. */
 void sctp_pmtu_init(struct sctp_pmtu *p, uint32_t floor, uint32_t base, uint32_t told);
-/*
- * Sets a new MTU of the interface. A lower MTU is used at once; a higher MTU must be confirmed by
- * probes.
- */
+/* Sets a new MTU of the interface. A lower MTU is used at once; probes confirm a higher MTU. */
 void sctp_pmtu_tell(struct sctp_pmtu *p, uint32_t told);
 /*
  * Handles the answer to a probe of the present size. Sets probe to the next size, or to 0 if the

@@ -14,9 +14,7 @@ void sctp_paths_prefer(struct sctp_assoc *a, struct sctp_path *path, uint64_t no
 	sctp_paths_settle(a, now);
 }
 
-/*
- * Returns the path between the two addresses, or NULL. A local address of zero matches any address.
- */
+/* Returns the path between two addresses, or NULL. A local address of zero matches any. */
 static struct sctp_path *find(struct sctp_assoc *a, const struct path_addr *to)
 {
 	struct sctp_path *path = sctp_paths_find(a, &to->remote);

@@ -57,9 +57,7 @@ struct sctp_tlp {
 	bool doubt;   /* if the peer reports that TSN as a duplicate, the probe was too early */
 };
 
-/*
- * Recovery state of one path. If another path takes over all DATA, it also takes over this state.
- */
+/* Recovery state of one path. A path that takes over all its DATA takes over this state, too. */
 struct sctp_path_recovery {
 	struct sctp_episode now;
 	struct sctp_rack rack;
@@ -116,9 +114,7 @@ void sctp_recovery_reorder(struct sctp_assoc *a, uint64_t now);
  * higher TSN on the same path was newly acknowledged (HTNA, 7.2.4).
  */
 void sctp_recovery_detect(struct sctp_assoc *a, uint64_t now, const struct sctp_newly *newly);
-/*
- * Restarts the timer for a tail-loss probe on the path. Stops the timer if a probe would not help.
- */
+/* Restarts the timer for a tail-loss probe of a path, or stops it if a probe would not help. */
 void sctp_recovery_arm_probe(struct sctp_assoc *a, struct sctp_path *path, uint64_t now);
 /* Cancels the tail-loss probe of the path. */
 void sctp_recovery_no_probe(struct sctp_assoc *a, struct sctp_path *path);

@@ -69,10 +69,7 @@ static bool no_window(const struct sctp_assoc *a, const struct wire_sctp_data *d
 	       (d->tsn != a->rx.map.cum + 1 || d->flags & WIRE_SCTP_DATA_B);
 }
 
-/*
- * True if the chunk is new and within the range of the map. Called if the chunk is not simply the
- * next one.
- */
+/* True if the chunk, which is not simply the next one, is new and may be accepted. */
 static bool is_new(struct sctp_in *in, const struct wire_sctp_data *d)
 {
 	switch (sctp_rxmap_check(&in->a->rx.map, d->tsn)) {
@@ -114,10 +111,7 @@ void sctp_rx_data(struct sctp_in *in, const struct wire_sctp_chunk *c)
 		in->sack_now = true;
 		return;
 	}
-	/*
-	 * This cannot happen: a datagram has fewer chunks than SCTP_RX_MAX, and IP packets are not
-	 * longer.
-	 */
+	/* This never happens: a datagram or IP packet has fewer chunks than SCTP_RX_MAX. */
 	if (in->rx->count == SCTP_RX_MAX)
 		return;
 	/*

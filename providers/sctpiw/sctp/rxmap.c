@@ -86,10 +86,7 @@ enum sctp_rxmap_verdict sctp_rxmap_add(struct sctp_rxmap *m, uint32_t tsn)
 	return verdict;
 }
 
-/*
- * Returns the first distance in [d, limit) whose bit equals value, or limit. Tests a whole word at
- * a time.
- */
+/* Returns the first distance in [d, limit) whose bit equals value, or limit. Tests whole words. */
 static uint32_t find(const struct sctp_rxmap *m, uint32_t d, uint32_t limit, bool value)
 {
 	while (d < limit) {

@@ -27,17 +27,11 @@ enum sctp_rxmap_verdict {
 /* Resets the map: no TSN has arrived. Keeps the memory of the bitmap. */
 void sctp_rxmap_init(struct sctp_rxmap *m, uint32_t initial_tsn);
 void sctp_rxmap_fini(struct sctp_rxmap *m);
-/*
- * Returns the verdict that sctp_rxmap_add() would return. Stores nothing, but may enlarge the
- * bitmap.
- */
+/* Returns the verdict of sctp_rxmap_add(). Stores no TSN, but may enlarge the bitmap. */
 enum sctp_rxmap_verdict sctp_rxmap_check(struct sctp_rxmap *m, uint32_t tsn);
 /* Stores that tsn has arrived. Returns the verdict; only with SCTP_RXMAP_NEW was tsn stored. */
 enum sctp_rxmap_verdict sctp_rxmap_add(struct sctp_rxmap *m, uint32_t tsn);
-/*
- * Writes the gap blocks with the lowest TSNs, at most max, in ascending order. Returns their
- * number.
- */
+/* Writes the gap blocks with the lowest TSNs in order, at most max. Returns their number. */
 unsigned int sctp_rxmap_gaps(const struct sctp_rxmap *m, struct wire_sctp_gap *gaps,
 			     unsigned int max);
 

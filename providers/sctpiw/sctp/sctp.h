@@ -59,9 +59,7 @@ struct sctp_config {
 	uint64_t sack_delay; /* delay of a SACK; default 10 ms, at most 500 ms */
 	/* Time without any answer after which the association ends; default 30 s. */
 	uint64_t silent_limit;
-	/*
-	 * Time from the first INIT after which the handshake fails with -ETIMEDOUT; default 30 s.
-	 */
+	/* Maximum time of the handshake; then it fails with -ETIMEDOUT. Default 30 s. */
 	uint64_t connect_limit;
 	/*
 	 * Maximum of the highest outstanding TSN minus the cumulative TSN. The default is 4095,
@@ -69,10 +67,7 @@ struct sctp_config {
 	 * DDP-SSNs (RFC 5043 5.2).
 	 */
 	uint32_t max_tsn_distance;
-	/*
-	 * If true, probes the MTU of paths (RFC 8899). If false, uses the caller's MTU without
-	 * probes.
-	 */
+	/* If true, probes the MTU of paths (RFC 8899). If false, uses the caller's MTU. */
 	bool mtu_probe;
 	uint64_t mtu_raise_time; /* time until a reduced path MTU is probed again; default 600 s */
 	bool spread;		 /* send DATA over all disjoint paths at once (spread.h) */
@@ -89,9 +84,7 @@ struct sctp_msg {
 	uint16_t sid;
 	uint32_t ppid;
 	bool more; /* the user has more messages to send */
-	/*
-	 * The user waits for the acknowledgement of the message. SCTP then requests a SACK at once.
-	 */
+	/* The user waits for the acknowledgement. SCTP then requests a SACK at once. */
 	bool awaited;
 	/* the message is a receipt: until it arrives, local SACKs prove no placement */
 	bool receipt;
@@ -121,10 +114,7 @@ struct sctp_user_ops {
 	 * keeps it until it is acknowledged.
 	 */
 	size_t (*pull)(void *user, uint8_t *buf, size_t room, struct sctp_msg *msg);
-	/*
-	 * True if the user has a receipt that was not pulled yet. NULL: the user never sends
-	 * receipts.
-	 */
+	/* True if the user has a receipt that was not pulled yet. NULL: it never has receipts. */
 	bool (*receipt_due)(void *user);
 	/*
 	 * Continues *crc over len bytes of the user's memory, like crc32c_add(). Returns false if
@@ -138,10 +128,7 @@ struct sctp_user_ops {
 	 * may already have received the original message.
 	 */
 	void (*copy_out)(uint8_t *msg, uint8_t *to, const uint8_t *from, size_t len);
-	/*
-	 * Writes the SCTP_VOID_LEN bytes of user data that replace msg. NULL: no message is
-	 * voidable.
-	 */
+	/* Writes the SCTP_VOID_LEN bytes that replace the user data msg. NULL: none is voidable. */
 	void (*put_void)(uint8_t *to, const uint8_t *msg);
 	/*
 	 * Writes at most max local addresses to addr[]: those that a peer at to->remote may know,
@@ -226,10 +213,7 @@ struct sctp_rx {
 	struct sctp_assoc *assoc; /* the packet's association, or NULL */
 	/* the association was just established: set its user pointer before the delivery of DATA */
 	bool up;
-	/*
-	 * The peer has restarted (RFC 9260 5.2.4): end every session, then continue as if up were
-	 * set.
-	 */
+	/* The peer has restarted (RFC 9260 5.2.4): end all sessions, then handle this as up. */
 	bool restart;
 	unsigned int count;
 	struct sctp_data data[SCTP_RX_MAX];
@@ -308,10 +292,7 @@ bool sctp_next_event(struct sctp *s, struct sctp_event *ev);
  */
 struct sctp_assoc *sctp_connect(struct sctp_endpoint *ep, const struct path_addr *to,
 				uint16_t remote_port, uint32_t mtu, void *user, uint64_t now);
-/*
- * Sets the user pointer. SCTP passes this pointer to pull() and with events, but does not use it
- * otherwise.
- */
+/* Sets the user pointer, which SCTP only passes to pull() and returns with events. */
 void sctp_assoc_set_user(struct sctp_assoc *a, void *user);
 void *sctp_assoc_user(const struct sctp_assoc *a);
 struct sctp_endpoint *sctp_assoc_endpoint(const struct sctp_assoc *a);
@@ -341,16 +322,11 @@ enum sctp_path_use sctp_assoc_path_use(struct sctp_assoc *a, const struct path_a
  * in flight. Does nothing if no such path exists.
  */
 void sctp_assoc_prefer(struct sctp_assoc *a, const struct path_addr *to, uint64_t now);
-/*
- * True if the local side is the initiator. If both sides sent an INIT, exactly one of them is the
- * initiator.
- */
+/* True if the local side is the initiator, which exactly one of the two sides is. */
 bool sctp_assoc_is_initiator(const struct sctp_assoc *a);
 /* True if the handshake is complete. */
 bool sctp_assoc_is_up(const struct sctp_assoc *a);
-/*
- * True if the peer has answered the local INIT or has sent an INIT, or if an ICMP error has come.
- */
+/* True if the peer has answered the local INIT or sent an INIT, or an ICMP error has come. */
 bool sctp_assoc_is_answered(const struct sctp_assoc *a);
 /*
  * For the event of an association that was lost during its setup. The first function returns true
@@ -359,9 +335,7 @@ bool sctp_assoc_is_answered(const struct sctp_assoc *a);
  */
 bool sctp_assoc_is_unreachable(const struct sctp_assoc *a);
 const char *sctp_assoc_reason(const struct sctp_assoc *a);
-/*
- * Returns the number of pairs of streams that both sides can use; valid once the association is up.
- */
+/* Returns the number of stream pairs that both sides can use; valid once the association is up. */
 unsigned int sctp_assoc_streams(const struct sctp_assoc *a);
 /* True if all pulled messages are acknowledged. */
 bool sctp_assoc_is_drained(const struct sctp_assoc *a);
@@ -438,20 +412,14 @@ struct sctp_ref {
 
 #define SCTP_BATCH_REFS 16u /* maximum number of references in a batch */
 
-/*
- * A batch of packets: `len` bytes at data, in packets of `segment` bytes. The last packet may be
- * shorter.
- */
+/* A batch of packets of `segment` bytes each, `len` bytes together. The last may be shorter. */
 struct sctp_batch {
 	struct sctp_endpoint *endpoint;
 	const uint8_t *data;
 	size_t len;
 	size_t segment;
 	struct path_addr to;
-	/*
-	 * IP Don't Fragment. False for chunks that exceed a reduced path MTU, and at the smallest
-	 * MTU.
-	 */
+	/* IP Don't Fragment. False for chunks above a reduced path MTU, and at the smallest MTU. */
 	bool df;
 	uint8_t hops;		     /* hop limit, if the destination is a multicast group */
 	struct sctp_block *block;    /* pinned until sctp_batch_done() */
@@ -500,9 +468,7 @@ struct sctp_assoc *sctp_next_ready(struct sctp *s);
  * back or stopped keeps its old time until sctp_timers().
  */
 uint64_t sctp_next_timeout(const struct sctp *s);
-/*
- * Runs the timers that have expired at `now`. sctp_next_timeout() returns a time after `now` then.
- */
+/* Runs the timers that have expired at `now`. sctp_next_timeout() is later than `now` then. */
 void sctp_timers(struct sctp *s, uint64_t now);
 
 #endif

@@ -37,10 +37,7 @@ void sctp_timer_stop_all(struct sctp_assoc *a)
 		sctp_timer_stop(a, i);
 }
 
-/*
- * Returns the association whose timer expires first, or NULL. The node of this association has the
- * right time.
- */
+/* Returns the association with the earliest timer, after correcting its node's time; or NULL. */
 static struct sctp_assoc *first(struct sctp *s)
 {
 	struct timerq_node *n;

@@ -71,9 +71,7 @@ static bool anything(const struct sctp_assoc *a)
 	       (a->pending || a->inflight.lost || a->want_pull || a->control);
 }
 
-/*
- * True if a batch may have this number of packets, with `total` bytes and the carrier's overhead.
- */
+/* True if a batch may have this many packets of `total` bytes, with the carrier's overhead. */
 static bool fits_batch(const struct sctp_assoc *a, unsigned int packets, size_t total)
 {
 	return packets <= SCTP_BATCH_PACKETS &&
@@ -123,10 +121,7 @@ static unsigned int build_packets(struct sctp_assoc *a, struct sctp_path *path, 
 			segment = len;
 		if (tx.pkt.alone || len < segment || !anything(a))
 			break;
-		/*
-		 * All packets but the last one have the same length. A longer packet must start a
-		 * new batch.
-		 */
+		/* All packets but the last have one length. A longer packet starts a new batch. */
 		limit = segment;
 	}
 	batch->len = total;
@@ -155,10 +150,7 @@ static void single(struct sctp_assoc *a, struct sctp_block *b, size_t len,
 	b->refs++;
 }
 
-/*
- * Sends a path MTU probe. Called when there is nothing else to send, so that the probe delays
- * nothing.
- */
+/* Sends a path MTU probe, if there is nothing else to send, so that it delays nothing. */
 static int output_probe(struct sctp_assoc *a, uint64_t now, struct sctp_block *b,
 			struct sctp_batch *batch)
 {

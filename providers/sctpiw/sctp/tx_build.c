@@ -273,10 +273,7 @@ static bool may_reference(const struct sctp_assoc *a)
 	return a->s->ops.checksum && a->s->refs.count < SCTP_BATCH_REFS && !a->zcopy.copies;
 }
 
-/*
- * Pulls messages from the user until the packet has up to `limit` bytes. Returns the reason for the
- * end.
- */
+/* Pulls messages until the packet has up to `limit` bytes. Returns the reason for the end. */
 static enum stop pull_chunks(struct sctp_tx *tx, size_t limit)
 {
 	struct sctp_assoc *a = tx->a;
@@ -394,10 +391,7 @@ static bool quarter_has_left(const struct sctp_assoc *a, const struct sctp_path 
 		a->tx.unasked >= a->s->config.max_tsn_distance / 4);
 }
 
-/*
- * For a packet with only old chunks: true if no new chunk may follow, and the peer waits for a
- * request.
- */
+/* True if no new chunk may follow a packet of old chunks, and the peer waits for requests. */
 static bool none_may_follow(const struct sctp_tx *tx)
 {
 	return tx->a->receipts.agreed.asks && !sctp_window_open(tx->a, tx->path);

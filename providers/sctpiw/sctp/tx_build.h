@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/*
- * Builds the packets of a batch, one after the other. The structs are on the stack of
- * sctp_output().
- */
+/* Builds the packets of a batch, one by one. The structs are on the stack of sctp_output(). */
 #ifndef SCTPIW_SCTP_TX_BUILD_H
 #define SCTPIW_SCTP_TX_BUILD_H
 

@@ -21,9 +21,7 @@ size_t sctp_window_room(const struct sctp_assoc *a)
 		/* The whole window is smaller than a packet: use all of it. */
 		return avail < WORTH ? 0 : (avail < full ? avail : full) & ~(size_t)3;
 	}
-	/*
-	 * To avoid silly windows, send less than a full packet only if half of the window is free.
-	 */
+	/* To avoid silly windows, send a short packet only if half of the window is free. */
 	if (avail < w->peer_rwnd / 2 || avail < SCTP_PACKET_OVERHEAD + WORTH)
 		return 0;
 	return (avail - SCTP_PACKET_OVERHEAD) & ~(size_t)3;

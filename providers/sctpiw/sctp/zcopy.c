@@ -68,9 +68,7 @@ void sctp_zcopy_checksum(struct sctp_tx *tx, size_t len, unsigned int first)
 	wire_sctp_checksum_set(tx->pkt.p, crc32c_add(crc, p, (size_t)(tx->pkt.p + len - p)));
 }
 
-/*
- * Returns the gap of a chunk that references memory. Sets *note to the note at the end of the gap.
- */
+/* Returns the gap of a chunk that references memory. *note is the note at the end of the gap. */
 static uint8_t *find_gap(struct sctp_out *o, struct note *note)
 {
 	uint8_t *end = wire_sctp_data_end(o->chunk);

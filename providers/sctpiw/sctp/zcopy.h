@@ -15,17 +15,11 @@ struct sctp_tx;
 struct sctp_zcopy {
 	uint32_t copies;      /* number of messages that are still to be copied after a loss */
 	uint32_t copies_next; /* messages to copy after the next loss; 0: no loss yet */
-	/*
-	 * Number of messages with references since the last loss, or since copies_next was last
-	 * halved.
-	 */
+	/* Number of messages with references since the last loss or decrease of copies_next. */
 	uint32_t lossless;
 };
 
-/*
- * Records that the new chunk o, the last one of the packet, references the user's memory as msg
- * describes.
- */
+/* The new chunk o, the packet's last, references the end of its message as msg describes. */
 void sctp_zcopy_add(struct sctp_tx *tx, struct sctp_out *o, const struct sctp_msg *msg);
 /*
  * Writes the checksum of a packet of len bytes. first is the index in sctp.refs of the packet's

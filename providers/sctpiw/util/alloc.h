@@ -21,9 +21,7 @@ static inline size_t alloc_line_up(size_t n)
  * miss.
  */
 void *alloc_lines(size_t n);
-/*
- * As alloc_lines(), but the memory is not zeroed. So pages that are never accessed take no memory.
- */
+/* As alloc_lines(), but not zeroed: pages that are never accessed take no memory. */
 void *alloc_lines_unset(size_t n);
 
 /*

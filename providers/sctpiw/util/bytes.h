@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/*
- * Big-endian integers (network byte order) at any alignment. The caller must check that the bytes
- * exist.
- */
+/* Big-endian integers (network byte order) at any alignment. The caller checks the length. */
 #ifndef SCTPIW_UTIL_BYTES_H
 #define SCTPIW_UTIL_BYTES_H
 
@@ -62,10 +59,7 @@ static inline void put_be64(void *p, uint64_t v)
 	memcpy(p, &v, sizeof(v));
 }
 
-/*
- * Little-endian integers. On the wire, only the SCTP checksum is little-endian (RFC 9260 appendix
- * A).
- */
+/* Little-endian integers. On the wire, only the SCTP checksum is one (RFC 9260 appendix A). */
 static inline uint32_t get_le32(const void *p)
 {
 	const uint8_t *b = p;

@@ -24,10 +24,7 @@ __attribute__((target("avx"))) static void release_upper_halves(void)
 	__builtin_ia32_vzeroupper();
 }
 
-/*
- * For shorter data, the CRC32 instruction is faster than ISA-L: 12 bytes take 10 ns instead of 45
- * ns.
- */
+/* For shorter data, the CRC32 instruction is faster than ISA-L: 12 bytes take 10 ns, not 45. */
 #define SHORT 256u
 
 UNORDERED __attribute__((target("sse4.2"))) static uint32_t add_short(uint32_t crc,
@@ -81,9 +78,7 @@ UNORDERED __attribute__((target("+crc"))) static uint32_t add_short(uint32_t crc
 	return ~crc;
 }
 
-/*
- * Some ARMv8.0 processors lack the CRC32 instructions. ISA-L checks this too, and then uses tables.
- */
+/* Some ARMv8.0 processors lack the instructions. ISA-L checks this too, and uses tables. */
 static bool has_instruction(void)
 {
 	return getauxval(AT_HWCAP) & HWCAP_CRC32;

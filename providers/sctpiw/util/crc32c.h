@@ -12,10 +12,7 @@
  */
 uint32_t crc32c(const void *data, size_t len);
 
-/*
- * Computes the CRC32C of data in pieces. crc is 0 for the first piece, then the result for the
- * previous piece.
- */
+/* Returns the CRC32C of data in pieces. crc is 0 at first, then the previous result. */
 uint32_t crc32c_add(uint32_t crc, const void *data, size_t len);
 
 #endif

@@ -87,9 +87,7 @@ HAS_FOLDS uint32_t crc32c_fold(uint32_t crc, const uint8_t *p, size_t len)
 	lane = one_lane(a);
 	state = _mm_crc32_u64(0, (uint64_t)_mm_cvtsi128_si64(lane));
 	state = _mm_crc32_u64(state, (uint64_t)_mm_extract_epi64(lane, 1));
-	/*
-	 * See release_upper_halves() in crc32c.c. gcc adds this instruction only if it optimizes.
-	 */
+	/* See release_upper_halves() in crc32c.c. gcc adds this only if it optimizes. */
 	_mm256_zeroupper();
 	return ~(uint32_t)state;
 }

@@ -11,10 +11,7 @@
 #define RECORD_SEPARATOR '\x1e'
 #define TEXT_MAX 400u /* maximum characters of a text; a character may take six bytes */
 
-/*
- * A record under construction. Text beyond its end is dropped, but QLOG_RECORD_MAX is enough for
- * any record.
- */
+/* A record under construction. QLOG_RECORD_MAX is enough for any record; the rest is dropped. */
 struct record {
 	char *buf;
 	size_t used;
@@ -33,10 +30,7 @@ static __attribute__((format(printf, 2, 3))) void put(struct record *r, const ch
 		r->used += (size_t)n < left ? (size_t)n : left - 1;
 }
 
-/*
- * Writes a JSON string. Replaces bytes beyond ASCII by question marks, since they need not be valid
- * UTF-8.
- */
+/* Writes a JSON string. Bytes beyond ASCII need not be valid UTF-8, and become question marks. */
 static void put_text(struct record *r, const char *text)
 {
 	put(r, "\"");
@@ -99,10 +93,7 @@ static size_t object_len(const char *key)
 	return key[n] ? n : 0;
 }
 
-/*
- * Writes the members of "data". Consecutive fields with the same object's name share one JSON
- * object.
- */
+/* Writes the members of "data". Consecutive fields of one object share that JSON object. */
 static void put_fields(struct record *r, const struct trace_info *info,
 		       const union trace_value *values)
 {

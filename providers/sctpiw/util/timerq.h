@@ -26,10 +26,7 @@ struct timerq {
 int timerq_reserve(struct timerq *q, size_t n);
 /* Frees the queue's memory, but not the nodes. */
 void timerq_fini(struct timerq *q);
-/*
- * Queues the node, or moves a queued node to another time. timerq_reserve() must have made room
- * before.
- */
+/* Queues the node, or moves it to another time. timerq_reserve() must have made room. */
 void timerq_set(struct timerq *q, struct timerq_node *n, uint64_t when);
 /* Removes the node if it is queued. */
 void timerq_remove(struct timerq *q, struct timerq_node *n);

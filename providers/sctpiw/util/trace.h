@@ -22,10 +22,7 @@
 #define TRACE_NOW UINT64_MAX
 #define TRACE_FIELDS_MAX 11
 
-/*
- * Each event has a struct, for example struct trace_packet_sent. Each field of the struct has eight
- * bytes.
- */
+/* Each event has a struct, such as struct trace_packet_sent. Each of its fields has eight bytes. */
 #define TRACE_C_NUMBER uint64_t
 #define TRACE_C_SIGNED int64_t
 #define TRACE_C_HEX uint64_t
@@ -127,29 +124,20 @@ static inline bool trace_enabled(void)
  * the same time.
  */
 void trace_install(struct trace_sink *sink);
-/*
- * Removes an installed sink. A thread that is inside a trace point may still call the sink
- * afterwards.
- */
+/* Removes an installed sink. A thread inside a trace point may still call it afterwards. */
 void trace_remove(struct trace_sink *sink);
 
 /* Only for TRACE(). fields points to the struct of this event. */
 void trace_emit(enum trace_id id, uint64_t now, const void *fields);
 
-/*
- * Reports an event: TRACE(packet_lost, now, .assoc = a->local_tag, .tsn = tsn). Fields without a
- * value are 0.
- */
+/* TRACE(packet_lost, now, .assoc = a->local_tag, .tsn = tsn); other fields are 0. */
 #define TRACE(id, now, ...)                                                                        \
 	do {                                                                                       \
 		if (trace_enabled())                                                               \
 			trace_emit(trace_id_##id, now, &(const struct trace_##id){ __VA_ARGS__ }); \
 	} while (0)
 
-/*
- * Writes the log line of an event to buf of size bytes; "" if the event has none. Returns the
- * length.
- */
+/* Writes the log line of an event, or "", to buf of size bytes. Returns the line's length. */
 unsigned int trace_line(char *buf, unsigned int size, enum trace_id id,
 			const union trace_value *values);
 

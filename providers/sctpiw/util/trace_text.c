@@ -62,10 +62,7 @@ static int put_value(char *buf, size_t size, enum trace_kind kind, const union t
 	return snprintf(buf, size, "%" PRIu64, v->number);
 }
 
-/*
- * Writes the value of a field. name is the field's name, n its length. Returns the number of
- * characters.
- */
+/* Writes the value of a field whose name has n bytes. Returns the number of characters. */
 static int put_field(char *buf, size_t size, const struct trace_info *info, const char *name,
 		     size_t n, const union trace_value *values)
 {

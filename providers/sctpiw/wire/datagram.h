@@ -28,10 +28,7 @@
 #include "util/bytes.h"
 #include "wire/sctp_packet.h"
 
-/*
- * Chunk type. Its two highest bits let a stack that does not know the type skip the chunk without a
- * report.
- */
+/* Chunk type. Due to its two highest bits, other stacks skip the chunk without a report. */
 #define WIRE_DATAGRAM 0xbd
 #define WIRE_DATAGRAM_VERSION 1
 #define WIRE_DATAGRAM_LEN 8u /* length of the part that all kinds have, with the chunk header */
@@ -58,10 +55,7 @@ struct wire_ud {
 	size_t len;		/* bytes of payload */
 };
 
-/*
- * True if a packet of len bytes is a datagram, with any contents, and not a packet of an
- * association.
- */
+/* True if a packet of len bytes is a datagram, and not a packet of an association. */
 static inline bool wire_is_datagram(const uint8_t *packet, size_t len)
 {
 	return len >= WIRE_SCTP_COMMON_LEN + WIRE_DATAGRAM_LEN && !get_be32(packet + 4) &&
@@ -79,10 +73,7 @@ static inline unsigned int wire_datagram_kind(const uint8_t *p, size_t len)
 	return n >= WIRE_DATAGRAM_LEN && n <= len && p[4] == WIRE_DATAGRAM_VERSION ? p[5] : 0;
 }
 
-/*
- * Writes the headers of a datagram with u->len bytes of payload. The payload begins at p +
- * WIRE_UD_LEN.
- */
+/* Writes the headers for u->len bytes of payload. The payload begins at p + WIRE_UD_LEN. */
 static inline void wire_ud_put(uint8_t *p, const struct wire_ud *u)
 {
 	wire_sctp_chunk_put(p, WIRE_DATAGRAM, 0, WIRE_UD_LEN + u->len);
@@ -97,10 +88,7 @@ static inline void wire_ud_put(uint8_t *p, const struct wire_ud *u)
 	put_be32(p + 28, (uint32_t)u->hop_limit << 24);
 }
 
-/*
- * Decodes a chunk of kind 1. Returns false if the chunk is too short, or if a QP number exceeds 24
- * bits.
- */
+/* Decodes a chunk of kind 1. Returns false if it is too short, or a QP number exceeds 24 bits. */
 static inline bool wire_ud_get(struct wire_ud *u, const uint8_t *p)
 {
 	size_t n = get_be16(p + 2);

@@ -57,10 +57,7 @@ static inline size_t ddp_header_len(uint8_t control)
 	return ddp_is_tagged(control) ? DDP_TAGGED_LEN : DDP_UNTAGGED_LEN;
 }
 
-/*
- * Changes the version of the header at buf to an invalid one. Every receiver then rejects the
- * header.
- */
+/* Gives the header at buf an invalid version. Every receiver then rejects the header. */
 static inline void ddp_put_invalid(uint8_t *buf)
 {
 	buf[0] &= (uint8_t)~DDP_VERSION_MASK;

@@ -44,9 +44,7 @@ enum rdmap_opcode {
 	RDMAP_IMMEDIATE_SE = 9,
 	RDMAP_ATOMIC_REQUEST = 10,
 	RDMAP_ATOMIC_RESPONSE = 11,
-	/*
-	 * Opcodes of the extension "receipts", used if both sides have agreed on it (docs/wire.md).
-	 */
+	/* Opcodes of the extension "receipts", used if both sides support it (docs/wire.md). */
 	RDMAP_SEND_IMM = 12, /* a Send whose Invalidate STag field has Immediate Data */
 	RDMAP_SEND_SE_IMM = 13,
 	RDMAP_RECEIPT = 15, /* rdmap_receipt.h */
@@ -82,10 +80,7 @@ enum rdmap_atomic_opcode { /* RFC 7306 5.2.1; 1 is reserved */
 			   RDMAP_CMP_SWAP = 2,
 };
 
-/*
- * Returns the control octet for an opcode. Its reserved bits are sent as zero, and ignored on
- * reception.
- */
+/* Returns the control octet for an opcode. Reserved bits are 0, and ignored on reception. */
 static inline uint8_t rdmap_octet(enum rdmap_opcode opcode)
 {
 	return (uint8_t)(RDMAP_VERSION << 6 | opcode);

@@ -31,10 +31,7 @@ struct wire_room {
 	uint32_t room;	/* bytes of the receive buffer that the sender may fill; 0 in a request */
 };
 
-/*
- * Writes the chunk at p, which must have room for WIRE_ROOM_REQUEST_LEN bytes. Returns the chunk's
- * length.
- */
+/* Writes the chunk at p, which has room for WIRE_ROOM_REQUEST_LEN bytes. Returns its length. */
 static inline size_t wire_room_put(uint8_t *p, enum wire_datagram_kind kind,
 				   const struct wire_room *r)
 {

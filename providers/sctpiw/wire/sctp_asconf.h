@@ -55,9 +55,7 @@ struct wire_sctp_asconf {
 
 /* Decodes an ASCONF. Returns false if its Address Parameter is missing, or has no address. */
 bool wire_sctp_asconf_get(const struct wire_sctp_chunk *c, struct wire_sctp_asconf *asconf);
-/*
- * Decodes an ASCONF-ACK, which has no Address Parameter. Returns false if the chunk is too short.
- */
+/* Decodes an ASCONF-ACK, which has no Address Parameter. Returns false if it is too short. */
 bool wire_sctp_asconf_ack_get(const struct wire_sctp_chunk *c, struct wire_sctp_asconf *ack);
 
 struct wire_sctp_asconf_param {

@@ -4,10 +4,7 @@
 #include "wire/sctp_asconf.h"
 #include "wire/sctp_auth.h"
 
-/*
- * Appends an address of 4 or 16 bytes to init->addr[]. Stores an IPv4 address as an IPv4-mapped
- * one.
- */
+/* Appends an address of 4 or 16 bytes to init->addr[]. IPv4 addresses become mapped ones. */
 static void init_addr(struct wire_sctp_init *init, const uint8_t *p, size_t len)
 {
 	struct ip_addr *addr = &init->addr[init->addrs];
@@ -144,10 +141,7 @@ size_t wire_sctp_init_put(uint8_t *p, uint8_t type, const struct wire_sctp_init 
 	put_be16(p + 14, init->mis);
 	put_be32(p + 16, init->tsn);
 	put_be16(types, init->address_type);
-	/*
-	 * The chunk's length would exclude the padding of a last parameter (3.2), but others follow
-	 * this one.
-	 */
+	/* Not the last parameter, whose padding the chunk's length would exclude (3.2). */
 	if (init->address_type)
 		len += wire_sctp_param_put(p + len, WIRE_SCTP_PARAM_ADDRESS_TYPES, types,
 					   sizeof(types));

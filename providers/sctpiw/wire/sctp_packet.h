@@ -137,10 +137,7 @@ static inline bool wire_sctp_chunk_next(const uint8_t **p, const uint8_t *end,
 	return true;
 }
 
-/*
- * Writes a chunk header. len is the Chunk Length, which includes the header and excludes the
- * padding.
- */
+/* Writes a chunk header. len is the Chunk Length: with the header, without the padding. */
 static inline void wire_sctp_chunk_put(uint8_t *p, uint8_t type, uint8_t flags, size_t len)
 {
 	p[0] = type;
@@ -176,10 +173,7 @@ struct wire_sctp_data {
 	uint32_t len; /* bytes at data */
 };
 
-/*
- * Decodes a DATA chunk. Returns false if the chunk is shorter than its header. The caller must
- * reject len 0.
- */
+/* Decodes DATA. Returns false if the chunk is too short. The caller must reject len 0. */
 static inline bool wire_sctp_data_get(const struct wire_sctp_chunk *c, struct wire_sctp_data *d)
 {
 	if (c->len < WIRE_SCTP_DATA_LEN)
@@ -204,9 +198,7 @@ static inline void wire_sctp_data_put(uint8_t *p, const struct wire_sctp_data *d
 	put_be32(p + 12, d->ppid);
 }
 
-/*
- * These return the stream of a DATA chunk that the local side wrote, and the end of its user data.
- */
+/* These return the stream of a locally written DATA chunk, and the end of its user data. */
 static inline uint16_t wire_sctp_data_sid(const uint8_t *p)
 {
 	return get_be16(p + 8);
@@ -277,10 +269,7 @@ struct wire_sctp_cause_tlv {
 /* Decodes the error cause at *p, like wire_sctp_chunk_next(). */
 bool wire_sctp_cause_next(const uint8_t **p, const uint8_t *end, struct wire_sctp_cause_tlv *cause);
 
-/*
- * Writes an error cause with len bytes of information. Returns round_up4(4 + len), the bytes
- * written.
- */
+/* Writes an error cause with len bytes of information. Returns its length, round_up4(4 + len). */
 size_t wire_sctp_cause_put(uint8_t *p, uint16_t code, const void *info, size_t len);
 
 #endif

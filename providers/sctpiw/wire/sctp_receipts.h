@@ -26,9 +26,7 @@
 
 #define WIRE_SCTP_HOLD 0xbe
 #define WIRE_SCTP_HOLD_LEN 8u
-/*
- * Flag: the sender has a receipt to send, which has no TSN yet. The TSN field has no meaning then.
- */
+/* Flag: the sender has a receipt to send, which has no TSN yet. The TSN field has no meaning. */
 #define WIRE_SCTP_HOLD_UNSENT 0x01
 /*
  * Flag: the chunk only requests a SACK, with the HOLD chunk that belongs to the SACK. The TSN field

@@ -40,9 +40,7 @@ enum session_function {
 	SESSION_ENHANCED_REJECT = 7,
 };
 
-/*
- * The establishment data: IRD and ORD of 14 bits each, and the control flags A to D (RFC 6581 9).
- */
+/* The establishment data: IRD and ORD of 14 bits each, and flags A to D (RFC 6581 9). */
 struct session_enhanced {
 	uint16_t ird;
 	uint16_t ord;

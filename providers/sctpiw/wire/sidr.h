@@ -34,10 +34,7 @@ enum wire_sidr_status {
 	WIRE_SIDR_ACCEPTED = 0,
 	WIRE_SIDR_UNSUPPORTED = 1, /* no listener on the port */
 	WIRE_SIDR_REJECTED = 2,
-	/*
-	 * Not a status of InfiniBand: the client must send the request again, with the cookie of
-	 * this reply.
-	 */
+	/* Not a status of InfiniBand: the client must repeat the request with this cookie. */
 	WIRE_SIDR_CHALLENGE = 255,
 };
 
