@@ -136,8 +136,8 @@ static void leave_strangers(struct conn_assoc *a)
 }
 
 /*
- * Adds the association to the strangers or removes it. A refused request leaves its position
- * unchanged.
+ * Adds the association to the list of strangers, or removes it. A refused request does not change
+ * the association's position in the list.
  */
 static void check_stranger(struct conn_assoc *a)
 {
@@ -320,7 +320,7 @@ bool conn_assoc_has_address(const struct conn_assoc *a, const struct ip_addr *re
 {
 	const struct transport *t = a->ep->conn->transport;
 
-	/* has_address() decides alone: a multihomed peer need not own the primary address. */
+	/* Do not compare with addr() first: a multihomed peer may have lost its primary address. */
 	return t->has_address ? t->has_address(a, remote) :
 				ip_addr_equal(&t->addr(a)->remote, remote);
 }

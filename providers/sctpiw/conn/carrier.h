@@ -51,7 +51,7 @@ struct carrier_error {
 /* The receive buffer of a port, in bytes as the kernel counts them for SO_RCVBUF. */
 struct carrier_room {
 	uint32_t used; /* bytes of packets that are not read yet */
-	uint32_t size; /* packets that exceed this size are lost */
+	uint32_t size; /* total bytes; packets without room are lost */
 };
 
 struct carrier {

@@ -113,8 +113,8 @@ struct cm_ending {
 
 /* State of a listener. */
 struct cm_listening {
-	unsigned int backlog;	   /* maximum of requests that the application has not read */
-	unsigned int pending;	   /* requests that the application has not read */
+	unsigned int backlog;	   /* maximum of `pending` */
+	unsigned int pending;	   /* number of requests that the application has not read */
 	struct list_node requests; /* cm_request_link.node */
 };
 
@@ -127,7 +127,7 @@ struct cm_request_link {
 
 struct cm_id {
 	struct conn *conn;
-	struct conn *any_port; /* conn that gives a port to an id bound to none; NULL: `conn` */
+	struct conn *any_port; /* chooses the port if the program does not; NULL: `conn` does */
 	uint32_t handle;
 	enum cm_state state;
 	struct event_source source;
@@ -318,7 +318,8 @@ void cm_choose_conn(struct cm_id *id);
 /* Returns the UDP port to which packets for a peer's SCTP port are sent. */
 uint16_t cm_encap_port(const struct conn *c, uint16_t port);
 /*
- * Continue the ids that wait for the association, after it came up, or was lost before it came up.
+ * cm_assoc_up() continues the ids that wait for the association. cm_assoc_failed() lets these ids
+ * try once more or fail, after the association was lost.
  */
 void cm_assoc_up(struct conn_assoc *a);
 void cm_assoc_failed(struct conn_assoc *a, int error);
@@ -362,7 +363,7 @@ const char *cm_why_not(const struct conn *c, const struct cm_id *listener, size_
  */
 struct cm_id *cm_request_new(const struct endpoint *ep, const struct path_addr *path,
 			     uint16_t port);
-/* Ends listening, and refuses the requests that the application has not read. */
+/* Ends listening, and refuses the number of requests that the application has not read. */
 void cm_unlisten(struct cm_id *id);
 /* Starts a time of CM_LISTEN_GRACE in which associations to the endpoint are not refused. */
 void cm_grant_grace(struct endpoint *ep);

@@ -182,7 +182,7 @@ void cm_choose_conn(struct cm_id *id)
 
 /*
  * Moves the id away from an association without a free stream. Some peers have few streams; Linux
- * has 10. This connection and later ones then use another local port, and therefore another
+ * has 10. This connection and later connections then use another local port, and therefore another
  * association. Returns 0, -EAGAIN if the id must keep its port, or another -errno.
  */
 static int leave_full(struct cm_id *id, const struct conn_assoc *a)
@@ -548,7 +548,10 @@ static void on_closed(struct cm_id *id, int error)
 	}
 }
 
-/* Handles an event of a session, whose id may have been freed: the session has only its handle. */
+/*
+ * Handles an event of a session. The session refers to its id by a handle, since the id may have
+ * been freed before the event.
+ */
 static void session_event(const struct iw_event *ev)
 {
 	struct cm_id *id = cm_id_here(ev->user.ctx, ev->user.handle);

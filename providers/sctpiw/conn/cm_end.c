@@ -148,8 +148,9 @@ void cm_end(struct cm_id *id)
 }
 
 /*
- * True if an unpolled successful completion is still in a CQ. Searches again if the old position
- * was polled, since entries move when iw_cq_purge() removes completions of another QP.
+ * True if an unpolled successful completion is still in a CQ. If the completion at the old position
+ * was polled, searches again: entries move when iw_cq_purge() removes the completions of another
+ * QP.
  */
 static bool is_unpolled(struct cm_id *id)
 {

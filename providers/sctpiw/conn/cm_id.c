@@ -184,7 +184,10 @@ struct cm_id *cm_id_get(const struct conn *c, uint32_t handle)
 	return id;
 }
 
-/* Reads id->conn under the table's lock, since another shard may free its id at any other time. */
+/*
+ * Holds the table's lock while it reads id->conn. At any other time, another shard may free its
+ * ids.
+ */
 struct cm_id *cm_id_here(const struct conn *c, uint32_t handle)
 {
 	struct cm_id_table *t = lock_table(c);
@@ -276,9 +279,9 @@ static bool is_asked_by(const struct cm_id_table *t, uint32_t qp_num, const stru
 		struct ip_addr ip = sockaddr_ip((const struct sockaddr *)&id->dst);
 
 		/*
-		 * Do not compare scopes: programs pass link-local addresses without them. If the
-		 * peer has a loopback address, which may not be a GID, programs pass another
-		 * address of this host; so the loopback address matches any.
+		 * Do not compare scopes, since programs pass link-local addresses without scopes. A
+		 * peer's loopback address matches every `from`: it may not be a GID, so programs
+		 * pass another address of this host instead.
 		 */
 		if (id->peer_qp_num == qp_num &&
 		    (ip_addr_is_loopback(&ip) || !memcmp(ip.b, from->b, sizeof(ip.b))))

@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Messages between the connection managers of two sctpiw devices, besides the program's private
- * data, with the same purpose as InfiniBand's REQ, REP and REJ. The private data of an rdma_cm id's
- * Initiate, Accept and Reject begin with this message, if INIT and INIT ACK both had flag C
- * (wire/sctp_receipts.h). In network byte order:
+ * Messages between the connection managers of two sctpiw devices, with the same purpose as the
+ * header fields of InfiniBand's REQ, REP and REJ. The private data of an rdma_cm id's Initiate,
+ * Accept and Reject begin with such a message, if both INIT and INIT ACK had flag C
+ * (wire/sctp_receipts.h). The program's private data follow. Offsets in octets, and fields in network
+ * byte order:
  *
  *   0   8 octets: "sctpiwCM"
  *   8   version, 1
- *   9   2 octets. Initiate: port that the id shows to its program. Reject: enum cm_message_reason,
- *       and an octet that is 0, and ignored. Accept: 0
+ *   9   2 octets. In an Initiate: port that the id's program sees. In a Reject: enum
+ *       cm_message_reason, and an octet that is sent as 0 and ignored. In an Accept: 0
  *  11   type of the id's QPs: enum cm_message_type
- *  12   counts of the program's parameters (struct cm_counts). Bits 0 to 2: rnr_retry, 3 to 5:
- *       retry, 6: flow_control, 7: srq. 0 in a Reject
- *  13   3 octets: QP number named by the program; 0 in a Reject
+ *  12   struct cm_counts: rnr_retry in bits 0 to 2, retry in bits 3 to 5, flow_control in bit 6,
+ *       srq in bit 7. 0 in a Reject
+ *  13   3 octets: QP number that the program passed; 0 in a Reject
  *
  * This module only encodes and decodes; it has no state.
  */
@@ -26,7 +27,7 @@ struct iw_session_param;
 
 #define CM_MESSAGE_LEN 16
 
-/* Values of enum oob_type; rdma_cm does not connect UC QPs. */
+/* Same values as in enum oob_type. rdma_cm does not connect UC QPs. */
 enum cm_message_type { CM_MESSAGE_RC = 0, CM_MESSAGE_XRC = 2 };
 
 enum cm_message_reason {
@@ -35,7 +36,7 @@ enum cm_message_reason {
 	CM_MESSAGE_OF_ECE = 35,	   /* rejected by the program with rdma_reject_ece() */
 };
 
-/* Parameters of rdma_connect() and rdma_accept() without a field in iWARP's messages. */
+/* Those parameters of rdma_connect() and rdma_accept() that iWARP's messages cannot carry. */
 struct cm_counts {
 	uint8_t retry;	   /* 0 to 7; 0 in an Accept, since InfiniBand's REP has none */
 	uint8_t rnr_retry; /* 0 to 7, for the peer's Sends */
@@ -46,7 +47,7 @@ struct cm_counts {
 struct cm_message {
 	uint8_t type;
 	uint8_t reason; /* only in a Reject */
-	uint16_t port;	/* only in an Initiate; 0: its SCTP source port */
+	uint16_t port;	/* only in an Initiate; 0: the SCTP source port */
 	struct cm_counts counts;
 	uint32_t qp_num; /* 24 bits */
 };
@@ -54,8 +55,8 @@ struct cm_message {
 /* Inserts the message before the private data of at most RNIC_PRIVATE_DATA_MAX octets. */
 void cm_message_add(const struct cm_message *m, struct iw_session_param *param);
 /*
- * Removes the message from the private data, of any length. Returns false, without a change, if
- * they do not begin with a message.
+ * Removes the message from the beginning of the private data, which may have any length. Returns
+ * false if the private data do not begin with a message.
  */
 bool cm_message_take(struct cm_message *m, struct iw_session_param *param);
 /* Returns "RC", "XRC" or "unknown". */

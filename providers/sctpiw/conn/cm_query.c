@@ -281,7 +281,7 @@ static bool has_device(const struct cm_id *id)
 	return !ip_addr_is_zero(&ip) && (id->dst.ss_family || !ip_addr_is_loopback(&ip));
 }
 
-/* Returns the value of enum ibv_mtu for a route. */
+/* Returns the largest enum ibv_mtu that a route with an MTU of this many bytes permits. */
 static uint8_t mtu_of(uint32_t bytes)
 {
 	uint8_t mtu = 1;

@@ -6,13 +6,16 @@
  * conn_ops has the calls to the host, struct carrier sends packets, and struct transport sends
  * messages.
  *
- * One struct conn belongs to one shard, whose lock guards all of this directory. A single-threaded
- * test needs no lock. Errors are -errno, ports are in host order, times in ns.
+ * One struct conn belongs to one shard, whose lock guards all modules in conn/. A single-threaded
+ * test needs no lock. Errors are -errno. Ports are in host byte order. Times are in ns.
  *
- * The owner's pass, after any possible change: *  conn_receive()  receives packets *
- * conn_timers()   after conn_next_timeout() *     conn_doorbell() for each QP or SRQ with new work
- * requests *     conn_events()   until it returns false *        conn_output()   sends; if it
- * returns true, call conn_events() again *   conn_reap()     at the end
+ * After each possible change (packet, timer, work request), the owner makes a pass over the conn:
+ *	conn_receive()	receives packets
+ *	conn_timers()	if the time of conn_next_timeout() has come
+ *	conn_doorbell()	for each QP or SRQ with new work requests
+ *	conn_events()	until it returns false
+ *	conn_output()	sends packets; if it returns true, conn_events() follows again
+ *	conn_reap()	at the end of the pass
  */
 #ifndef SCTPIW_CONN_CONN_H
 #define SCTPIW_CONN_CONN_H
@@ -107,9 +110,9 @@ struct conn_traffic {
 	uint64_t packets_in, bytes_in;
 	uint64_t packets_out, bytes_out;
 	uint64_t waits; /* number of times that a socket's send buffer was full */
-	/* udp: sockets opened for one path each, and batches sent on them */
+	/* Number of sockets that net/path_socket.h opened, and of batches sent on these sockets. */
 	uint64_t path_sockets, path_sends;
-	/* dtls */
+	/* Used if packets are encrypted. */
 	struct conn_dtls_traffic {
 		uint64_t handshakes; /* completed handshakes */
 		uint64_t refused;    /* handshakes without the right key, and unencrypted packets */
@@ -165,8 +168,8 @@ struct conn_param {
 	struct cm_id_table *ids;
 	struct random_source *random;
 	/*
-	 * All conns of the RNIC, which must be valid once they are started, and the index of this
-	 * conn. NULL and 0 for a single conn.
+	 * All conns of the RNIC, and the index of this conn. An entry must be valid once its conn
+	 * is started. NULL and 0 for a single conn.
 	 */
 	struct conn *const *all;
 	unsigned int n_all, index;

@@ -19,12 +19,12 @@ void endpoint_table_init(struct endpoint_table *t)
 	list_init(&t->clients);
 }
 
-/* Parameters of bind(). */
+/* Arguments of endpoint_new(). */
 struct binding {
 	const struct sockaddr *addr;
 	bool v6only;
 	bool dormant;
-	const struct endpoint *beside; /* as in struct endpoint */
+	const struct endpoint *beside; /* endpoint.beside */
 };
 
 /* Maximum number of ports to try, in search of a port that no id shows to its program. */
@@ -172,7 +172,7 @@ static bool is_ours(const struct endpoint *ep)
 	return c->n_all < 2 || ep->bound.port % c->n_all == c->index;
 }
 
-/* Opens an endpoint at any port for which port % number of shards is the index of this shard. */
+/* Opens an endpoint at any port whose remainder (port % c->n_all) is the shard's index. */
 static int open_any(struct conn *c, int family, struct endpoint **out)
 {
 	struct endpoint *found = NULL;
@@ -330,7 +330,10 @@ bool endpoint_is_abandoned(const struct endpoint *ep)
 	return !ep->shared && !ep->block && !endpoint_group_has_ids(ep);
 }
 
-/* Starts the idle time of each association again, which is shorter for a port without ids. */
+/*
+ * Restarts the idle time of the endpoint's associations, after the last id left. The idle time is
+ * shorter for a port without ids.
+ */
 static void hasten_idle(struct endpoint *ep)
 {
 	list_for_each(node, &ep->assocs) {

@@ -50,13 +50,13 @@ struct endpoint {
 	unsigned int await_room;       /* number of users in endpoint_await_room() */
 	bool dormant;		       /* the endpoint reserves its port, but does not receive */
 	struct endpoint_group *group;  /* endpoint_group.h; NULL: only this shard has the port */
-	const struct endpoint *beside; /* while opening: endpoint with the same port; else NULL */
+	const struct endpoint *beside; /* in open(): another shard's endpoint at this port */
 	void *state;		       /* private to the transport */
 
 	struct list_node assocs;      /* conn_assoc.node */
 	struct list_node ids;	      /* cm_id.bound_node: ids that claim the address */
 	struct cm_id *listener;	      /* NULL: requests wait CM_LISTEN_GRACE, then are refused */
-	uint64_t grace_until;	      /* for datagrams; see cm_grant_grace() */
+	uint64_t grace_until;	      /* end of CM_LISTEN_GRACE, for datagrams */
 	struct qp_block *block;	      /* the port's QP numbers, or NULL */
 	bool shared;		      /* for ids whose programs chose no port */
 	bool shown;		      /* the program of an id sees, or saw, the port */

@@ -11,7 +11,7 @@
 struct endpoint_group {
 	unsigned int n;
 	bool lingers; /* accepts associations without a listener; see endpoint_group_linger() */
-	struct endpoint *member[]; /* by shard index; the group holds references to them */
+	struct endpoint *member[]; /* by shard index; the group has a reference to each */
 };
 
 /* ---- lookup ---- */

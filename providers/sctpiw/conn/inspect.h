@@ -38,9 +38,9 @@ struct conn_paths_info {
 };
 
 unsigned int conn_count_assocs(const struct conn *c);
-/* Reports the next association; used as iw_next_qp(). */
+/* Reports the next association. See iw_next_qp() for the use of mark. */
 bool conn_next_assoc(struct conn *c, struct list_node *mark, struct conn_assoc_info *info);
-/* Reports the paths of the next association; used as conn_next_assoc(). */
+/* Reports the paths of the next association. Otherwise as conn_next_assoc(). */
 bool conn_next_paths(struct conn *c, struct list_node *mark, struct conn_paths_info *info);
 
 #endif

@@ -201,7 +201,7 @@ static void initiate(struct oob_qp *o, struct conn_assoc *a)
 	arm(o);
 }
 
-/* Returns another port for a peer in this process: no association connects a port to itself. */
+/* Within a process, uses another port, since no association connects a port to itself. */
 static int source_endpoint(struct oob_qp *o, struct endpoint **ep)
 {
 	int family = ip_addr_is_v4(&o->ends.remote) ? AF_INET : AF_INET6;

@@ -84,7 +84,10 @@ struct oob_second *oob_second_of(const struct iw_qp *qp);
 
 /* ---- for conn/ ---- */
 
-/* Continue the QPs that wait for the association, after it came up, or was lost. */
+/*
+ * oob_assoc_up() continues the QPs that wait for the association. oob_assoc_failed() schedules
+ * their next attempts, after the association was lost.
+ */
 void oob_assoc_up(struct conn_assoc *a);
 void oob_assoc_failed(struct conn_assoc *a, int error);
 /*

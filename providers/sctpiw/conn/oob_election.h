@@ -21,9 +21,8 @@ struct oob_ends {
 /*
  * True if the local side sends the Initiate. The side with the larger port (upper 16 bits of the QP
  * number) does; if the ports are equal, the side with the larger address. Within a process, it is
- * the larger QP number. The two sides may see different addresses, for example because of NAT. Then
- * both sides send an Initiate, or neither does. oob_election_yields() resolves the first case, and
- * a timer the second.
+ * the larger QP number. The two sides may see different addresses. Then both sides send an
+ * Initiate, or neither does. oob_election_yields() resolves the first case, and a timer the second.
  */
 bool oob_election_begins(const struct oob_ends *e);
 /*

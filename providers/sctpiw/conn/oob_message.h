@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Messages between QPs connected out of band. They are the private data of Initiate, Accept and
- * Reject, as RFC 5043 6.2 leaves to the ULP. In network byte order:
+ * Messages between QPs connected out of band. A message is the whole private data of an Initiate,
+ * Accept or Reject, whose contents RFC 5043 6.2 leaves to the ULP. Offsets in octets, and fields in
+ * network byte order:
  *
  *   0   8 octets: "sctpiwQP"
  *   8   version, 1
- *   9   in a Reject: enum oob_reason; else 0
+ *   9   enum oob_reason in a Reject; else 0
  *  10   the sender's rnr_retry; 7 before its QP can send
  *  11   type of the sender's QP: enum oob_type
  *  12   QP number of the sender
  *  16   QP number of the receiver
- *  20   8 octets: 0, or within a process its secret number
+ *  20   8 octets: oob_table.token if both QPs are in one process; else 0
  *
  * This module only encodes and decodes; it has no state.
  */
@@ -32,7 +33,7 @@ enum oob_reason {
 
 /* Both QPs must have the same type. */
 enum oob_type {
-	OOB_RC, /* also from versions without other types */
+	OOB_RC, /* also sent by versions that support no other type */
 	OOB_UC,
 };
 

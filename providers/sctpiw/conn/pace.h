@@ -44,7 +44,7 @@ struct pace_request {
  * permitted bytes, the second after all of them. The answer to the first request usually arrives
  * before all permitted bytes are sent, so that the sender need not wait. On an overloaded host, the
  * receiver may read all packets before the sender runs again. The answer to the second request then
- * permits to fill the whole buffer.
+ * permits the sender to fill the whole buffer.
  */
 #define PACE_REQUESTS 2u
 
@@ -95,9 +95,9 @@ struct pace_answers {
  */
 #define PACE_PATIENCE 200000000u
 /*
- * Times in ns. After a receiver was silent for PACE_PATIENCE, the limit for other receivers is
- * PACE_PATIENCE_SHORT during the next PACE_IMPATIENT. Otherwise, a QP that sends to many silent
- * receivers would wait PACE_PATIENCE for each of them in turn.
+ * Times in ns. After a receiver was silent for PACE_PATIENCE, other receivers become PACE_SILENT
+ * after PACE_PATIENCE_SHORT, during the next PACE_IMPATIENT. Otherwise, a QP that sends to many
+ * silent receivers would wait PACE_PATIENCE for each of them in turn.
  */
 #define PACE_PATIENCE_SHORT 5000000u
 #define PACE_IMPATIENT 1000000000u

@@ -21,7 +21,10 @@
  */
 #define WAIT_FIRST (NSEC_PER_SEC / 10)
 #define WAIT_LAST (2 * NSEC_PER_SEC)
-/* Time after which the client gives up, if it gets no answer at all, or only a cookie. */
+/*
+ * Times after which the client gives up. SILENT_LIMIT applies until the first answer.
+ * DECISION_LIMIT applies after the first cookie, until the server's application decides.
+ */
 #define SILENT_LIMIT (10 * NSEC_PER_SEC)
 #define DECISION_LIMIT (30 * NSEC_PER_SEC)
 /* A cookie is valid in the period in which it was created, and in the next period. */

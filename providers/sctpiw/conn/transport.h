@@ -71,7 +71,7 @@ struct transport {
 	int (*open)(struct endpoint *ep, const struct sockaddr *addr, bool v6only);
 	/* Closes an endpoint without associations. */
 	void (*close)(struct endpoint *ep);
-	/* In the child of a fork(): closes the descriptors of ep and its associations. */
+	/* For the child of a fork(): closes the descriptors of ep and its associations. */
 	void (*forget)(struct endpoint *ep);
 	/*
 	 * Sets whether peers may open associations to ep; initially they may not. Returns 0, or the
@@ -98,8 +98,8 @@ struct transport {
 	void (*set_tos)(struct endpoint *ep);
 
 	/*
-	 * Does the work of Does the work of conn_readdress() for one endpoint. NULL: the transport
-	 * notices changes itself.
+	 * Does the work of conn_readdress() for one endpoint. NULL: the transport notices changes
+	 * itself.
 	 */
 	void (*readdress)(struct endpoint *ep);
 

@@ -24,7 +24,7 @@ _Static_assert(IW_VOID_LEN == SCTP_VOID_LEN, "what iwarp writes is what SCTP has
 /* Maximum number of batches that an association sends in one turn. */
 #define OUTPUT_TURN 8
 
-/* conn.transport_state */
+/* The type of conn.transport_state. */
 struct user_sctp {
 	struct sctp *sctp;
 	bool stirred;		/* the pass had an effect other than receiving datagrams */
@@ -32,7 +32,7 @@ struct user_sctp {
 	struct sctp_rx rx;
 };
 
-/* endpoint.state. conn_assoc.state is a struct sctp_assoc. */
+/* The type of endpoint.state. The type of conn_assoc.state is struct sctp_assoc. */
 struct user_sctp_endpoint {
 	struct sctp_endpoint *sctp;
 	struct carrier_port *port;
@@ -96,8 +96,8 @@ static bool receipt_due(void *user)
 }
 
 /*
- * Writes the other local addresses; none if ep is bound to one. None either if QPs use several:
- * each needs its own association, but multihomed SCTP would permit only one.
+ * Writes the other local addresses of a wildcard endpoint. If QPs use several, writes none: each
+ * needs its own association, but multihomed SCTP would permit only one for all of them.
  */
 static unsigned int addresses(void *ctx, const struct path_addr *to, struct ip_addr *addr,
 			      unsigned int max)
