@@ -66,7 +66,7 @@ struct rnic_cm_event {
 	int32_t status;	   /* 0 or -errno */
 	uint64_t uid;	   /* uid of the event's id; for CONNECT_REQUEST, of the listener */
 	uint32_t id;	   /* handle of the event's id; for CONNECT_REQUEST, of the new id */
-	bool datagram;	   /* the id is for datagrams; the kernel's ABI then has another param */
+	bool datagram;	   /* the id is for datagrams, for which the ABI has another param */
 	struct rnic_ah ah; /* for ESTABLISHED of a datagram id */
 	uint64_t arg;	   /* for an event of cm_write_event(); such an event has no param */
 	struct rnic_conn_param param; /* for CONNECT_REQUEST, ESTABLISHED, REJECTED ... */

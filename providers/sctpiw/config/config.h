@@ -88,7 +88,7 @@ const char *config_personality_name(enum config_personality personality);
 
 /*
  * True if the device is a channel adapter (node type CA, transport InfiniBand), and not an iWARP
- * NIC. This is so if personality is roce or ib, or if node-type is ca.
+ * NIC. The setting personality is roce or ib, or node-type is ca.
  */
 bool config_is_ca(const struct config *config);
 

@@ -13,16 +13,14 @@ struct config_builder;
 struct config_error;
 struct fault_rule;
 
-/*
- * True if the value is a file name. It is if it contains no blank, or begins with a slash or a dot.
- */
+/* True if the value is a file name: it contains no blank, or begins with a slash or a dot. */
 bool config_faults_is_file(const char *value);
 /* Parses the rules. Returns false if this fails, and sets err to the first mistake. */
 bool config_faults_check(const struct config_builder *b, struct config_error *err);
 /*
  * Reads the rules of the setting, and calls take() for each rule. take() may return false to stop.
  * Returns false if a rule is wrong, and sets err to the mistake. take() was then already called for
- * the rules before it.
+ * the rules before the wrong rule.
  */
 bool config_faults_read(const struct config *config,
 			bool (*take)(void *ctx, const struct fault_rule *rule), void *ctx,

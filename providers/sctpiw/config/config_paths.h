@@ -17,7 +17,7 @@
 struct config_paths_item {
 	char interface[CONFIG_IFNAME_LEN]; /* "": the item is a prefix */
 	struct ip_addr ip;
-	unsigned int bits; /* counts from the mapped address's first bit for IPv4 */
+	unsigned int bits; /* prefix length; for IPv4, of the mapped address */
 };
 
 struct config_paths {

@@ -5,7 +5,7 @@
 
 #include <stddef.h>
 
-#define CONFIG_PRIVATE_SIZE 65536 /* files must be shorter, in bytes */
+#define CONFIG_PRIVATE_SIZE 65536 /* bytes; files must be shorter */
 
 struct config_error;
 

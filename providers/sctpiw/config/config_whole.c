@@ -65,7 +65,7 @@ static bool certificate_is_whole(const struct config_builder *b, struct config_e
 	return true;
 }
 
-/* Refuses settings that support only one engine, if engines is larger. */
+/* If engines > 1, refuses settings that support only one engine. */
 static bool engines_go_with_the_rest(const struct config_builder *b, struct config_error *err)
 {
 	const struct config *c = &b->config;
@@ -104,7 +104,10 @@ bool config_finish(struct config_builder *b, struct config_error *err)
 	if (c->key_optional && !config_is_sealed(c))
 		return config_refuse(err, "%s: key-optional needs a key or a certificate",
 				     config_origin(b, "key-optional"));
-	/* node-type is older than personality, whose default it changes to iwarp. */
+	/*
+	 * node-type without personality means an iWARP device, since node-type is the older
+	 * setting.
+	 */
 	if (*config_origin(b, "node-type") && !*config_origin(b, "personality"))
 		c->personality = CONFIG_IWARP;
 	if (*config_origin(b, "node-type") && !c->node_ca && c->personality != CONFIG_IWARP)

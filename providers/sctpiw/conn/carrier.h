@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * A carrier carries the packets of the SCTP in user_sctp.c: in UDP (RFC 6951), on raw IP, or over a
- * simulated network. This is the interface; carriers of real networks are in net/. Callers hold the
- * shard's lock.
+ * A carrier sends and receives the packets of user_sctp.c. The packets travel in UDP (RFC 6951), on
+ * raw IP, or over a simulated network. This file is the interface; net/ has the carriers for real
+ * networks. Callers hold the shard's lock.
  *
  * A carrier's data for an endpoint is a struct carrier_port, and its data for a peer is a struct
  * carrier_link. Each carrier defines its own struct carrier_port and struct carrier_link. The
@@ -91,7 +91,7 @@ struct carrier {
 	 * distribute packets.
 	 */
 	int (*steer)(struct endpoint *ep, unsigned int n);
-	/* Adds the port to those that receive() reads. Returns 0 or -errno. */
+	/* Adds the port to the ports that receive() reads. Returns 0 or -errno. */
 	int (*watch)(struct endpoint *ep);
 	/*
 	 * Joins or leaves a multicast group on an interface. The port is bound to the group's

@@ -152,7 +152,7 @@ struct cm_id {
 	struct cm_setup setup;
 	struct cm_ending ending;
 	struct sidr_request sidr; /* used for datagrams */
-	struct list_node groups;  /* cm_mcast.node: multicast groups joined */
+	struct list_node groups;  /* cm_mcast.node, for each joined multicast group */
 	uint32_t group_events;	  /* events read from groups that the id has left */
 
 	struct cm_listening listening;
@@ -219,7 +219,7 @@ struct cm {
 	struct list_node timewait;  /* cm_ending.timewait_node, by timewait_until */
 	struct list_node early;	    /* requests that arrived before a listener (cm_early.c) */
 	unsigned int n_early;
-	uint32_t last_mcast; /* last handle given to a joined group */
+	uint32_t last_mcast; /* handle of the last group that an id joined */
 	uint64_t end_check;  /* next time to check the ids of `ending` */
 	uint64_t last_event; /* time of the last event; 0: none yet */
 };

@@ -15,7 +15,7 @@
 #define QP_STATE_RTR 2
 #define QP_STATE_RTS 3
 
-/* Numbers of enum ibv_qp_attr_mask. */
+/* Same numbers as in enum ibv_qp_attr_mask. */
 #define QP_MASK_STATE (1u << 0)
 #define QP_MASK_ACCESS_FLAGS (1u << 3)
 #define QP_MASK_PKEY_INDEX (1u << 4)

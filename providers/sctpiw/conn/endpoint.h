@@ -54,7 +54,7 @@ struct endpoint {
 	void *state;		       /* private to the transport */
 
 	struct list_node assocs;      /* conn_assoc.node */
-	struct list_node ids;	      /* cm_id.bound_node: ids that claim the address */
+	struct list_node ids;	      /* cm_id.bound_node: ids bound to the address */
 	struct cm_id *listener;	      /* NULL: requests wait CM_LISTEN_GRACE, then are refused */
 	uint64_t grace_until;	      /* end of CM_LISTEN_GRACE, for datagrams */
 	struct qp_block *block;	      /* the port's QP numbers, or NULL */
@@ -74,9 +74,9 @@ struct endpoint_table {
 void endpoint_table_init(struct endpoint_table *t);
 
 /*
- * Sets *ep to an endpoint bound to addr, with a reference. Uses an existing endpoint if only
- * associations use it, or if reuse is true for all its ids. Returns 0, or the -errno of bind() or
- * rdma_bind_addr().
+ * Sets *ep to an endpoint bound to addr, with a reference. Uses an existing endpoint if no id is
+ * bound to it, or if the caller and all these ids have the reuse option. Returns 0, or the -errno
+ * of bind() or rdma_bind_addr().
  */
 int endpoint_open(struct conn *c, const struct sockaddr *addr, bool v6only, bool reuse,
 		  struct endpoint **ep);
@@ -101,9 +101,9 @@ int endpoint_open_dormant(struct conn *c, const struct sockaddr *addr, struct en
  */
 int endpoint_open_group(struct conn *c, const struct sockaddr *addr, struct endpoint **ep);
 /*
- * Starts receiving at a dormant endpoint for the rest of its life, and lets peers open associations
- * to this local address. May be called again for further addresses. Returns 0, the -errno of
- * listen(), or -ENOMEM.
+ * Starts receiving at a dormant endpoint, which then never becomes dormant again. Lets peers open
+ * associations to this local address. May be called again for further addresses. Returns 0, the
+ * -errno of listen(), or -ENOMEM.
  */
 int endpoint_wake(struct endpoint *ep, const struct ip_addr *local);
 /* Starts receiving at a dormant endpoint, without accepting associations. Returns 0 or -errno. */

@@ -16,7 +16,7 @@ struct conn;
 struct conn_assoc;
 struct iw_qp;
 
-/* Values of enum ibv_mig_state. */
+/* Same values as in enum ibv_mig_state. */
 enum oob_migration {
 	OOB_MIGRATED, /* no second path is requested, or the QP has moved to it */
 	OOB_REARM,    /* a second path is requested, but not usable now */

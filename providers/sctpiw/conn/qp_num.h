@@ -2,7 +2,7 @@
 /*
  * QP numbers have 24 bits, and are assigned in blocks of 256. The upper 16 bits of a number are a
  * UDP (SCTP) port that the process has bound. Thus QP numbers are unique on the host, and a peer
- * can reach a QP by its address and number alone. The process keeps a block until it ends. The
+ * can reach a QP by its address and number alone. A block is kept until the process ends. The
  * block's endpoint is dormant until one of the block's QPs is connected out of band. Callers hold
  * the shard's lock.
  */

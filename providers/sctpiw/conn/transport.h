@@ -45,7 +45,7 @@ enum conn_received {
 /* State of an association that the local side is opening. */
 struct transport_attempt {
 	bool answered;	    /* the peer, its host or a router has answered */
-	bool unreachable;   /* ended by ICMP errors */
+	bool unreachable;   /* ICMP errors ended the attempt */
 	const char *reason; /* text from the peer's refusal; "": the peer sent none */
 };
 
@@ -180,7 +180,10 @@ struct transport {
 	void (*inspect)(const struct conn_assoc *a, struct sctp_assoc_info *info);
 	/* Reports SCTP's paths, and returns their number. NULL: not available. */
 	unsigned int (*inspect_paths)(const struct conn_assoc *a, struct sctp_path_info *info);
-	/* Reports a connection attempt, for log lines. NULL: not available. */
+	/*
+	 * Reports the state of an attempt to open an association, for log lines. NULL: not
+	 * available.
+	 */
 	void (*attempt)(const struct conn_assoc *a, struct transport_attempt *attempt);
 	/* Reports SCTP's counters. NULL: not available. */
 	void (*stats)(const struct conn *c, struct sctp_stats *stats);

@@ -3,7 +3,7 @@
  * The vocabulary of the language in which users write rules of faults. This file has no include
  * guard, since files include it several times, each time with other definitions of the macros. A
  * macro without a definition expands to nothing. The parser, the help, completion, docs/faults.md
- * and the tests are all generated from this file or use its tables.
+ * and the tests are derived from this file, so that each word is defined only once.
  *
  *   FAULT_CLASS(id, doc): a class of sites. The sites of a class have the same actions.
  *   FAULT_SITE(id, class, word, plural, doc): a place where an injector queries the rules. A site

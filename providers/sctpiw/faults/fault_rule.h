@@ -111,7 +111,8 @@ struct fault_attrs {
 	uint32_t port, peer_port;
 	/*
 	 * peer is the peer's address. In an event, path and path_remote are the local and the
-	 * remote address of a packet. In a rule, only path is used; it matches both addresses.
+	 * remote address of a packet. In a rule, only path is used; it matches packets with this
+	 * address at either end.
 	 */
 	struct ip_addr peer, path, path_remote;
 	/*
@@ -144,7 +145,7 @@ struct fault_action {
 	uint32_t given;		      /* bit i: arg[i] is present */
 	uint8_t data[FAULT_DATA_MAX]; /* value of a DATA argument, whose arg[] is its length */
 	uint64_t random;	      /* random number for choices of the injector */
-	struct fault_attrs select;    /* selected by the rule; without a site, the object */
+	struct fault_attrs select;    /* the rule's selection, such as the QP to fail */
 };
 
 static inline bool fault_given(const struct fault_action *a, unsigned int arg)

@@ -22,10 +22,10 @@ static _Atomic int threshold = LOG_LEVEL_ERROR;
 static _Atomic uint32_t left_out;
 
 /*
- * The limits of a site: at_once lines at once, then one line per interval. A line that equals the
- * site's last line is written again only after the time `again`. The limit for level info is high
- * enough for a line about each of a thousand peers, since this level also lists the process's
- * peers.
+ * The limits of a site. at_once: number of lines that may be written without a pause. interval:
+ * time after which another line may be written. again: time after which a line may equal the site's
+ * last line. The limit for level info is high enough for a line about each of a thousand peers,
+ * since this level also lists the process's peers.
  */
 static const struct {
 	uint64_t at_once, interval, again; /* lines, ns, ns */
@@ -96,7 +96,7 @@ bool log_enabled(enum log_level level)
 /*
  * Counts a line against the site's limit, before the line is formatted, so that a flood of
  * different lines costs little. Returns false if the limit is reached. Sets *last if this line
- * reaches the limit. Threads that write at the same time may exceed the limit by a line.
+ * reaches the limit. Threads that write at the same time may get one line more or one line fewer.
  */
 static bool take_room(struct log_site *site, enum log_level level, uint64_t now, bool *last)
 {
@@ -143,7 +143,7 @@ static bool is_repeated(struct log_site *site, enum log_level level, uint64_t no
 
 static void leave_out(struct log_site *site)
 {
-	atomic_fetch_add(&left_out, 1); /* before the count in write_line() */
+	atomic_fetch_add(&left_out, 1); /* first, as write_line() subtracts site->left_out */
 	atomic_fetch_add(&site->left_out, 1);
 }
 

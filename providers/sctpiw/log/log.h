@@ -35,7 +35,7 @@ bool log_enabled(enum log_level level);
  * it.
  */
 struct log_site {
-	_Atomic uint64_t used_until; /* ns; time at which the site's limit is unused again */
+	_Atomic uint64_t used_until; /* ns; from then on, no earlier line counts */
 	_Atomic uint64_t again;	     /* ns; earliest time to repeat the last line */
 	_Atomic uint32_t sum;	     /* checksum of the last line */
 	_Atomic uint32_t left_out;   /* lines omitted since the last line */

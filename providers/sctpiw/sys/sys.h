@@ -78,8 +78,8 @@ int sys_unlock(int fd);
  */
 int sys_lock_byte(int fd, off_t at, bool lock);
 /*
- * Returns the end (first unlocked position) of another open file description's lock that covers
- * position `at`. Returns `at` if there is no such lock.
+ * If another open file description has locked the byte at position `at`, returns the first position
+ * after this lock. Otherwise returns `at`.
  */
 off_t sys_locked_to(int fd, off_t at);
 off_t sys_tell(int fd); /* returns the position; after an append, the end of its data */
