@@ -134,7 +134,6 @@ struct config_builder {
 /* Returns the argument origin of config_set() for this setting, or "" if it has its default. */
 const char *config_origin(const struct config_builder *b, const char *name);
 
-/* Sets all settings to their defaults. */
 void config_init(struct config_builder *b);
 /*
  * Sets one setting. origin: source of the value, such as "SCTPIW_LLP" or "/etc/sctpiw.conf:3".

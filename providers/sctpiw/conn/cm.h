@@ -276,7 +276,6 @@ bool cm_is_asked_by(const struct conn *c, uint32_t qp_num, const struct ip_addr 
  * contain it.
  */
 void cm_decided(struct cm_id *id);
-/* Returns the state's name for the log. */
 const char *cm_state_name(enum cm_state state);
 
 /* ---- cm_event.c ---- */

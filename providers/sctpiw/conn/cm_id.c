@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* The table of rdma_cm ids. */
 #define _GNU_SOURCE
 #include <stdlib.h>
 #include <string.h>
@@ -111,7 +110,6 @@ static bool grow(struct cm_id_table *t)
 	return true;
 }
 
-/* Assigns a slot and a handle to the id. */
 static bool enter(struct cm_id_table *t, struct cm_id *id)
 {
 	struct slot *slot;

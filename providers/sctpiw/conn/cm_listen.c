@@ -112,7 +112,6 @@ void cm_unlisten(struct cm_id *id)
 	id->state = CM_OVER;
 }
 
-/* Sets the addresses of a passive id. */
 static void set_addresses(struct cm_id *child, const struct endpoint *ep,
 			  const struct path_addr *path, uint16_t port)
 {

@@ -60,7 +60,6 @@ static int check_addr(const struct cm_id *id, const struct sockaddr *addr)
 	return lacks_scope(addr) ? -EINVAL : 0;
 }
 
-/* Assigns the endpoint and its address to the id. */
 static void attach(struct cm_id *id, struct endpoint *ep)
 {
 	id->ep = ep;
@@ -291,7 +290,6 @@ static uint8_t mtu_of(uint32_t bytes)
 	return mtu;
 }
 
-/* Returns the id's path to its peer. */
 static struct path_addr way(const struct cm_id *id)
 {
 	return (struct path_addr){

@@ -186,7 +186,6 @@ int conn_start(struct conn *c, const struct conn_param *param, struct config_err
  */
 void conn_stop(struct conn *c);
 
-/* Receives packets. */
 enum conn_received conn_receive(struct conn *c, enum conn_depth depth);
 /*
  * Handles events of associations and sessions. Calls raise with ctx for each event of a QP, CQ or
@@ -230,7 +229,6 @@ static inline bool conn_is_pending(const struct conn *c)
  * (sctp_next_timeout()).
  */
 uint64_t conn_next_timeout(const struct conn *c);
-/* Runs all timers that are due at conn.now. */
 void conn_timers(struct conn *c);
 /*
  * Call this after local addresses or routes change, so that associations choose their paths again.

@@ -169,7 +169,6 @@ void datagram_send_chunk(struct endpoint *ep, const struct path_addr *to, uint16
 	ep->conn->carrier->send(ep, &batch);
 }
 
-/* Counts the batch as sent. */
 static void batch_done(struct datagram_out *o)
 {
 	o->batch.len = 0;
@@ -273,7 +272,6 @@ static bool begin_batch(struct conn *c, struct datagram_out *o, struct endpoint 
 	return o->room;
 }
 
-/* Appends the QP's next datagram to the batch. */
 static void add(struct datagram_out *o, struct iw_qp *qp, uint32_t dst_qp)
 {
 	uint8_t *packet = o->buf + o->batch.len;
@@ -293,7 +291,6 @@ static void add(struct datagram_out *o, struct iw_qp *qp, uint32_t dst_qp)
 	o->cost += pace_cost(n, o->whole && joins);
 }
 
-/* Result of a QP's turn. */
 enum turn {
 	TURN_SENT,  /* datagrams were sent, or added to the batch */
 	TURN_PACED, /* the receiver of its next datagram has no room */

@@ -120,13 +120,11 @@ int endpoint_open_next(struct endpoint *full, struct endpoint **ep);
  */
 void endpoint_await_room(struct endpoint *ep, bool await);
 void endpoint_put(struct endpoint *ep);
-/* Sets the TOS of later packets. */
 void endpoint_set_tos(struct endpoint *ep, uint8_t tos);
 /* Releases the id's endpoint. An endpoint without ids remains only while it has associations. */
 void endpoint_leave(struct cm_id *id);
 /* True if only sessions use the port: it has no id and no QP numbers, and is not shared. */
 bool endpoint_is_abandoned(const struct endpoint *ep);
-/* Frees the endpoints that have no reference. */
 void endpoint_reap(struct conn *c);
 
 #endif

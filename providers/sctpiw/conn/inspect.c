@@ -27,7 +27,6 @@ static const struct conn_assoc *step(struct conn *c, struct list_node *mark)
 	return a;
 }
 
-/* Fills info->sealed and info->key. */
 static void inspect_key(const struct conn *c, const struct conn_assoc *a,
 			struct conn_assoc_info *info)
 {

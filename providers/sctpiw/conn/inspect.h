@@ -29,7 +29,6 @@ struct conn_assoc_info {
 	struct sctp_assoc_info sctp;
 };
 
-/* The paths of an association. */
 struct conn_paths_info {
 	uint16_t local_port;
 	char peer[SOCKADDR_TEXT];

@@ -102,7 +102,6 @@ bool oob_request(struct conn *c, const struct iw_event *ev);
 void oob_consider(struct conn *c, struct iw_session *s, const struct oob_message *m);
 /* Rejects the Initiate that carried m. reason: enum oob_reason. */
 void oob_reject(struct iw_session *s, const struct oob_message *m, uint8_t reason);
-/* Handles new WRs of the QP. */
 void oob_doorbell(struct iw_qp *qp);
 uint64_t oob_next_timeout(const struct conn *c);
 void oob_timers(struct conn *c);

@@ -323,7 +323,6 @@ static void keep_answer(const struct cm_id *id, const uint8_t *chunk, size_t len
 	memcpy(a->chunk, chunk, len);
 }
 
-/* Sends and keeps the application's answer. */
 static void answer(struct cm_id *id, struct wire_sidr *s)
 {
 	uint8_t chunk[WIRE_SIDR_MAX];

@@ -427,7 +427,6 @@ void user_sctp_input(struct endpoint *ep, const struct carrier_datagram *d)
 			      memory_order_relaxed);
 }
 
-/* Sends the pending batch of each blocked endpoint. */
 static void retry_blocked(struct conn *c)
 {
 	list_for_each(node, &c->endpoints.open) {

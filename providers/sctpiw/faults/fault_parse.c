@@ -20,7 +20,6 @@ enum trigger {
 	AT_MOST
 };
 
-/* State of a rule's parser. */
 struct parser {
 	struct fault_place in;
 	struct fault_rule *rule;

@@ -43,7 +43,6 @@ enum fault_selector {
 	FAULT_SELECTORS
 };
 
-/* FAULT_DO_drop and others. */
 enum fault_action_id {
 #define FAULT_ACTION(id, classes, words, doc, rule) FAULT_DO_##id,
 #include "faults/fault_list.h"
@@ -167,7 +166,6 @@ struct fault_trigger {
 
 #define FAULT_TEXT_MAX 256 /* bytes of a rule's text, including its final zero */
 
-/* A rule after parsing. */
 struct fault_rule {
 	enum fault_site site;
 	struct fault_attrs select;

@@ -305,7 +305,6 @@ uint64_t fault_set_due(const struct fault_set *s)
 	return due;
 }
 
-/* Sets e->due to the next time after now. */
 static void set_next(struct fault_entry *e, uint64_t now)
 {
 	uint64_t every = e->rule.when.every_time;

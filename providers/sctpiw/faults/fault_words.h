@@ -24,7 +24,6 @@ struct fault_words {
 /* Both return the next word. fault_words_take() also advances to the position after the word. */
 struct fault_word fault_words_take(struct fault_words *w);
 struct fault_word fault_words_peek(const struct fault_words *w);
-/* True if the word equals text. */
 bool fault_word_is(struct fault_word w, const char *text);
 /*
  * Takes the next words if they equal the words of text, which has single blanks between them.
@@ -42,7 +41,6 @@ const char *fault_rule_colon(const char *at, const char *end);
 
 enum fault_unit { FAULT_UNIT_NONE, FAULT_UNIT_TIME, FAULT_UNIT_SIZE, FAULT_UNIT_RATE };
 
-/* A number in a rule. */
 struct fault_number {
 	enum fault_unit unit;
 	uint64_t value; /* in ns, bytes or bits per second; without a unit, the number */

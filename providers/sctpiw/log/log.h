@@ -27,7 +27,6 @@ enum log_level { LOG_LEVEL_ERROR, LOG_LEVEL_INFO, LOG_LEVEL_DEBUG };
  * may call this.
  */
 void log_set_level(enum log_level level);
-/* True if lines of this level are written. */
 bool log_enabled(enum log_level level);
 
 /*
