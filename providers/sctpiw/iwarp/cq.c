@@ -358,7 +358,7 @@ static bool release(struct iw_cq_full *full, struct iw_shard *shard)
 	if (!full->count || full->ripe || since >= full->count)
 		return true;
 	/*
-	 * A timer of another shard is never stopped, because that needs the other shard's lock. If
+	 * A timer of another shard is not stopped here, because its shard's lock is not held. If
 	 * such a timer still runs, the event is raised a little early.
 	 */
 	if (!full->timing) {

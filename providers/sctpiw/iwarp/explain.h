@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Log lines that explain the end of a QP (iw_rnic_ops.say): errors of the program at IW_SAY_ERROR,
- * and each Terminate that is sent or received at IW_SAY_INFO. Needs the shard's lock.
+ * Log lines that explain the end of a QP (iw_rnic_ops.say). Errors of the program have level
+ * IW_SAY_ERROR. Sent and received Terminates have level IW_SAY_INFO. Needs the shard's lock.
  */
 #ifndef SCTPIW_IWARP_EXPLAIN_H
 #define SCTPIW_IWARP_EXPLAIN_H
@@ -20,9 +20,9 @@ void iw_explain_sent(const struct iw_session *s, const struct iw_failure *f);
 void iw_explain_received(const struct iw_session *s, const struct term_message *t,
 			 const struct iw_failure *f);
 /*
- * Logs that one side of a QP connected out of band may have more outstanding Reads (`ord`) than the
- * other side accepts (`ird`). `ord` is the QP's value, or the peer's if of_peer. This device lowers
- * `ord` to `ird`; other devices do not.
+ * Logs that one side of a QP connected out of band may send more Reads at once (ord) than its peer
+ * accepts (ird). ord is the value of this QP, or of the peer if of_peer. This device lowers ord to
+ * ird, but other devices do not.
  */
 void iw_explain_depths(const struct iw_session *s, uint32_t ord, uint32_t ird, bool of_peer);
 /* Logs the fault f of a work request on a QP without a session. */

@@ -19,8 +19,8 @@ struct iw_llp_ops {
 	void (*doorbell)(void *llp);
 	/*
 	 * Returns the number of pulled messages that the peer has acknowledged without a gap,
-	 * modulo 2^32. A session sends its Terminate only after the Initiate or Accept is
-	 * acknowledged, and reuses a stream only after all messages on the stream are acknowledged
+	 * modulo 2^32. A session sends its Terminate only after its Initiate or Accept is
+	 * acknowledged. A stream is reused only after all messages on the stream are acknowledged
 	 * (RFC 5043 6.6). A session that waits for an acknowledgement polls this callback from
 	 * iw_timers(), every few milliseconds. NULL: a message counts as acknowledged once it is
 	 * pulled.
@@ -39,9 +39,9 @@ struct iw_llp_ops {
 	void (*copy_out)(void *llp);
 	/*
 	 * Voids the stream's messages that were pulled with iw_msg.voidable set (void.h). From now
-	 * on, the LLP replaces each of these messages by the void message of iw_put_void() when it
-	 * sends them, and references none of their memory. NULL: the LLP never retransmits, or
-	 * cannot change its messages.
+	 * on, the LLP sends the void message of iw_put_void() in place of each of these messages,
+	 * and references none of their memory. NULL: the LLP never retransmits, or cannot change
+	 * its messages.
 	 */
 	void (*void_messages)(void *llp, uint16_t sid);
 	/* Writes the peer's address into buf as a zero-terminated string. NULL: unknown. */
@@ -56,8 +56,8 @@ struct iw_msg {
 	uint32_t ppid; /* 16: DDP segment, 17: session control (RFC 5043 4.2) */
 	bool more;     /* another message may be pulled at once */
 	/*
-	 * The LLP should request a prompt acknowledgement: a completion waits for the placement of
-	 * this message, or a Send does that the peer's window may stop.
+	 * The LLP should request a prompt acknowledgement. Either a completion waits for the
+	 * placement of this message, or the peer's window may stop the next Send.
 	 */
 	bool awaited;
 	/*
@@ -68,10 +68,11 @@ struct iw_msg {
 	bool receipt;
 	bool voidable; /* carries data of a WR or of a response: see iw_llp_ops.void_messages */
 	/*
-	 * Set by the caller of iw_assoc_pull() to permit references to memory: iw_assoc_pull() may
-	 * then leave the last ref_len bytes unwritten, and set ref to their place in the
-	 * application's memory. The bytes remain valid there until iw_assoc_placed() reports the
-	 * message as placed, or until iw_llp_ops.copy_out or void_messages is called.
+	 * Set by the caller of iw_assoc_pull() to permit references to memory. iw_assoc_pull() may
+	 * then set ref and ref_len: the last ref_len bytes of the message are not in the buffer,
+	 * but at ref in the application's memory. The bytes remain valid there until
+	 * iw_assoc_placed() reports the message as placed, or until iw_llp_ops.copy_out or
+	 * void_messages is called.
 	 */
 	bool may_reference;
 	const uint8_t *ref; /* NULL: the whole message is in the buffer */
@@ -79,10 +80,10 @@ struct iw_msg {
 };
 
 /*
- * Creates an association; copies ops. initiator: this side opened the association, so local
- * sessions use even stream ids; otherwise they use odd ids (RFC 5043 6.1). An Initiate from the
- * peer on a stream of the local parity may change the local parity. streams: number of streams in
- * each direction. max_msg: see iw_assoc_set_max_msg(). Returns NULL if out of memory.
+ * Creates an association; copies ops. initiator: this side opened the association. Local sessions
+ * then use even stream ids, otherwise odd ids (RFC 5043 6.1). An Initiate from the peer on a stream
+ * of the local parity may change the local parity. streams: number of streams in each direction.
+ * max_msg: see iw_assoc_set_max_msg(). Returns NULL if out of memory.
  */
 struct iw_assoc *iw_assoc_new(struct iw_shard *shard, const struct iw_llp_ops *ops, void *llp,
 			      bool initiator, unsigned int streams, size_t max_msg);
@@ -139,9 +140,9 @@ void iw_put_void(uint8_t *to, const uint8_t *message);
 /* Completes the WRs of messages that iw_llp_ops.placed counts as placed. May end sessions. */
 void iw_assoc_placed(struct iw_assoc *assoc);
 /*
- * Enables receipts (wire/rdmap_receipt.h), which both sides must support. window: the number of
- * bytes that the peer stores for each QP, of Sends that have no posted receive (unexpected.h). Call
- * before the first session.
+ * Enables receipts (wire/rdmap_receipt.h), which both sides must support. window: number of bytes
+ * that the peer can store for each QP if Sends have no posted receive (unexpected.h). Call before
+ * the first session.
  */
 void iw_assoc_set_receipts(struct iw_assoc *assoc, uint32_t window);
 /* Enables queue numbers that contain an SRQ number. Sessions of XRC QPs need such queue numbers. */
@@ -155,10 +156,10 @@ bool iw_assoc_owes_receipt(const struct iw_assoc *assoc);
 
 /*
  * Receives a user message. The LLP delivers messages in any order, and each message once. The
- * payload is copied from data directly to its final buffer. Returns -EPROTO if the LLP must abort
- * the association: the peer violated a rule that concerns the whole association, or requested
- * thousands of sessions without acknowledging the refusals. An error of one session is answered
- * with a Terminate and returns 0.
+ * payload is copied from data directly to its final buffer. Returns 0, or -EPROTO if the LLP must
+ * abort the association. The reason is that the peer violated a rule of the whole association, or
+ * requested thousands of sessions without acknowledging the refusals. An error of one session ends
+ * only that session, and returns 0.
  */
 int iw_assoc_receive(struct iw_assoc *assoc, uint16_t sid, uint32_t ppid, const uint8_t *data,
 		     size_t len);

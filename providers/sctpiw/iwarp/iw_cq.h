@@ -93,9 +93,8 @@ void iw_cq_leave(struct iw_cq *cq, uint32_t queues);
 /* Enables timestamps for new entries. Call once. Returns 0, or -ENOMEM. */
 int iw_cq_stamp(struct iw_cq *cq);
 /*
- * Delays the CQ's completion events until count completions have arrived since the CQ was armed, or
- * until period ns have passed since the first completion that raises an event. If either is 0,
- * events are immediate. Returns 0, or -ENOMEM.
+ * Delays the CQ's completion events: until count completions have arrived since the CQ was armed,
+ * or at most for period ns. If either is 0, events are immediate. Returns 0, or -ENOMEM.
  */
 int iw_cq_moderate(struct iw_cq *cq, uint32_t count, uint64_t period);
 /*
@@ -150,9 +149,9 @@ static inline uint32_t iw_cq_slot(const struct iw_cq *cq, uint32_t i)
 
 /*
  * (consumer) Removes the n oldest entries after they were read, and frees the slots of their work
- * requests; n <= iw_cq_count(). Entries are freed before slots, because a work request posted to a
- * free slot may complete at once, and then needs room in the CQ. The release store pairs with the
- * load in iw_cq_push().
+ * requests; n <= iw_cq_count(). Entries are freed before slots: a work request posted to a free
+ * slot may complete at once, and then needs a free entry. The release store pairs with the load in
+ * iw_cq_push().
  */
 static inline void iw_cq_consume(struct iw_cq *cq, uint32_t n)
 {

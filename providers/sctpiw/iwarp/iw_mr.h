@@ -47,7 +47,7 @@ struct iw_mr_attr {
 void iw_mr_get(const struct iw_mr *mr, struct iw_mr_attr *attr);
 /*
  * Re-registers mr with attr. The STag stays if only pd and access change. The MR gets a new STag if
- * the range changes, or if the MR was invalidated: a peer may still have the old STag, which must
+ * the range changes, or if the MR was invalidated. A peer may still have the old STag, which must
  * not give access to other memory. Returns 0, an error of iw_mr_new(), or -EBUSY if windows are
  * bound. An error leaves mr unchanged.
  */

@@ -64,9 +64,9 @@ struct iw_qp {
 	 * addresses and QP numbers with its peer, without librdmacm. Points to the data of
 	 * conn/oob.h. The session of such a QP does not change the QP's state, and may be
 	 * established in RTR. If the peer ends the session or is lost, the QP stays in RTR or RTS
-	 * and keeps its WRs until iw_qp_give_up(). Such a QP may also send in RTR: iWARP has no
-	 * state for a connection that only receives, and perftest's receivers rely on this with
-	 * iWARP devices.
+	 * and keeps its WRs until iw_qp_give_up(). Such a QP may also send in RTR. iWARP has no
+	 * state for a connection that only receives, so perftest's receivers send in RTR on iWARP
+	 * devices.
 	 */
 	struct oob_qp *_Atomic oob;
 	/* IW_ACCESS_REMOTE_*: rights of peers; all rights, unless modify_qp limits them */
@@ -202,13 +202,13 @@ static inline bool iw_rq_is_awaited(const struct iw_qp *qp)
 }
 
 /*
- * Makes the RNIC process published WRs: the session becomes ready to be pulled, unexpected Sends
- * move into new receives, and a QP in the error state flushes the WRs.
+ * Makes the RNIC process the QP's published WRs. The session becomes ready to be pulled, and
+ * unexpected Sends move into new receives. A QP in the error state flushes the WRs.
  */
 void iw_qp_doorbell(struct iw_qp *qp);
 /*
- * Does the same for the QP or SRQ that contains the doorbell. With an SRQ, unexpected Sends move
- * into the SRQ's new receives.
+ * Makes the RNIC process the published WRs of the QP or SRQ that contains the doorbell. For an SRQ,
+ * unexpected Sends move into the new receives.
  */
 void iw_doorbell_serve(struct iw_doorbell *doorbell);
 

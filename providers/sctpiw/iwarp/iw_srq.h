@@ -78,9 +78,9 @@ int iw_srq_free(struct iw_srq *srq);
  */
 int iw_srq_resize(struct iw_srq *srq, uint32_t max_wr);
 /*
- * Requests one IW_EVENT_SRQ_LIMIT: the event is raised when a Send takes a receive and fewer than
- * limit receives remain, or when a Send finds no receive. limit 0: cancels the request. Returns 0,
- * or -EINVAL if limit exceeds max_wr.
+ * Requests one IW_EVENT_SRQ_LIMIT. The event is raised when a Send takes a receive so that fewer
+ * than limit receives remain, or when a Send finds no receive. limit 0 cancels the request. Returns
+ * 0, or -EINVAL if limit exceeds max_wr.
  */
 int iw_srq_arm(struct iw_srq *srq, uint32_t limit);
 

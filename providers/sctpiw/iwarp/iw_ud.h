@@ -97,8 +97,8 @@ struct iw_ud_low {
 void iw_ud_begin_round(struct iw_shard *shard);
 /*
  * True if a bursty UD QP has become low in this round. The caller then ends the round, and receives
- * no packets while iw_ud_awaits_receives() is true: datagrams for which the QP has no receive would
- * be dropped.
+ * no packets while iw_ud_awaits_receives() is true. Otherwise datagrams would be dropped for lack
+ * of receives.
  */
 bool iw_ud_is_low(const struct iw_shard *shard);
 /*

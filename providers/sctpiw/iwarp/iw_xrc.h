@@ -28,7 +28,7 @@ int iw_xrcd_free(struct iw_xrcd *xrcd);
 /*
  * Creates an SRQ as iw_srq_new() does, with a number in iw_srq.num. The SRQ's receives complete on
  * cq. iw_srq_free() on this SRQ ends the sessions of QPs that hold a receive of the SRQ, or that
- * have a message waiting for a receive of the SRQ.
+ * wait for one.
  */
 int iw_xrc_srq_new(struct iw_xrcd *xrcd, struct iw_pd *pd, struct iw_cq *cq, uint32_t max_wr,
 		   uint32_t max_sge, void *ctx, struct iw_srq **srq);

@@ -108,7 +108,7 @@ uint32_t iw_mr_read_stag(const struct iw_rnic *rnic, uint32_t n);
  */
 uint8_t *iw_mr_of_pd(const struct iw_pd *pd, uint32_t lkey, uint64_t addr, uint32_t len,
 		     uint32_t access);
-/* Does the same for a QP's own queues. */
+/* Returns the memory of an SGE, as iw_mr_of_pd(), for work requests on the QP's own queues. */
 static inline uint8_t *iw_mr_local(const struct iw_qp *qp, uint32_t lkey, uint64_t addr,
 				   uint32_t len, uint32_t access)
 {

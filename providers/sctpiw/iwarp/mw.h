@@ -15,9 +15,9 @@ struct iw_mw {
 };
 
 /*
- * Executes a BIND_MW. Returns 0, or -EINVAL for one of these reasons: the WR names no window of the
- * PD; the range is not inside an MR of the PD that permits the bind; the new key equals the
- * window's current key; or a type 2 window is already bound or would get length 0.
+ * Executes a BIND_MW. Returns 0, or -EINVAL if the WR does not name a window of the PD and a range
+ * in an MR of the PD that permits the bind. Also returns -EINVAL if the new key equals the window's
+ * current key, or if a type 2 window is already bound or would get length 0.
  */
 int iw_mw_bind(struct iw_qp *qp, const struct iw_send_wqe *wqe);
 /* Unbinds the window. No effect if the window is not bound. */

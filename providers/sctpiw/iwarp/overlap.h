@@ -2,8 +2,8 @@
 /*
  * Messages of a session that write to the same memory. Messages are placed on arrival, but a lost
  * or overtaken message arrives after its successors. The bytes of the successors must then stay in
- * memory, because they would be the last bytes placed if all messages had arrived in order. Needs
- * the shard's lock.
+ * memory: if all messages had arrived in order, these bytes would have been placed last. Needs the
+ * shard's lock.
  */
 #ifndef SCTPIW_IWARP_OVERLAP_H
 #define SCTPIW_IWARP_OVERLAP_H
@@ -16,7 +16,7 @@
  */
 int iw_overlap_copy(struct iw_session *s, uint8_t *to, const struct iw_segment *seg);
 
-/* Does the same, with a plain copy if no later message has arrived yet. */
+/* Copies as iw_overlap_copy(), but fast if no later message has arrived yet. */
 static inline int iw_tagged_copy(struct iw_session *s, uint8_t *to, const struct iw_segment *seg)
 {
 	if (s->rx.order.used)

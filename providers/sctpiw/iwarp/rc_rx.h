@@ -23,10 +23,10 @@ struct iw_session;
 
 /*
  * Each message has an index, its MSN + delta. Indexes continue across sessions. If the QP has a
- * receive queue of its own, the index is the ring index of the message's receive, and
- * iw_unexpected_table.first is the first index without a receive, which is the last seen tail of
- * the ring. With an SRQ, iw_unexpected_table.first is the index of the first incomplete message.
- * All messages from that index on are in the table, and the first `taken` of them have a receive.
+ * receive queue of its own, the index of a message is also the ring index of its receive.
+ * unexpected.first is then the first index without a receive: the last seen tail of the ring. With
+ * an SRQ, unexpected.first is the index of the first incomplete message. All messages from that
+ * index on are in the table, and the first `taken` of them have a receive.
  */
 struct iw_rc_rx {
 	uint32_t delta;
@@ -89,9 +89,9 @@ int iw_rc_rx_move(struct iw_rc *rc, struct iw_unexpected *m, struct iw_recv r, u
 int iw_rc_rx_fill(struct iw_rc *rc, struct iw_recv r, uint32_t index, const struct iw_rx_rec *rec,
 		  const uint8_t *payload, struct iw_failure *f);
 /*
- * Checks a complete message whose turn has come: the message must fit the receive, and the STag of
- * a Send with Invalidate must permit the invalidation, which is then done. rec: record of the last
- * segment, after iw_imm_resolve(). Returns 0, or returns -EPROTO and fills f.
+ * Checks a complete message whose turn has come: the message must fit the receive. Executes the
+ * invalidation of a Send with Invalidate. rec: record of the last segment, after iw_imm_resolve().
+ * Returns 0, or returns -EPROTO and fills f.
  */
 int iw_rc_rx_judge(struct iw_rc *rc, struct iw_recv r, uint32_t index, const struct iw_rx_rec *rec,
 		   struct iw_failure *f);

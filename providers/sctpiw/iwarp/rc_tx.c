@@ -413,8 +413,8 @@ static bool do_locally(struct iw_session *s, struct iw_send_wqe *wqe)
 /* ---- turns ---- */
 
 /*
- * True if the WQE is a Send whose immediate data must be sent as an Immediate Data message, without
- * payload: the peer does not support receipts (immediate.c).
+ * True for a Send with immediate data to a peer that does not support receipts. It is sent as an
+ * Immediate Data message, which has no payload (immediate.c).
  */
 static bool is_immediate_alone(const struct iw_session *s, const struct iw_wr_info *info)
 {

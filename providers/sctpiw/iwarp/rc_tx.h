@@ -36,7 +36,9 @@ bool iw_rc_tx_find_work(struct iw_rc *rc);
  * session.
  */
 size_t iw_rc_tx_pull(struct iw_session *s, uint8_t *buf, size_t limit);
-/* Does the same for the RTR indication, which is sent first (RFC 6581 9.2). */
+/*
+ * Writes the RTR indication, which is the first segment (RFC 6581 9.2). Returns as iw_rc_tx_pull().
+ */
 size_t iw_rc_tx_pull_rtr(struct iw_session *s, uint8_t *buf, size_t limit);
 /*
  * If the current WQE is at fault and all earlier WQEs are complete, ends the session and returns
@@ -47,7 +49,7 @@ bool iw_rc_tx_go_on(struct iw_rc *rc);
  * Finds the WQE that the peer's Terminate refers to. If found, sets fault, index and status of f.
  */
 void iw_rc_tx_blame(const struct iw_rc *rc, const struct term_message *t, struct iw_failure *f);
-/* Does the same for the Send or Immediate Data with this MSN. */
+/* Makes f name the WQE of the Send or Immediate Data with this MSN, with this status. */
 void iw_rc_tx_blame_send(const struct iw_rc *rc, uint32_t msn, uint32_t status,
 			 struct iw_failure *f);
 

@@ -36,8 +36,9 @@ void iw_receipt_finish_to_self(struct iw_session *s);
 /* Updates the association's count of sessions that owe a receipt or Terminate. */
 void iw_receipt_count(struct iw_session *s);
 /*
- * True if a receipt is due and may be sent. A receipt must be sent after the session is
- * established, and after the RTR indication, which has to be the first segment (RFC 6581 9.2).
+ * True if a receipt is due and may be sent. No receipt may be sent before the session is
+ * established. The RTR indication is sent earlier, because it has to be the first segment (RFC 6581
+ * 9.2).
  */
 static inline bool iw_receipt_may_leave(const struct iw_session *s)
 {

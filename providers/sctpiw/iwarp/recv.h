@@ -56,7 +56,7 @@ bool iw_recv_complete(struct iw_qp *qp, struct iw_recv r, struct iw_cqe *cqe, bo
  * may be NULL.
  */
 void iw_recv_flush(struct iw_qp *qp, struct iw_recv r, uint32_t index, const struct iw_failure *f);
-/* Does the same for all receives posted to the QP's own queue, with their ring indexes. */
+/* Completes all receives posted to the QP's own queue as flushed: see iw_recv_flush(). */
 void iw_recv_flush_queue(struct iw_qp *qp, const struct iw_failure *f);
 /*
  * Copies bytes to the memory of n SGEs, which belong to a receive, a read or an atomic. offset:

@@ -291,8 +291,8 @@ void iw_setup_give_way(struct iw_session *s)
 
 /*
  * Ends a session whose Initiate crossed the peer's Initiate on the same stream. This happens if the
- * INITs of both sides collided: SCTP does not report which side opened the association, so both
- * sides act as the initiator. Such a session is illegal (RFC 5043 6.1), so both sides end the
+ * INITs of both sides collided. SCTP then does not report which side opened the association, and
+ * both sides act as the initiator. Such a session is illegal (RFC 5043 6.1), so both sides end the
  * session and may retry. For the retry, the side with the larger private data uses the even
  * streams; both sides know both Initiates. If the private data are equal, each side chooses at
  * random.
@@ -332,8 +332,8 @@ static void refused(struct iw_session *s)
 
 /*
  * True if the function is a Reject that may answer this session's Initiate. A plain Reject may
- * answer an Enhanced Initiate. An Enhanced Reject is meant for Initiates that would be acceptable
- * without their IRD and ORD (RFC 6581 7), but the peer's application may accept neither.
+ * answer an Enhanced Initiate. An Enhanced Reject shows that the same Initiate without IRD and ORD
+ * would be acceptable (RFC 6581 7), which is not always so.
  */
 static bool is_reject(const struct iw_session *s, uint16_t function)
 {

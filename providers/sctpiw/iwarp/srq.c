@@ -278,8 +278,8 @@ void iw_srq_serve_all_later(struct iw_srq_part *part)
 {
 	iw_srq_serve_later(part);
 	/*
-	 * iw_srq_awaited() has a full fence, as for a producer: either the other shards see the
-	 * posted receives, or this shard sees that the other shards wait.
+	 * Either the other shards see the posted receives, or this shard sees that the other shards
+	 * wait. The full fence in iw_srq_awaited() ensures this.
 	 */
 	if (iw_srq_awaited(part->srq) & ~(1u << part->shard->index))
 		iw_event_raise(part->shard, &part->event, IW_EVENT_SRQ_OTHERS);

@@ -55,8 +55,8 @@ void iw_srq_await(struct iw_srq_part *part, bool awaited);
  */
 void iw_srq_serve_later(struct iw_srq_part *part);
 /*
- * Does the same for the waiting QPs of all shards. Call when receives have become available to
- * waiting QPs, by a return or by a rule of iw_srq.h.
+ * Makes the waiting QPs of all shards get receives, as iw_srq_serve_later(). Call when receives
+ * have become available to waiting QPs, by a return or by a rule of iw_srq.h.
  */
 void iw_srq_serve_all_later(struct iw_srq_part *part);
 
@@ -64,7 +64,7 @@ void iw_srq_serve_all_later(struct iw_srq_part *part);
  * Returns the number of posted receives that are not taken. Other shards may take some of them
  * meanwhile. Both loads are acquire loads. The load of posted_tail pairs with the store in
  * iw_srq_publish(). The load of posted_head pairs with the store of the last thread that took a
- * receive, so that posted_tail, which is loaded afterwards, is not older than posted_head.
+ * receive. posted_tail is loaded afterwards, so its value is not older than that of posted_head.
  */
 static inline uint32_t iw_srq_left(const struct iw_srq *srq)
 {

@@ -40,13 +40,13 @@ struct iw_failure {
  * DDP header of the segment at fault, with segment_len including the payload; or NULL.
  */
 int iw_fail(struct iw_failure *f, uint16_t error, const uint8_t *header, size_t segment_len);
-/* Does the same for a segment that is already placed. */
+/* Fills f for an error of a segment that is already placed, as iw_fail(). */
 int iw_fail_rec(struct iw_failure *f, uint16_t error, const struct iw_rx_rec *r);
-/* Does the same for a message that violates the session's rules. */
+/* Fills f for a message that violates the rules of sessions. Returns -EPROTO. */
 int iw_fail_illegal(struct iw_failure *f);
 /*
- * Does the same for a local catastrophic error, without headers. The WQE at index of the queue
- * `fault` gets the status.
+ * Fills f for a local catastrophic error, without headers. The WQE at index of the queue `fault`
+ * gets the status. Returns -EPROTO.
  */
 int iw_fail_local(struct iw_failure *f, enum iw_fault fault, uint32_t index, uint32_t status);
 

@@ -45,8 +45,8 @@ static inline bool iw_is_uc(const struct iw_qp *qp)
 /* Resets the dropping state for a new session. */
 void iw_uc_start(struct iw_qp *qp);
 /*
- * True if the segment is to be dropped, before any checks, because the rest of its message is
- * dropped. len includes the DDP header. The session may belong to a QP of any type.
+ * True if the segment belongs to a message that is being dropped. Call before any check of the
+ * segment. len includes the DDP header. The session may belong to a QP of any type.
  */
 bool iw_uc_sifts(struct iw_session *s, const uint8_t *segment, size_t len);
 /*
@@ -56,7 +56,7 @@ bool iw_uc_sifts(struct iw_session *s, const uint8_t *segment, size_t len);
  */
 bool iw_uc_drop(struct iw_session *s, const uint8_t *segment, size_t len,
 		const struct iw_failure *f);
-/* Does the same for a message that could not be delivered. */
+/* Drops a message that could not be delivered because of f. Returns as iw_uc_drop(). */
 bool iw_uc_drop_whole(struct iw_session *s, const struct iw_failure *f);
 /* True if the QP survives the session's end and may have another session. f may be NULL. */
 bool iw_uc_survives(const struct iw_qp *qp, enum iw_end_reason why, const struct iw_failure *f);

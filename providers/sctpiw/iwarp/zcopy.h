@@ -36,7 +36,7 @@ bool iw_zcopy_reference(struct iw_rc *rc, const uint8_t *from, uint32_t len);
  * memory ends.
  */
 void iw_zcopy_copy_out(struct iw_shard *shard);
-/* Does the same for all shards. Needs the locks of all shards. */
+/* Copies the memory that the messages of all shards reference. Needs the locks of all shards. */
 void iw_zcopy_copy_out_all(struct iw_rnic *rnic);
 
 #endif
