@@ -214,10 +214,7 @@ void iw_session_wake(struct iw_session *s)
 		assoc->ops.doorbell(assoc->llp);
 }
 
-/*
- * Writes a message without its DDP-SSN. Returns the length, or 0 if no message is due or none fits
- * limit.
- */
+/* Writes a message without its DDP-SSN. Returns the length; 0 if none is due or fits limit. */
 static size_t pull_message(struct iw_session *s, uint8_t *buf, size_t limit, uint32_t *ppid)
 {
 	size_t n = 0;
@@ -271,10 +268,7 @@ static void stamp(struct iw_session *s, uint8_t *buf)
 	put_be16(buf, s->tx.ssn++);
 }
 
-/*
- * Counts a sent DDP segment. s->qp is NULL if the message completed a WR and the CQ lost the
- * completion.
- */
+/* Counts a sent DDP segment. s->qp is NULL if the CQ has lost the completion of the WR. */
 static void count(struct iw_session *s, const uint8_t *ddp, size_t len)
 {
 	size_t header = ddp_is_tagged(ddp[0]) ? DDP_TAGGED_LEN : DDP_UNTAGGED_LEN;
@@ -319,10 +313,7 @@ size_t iw_assoc_pull(struct iw_assoc *assoc, uint8_t *buf, size_t room, struct i
 
 		n = pull_message(s, buf, limit, &msg->ppid);
 		if (n) {
-			/*
-			 * Mark each message that a session sends while it owes a receipt or
-			 * Terminate.
-			 */
+			/* Mark each message of a session that owes a receipt or Terminate. */
 			msg->receipt |= s->tx.owes;
 			if (s->tx.owes)
 				iw_receipt_count(s);

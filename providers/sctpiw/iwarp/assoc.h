@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/*
- * Associations: the table of streams, and the order in which sessions send. Needs the shard's lock.
- */
+/* Associations: the table of streams, and the sending order of sessions. Needs the shard's lock. */
 #ifndef SCTPIW_IWARP_ASSOC_H
 #define SCTPIW_IWARP_ASSOC_H
 
@@ -49,10 +47,7 @@ void iw_assoc_set_initiator(struct iw_assoc *assoc, bool initiator);
 int iw_assoc_idle_stream(struct iw_assoc *assoc);
 /* True if the peer has acknowledged the message with this number (iw_assoc.pulled). */
 bool iw_assoc_is_acked(const struct iw_assoc *assoc, uint32_t seq);
-/*
- * Queues the session to send, if a message is due. May be called at any time; a call without effect
- * is cheap.
- */
+/* Queues the session for sending if a message is due. May be called at any time; cheap. */
 void iw_session_wake(struct iw_session *s);
 
 #endif

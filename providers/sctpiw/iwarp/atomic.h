@@ -7,10 +7,7 @@
 
 struct iw_send_wqe;
 
-/*
- * Returns the new value of a word, in host order. arg: the operation, a struct
- * rdmap_atomic_request.
- */
+/* Returns the new value of a word, in host order. arg: a struct rdmap_atomic_request. */
 uint64_t iw_atomic_next(uint64_t old, const void *arg);
 /*
  * Performs the requested operation and writes the Atomic Response, leaving room for the DDP-SSN

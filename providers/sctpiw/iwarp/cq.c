@@ -165,10 +165,7 @@ void iw_cq_purge(struct iw_cq *cq, struct iw_qp *qp)
 	uint32_t tail = atomic_load_explicit(&cq->tail, memory_order_relaxed);
 	uint32_t to = tail;
 
-	/*
-	 * Move the remaining entries towards tail, from the newest to the oldest, so that only head
-	 * changes.
-	 */
+	/* Start at the newest entry: the remaining entries move to tail, and only head changes. */
 	for (uint32_t i = tail; i != head;) {
 		i--;
 		if (cq->ring[i & cq->mask].qp_num == qp->num) {
@@ -311,10 +308,7 @@ static bool push(struct iw_cq *cq, struct iw_shard *shard, const struct iw_cqe *
 {
 	uint32_t tail = atomic_load_explicit(&cq->tail, memory_order_relaxed);
 
-	/*
-	 * The acquire load pairs with the store in iw_cq_consume(): the consumer has read the old
-	 * entry.
-	 */
+	/* The acquire load pairs with the store in iw_cq_consume() after the entry was read. */
 	if (iw_cq_is_overflown(cq) ||
 	    tail - atomic_load_explicit(&cq->head, memory_order_acquire) >= cq->limit)
 		return lose(cq, shard, cqe);
@@ -418,10 +412,7 @@ static bool comes(struct iw_cq_full *full, struct iw_shard *shard)
 	uint32_t armed;
 	bool due;
 
-	/*
-	 * For the fence see iw_cq_arm(). Another shard may have pushed the entry, and has released
-	 * its lock.
-	 */
+	/* For the fence see iw_cq_arm(). A thread of another shard may have pushed the entry. */
 	atomic_thread_fence(memory_order_seq_cst);
 	armed = atomic_load(&cq->armed);
 	due = armed == IW_CQ_ARM_ANY ||
@@ -440,10 +431,7 @@ struct iw_cq *iw_next_notify(struct iw_shard *shard)
 	bool found = false;
 
 	while (!found && (cq = shard->notify_first)) {
-		/*
-		 * Lock the CQ first: another shard may queue the CQ again as soon as notify_queued
-		 * is false.
-		 */
+		/* Lock first: another shard may queue the CQ once notify_queued is false. */
 		enter(cq);
 		shard->notify_first = cq->notify_next;
 		if (!shard->notify_first)

@@ -34,9 +34,7 @@ void iw_explain_abandoned(const struct iw_session *s);
 /* Returns a few words that describe why f ends a QP. */
 const char *iw_explain_words(const struct iw_failure *f);
 
-/*
- * Logs that a QP is XRC, but the session's peer does not support queue numbers with an SRQ number.
- */
+/* Logs that a QP is XRC, but the peer does not support queue numbers with an SRQ number. */
 void iw_explain_no_srq_numbers(const struct iw_session *s, const struct iw_qp *qp);
 
 #endif

@@ -44,9 +44,7 @@ size_t iw_imm_put(const struct iw_send_wqe *wqe, uint8_t *buf)
 
 int iw_imm_check(const struct iw_segment *seg, struct iw_failure *f)
 {
-	/*
-	 * The 8 octets fit in every packet, so no sender needs to split the message into segments.
-	 */
+	/* The 8 octets fit in every packet, so no sender needs to split the message. */
 	if (seg->h.mo)
 		return iw_fail(f, TERM_DDP_MO, seg->raw, seg->len);
 	if (seg->payload_len > RDMAP_IMMEDIATE_LEN)

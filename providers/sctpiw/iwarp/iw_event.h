@@ -39,10 +39,7 @@ enum iw_event_type {
 	 *   else           the error passed to iw_assoc_lost()
 	 */
 	IW_EVENT_CLOSED,
-	/*
-	 * IBV_EVENT_COMM_EST: the first message arrived while a QP connected out of band was in
-	 * RTR.
-	 */
+	/* IBV_EVENT_COMM_EST: in RTR, a QP connected out of band got its first message. */
 	IW_EVENT_QP_COMM_EST,
 	IW_EVENT_QP_PATH_MIG, /* IBV_EVENT_PATH_MIG: iw_qp_tell_migrated() was called */
 	/* IBV_EVENT_QP_FATAL: an RDMAP Terminate or an illegal message ended the session */

@@ -60,10 +60,7 @@ int iw_mr_change(struct iw_mr *mr, const struct iw_mr_attr *attr);
  */
 int iw_mr_locate(const struct iw_pd *pd, uint32_t lkey, uint64_t addr, uint32_t len, bool write,
 		 uint64_t *memory);
-/*
- * Frees mr. Returns 0, or -EBUSY if windows are bound. After 0, the RNIC no longer accesses the
- * MR's memory.
- */
+/* Frees mr. Returns 0 (its memory is no longer accessed), or -EBUSY if windows are bound. */
 int iw_mr_free(struct iw_mr *mr);
 
 /*

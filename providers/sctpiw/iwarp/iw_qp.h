@@ -112,9 +112,7 @@ void iw_qp_terminate(struct iw_qp *qp, uint16_t error);
  * the QP type is unreliable. Flushes the send queue.
  */
 void iw_qp_fail_sends(struct iw_qp *qp, uint32_t status);
-/*
- * Returns the llp of the session's association; NULL if the QP has no session, or is its own peer.
- */
+/* Returns the llp of the session's association; NULL: no session, or a session to itself. */
 void *iw_qp_llp(const struct iw_qp *qp);
 /* Returns the shard's next QP after qp, or the first if qp is NULL; NULL after the last. */
 struct iw_qp *iw_qp_next(const struct iw_shard *shard, const struct iw_qp *qp);
@@ -130,9 +128,7 @@ void iw_qp_set_access(struct iw_qp *qp, uint32_t access);
 /* Sets the session's ORD, capped at the peer's limit. No effect without a session. */
 void iw_qp_set_ord(struct iw_qp *qp, uint32_t ord);
 void iw_qp_tell_migrated(struct iw_qp *qp);
-/*
- * Gives up an unreachable peer: the QP enters ERR, and the oldest WR completes with RETRY_EXC_ERR.
- */
+/* Gives up an unreachable peer. The QP enters ERR; its oldest WR completes with RETRY_EXC_ERR. */
 void iw_qp_give_up(struct iw_qp *qp);
 /*
  * Gives up the unreachable peer of a UC QP: the QP's messages are lost, so its WRs complete with

@@ -85,9 +85,7 @@ struct iw_ring {
 
 /* The slots that polling a completion frees. */
 struct iw_polled {
-	/*
-	 * iw_ring.polled, which is to be set to `to`; or iw_srq.polled, which is to be incremented
-	 */
+	/* iw_ring.polled, which will be set to `to`; or iw_srq.polled, which will be incremented */
 	_Atomic uint32_t *at;
 	uint32_t to;
 	bool counts; /* `at` is iw_srq.polled */
@@ -135,10 +133,7 @@ static inline void iw_ring_publish(struct iw_ring *r, uint32_t n)
 {
 	uint32_t tail = atomic_load_explicit(&r->tail, memory_order_relaxed);
 
-	/*
-	 * The release store pairs with the load in iw_ring_tail(), whose thread then sees the
-	 * slots' contents.
-	 */
+	/* The release store publishes the slots; it pairs with the load in iw_ring_tail(). */
 	atomic_store_explicit(&r->tail, tail + n, memory_order_release);
 }
 

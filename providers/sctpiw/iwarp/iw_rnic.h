@@ -17,30 +17,19 @@ struct iw_rnic;
 struct iw_config {
 	/* Maximum bytes, per QP, for copies of Sends that have no posted receive (unexpected.h). */
 	uint32_t unexpected_bytes_per_qp;
-	/*
-	 * Place segments in order, for programs that detect a Write by polling its last byte:
-	 * in_order.h.
-	 */
+	/* Place segments in order, for programs that poll a Write's last byte: in_order.h. */
 	bool in_order;
 	uint32_t zcopy_min; /* minimum bytes of a payload to reference, not copy: zcopy.h */
 };
 
-/*
- * Reader of a log line: the program's author (ERROR), or a person who investigates a problem
- * (INFO).
- */
+/* Importance of a log line: an error of the program, or information for an investigation. */
 enum iw_say_level { IW_SAY_ERROR, IW_SAY_INFO };
 
 /* Callbacks of the RNIC's owner. No callback may fault or block. */
 struct iw_rnic_ops {
-	/*
-	 * Copies from the application's memory. Returns 0, or -EFAULT if the memory is not mapped.
-	 */
+	/* Copies from the application's memory. Returns 0, or -EFAULT for unmapped memory. */
 	int (*copy)(void *dst, const void *src, size_t len);
-	/*
-	 * Copies a peer's data to the application's memory. Returns 0, or -EFAULT if the memory is
-	 * not mapped.
-	 */
+	/* Copies to the application's memory. Returns 0, or -EFAULT for unmapped memory. */
 	int (*place)(void *dst, const void *src, size_t len);
 	/*
 	 * Tests whether each page of len > 0 bytes is readable. Returns 0 or -EFAULT. Called only
@@ -80,10 +69,7 @@ struct iw_rnic *iw_rnic_new(const struct iw_config *config, const struct iw_rnic
 /* Frees the RNIC. The caller frees all MRs, PDs and shards first. */
 void iw_rnic_free(struct iw_rnic *rnic);
 void iw_rnic_set_place(struct iw_rnic *rnic, int (*place)(void *dst, const void *src, size_t len));
-/*
- * Returns iw_config.unexpected_bytes_per_qp: the window that is announced to peers that support
- * receipts.
- */
+/* Returns iw_config.unexpected_bytes_per_qp, which is announced to peers as their window. */
 uint32_t iw_rnic_send_window(const struct iw_rnic *rnic);
 
 #endif

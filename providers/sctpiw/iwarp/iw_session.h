@@ -24,10 +24,7 @@ struct iw_session;
 
 struct iw_session_param {
 	uint32_t ird, ord; /* this side's values; in events: the negotiated values (RFC 6581 9.1) */
-	/*
-	 * time that the peer's Send waits for a receive: 7: forever; else count * 655 ms, then
-	 * Terminate
-	 */
+	/* maximum wait of Sends for a receive: count * 655 ms, then Terminate; 7: no limit */
 	uint8_t rnr_retry_count;
 	/*
 	 * For iw_session_initiate(): the allowed kinds of RTR indication, or 0 for a connection
@@ -101,9 +98,7 @@ int iw_session_reject(struct iw_session *session, const void *private_data, size
 void iw_session_refuse(struct iw_session *session);
 /* Sets the session's user, who receives all later events. Copies user. */
 void iw_session_set_user(struct iw_session *session, const struct iw_session_user *user);
-/*
- * Sets iw_session_param.rnr_retry_count, if the value becomes known only after the session's start.
- */
+/* Sets rnr_retry_count, if the value becomes known only after the session's start. */
 void iw_session_set_rnr_retry(struct iw_session *session, uint8_t count);
 struct iw_assoc *iw_session_assoc(const struct iw_session *session);
 /*

@@ -44,10 +44,7 @@ void iw_shard_forget(struct iw_shard *shard);
 uint64_t iw_next_timeout(const struct iw_shard *shard);
 /* Runs the timers that are due at the time now, in ns. */
 void iw_timers(struct iw_shard *shard, uint64_t now);
-/*
- * Sets the current time, in ns. Call before receiving or pulling messages, and before ringing
- * doorbells.
- */
+/* Sets the current time, ns. Call before receiving or pulling messages, and before doorbells. */
 void iw_set_now(struct iw_shard *shard, uint64_t now);
 
 #define IW_OPCODES 16 /* number of RDMAP opcodes that fit in the header (wire/rdmap.h) */
@@ -85,10 +82,7 @@ struct iw_stats {
 };
 
 const struct iw_stats *iw_stats(const struct iw_shard *shard);
-/*
- * Returns the sum of the counts in iw_stats.in or .out, for the opcodes that struct iw_traffic
- * counts.
- */
+/* Sums iw_stats.in or .out over the opcodes that struct iw_traffic counts as messages. */
 uint64_t iw_messages(const uint64_t by_opcode[IW_OPCODES]);
 
 #endif

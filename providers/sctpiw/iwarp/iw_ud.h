@@ -82,9 +82,7 @@ struct iw_ud_low {
  * threads.
  */
 #define IW_UD_LOW_SHARED 20000000u
-/*
- * Time in ns for which a QP counts as bursty, after a round in which the QP took several receives.
- */
+/* Time in ns for which a QP counts as bursty after a round in which it took many receives. */
 #define IW_UD_BURSTS 10000000u
 /*
  * Number of posted receives that suffices for a QP: the number of packets that UDP_GRO combines in

@@ -221,10 +221,7 @@ int iw_mr_free(struct iw_mr *mr)
 {
 	if (windows(mr))
 		return -EBUSY;
-	/*
-	 * The STag is looked up for each segment, so only zero-copy references can still point to
-	 * the memory.
-	 */
+	/* The STag is looked up for each segment, so only zero-copy references remain. */
 	iw_zcopy_copy_out_all(mr->pd->rnic);
 	iw_table_remove(&mr->pd->rnic->mrs, mr->stag >> 8);
 	list_del(&mr->all);
@@ -376,10 +373,7 @@ int iw_mr_invalidate_local(const struct iw_qp *qp, uint32_t stag)
 		return -EINVAL;
 	if (windows(mr))
 		return -EBUSY;
-	/*
-	 * The caller holds the locks of all shards. With only one shard, the shard's own lock
-	 * suffices.
-	 */
+	/* The caller holds the locks of all shards, or the lock of the only shard. */
 	iw_zcopy_copy_out_all(qp->shard->rnic);
 	iw_mr_set_invalid(mr, true);
 	return 0;

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/*
- * Internals of PDs, MRs and windows: the memory and access rights of STags. Needs the shard's lock.
- */
+/* Internals of PDs, MRs and windows: memory and rights of STags. Needs the shard's lock. */
 #ifndef SCTPIW_IWARP_MR_H
 #define SCTPIW_IWARP_MR_H
 

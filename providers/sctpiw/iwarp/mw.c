@@ -126,8 +126,7 @@ int iw_mw_bind(struct iw_qp *qp, const struct iw_send_wqe *wqe)
 	key = &mw->key;
 	one_stream = key->kind == IW_MR_WINDOW_2;
 	/*
-	 * The key must change, so that a peer with the previous STag has no access through the new
-	 * binding.
+	 * The key must change: peers may still have the previous STag, which must become invalid.
 	 */
 	if (wqe->rkey >> 8 != key->stag >> 8 || wqe->rkey == key->stag)
 		return -EINVAL;

@@ -18,10 +18,7 @@ const struct iw_rdmap_info iw_rdmap_answers[16] = { IW_RDMAP_OPCODES(ANSWER) };
 
 uint16_t iw_opcode_error(unsigned int opcode, enum iw_remote verdict)
 {
-	/*
-	 * DDP has no error code for missing rights, so IW_REMOTE_ACCESS uses the code for an
-	 * invalid STag.
-	 */
+	/* DDP has no code for a missing right; IW_REMOTE_ACCESS uses that of an invalid STag. */
 	static const uint16_t ddp[] = {
 		[IW_REMOTE_STAG] = TERM_DDP_STAG,     [IW_REMOTE_PD] = TERM_DDP_STREAM,
 		[IW_REMOTE_ACCESS] = TERM_DDP_STAG,   [IW_REMOTE_WRAP] = TERM_DDP_WRAP,

@@ -69,10 +69,7 @@ extern const struct iw_rdmap_info iw_rdmap_table[16]; /* by opcode */
 /* Table for an XRC_SEND, whose peer only answers. The path of requests is IW_PATH_NONE here. */
 extern const struct iw_rdmap_info iw_rdmap_answers[16];
 
-/*
- * Returns the Terminate error (TERM_*) for a message of this opcode if iw_mr_remote() returns
- * verdict.
- */
+/* Returns the Terminate error (TERM_*) for this opcode and this verdict of iw_mr_remote(). */
 uint16_t iw_opcode_error(unsigned int opcode, enum iw_remote verdict);
 
 #endif

@@ -7,10 +7,7 @@
 #include "iwarp/session_rx.h"
 #include "util/serial.h"
 
-/*
- * A bit map has one bit for each payload byte. The bit is set if a later message has placed the
- * byte.
- */
+/* A bit map of the payload. A byte's bit is set if a later message has placed the byte. */
 #define WORD_BITS 64u
 #define WORDS (IW_SEGMENT_MAX / WORD_BITS + 1)
 

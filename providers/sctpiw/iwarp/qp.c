@@ -187,10 +187,7 @@ int iw_qp_free(struct iw_qp *qp)
 	qp->recv_cq->refs--;
 	if (qp->srq) {
 		qp->srq->refs--;
-		/*
-		 * Other QPs may now take more receives, for example if only one QP uses the SRQ
-		 * now.
-		 */
+		/* With fewer QPs on the SRQ, the remaining QPs may take more receives. */
 		iw_srq_serve_all_later(iw_srq_part(qp->srq, qp->shard));
 	}
 	free_memory(qp);

@@ -102,10 +102,7 @@ void iw_qp_enter_sq_error(struct iw_qp *qp, const struct iw_failure *f);
 	(IW_TRAFFIC_BYTES | IW_OPCODE(READ_REQUEST) | IW_OPCODE(IMMEDIATE) |                       \
 	 IW_OPCODE(IMMEDIATE_SE) | IW_OPCODE(ATOMIC_REQUEST) | IW_OPCODE(ATOMIC_RESPONSE))
 
-/*
- * Counts a segment with len bytes of payload. *total: bytes of all QPs. last: the segment ends its
- * message.
- */
+/* Counts a segment with len payload bytes. *total: bytes of all QPs. last: its message ends. */
 static inline void iw_traffic_add(struct iw_traffic *t, uint64_t *total, unsigned int opcode,
 				  bool last, uint32_t len)
 {

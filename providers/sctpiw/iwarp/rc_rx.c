@@ -205,9 +205,7 @@ static int move_in(struct iw_rc *rc, uint16_t *ssn, struct iw_failure *f)
 	return err;
 }
 
-/*
- * Sets whether the application must ring the doorbell for each posted receive (iw_rq_is_awaited()).
- */
+/* Sets whether the application must ring the doorbell for each receive: iw_rq_is_awaited(). */
 static void await(struct iw_qp *qp, bool awaited)
 {
 	if (atomic_load_explicit(&qp->rq_awaited, memory_order_relaxed) == awaited)
@@ -232,10 +230,7 @@ bool iw_rc_rx_refresh(struct iw_session *s)
 		struct iw_failure f;
 		uint16_t ssn = 0;
 
-		/*
-		 * If the wrong segment is early, the session fails only when the segment's turn
-		 * comes.
-		 */
+		/* If the wrong segment is early, the session fails only at the segment's turn. */
 		if (move_in(rc, &ssn, &f) && iw_session_wrong(s, ssn, &f))
 			return false;
 	}
@@ -322,10 +317,7 @@ int iw_rc_rx_place(struct iw_session *s, const struct iw_segment *seg, struct iw
 
 	if (rdmap_is_immediate(rdmap_opcode(seg->h.rdmap)) && iw_imm_check(seg, f))
 		return -EPROTO;
-	/*
-	 * The message was already delivered, or is further ahead than DDP-SSNs permit (RFC 5041
-	 * 7.1).
-	 */
+	/* The message was delivered, or is further ahead than DDP-SSNs permit (RFC 5041 7.1). */
 	if (seg->h.msn - rc->rx.deliver_msn >= 0x8000)
 		return iw_fail(f, TERM_DDP_MSN, seg->raw, seg->len);
 	if (s->qp->srq) {
@@ -339,7 +331,7 @@ int iw_rc_rx_place(struct iw_session *s, const struct iw_segment *seg, struct iw
 }
 
 /*
- * Delivers a segment that is not the last of its message. The timer starts if the message has no
+ * Delivers a segment that is not its message's last. The timer starts if the message has no
  * receive.
  */
 static void deliver_part(struct iw_session *s, const struct iw_rx_rec *rec)

@@ -44,10 +44,7 @@ struct iw_rc_rx {
 	uint32_t refused_index; /* index of that message; valid if refused */
 };
 
-/*
- * Places a segment of a message on QN 0. First moves earlier messages into receives that were
- * posted meanwhile.
- */
+/* Places a segment on QN 0, after moving earlier messages into receives posted meanwhile. */
 int iw_rc_rx_place(struct iw_session *s, const struct iw_segment *seg, struct iw_failure *f);
 int iw_rc_rx_deliver(struct iw_session *s, const struct iw_rx_rec *rec, struct iw_failure *f);
 /* Moves unexpected Sends into new receives. Returns false if the session has failed. */
@@ -70,10 +67,7 @@ void iw_rc_rx_start_timer(struct iw_session *s);
  */
 void iw_rc_rx_update_timer(struct iw_session *s, bool anew);
 
-/*
- * Stores a segment of an unexpected Send, if the QP's budget permits. Returns 0, or -EPROTO and
- * fills f.
- */
+/* Stores a segment of an unexpected Send. Returns 0, or returns -EPROTO and fills f. */
 int iw_rc_rx_keep(struct iw_session *s, uint32_t index, const struct iw_rx_rec *rec, uint16_t ssn,
 		  const uint8_t *payload, struct iw_failure *f);
 /* Marks the stored message with this index as refused: see iw_rc_rx.refused. */

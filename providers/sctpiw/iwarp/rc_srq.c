@@ -263,10 +263,7 @@ void iw_rc_srq_undeliver(struct iw_rc *rc)
 
 /* ---- waiting QPs ---- */
 
-/*
- * Gives one receive to each waiting QP in turn, until no receive is left or no waiting QP may take
- * one.
- */
+/* Gives receives to the waiting QPs in turn, while any is left and a QP may take one. */
 static void serve_in_turn(struct iw_srq_part *part)
 {
 	struct list_node *waiting = &part->waiting, *denied = NULL, *node;

@@ -5,10 +5,7 @@
 
 #include "iwarp/rc_rx.h"
 
-/*
- * Places a segment of the message with this index, which uses a receive of this SRQ. rec: record of
- * the segment.
- */
+/* Places a segment of the message with this index, for this SRQ. rec: the segment's record. */
 int iw_rc_srq_place(struct iw_session *s, struct iw_srq *srq, uint32_t index,
 		    const struct iw_rx_rec *rec, const struct iw_segment *seg,
 		    struct iw_failure *f);
@@ -27,10 +24,7 @@ void iw_rc_srq_serve(struct iw_srq_part *part);
  * iw_rc_srq_flush() or iw_rc_srq_return().
  */
 void iw_rc_srq_unbind(struct iw_rc *rc);
-/*
- * Completes the receives of started messages as flushed. Returns the QP's other receives to the
- * SRQ.
- */
+/* Flushes the receives of started messages. Returns the QP's other receives to the SRQ. */
 void iw_rc_srq_flush(struct iw_rc *rc, const struct iw_failure *f);
 /* Returns the QP's taken receives to the front of the SRQ. */
 void iw_rc_srq_return(struct iw_rc *rc);

@@ -138,10 +138,7 @@ static void finish_sent(struct iw_rc *rc, struct iw_send_wqe *wqe)
 	finish(rc, wqe, iw_unplaced_add(rc, wqe) ? IW_WQE_DONE : IW_WQE_SENT);
 }
 
-/*
- * True if the peer's window permits a segment with this payload on QN 0. If not, the WQE waits for
- * the window.
- */
+/* True if the peer's window permits this payload on QN 0. If not, the WQE starts to wait. */
 static inline bool window_lets(struct iw_session *s, uint32_t payload)
 {
 	struct iw_rc *rc = iw_rc_of(s->qp);
@@ -607,20 +604,14 @@ void iw_rc_tx_blame(const struct iw_rc *rc, const struct term_message *t, struct
 
 			if (r->msn != h.msn || r->rtr)
 				continue;
-			/*
-			 * A missing buffer means that more requests are outstanding than the peer's
-			 * IRD.
-			 */
+			/* No buffer: the outstanding requests exceed the peer's IRD. */
 			iw_blame(f, r->index,
 				 t->error == TERM_DDP_NO_BUFFER ? IW_WC_REM_INV_REQ_ERR :
 								  iw_rc_tx_status(t->error));
 		}
 		return;
 	}
-	/*
-	 * A Write that the last receipt covers is not at fault. A Send is found by its MSN, which
-	 * is unique.
-	 */
+	/* A Write that the last receipt covers is not at fault. A Send's MSN is unique. */
 	if (ddp_is_tagged(h.control) && rc->session->assoc->receipts)
 		first = rc->unplaced.arrived;
 	for (uint32_t i = first; i != end; i++) {

@@ -26,9 +26,7 @@ struct iw_rc_tx {
 	uint32_t fault;
 };
 
-/*
- * True if a message can be sent. Records new WQEs, and requests that wait because ORD is reached.
- */
+/* True if a message can be sent. Looks for new WQEs; if ORD is reached, makes requests wait. */
 bool iw_rc_tx_find_work(struct iw_rc *rc);
 /*
  * Writes the next segment of the QP's messages, leaving room for the DDP-SSN before it. Returns the
@@ -36,18 +34,14 @@ bool iw_rc_tx_find_work(struct iw_rc *rc);
  * session.
  */
 size_t iw_rc_tx_pull(struct iw_session *s, uint8_t *buf, size_t limit);
-/*
- * Writes the RTR indication, which is the first segment (RFC 6581 9.2). Returns as iw_rc_tx_pull().
- */
+/* Writes the RTR indication, the first segment (RFC 6581 9.2). Returns as iw_rc_tx_pull(). */
 size_t iw_rc_tx_pull_rtr(struct iw_session *s, uint8_t *buf, size_t limit);
 /*
- * If the current WQE is at fault and all earlier WQEs are complete, ends the session and returns
- * false.
+ * Checks whether the current WQE is at fault and all earlier WQEs are complete. If so, ends the
+ * session and returns false.
  */
 bool iw_rc_tx_go_on(struct iw_rc *rc);
-/*
- * Finds the WQE that the peer's Terminate refers to. If found, sets fault, index and status of f.
- */
+/* Finds the WQE that the peer's Terminate refers to. Sets fault, index and status of f if found. */
 void iw_rc_tx_blame(const struct iw_rc *rc, const struct term_message *t, struct iw_failure *f);
 /* Makes f name the WQE of the Send or Immediate Data with this MSN, with this status. */
 void iw_rc_tx_blame_send(const struct iw_rc *rc, uint32_t msn, uint32_t status,

@@ -253,10 +253,7 @@ int iw_irq_deliver(struct iw_session *s, const struct iw_rx_rec *rec, struct iw_
 	in->rec = *rec;
 	in->after = rc->rx.deliver_msn;
 	if (is_atomic(in)) {
-		/*
-		 * An atomic is checked when it is executed, after the responses to earlier
-		 * requests.
-		 */
+		/* An atomic is checked later, when it is executed. */
 		rdmap_get_atomic_request(&in->a, in->request);
 	} else {
 		rdmap_get_read_request(&in->r, in->request);

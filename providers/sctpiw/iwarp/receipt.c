@@ -41,10 +41,7 @@ void iw_receipt_update(struct iw_session *s)
 {
 	struct rdmap_receipt r;
 
-	/*
-	 * Nothing may be sent before the session is established. establish() calls this function
-	 * again.
-	 */
+	/* Nothing may be sent yet; establish() calls this function again. */
 	if (!s->assoc->receipts || s->tx.receipt_due || s->state != IW_S_ESTABLISHED)
 		return;
 	r = now(s);

@@ -8,10 +8,7 @@
 #include "util/list.h"
 
 #define IW_MSEC 1000000ull /* ns */
-/*
- * Maximum bytes of DDP header and payload. The Terminate has 16 bits for this length (RFC 5040
- * 4.8).
- */
+/* Maximum bytes of DDP header and payload: Terminates have a 16-bit length (RFC 5040 4.8). */
 #define IW_SEGMENT_MAX 65535
 
 /* Data shared by all shards: numbered objects and their limits. */

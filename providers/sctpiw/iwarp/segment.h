@@ -42,10 +42,7 @@ struct iw_rx_rec {
 	};
 };
 
-/*
- * Special values of iw_rx_rec.control. No valid segment has these values, because their DDP version
- * is not 1.
- */
+/* Special values of iw_rx_rec.control. No segment has them: their DDP version is not 1. */
 enum iw_rec_control {
 	IW_REC_TERMINATE = 0x02, /* a session Terminate */
 	IW_REC_SKIP = 0x03,	 /* a dropped message: nothing to deliver */

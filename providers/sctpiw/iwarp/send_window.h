@@ -31,10 +31,7 @@ struct iw_send_window {
 	uint32_t sent;	   /* sent bytes, modulo 2^32 */
 	uint32_t placed;   /* bytes that the LLP reported as placed */
 	uint32_t last_seq; /* iw_assoc.pulled after the last segment */
-	/*
-	 * held: the bytes from `held_from` on have no receive, even if the LLP has reported them as
-	 * placed.
-	 */
+	/* If held, the bytes from held_from on have no receive, even if they are placed. */
 	bool held;
 	uint32_t held_from;
 	/* The messages whose placement frees parts of the window, in order. */
@@ -64,10 +61,7 @@ static inline bool iw_send_window_fits(const struct iw_send_window *w, uint32_t 
 {
 	uint32_t outstanding = iw_send_window_outstanding(w);
 
-	/*
-	 * If nothing is outstanding, any segment may be sent, so that a small window never blocks
-	 * forever.
-	 */
+	/* If nothing is outstanding, any segment fits, so a small window never blocks forever. */
 	return !w->on || !outstanding || outstanding + IW_UNEXPECTED_COST + payload <= w->limit;
 }
 

@@ -242,9 +242,7 @@ static void plan_end(struct iw_session *s, bool began, const struct iw_failure *
 		} else {
 			s->tx.control = SESSION_TERMINATE;
 		}
-		/*
-		 * The Initiate was the peer's last message; or the peer, if passive, has sent none.
-		 */
+		/* An active peer has sent only the Initiate; a passive peer has sent nothing. */
 		s->rx.ended = true;
 		return;
 	}
@@ -339,9 +337,7 @@ void iw_session_lost(struct iw_session *s, int error)
 	end(s, IW_END_LOST, error, NULL);
 }
 
-/*
- * For a QP that is its own peer: makes at_peer name the WR that a Terminate for f would refer to.
- */
+/* For a QP that is its own peer: makes at_peer name the WR that a Terminate would refer to. */
 static void blame_at_peer(const struct iw_rc *rc, const struct iw_failure *f,
 			  struct iw_failure *at_peer)
 {

@@ -61,10 +61,7 @@ void iw_rx_order_clear(struct iw_rx_order *o)
 
 /* ---- delivery ---- */
 
-/*
- * Handles the end of the peer's side. All messages of the peer, including its Terminate, have
- * arrived.
- */
+/* Handles the end of the peer's side: all its messages and its Terminate have arrived. */
 static void peer_ended(struct iw_session *s)
 {
 	s->rx.ended = true;
@@ -177,10 +174,7 @@ static struct iw_rx_rec skim(struct iw_session *s, uint32_t ppid, uint16_t ssn, 
 		if (s->active && !s->tx.answered && ssn == 0 &&
 		    (c.function == SESSION_REJECT || c.function == SESSION_ENHANCED_REJECT ||
 		     c.function == SESSION_TERMINATE)) {
-			/*
-			 * The session never started, so no further message is due (RFC 5043 6.3,
-			 * 6.4).
-			 */
+			/* The session never started: send nothing more (RFC 5043 6.3, 6.4). */
 			s->tx.terminate_due = s->tx.term_due = false;
 			s->tx.receipt_due = false;
 			s->tx.ended = true;

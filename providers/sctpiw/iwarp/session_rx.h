@@ -7,15 +7,9 @@
 
 /* Receives a user message of len bytes, from the DDP-SSN on. May end the session. */
 void iw_session_receive(struct iw_session *s, uint32_t ppid, const uint8_t *data, size_t len);
-/*
- * Puts a closing session into unordered mode (struct iw_rx_loose), and frees the records of early
- * messages.
- */
+/* Puts a closing session into unordered mode (iw_rx_loose). Frees records of early messages. */
 void iw_session_loosen(struct iw_session *s);
-/*
- * Returns the slot of a DDP-SSN. The DDP-SSN must be less than o->size ahead of the next message in
- * order.
- */
+/* Returns the slot of a DDP-SSN less than o->size ahead of the next message in order. */
 static inline struct iw_rx_rec *iw_rx_order_at(const struct iw_rx_order *o, uint16_t ssn)
 {
 	return &o->slots[ssn & (o->size - 1)];

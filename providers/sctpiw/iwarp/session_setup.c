@@ -47,10 +47,7 @@ static uint8_t kinds_of(const struct session_enhanced *e)
 	       (e->rtr_read ? IW_RTR_READ : 0);
 }
 
-/*
- * Stores the parameters of the peer's message for an event. If out of memory, the event has no
- * parameters.
- */
+/* Stores the parameters of the peer's message for an event. Stores none if out of memory. */
 static void keep_remote(struct iw_session *s, const struct session_control *c, uint32_t ird,
 			uint32_t ord)
 {
@@ -370,10 +367,7 @@ void iw_setup_answer(struct iw_session *s, const struct session_control *c, int 
 
 /* ---- passive side ---- */
 
-/*
- * Answers a message that does not open a session. The answer is only a Terminate (RFC 5043 6.1,
- * 6.4).
- */
+/* Answers a message that opens no session: only with a Terminate (RFC 5043 6.1, 6.4). */
 static void refuse_first(struct iw_session *s)
 {
 	s->ending.user_gone = true;

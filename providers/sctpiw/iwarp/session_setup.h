@@ -48,10 +48,7 @@ enum iw_rtr_verdict {
 	IW_RTR_WRONG,	   /* wrong as a first segment; the failure is filled */
 };
 
-/*
- * Judges the peer's first segment in AWAITING, if iw_rtr_is_send(). data starts with the DDP
- * header.
- */
+/* Checks the peer's first segment in AWAITING, if iw_rtr_is_send(). data: from the DDP header. */
 enum iw_rtr_verdict iw_rtr_place(const uint8_t *data, size_t len, struct iw_rx_rec *rec,
 				 struct iw_failure *f);
 /*

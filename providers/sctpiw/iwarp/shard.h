@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * A shard: the sessions, timers and events that one thread at a time processes. Needs the shard's
+ * A shard: sessions, timers and events. One thread at a time processes them. Needs the shard's
  * lock.
  */
 #ifndef SCTPIW_IWARP_SHARD_H

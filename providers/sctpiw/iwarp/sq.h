@@ -62,10 +62,7 @@ static inline struct iw_send_wqe *iw_sq_peek(struct iw_qp *qp, struct iw_sq *sq)
 	}
 	return iw_sq_at(qp, sq->next);
 }
-/*
- * Copies the next n bytes of the current WQE's inline data to `to`. Returns 0 or an enum
- * iw_wc_status.
- */
+/* Copies the next n bytes of inline data of the current WQE. Returns 0 or an enum iw_wc_status. */
 uint32_t iw_sq_copy_inline(struct iw_qp *qp, const struct iw_send_wqe *wqe, uint8_t *to,
 			   uint32_t n);
 /*

@@ -135,10 +135,7 @@ int iw_srq_free(struct iw_srq *srq)
 	return 0;
 }
 
-/*
- * Enlarges the queue. Slots keep their numbers, because messages in progress refer to these
- * numbers.
- */
+/* Enlarges the queue. Slots keep their numbers, which messages in progress refer to. */
 static int grow(struct iw_srq *srq, uint32_t size)
 {
 	uint32_t posted_head = atomic_load_explicit(&srq->posted_head, memory_order_relaxed);

@@ -15,10 +15,7 @@ struct iw_srq_part {
 	struct iw_doorbell doorbell;
 	struct iw_event_node event;
 	struct list_node
-		/*
-		 * iw_rc_rx.waiting: QPs with Sends that wait for a receive, in the order of their
-		 * turns
-		 */
+		/* iw_rc_rx.waiting: QPs that wait for a receive, in the order of their turns */
 		waiting;
 	struct list_node due; /* iw_shard.srqs_due: see iw_srq_serve_later() */
 };
@@ -40,10 +37,7 @@ static inline struct iw_srq_part *iw_srq_part(struct iw_srq *srq, const struct i
  * receives now.
  */
 uint32_t iw_srq_take(struct iw_srq *srq, struct iw_shard *shard, uint32_t taken);
-/*
- * Frees the slot of a completed receive. The application can reuse the slot after the completion is
- * polled.
- */
+/* Frees the slot of a completed receive, for reuse after the completion is polled. */
 void iw_srq_give_back(struct iw_srq *srq, uint32_t slot);
 /* Returns a taken receive to the front of the posted receives. */
 void iw_srq_repost(struct iw_srq *srq, uint32_t slot);

@@ -55,10 +55,7 @@ void iw_table_remove(struct iw_table *t, uint32_t key)
 		return;
 	for (hole = key & t->mask; t->slots[hole].key != key; hole = (hole + 1) & t->mask)
 		;
-	/*
-	 * Move later entries of the run into the hole, unless the hole precedes their hash
-	 * position.
-	 */
+	/* Move later entries into the hole, unless the hole precedes their hash position. */
 	for (i = (hole + 1) & t->mask; t->slots[i].value; i = (i + 1) & t->mask) {
 		uint32_t home = t->slots[i].key & t->mask;
 

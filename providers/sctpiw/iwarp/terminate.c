@@ -33,10 +33,7 @@ int iw_fail_illegal(struct iw_failure *f)
 
 int iw_fail_local(struct iw_failure *f, enum iw_fault fault, uint32_t index, uint32_t status)
 {
-	/*
-	 * The layer is DDP for an error in a receive, and RDMAP for an error of a send work
-	 * request.
-	 */
+	/* The layer is DDP for errors of a receive, and RDMAP for other errors. */
 	iw_fail(f, fault == IW_FAULT_RQ ? TERM_DDP_LOCAL : TERM_RDMAP_LOCAL, NULL, 0);
 	f->fault = (uint8_t)fault;
 	f->index = index;
@@ -136,10 +133,7 @@ int iw_term_deliver(struct iw_session *s, const struct iw_rx_rec *rec, struct iw
 	TRACE(terminate_received, s->shard->now, .qp = iw_trace_qp(s), .sid = s->sid,
 	      .layer = TERM_LAYER(t.error), .type = TERM_TYPE(t.error), .code = TERM_CODE(t.error));
 	iw_rc_tx_blame(iw_rc_of(s->qp), &t, f);
-	/*
-	 * A Terminate without a header refers to the first message that the last receipt does not
-	 * cover.
-	 */
+	/* Without a header, the first message that no receipt covers is at fault. */
 	if (f->fault == IW_FAULT_NONE && s->assoc->receipts)
 		iw_unplaced_blame(iw_rc_of(s->qp), iw_rc_tx_status(t.error), f);
 	iw_explain_received(s, &t, f);

@@ -23,10 +23,7 @@ struct iw_failure {
 	uint8_t fault;	 /* enum iw_fault: queue of the WQE that gets status instead of a flush */
 	uint32_t index;	 /* ring index of that WQE */
 	uint32_t status; /* enum iw_wc_status of that WQE */
-	/*
-	 * raise no async event: that WQE's completion informs the application, or no report is
-	 * needed
-	 */
+	/* raise no async event: that WQE reports the error, or no report is needed */
 	bool quiet;
 	/*
 	 * For a QP connected to itself: the failure that a peer would see, with the WQE at fault
@@ -60,10 +57,7 @@ void iw_blame(struct iw_failure *f, uint32_t index, uint32_t status);
 const struct iw_failure *iw_failure_of(const struct iw_failure *f, enum iw_fault queue,
 				       uint32_t index);
 
-/*
- * Rebuilds the DDP header of the segment. buf has room for DDP_UNTAGGED_LEN bytes. Returns the
- * length.
- */
+/* Rebuilds the segment's DDP header in buf, of DDP_UNTAGGED_LEN bytes. Returns the length. */
 size_t iw_rec_header(const struct iw_rx_rec *r, uint8_t *buf);
 
 struct iw_session;

@@ -183,10 +183,7 @@ bool iw_uc_survives(const struct iw_qp *qp, enum iw_end_reason why, const struct
 	}
 }
 
-/*
- * Marks the started WQEs as done. Their messages are lost, because the next session does not send
- * them.
- */
+/* Marks the started WQEs as done: their messages are lost, and are never sent again. */
 static void lose_begun(struct iw_qp *qp)
 {
 	struct iw_sq *sq = &iw_qp_base(qp)->send;

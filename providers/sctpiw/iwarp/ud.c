@@ -19,10 +19,7 @@
 /* an IPv4 header fills the last 20 bytes; the first 20 bytes are not written */
 #define GRH_V4_AT 20u
 #define NEXT_HEADER_UDP 17
-/*
- * Number of receives. A QP that takes fewer receives per round does not run out of receives within
- * a round.
- */
+/* Receives per round. A QP that takes fewer does not run out of receives within a round. */
 #define FEW 8u
 
 struct iw_ud {

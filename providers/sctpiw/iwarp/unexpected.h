@@ -26,10 +26,7 @@ struct iw_unexpected_segment {
 /* A message without a receive. With an SRQ, also an incomplete message with a receive. */
 struct iw_unexpected {
 	struct iw_unexpected_segment *first, *last; /* in order of arrival */
-	/*
-	 * With an SRQ: the receive. at is 0 without a receive. srq is NULL until the first segment
-	 * arrives.
-	 */
+	/* With an SRQ: the receive, or at == 0. srq is NULL until a segment arrives. */
 	struct iw_recv recv;
 	bool begun; /* the receive contains part of the message */
 	bool delivered;
@@ -61,10 +58,7 @@ struct iw_unexpected *iw_unexpected_entry(struct iw_unexpected_table *t, uint32_
 
 enum iw_unexpected_kept { IW_UNEXPECTED_KEPT, IW_UNEXPECTED_NO_BUDGET, IW_UNEXPECTED_NO_MEMORY };
 
-/*
- * Stores a copy of a segment of the message with this index, unless the table would exceed budget
- * bytes.
- */
+/* Stores a copy of a segment of message `index`, unless the table would exceed budget bytes. */
 enum iw_unexpected_kept iw_unexpected_keep(struct iw_unexpected_table *t, uint32_t index,
 					   const struct iw_rx_rec *rec, uint16_t ssn,
 					   const uint8_t *payload, size_t budget);

@@ -41,10 +41,7 @@ static bool has_no_receive(const struct iw_unplaced *u, const struct iw_send_wqe
 	       (int32_t)(wqe->msn - u->waiting_msn) >= 0;
 }
 
-/*
- * Marks the WQE at u->next, which is placed, as done. Returns false if the WQE is a Send without a
- * receive.
- */
+/* Marks the placed WQE at u->next as done. Returns false for a Send without a receive. */
 static inline bool mark_next(struct iw_unplaced *u, struct iw_send_wqe *wqe)
 {
 	if (wqe->progress == IW_WQE_SENT) {
@@ -154,10 +151,7 @@ void iw_assoc_placed(struct iw_assoc *assoc)
 	if (!assoc->ops.placed)
 		return;
 	assoc->placed += assoc->ops.placed(assoc->llp) - (uint32_t)assoc->placed;
-	/*
-	 * Each iteration removes the first QP from the queue, or makes the QP wait for a later
-	 * message.
-	 */
+	/* Each iteration removes the first QP, or makes it wait for a later message. */
 	while ((first = timerq_first(&assoc->unplaced)) && first->when < assoc->placed)
 		conclude(list_entry(first, struct iw_rc, unplaced.node));
 }

@@ -18,10 +18,7 @@ static inline bool iw_xrc_is_recv(const struct iw_qp *qp)
 	return qp->srq && qp->srq->xrcd;
 }
 
-/*
- * True if the session's messages may use this queue number, which is larger than any queue number
- * of RDMAP.
- */
+/* True if the session's messages may use this queue number, which RDMAP does not define. */
 bool iw_xrc_has_queue(const struct iw_session *s, uint32_t qn);
 /* Does what iw_xrc_find() does, for an XRC_RECV. */
 struct iw_srq *iw_xrc_lookup(const struct iw_qp *qp, uint32_t qn);
@@ -49,10 +46,7 @@ static inline void iw_xrc_name_srq(const struct iw_send_wqe *wqe, uint8_t *ddp)
 	ddp_put_qn(ddp, RDMAP_QN_SRQ | wqe->srq_num);
 }
 
-/*
- * Returns a copy of attr, of an XRC_RECV, with the PD, the CQ and the SRQ that iw_xrcd_new()
- * created.
- */
+/* Returns a copy of attr for an XRC_RECV: with the PD, CQ and SRQ of its domain. */
 struct iw_qp_attr iw_xrcd_qp_attr(const struct iw_qp_attr *attr);
 /* Removes all references to the SRQ from its domain. Call before the SRQ is freed. */
 void iw_xrc_srq_leave(struct iw_srq *srq);
