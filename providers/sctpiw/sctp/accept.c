@@ -121,18 +121,18 @@ static void cookie_fill(struct sctp_in *in, const struct wire_sctp_init *init,
 	for (i = 0; i < init->addrs; i++)
 		if (!ip_addr_equal(&init->addr[i], &in->from->remote))
 			cookie->alt[cookie->alts++] = init->addr[i];
-	if (a && a->state != SCTP_COOKIE_WAIT) { /* collision (5.2.2) */
+	if (a && a->state != SCTP_COOKIE_WAIT) { /* an association exists already (5.2.2) */
 		cookie->local_tie = a->setup.local_tie;
 		cookie->peer_tie = a->setup.peer_tie;
 	}
 }
 
 /*
- * Returns the destination of the INIT ACK: normally the source of the INIT. In a collision, the
- * INIT ACK repeats the local INIT, and must not go to a host that only claims to be the peer
- * (5.2.1). The INIT ACK then goes to the address that the user has named, so that only the host
- * there gets the cookie. If the source of the INIT is a known address of the peer, which may get
- * the local INIT too, the INIT ACK goes there.
+ * Returns the destination of the INIT ACK: normally the source of the INIT. If both sides have sent
+ * an INIT (a collision), the INIT ACK repeats the local INIT. The INIT ACK must not go to a host
+ * that only claims to be the peer (5.2.1). So it goes to the address that the user has named, and
+ * only the host there gets the cookie. It also goes to a known address of the peer, which may get
+ * the local INIT, too.
  */
 static const struct path_addr *answer_to(const struct sctp_in *in)
 {
@@ -143,7 +143,7 @@ static const struct path_addr *answer_to(const struct sctp_in *in)
 	return elsewhere ? &in->a->path->addr : in->from;
 }
 
-/* Offers ASCONF to a peer that supports it, and requires no other authenticated chunks. */
+/* Offers ASCONF if the peer supports it, and requires authentication of no other chunks. */
 static void offer(struct sctp_in *in, const struct wire_sctp_init *init, struct told *told,
 		  struct wire_sctp_init *answer)
 {
@@ -187,7 +187,7 @@ static struct wire_sctp_init init_ack(struct sctp_in *in, const struct wire_sctp
 	}
 	sctp_locals_tell(&told->locals, &answer);
 	offer(in, init, told, &answer);
-	/* Offer equally many streams in each direction (RFC 5043 8), as the peer supports. */
+	/* Offer equal numbers of streams each way (RFC 5043 8), as far as the peer supports it. */
 	answer.os = init->os < init->mis ? init->os : init->mis;
 	if (answer.os > in->s->config.streams)
 		answer.os = in->s->config.streams;
@@ -209,7 +209,7 @@ static size_t put_init_ack(struct sctp_in *in, const struct wire_sctp_init *init
 	return len + wire_sctp_param_put(p + len, WIRE_SCTP_PARAM_COOKIE, raw, cookie_len);
 }
 
-/* Removes the last local addresses until their parameters are n bytes shorter, or none is left. */
+/* Removes local addresses from the end, until n bytes of parameters are saved or none is left. */
 static void leave_out(struct sctp_locals *l, size_t n)
 {
 	size_t saved = 0;

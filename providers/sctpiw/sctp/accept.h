@@ -12,9 +12,9 @@
 
 struct sctp_in;
 
-/* Answers an INIT, its packet's only chunk, with an INIT ACK, an ABORT or not at all. */
+/* Answers an INIT that is alone in its packet: with INIT ACK, ABORT, or not at all. */
 void sctp_accept_init(struct sctp_in *in, const struct wire_sctp_chunk *c);
-/* Answers an INIT, its packet's only chunk, with an ABORT: no endpoint has its port. */
+/* Answers an INIT that is alone in its packet with an ABORT: no endpoint has its port. */
 void sctp_accept_refuse(struct sctp_in *in, const struct wire_sctp_chunk *c);
 /*
  * Handles a COOKIE ECHO that begins a packet. Returns true if the rest of the packet belongs to

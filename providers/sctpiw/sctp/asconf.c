@@ -212,7 +212,7 @@ void sctp_asconf_start(struct sctp_assoc *a, uint64_t now)
 {
 	if (!a->auth.hmac)
 		return;
-	/* Exclude addresses of the host without an interface: no event would report their loss. */
+	/* Exclude an address that no interface has: no event would report its loss. */
 	a->asconf.settled = !ip_addr_is_zero(&a->setup.local) &&
 			    sctp_locals_is_ours(a, &a->setup.local);
 	a->asconf.origin = a->setup.local;
@@ -221,7 +221,7 @@ void sctp_asconf_start(struct sctp_assoc *a, uint64_t now)
 
 /* ---- sending ---- */
 
-/* True if the request may leave from this local address: the request does not delete it (F6). */
+/* True if the request may leave from this address: it is local, and is not to be deleted (F6). */
 static bool may_leave(const struct sctp_assoc *a, const struct sctp_asconf_request *r,
 		      const struct ip_addr *local)
 {
@@ -258,7 +258,7 @@ static bool choose_source(const struct sctp_assoc *a, const struct sctp_asconf_r
 	return has_way;
 }
 
-/* Sets r->path to the next path in turn with a source for the request (B4). Returns it, or NULL. */
+/* Returns the next path in turn with a source address (B4), or NULL. Sets r->path and r->source. */
 static struct sctp_path *choose_path(const struct sctp_assoc *a, struct sctp_asconf_request *r)
 {
 	unsigned int i, n = a->paths.others + 1;

@@ -52,7 +52,7 @@ struct sctp_asconf {
 	struct sctp_asconf_request *out; /* the unanswered ASCONF, or NULL */
 	uint32_t next;			 /* Sequence Number of the next ASCONF */
 	uint32_t peer;			 /* Sequence Number of the peer's last ASCONF */
-	/* Answers to the peer's last ASCONFs, or NULL, by Sequence Number % SCTP_ASCONF_ACKS. */
+	/* Answers to the peer's last ASCONFs, or NULL; index: Sequence Number % SCTP_ASCONF_ACKS */
 	struct {
 		uint8_t *p;
 		size_t len;
@@ -105,7 +105,7 @@ bool sctp_asconf_is_foreign(const struct sctp_assoc *a, const struct ip_addr *lo
  * protocol violation (5.3 F0).
  */
 void sctp_asconf_ack(struct sctp_in *in, const struct wire_sctp_chunk *c);
-/* Handles the peer's report of an unknown chunk, which quoted begins with (5.1 A9). */
+/* Handles the peer's report of an unknown chunk. quoted has its first len bytes (5.1 A9). */
 void sctp_asconf_reported(struct sctp_assoc *a, const uint8_t *quoted, size_t len);
 void sctp_asconf_fini(struct sctp_assoc *a);
 

@@ -16,9 +16,10 @@ void sctp_asconf_in(struct sctp_in *in, const struct wire_sctp_chunk *c);
 /* Called at the end of the peer's packet: completes the packet of ASCONF-ACKs, if any (5.2 E6). */
 void sctp_asconf_in_finish(struct sctp_in *in);
 /*
- * Finds the association of a packet whose source address leads to none, or to one with another tag.
- * The first ASCONFs of the packet contain an address of the peer, which is looked up instead (5.2
- * D2, D2-ext). Returns in->a if no such address leads to an association with the packet's tag.
+ * Finds the association of a packet whose source address leads to no association, or to one with
+ * another tag. The first ASCONFs of the packet contain an address of the peer, which is looked up
+ * instead (5.2 D2, D2-ext). Returns in->a if no such address leads to an association with the
+ * packet's tag.
  */
 struct sctp_assoc *sctp_asconf_in_find(const struct sctp_in *in);
 

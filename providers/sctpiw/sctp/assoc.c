@@ -241,7 +241,7 @@ struct sctp_assoc *sctp_assoc_new(struct sctp_endpoint *ep, const struct path_ad
 	return a;
 }
 
-/* Removes the association from all lists except the endpoint's list and the list of events. */
+/* Frees the state of the modules. The association stays in ep->assocs and in the list of events. */
 static void retire(struct sctp_assoc *a)
 {
 	a->state = SCTP_CLOSED;

@@ -165,7 +165,7 @@ struct sctp_assoc *sctp_assoc_find_listed(struct sctp_endpoint *ep, const struct
  * (RFC 5061 4.2.4). Such a packet is not out of the blue.
  */
 bool sctp_assoc_has_tag(const struct sctp_endpoint *ep, uint16_t port, uint32_t tag);
-/* True if another association of the endpoint uses, or has confirmed, this peer address. */
+/* True if another association with this port uses, or has confirmed, this peer address. */
 bool sctp_assoc_has_rival(const struct sctp_assoc *a, const struct ip_addr *remote);
 /* Call this when the path in use, or its remote address, has changed. */
 void sctp_assoc_rehash(struct sctp_assoc *a);

@@ -49,7 +49,7 @@ void sctp_away_input(struct sctp_in *in, const struct wire_sctp_chunk *c)
 	if (!wire_sctp_away_get(c, &addr))
 		return;
 	path = sctp_paths_find(a, &addr);
-	/* A packet from the address disproves the report. If the path has failed, it is no news. */
+	/* Ignore a report that a packet from the address disproves, or about a failed path. */
 	if (!path || path == in->path || !in->path || !in->path->confirmed || !path->confirmed ||
 	    path->health.errors)
 		return;

@@ -34,7 +34,7 @@ void sctp_close_drained(struct sctp_assoc *a, uint64_t now)
 		enter(a, SCTP_SHUTDOWN_ACK_SENT, SCTP_PEND_SHUTDOWN_ACK, now);
 }
 
-/* True if the peer has opened the association, and sent nothing since. It may ignore a SHUTDOWN. */
+/* True if the peer opened the association, and sent nothing since: it may ignore a SHUTDOWN. */
 static bool is_of_stranger(const struct sctp_assoc *a)
 {
 	return !a->path->health.proof && !sctp_outq_count(&a->out) &&
@@ -77,7 +77,7 @@ void sctp_close_data(struct sctp_assoc *a, uint64_t now)
 	a->closing.progress = now;
 	a->closing.tries = 0;
 	a->pending |= SCTP_PEND_SHUTDOWN;
-	/* A SHUTDOWN cannot report gaps and duplicates, so a SACK must leave, too (9.2). */
+	/* With gaps or duplicates, a SACK must leave too: a SHUTDOWN cannot report them (9.2). */
 	if (!sctp_rxmap_has_gap(&a->rx.map) && !a->rx.ack.dup_count)
 		sctp_rx_sack_sent(a);
 	arm_t2(a, now);

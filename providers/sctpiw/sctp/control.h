@@ -20,7 +20,7 @@ struct sctp_in;
  * Returns NULL when out of memory, or if one packet cannot take all waiting answers and this one.
  */
 uint8_t *sctp_control_room(struct sctp_assoc *a, size_t len);
-/* Queues an ERROR with one cause and len bytes of information. Drops it if there is no room. */
+/* Queues an ERROR chunk with one cause and len bytes of information, if there is room. */
 void sctp_control_error(struct sctp_assoc *a, uint16_t cause, const void *info, size_t len);
 /* True if the waiting answers still fit into one packet. At least one answer must wait. */
 bool sctp_control_fits(const struct sctp_assoc *a);

@@ -49,7 +49,7 @@ static void arm(struct sctp_assoc *a, uint64_t now)
 	set_timer(a);
 }
 
-/* Starts a new attempt. Its INIT leaves now if it is in pending, else when T1 expires. */
+/* Starts a new attempt. If `pending` has the INIT, it leaves now, else when T1 expires. */
 static void start(struct sctp_assoc *a, unsigned int pending, uint64_t now)
 {
 	a->state = SCTP_COOKIE_WAIT;
@@ -323,7 +323,7 @@ void sctp_handshake_init_ack(struct sctp_in *in, const struct wire_sctp_chunk *c
 	a->auth = (struct sctp_auth){ 0 };
 	if (!a->setup.plain && sctp_auth_offer(&init) == SCTP_AUTH_GOOD)
 		sctp_auth_agree(&a->auth, &a->setup.random, &init);
-	/* Every INIT has the address type, an INIT ACK only if it repeats an INIT (5.2.1). */
+	/* Every INIT has an address type, but an INIT ACK only if it repeats an INIT (5.2.1). */
 	a->setup.role = init.address_type ? SCTP_ROLE_CROSSED : SCTP_ROLE_ACTIVE;
 	sctp_paths_set(a, in->from, init.addr, init.addrs, in->now);
 	in->path = sctp_paths_find(a, &in->from->remote);

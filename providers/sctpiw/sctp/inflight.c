@@ -5,7 +5,7 @@
 #include "sctp/void.h"
 #include "util/serial.h"
 
-/* Returns a chunk's part of the peer's window. A packet's first chunk includes its overhead. */
+/* Returns the bytes of the peer's window for a chunk. A first chunk includes packet overhead. */
 static uint32_t charge(const struct sctp_out *o)
 {
 	return o->len + (o->flags & SCTP_OUT_FIRST ? SCTP_PACKET_OVERHEAD : 0);

@@ -11,11 +11,11 @@
  *	                        |   v          acknowledged          |
  *	                        lost --------------------------------+
  *
- * A cumulative TSN that passes a chunk removes it from any state. Only this module changes the
- * accounts of a chunk: the path's flight, the peer's window, and the numbers of lost and
- * gap-acknowledged chunks. A chunk in flight counts with the length of its last transmission. The
- * length of a chunk that becomes void (void.h) changes only outside flight. Guarded by the caller's
- * lock.
+ * When the cumulative TSN passes a chunk, the chunk is removed, in any of these states. Only this
+ * module changes the counters: the path's flight, the peer's window, and the numbers of lost and
+ * gap-acknowledged chunks. A chunk in flight counts with the length of its last transmission. When
+ * a chunk becomes void (void.h), its length changes only while the chunk is not in flight. Guarded
+ * by the caller's lock.
  */
 #ifndef SCTPIW_SCTP_INFLIGHT_H
 #define SCTPIW_SCTP_INFLIGHT_H
@@ -58,7 +58,7 @@ void sctp_inflight_acked(struct sctp_assoc *a, struct sctp_out *o);
 void sctp_inflight_passed(struct sctp_assoc *a, struct sctp_out *o);
 /* Sets the cumulative TSN to cum, after it has passed all chunks up to cum. */
 void sctp_inflight_advance(struct sctp_assoc *a, uint32_t cum);
-/* The peer reneges on the TSNs in [from, to) (RFC 9260 6.2.1): these are in flight again. */
+/* Marks the TSNs in [from, to) in flight again: the peer reneges on them (RFC 9260 6.2.1). */
 void sctp_inflight_renege(struct sctp_assoc *a, uint32_t from, uint32_t to);
 /* Marks a chunk lost if it is in flight. */
 void sctp_inflight_lost(struct sctp_assoc *a, uint32_t tsn, struct sctp_out *o);

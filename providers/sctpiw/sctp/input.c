@@ -73,7 +73,7 @@ static bool admit_reflected(struct sctp_in *in, const struct wire_sctp_chunk *fi
 	const struct sctp_assoc *a = in->a;
 	const struct sctp_path *path = in->path;
 
-	/* The ABORT answers a packet from a local address that the peer does not know (now). */
+	/* The ABORT answers a packet from an address that the peer does not know (any more). */
 	if (first->type == WIRE_SCTP_ABORT && a && sctp_asconf_is_foreign(a, &in->from->local))
 		return false;
 	if (!(first->flags & WIRE_SCTP_T_BIT))
@@ -96,7 +96,7 @@ static void ignore(struct sctp_in *in, const struct wire_sctp_chunk *c)
 {
 }
 
-/* Handles an INIT or COOKIE ECHO that is not the first chunk: ends the packet (12.3, 3.2.2). */
+/* Handles INIT or COOKIE ECHO after the first chunk: skips the rest (12.3, 3.2.2). */
 static void misplaced(struct sctp_in *in, const struct wire_sctp_chunk *c)
 {
 	in->stop = true;
@@ -105,7 +105,7 @@ static void misplaced(struct sctp_in *in, const struct wire_sctp_chunk *c)
 #define SETUP SCTP_STATES_SETUP
 #define UP SCTP_STATES_UP
 
-/* The rules for each type of chunks (RFC 9260 5, 6, 8, 9). */
+/* The rules for each type of chunk (RFC 9260 5, 6, 8, 9). */
 static const struct rule {
 	unsigned int states; /* the chunk is skipped in all other states */
 	handle_fn *handle;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* The state of one packet while sctp_input() processes its chunks, on its stack. */
+/* The state of one packet whose chunks sctp_input() processes, on that function's stack. */
 #ifndef SCTPIW_SCTP_INPUT_H
 #define SCTPIW_SCTP_INPUT_H
 

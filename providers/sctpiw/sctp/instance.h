@@ -19,7 +19,7 @@
 
 /* Bytes that a packet takes in a receive buffer besides its length, as measured on Linux. */
 #define SCTP_PACKET_OVERHEAD 832u
-#define SCTP_ASSOCS_MAX 65536u /* maximum of an instance; after that, INITs get an ABORT */
+#define SCTP_ASSOCS_MAX 65536u /* maximum of an instance; further INITs get an ABORT */
 /* number of hash chains for peers with several addresses; the hash is the peer's port */
 #define SCTP_MULTIHOMED 256u
 

@@ -89,9 +89,7 @@ bool sctp_locals_choose(struct sctp_assoc *a, struct sctp_path *path)
 	if (changed && sctp_locals_has(a, &path->source)) {
 		path->addr.local = path->source;
 	} else if (changed) {
-		/*
-		 * Forget the result until the peer knows the address. It then counts as a change.
-		 */
+		/* Forget the result. Once the peer knows the address, it counts as a change. */
 		path->addr.local = a->setup.local;
 		path->source = (struct ip_addr){ 0 };
 	}

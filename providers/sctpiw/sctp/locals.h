@@ -28,7 +28,7 @@ struct sctp_locals {
 	struct ip_addr addr[SCTP_LOCALS_MAX];
 };
 
-/* Gets the local addresses that a peer at to->remote may know from the user (ops.addresses). */
+/* Gets from the user (ops.addresses) the local addresses that a peer at to->remote may know. */
 void sctp_locals_ask(const struct sctp_endpoint *ep, const struct path_addr *to,
 		     struct sctp_locals *l);
 /* Returns a digest, which most likely differs for other addresses. Returns 0 without addresses. */
@@ -49,7 +49,7 @@ void sctp_locals_begin(struct sctp_assoc *a);
  * nothing changes.
  */
 bool sctp_locals_choose(struct sctp_assoc *a, struct sctp_path *path);
-/* Called when a path has got another local address. The path in use reports SCTP_EVENT_PATH. */
+/* Reports SCTP_EVENT_PATH if the path, which has another local address now, is in use. */
 void sctp_locals_changed(struct sctp_assoc *a, const struct sctp_path *path);
 
 /*
@@ -61,10 +61,10 @@ const struct ip_addr *sctp_locals_of(const struct sctp_assoc *a, const struct sc
 /* True if the association was set up between these two addresses, as far as they are known. */
 bool sctp_locals_is_pair(const struct sctp_assoc *a, const struct path_addr *addr);
 /*
- * True if an INIT from there requests a new association instead of a. RFC 9260 allows one
- * association between two endpoints. Users of sctpiw have one association for each pair of
- * addresses that they name (docs/wire.md). Either side may request a second association before it
- * can know that the first leads to the same host. So only an INIT between the addresses of its
+ * True if an INIT between the addresses *from requests a new association instead of a. RFC 9260
+ * allows one association between two endpoints. Users of sctpiw have one association for each pair
+ * of addresses that they name (docs/wire.md). Either side may request a second association before
+ * it can know that the first leads to the same host. So only an INIT between the addresses of its
  * setup belongs to a. A peer without receipts runs another stack, and gets one association.
  * `receipts` is the parameter of the INIT.
  */

@@ -10,7 +10,7 @@
  * Departure from 8.1 and 8.2: a time limits the silence of a peer (silent_limit), not a number of
  * retransmissions. Tail-loss probes and HEARTBEATs would exceed a limit of 10 within seconds.
  * Still, some HEARTBEATs must be unanswered: if the local process was stopped, its timers may run
- * before it has read the answers of the peer.
+ * before the process has read the answers of the peer.
  */
 #include "sctp/path.h"
 

@@ -54,7 +54,8 @@ struct sctp_path_health {
 	uint64_t proof;	     /* time of the peer's last acknowledgement for a packet on this path */
 	unsigned int errors; /* timeouts of DATA and HEARTBEATs since that acknowledgement */
 	unsigned int unanswered; /* HEARTBEATs sent since the last packet from the address */
-	unsigned int ticks;	 /* SCTP_PROBE_INTERVALs left to answer after a hint; 0: no hint */
+	/* SCTP_PROBE_INTERVALs left for an answer after a hint; 0: no hint */
+	unsigned int ticks;
 };
 
 /*

@@ -36,7 +36,7 @@
 #define CLAIM_INTERVAL (600 * NSEC_PER_SEC)
 /* Time from the start of the association to the first HEARTBEAT on another path. */
 #define CONFIRM_SOON (20 * NSEC_PER_MSEC)
-/* Maximum interval of HEARTBEATs on a failed, confirmed path, in usual intervals. */
+/* Maximum interval of HEARTBEATs on failed, confirmed paths, in units of heartbeat_interval. */
 #define RETURN_INTERVALS 4u
 /* Time before a failed primary path is used again: minimum, and maximum after repeated failures. */
 #define HOLD_MIN NSEC_PER_SEC
@@ -48,7 +48,7 @@ static bool usable(const struct sctp_assoc *a, const struct ip_addr *addr)
 	const struct sctp_user_ops *ops = &a->s->ops;
 	bool v4 = ip_addr_is_v4(addr);
 
-	/* Exclude own addresses: many hosts have equal ones, those of container bridges. */
+	/* Exclude addresses of this host: many hosts have the same container bridge addresses. */
 	if (ops->is_own && !ip_addr_is_loopback(addr) && ops->is_own(a->ep->ctx, addr))
 		return false;
 	if (v4 != ip_addr_is_v4(&a->path->addr.remote) || ip_addr_is_zero(addr) ||

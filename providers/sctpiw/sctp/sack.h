@@ -11,7 +11,7 @@ struct sctp_in;
 
 /* Handles a SACK. Ends the association if the peer acknowledges TSNs that were never sent. */
 void sctp_sack_input(struct sctp_in *in, const struct wire_sctp_chunk *c);
-/* Handles the cumulative TSN of a SHUTDOWN (9.2). May end the association, as above. */
+/* Handles the cumulative TSN of a SHUTDOWN (9.2). Ends the association if it was never sent. */
 void sctp_sack_cum_only(struct sctp_in *in, uint32_t cum);
 
 #endif

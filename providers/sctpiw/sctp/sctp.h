@@ -50,7 +50,7 @@ struct sctp_config {
 	 * INIT ACK do not offer the extension.
 	 */
 	bool asconf;
-	uint64_t rto_initial; /* defaults as in RFC 9260 16, up to cookie_life */
+	uint64_t rto_initial; /* rto_initial to cookie_life: defaults of RFC 9260 16 */
 	uint64_t rto_min;
 	uint64_t rto_max;
 	uint64_t cookie_life;
@@ -114,7 +114,7 @@ struct sctp_user_ops {
 	 * keeps it until it is acknowledged.
 	 */
 	size_t (*pull)(void *user, uint8_t *buf, size_t room, struct sctp_msg *msg);
-	/* True if the user has a receipt that was not pulled yet. NULL: it never has receipts. */
+	/* True if the user has a receipt that was not pulled yet. NULL: no user has receipts. */
 	bool (*receipt_due)(void *user);
 	/*
 	 * Continues *crc over len bytes of the user's memory, like crc32c_add(). Returns false if
@@ -128,7 +128,7 @@ struct sctp_user_ops {
 	 * may already have received the original message.
 	 */
 	void (*copy_out)(uint8_t *msg, uint8_t *to, const uint8_t *from, size_t len);
-	/* Writes the SCTP_VOID_LEN bytes that replace the user data msg. NULL: none is voidable. */
+	/* Writes SCTP_VOID_LEN bytes of user data that replace msg. NULL: none is voidable. */
 	void (*put_void)(uint8_t *to, const uint8_t *msg);
 	/*
 	 * Writes at most max local addresses to addr[]: those that a peer at to->remote may know,
@@ -213,7 +213,7 @@ struct sctp_rx {
 	struct sctp_assoc *assoc; /* the packet's association, or NULL */
 	/* the association was just established: set its user pointer before the delivery of DATA */
 	bool up;
-	/* The peer has restarted (RFC 9260 5.2.4): end all sessions, then handle this as up. */
+	/* The peer has restarted (RFC 9260 5.2.4): end all sessions, then continue as for up. */
 	bool restart;
 	unsigned int count;
 	struct sctp_data data[SCTP_RX_MAX];
@@ -322,16 +322,16 @@ enum sctp_path_use sctp_assoc_path_use(struct sctp_assoc *a, const struct path_a
  * in flight. Does nothing if no such path exists.
  */
 void sctp_assoc_prefer(struct sctp_assoc *a, const struct path_addr *to, uint64_t now);
-/* True if the local side is the initiator, which exactly one of the two sides is. */
+/* True if the local side is the initiator. Exactly one of the two sides is the initiator. */
 bool sctp_assoc_is_initiator(const struct sctp_assoc *a);
 /* True if the handshake is complete. */
 bool sctp_assoc_is_up(const struct sctp_assoc *a);
 /* True if the peer has answered the local INIT or sent an INIT, or an ICMP error has come. */
 bool sctp_assoc_is_answered(const struct sctp_assoc *a);
 /*
- * For the event of an association that was lost during its setup. The first function returns true
- * if an ICMP error ended the association. The second function returns the text in the peer's ABORT,
- * or "".
+ * These give details about an association that was lost during its setup; call them when
+ * SCTP_EVENT_LOST is fetched. The first function returns true if an ICMP error ended the
+ * association. The second function returns the text in the peer's ABORT, or "".
  */
 bool sctp_assoc_is_unreachable(const struct sctp_assoc *a);
 const char *sctp_assoc_reason(const struct sctp_assoc *a);
@@ -425,7 +425,7 @@ struct sctp_batch {
 	struct sctp_block *block;    /* pinned until sctp_batch_done() */
 	const struct sctp_ref *refs; /* in ascending order; valid until the next sctp_output() */
 	unsigned int n_refs;
-	/* for the carrier: it got this batch before, when its port was full; false at first */
+	/* the carrier has tried to send it, but its port was full; false at first */
 	bool seen;
 };
 

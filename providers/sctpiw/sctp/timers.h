@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
  * The timers of an association. All times are ns of the caller's clock. sctp_timers() in sctp.h
- * runs the expired ones. Guarded by the caller's lock.
+ * runs the expired timers. Guarded by the caller's lock.
  */
 #ifndef SCTPIW_SCTP_TIMERS_H
 #define SCTPIW_SCTP_TIMERS_H

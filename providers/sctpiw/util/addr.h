@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Transport addresses without <netinet/in.h>. Code outside net/ only compares and stores these
+ * Transport addresses without <netinet/in.h>. The layers below net/ only compare and store these
  * addresses. util/sockaddr.h converts them to and from sockaddrs.
  */
 #ifndef SCTPIW_UTIL_ADDR_H
@@ -94,8 +94,8 @@ static inline bool ip_addr_is_zero(const struct ip_addr *a)
 }
 
 /*
- * Compares the local addresses. Returns 2 if they are equal, 1 if either is not known yet, 0 if
- * they differ.
+ * Compares the local addresses of a and b. Returns 2 if they are equal, 1 if either is not known
+ * yet, 0 if they differ.
  */
 static inline int path_addr_locality(const struct path_addr *a, const struct path_addr *b)
 {

@@ -59,7 +59,7 @@ static inline void put_be64(void *p, uint64_t v)
 	memcpy(p, &v, sizeof(v));
 }
 
-/* Little-endian integers. On the wire, only the SCTP checksum is one (RFC 9260 appendix A). */
+/* Little-endian integers: on the wire, only the SCTP checksum (RFC 9260 appendix A). */
 static inline uint32_t get_le32(const void *p)
 {
 	const uint8_t *b = p;

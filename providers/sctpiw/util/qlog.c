@@ -11,7 +11,7 @@
 #define RECORD_SEPARATOR '\x1e'
 #define TEXT_MAX 400u /* maximum characters of a text; a character may take six bytes */
 
-/* A record under construction. QLOG_RECORD_MAX is enough for any record; the rest is dropped. */
+/* A record under construction. Excess text is dropped, but any record fits QLOG_RECORD_MAX. */
 struct record {
 	char *buf;
 	size_t used;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
  * Conversions between sockaddr_in, sockaddr_in6 and struct ip_addr (util/addr.h). Ports are in host
- * order. An address that is passed to any other function must be one that sockaddr_check() accepts.
+ * order. All functions except sockaddr_check() require an address that sockaddr_check() accepts.
  */
 #ifndef SCTPIW_UTIL_SOCKADDR_H
 #define SCTPIW_UTIL_SOCKADDR_H

@@ -130,7 +130,7 @@ void trace_remove(struct trace_sink *sink);
 /* Only for TRACE(). fields points to the struct of this event. */
 void trace_emit(enum trace_id id, uint64_t now, const void *fields);
 
-/* TRACE(packet_lost, now, .assoc = a->local_tag, .tsn = tsn); other fields are 0. */
+/* Example: TRACE(packet_lost, now, .assoc = a->local_tag, .tsn = tsn). Other fields are 0. */
 #define TRACE(id, now, ...)                                                                        \
 	do {                                                                                       \
 		if (trace_enabled())                                                               \

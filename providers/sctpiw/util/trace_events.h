@@ -14,9 +14,9 @@
  *
  * Kinds: NUMBER, SIGNED (always known), HEX (8 digits), QPN (a QP number, 6 digits), TIME
  * (nanoseconds; milliseconds in a trace), FLAG, TEXT and ADDR (struct ip_addr). An unknown value is
- * TRACE_NONE, or NULL, and is left out. An event has up to 11 fields. Names follow the events of
- * QUIC (draft-ietf-quic-qlog-quic-events) if SCTP has the same thing, so that tools for QUIC can
- * draw these traces.
+ * TRACE_NONE, or NULL, and is left out. An event has up to 11 fields. If QUIC has an event or field
+ * with the same meaning (draft-ietf-quic-qlog-quic-events), the name is the same. So tools for QUIC
+ * can draw these traces.
  *
  * `build/bin/test_trace --events` prints docs/trace-events.md from this file.
  */

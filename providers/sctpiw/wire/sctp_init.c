@@ -141,7 +141,7 @@ size_t wire_sctp_init_put(uint8_t *p, uint8_t type, const struct wire_sctp_init 
 	put_be16(p + 14, init->mis);
 	put_be32(p + 16, init->tsn);
 	put_be16(types, init->address_type);
-	/* Not the last parameter, whose padding the chunk's length would exclude (3.2). */
+	/* Never the last parameter: the chunk's length would exclude its padding (3.2). */
 	if (init->address_type)
 		len += wire_sctp_param_put(p + len, WIRE_SCTP_PARAM_ADDRESS_TYPES, types,
 					   sizeof(types));

@@ -32,9 +32,7 @@
 
 enum term_error { /* error codes of RFC 5040 4.8, RFC 5041 7.2, RFC 6581 8, RFC 7306 8.2 */
 		  TERM_RDMAP_LOCAL = TERM_ERROR(0, 0, 0x00),
-		  /*
-		   * For a void message (docs/wire.md). The RFCs have no codes for layer 0, type 0.
-		   */
+		  /* For a void message (docs/wire.md). No RFC has codes for layer 0, type 0. */
 		  TERM_RDMAP_VOID = TERM_ERROR(0, 0, 0x56),
 		  TERM_RDMAP_STAG = TERM_ERROR(0, 1, 0x00),
 		  TERM_RDMAP_BOUNDS = TERM_ERROR(0, 1, 0x01),
