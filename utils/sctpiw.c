@@ -37,7 +37,8 @@
 #include "launcher/unused.h"
 #include "util/printable.h"
 
-#define MISTYPED 2 /* maximum wrong letters of a command for a suggestion */
+/* maximum number of wrong letters in a command for which a suggestion is printed */
+#define MISTYPED 2
 
 #define COMPLAINT_LEN 4096
 
@@ -95,8 +96,8 @@ static void usage(FILE *out)
 }
 
 /*
- * Parses the options of a command, and sets the environment. Returns the exit status, or -1 to
- * continue at optind, after the options.
+ * Parses the options of a command, and sets the environment. Returns the exit status. If the
+ * command must continue, returns -1, and optind is the index of the first word after the options.
  */
 static int prepare(const struct options_of *of, int argc, char **argv, struct options *options)
 {
@@ -120,7 +121,7 @@ static int prepare(const struct options_of *of, int argc, char **argv, struct op
 	return -1;
 }
 
-/* Prints the reason why CMD was not run, and a remedy. Returns the exit status. */
+/* Prints why CMD could not be run, and a remedy. Returns the exit status. */
 static int complain_not_run(const char *cmd, int error)
 {
 	const char *more = "";
@@ -203,7 +204,7 @@ static int doctor(int argc, char **argv)
 	return status >= 0 ? status : doctor_run(&options, argc, argv);
 }
 
-/* Parses the options of a command that queries processes. Returns as prepare(). */
+/* Parses the options of a command that queries processes. Returns the same as prepare(). */
 static int prepare_to_ask(const struct options_of *of, int argc, char **argv,
 			  struct options *options)
 {
@@ -267,7 +268,8 @@ static int version(int argc, char **argv)
 static const struct {
 	const char *name;
 	int (*main)(int argc, char **argv);
-	const struct options_of *of; /* NULL: the command has no help of its own */
+	/* options and help of the command; NULL: it has no help of its own */
+	const struct options_of *of;
 } commands[] = {
 	{ "run", run, &options_of_run },
 	{ "env", print_environment, &options_of_env },
@@ -287,7 +289,7 @@ static const struct {
 };
 enum { N_COMMANDS = sizeof(commands) / sizeof(commands[0]) };
 
-/* Returns the index of the command. On error, calls complain() and returns -1. */
+/* Returns the index of the command in the table. On error, calls complain() and returns -1. */
 static int find_command(const char *word)
 {
 	const char *names[N_COMMANDS], *nearest;
@@ -330,7 +332,7 @@ static int help(int argc, char **argv)
 	return EXIT_SUCCESS;
 }
 
-/* Returns the exit status after output: a failed write is an error. */
+/* Flushes the output, and returns the exit status. A failed write is an error. */
 static int finish(int status)
 {
 	if (fflush(stdout) || ferror(stdout)) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Parsing of the arguments of the benchmark's programs. The including file defines _GNU_SOURCE. */
+/* Parses the arguments of the benchmark's programs. The including file defines _GNU_SOURCE. */
 #ifndef BENCH_ARGUMENTS_H
 #define BENCH_ARGUMENTS_H
 
@@ -8,7 +8,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Returns the number in text. If it is not from min to max, prints a message and exits. */
+/*
+ * Returns the number that text contains. If the number is less than min or greater than max, prints
+ * a message and exits.
+ */
 static inline size_t number(const char *text, size_t min, size_t max)
 {
 	char *end;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* The cost of hostile packets for a process with a key (net/dtls.h). */
+/* Measures the cost of hostile packets for a process that requires a key (net/dtls.h). */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,21 +17,21 @@
 #define PORT 6000
 #define DATAGRAM 65507u
 #define PACKET 1400u
-/* A record of a handshake has these headers (RFC 6347 4.2.2). */
+/* Sizes of the headers in a record of a handshake (RFC 6347 4.2.2). */
 #define MESSAGE 12u
-/* offsets of the cookie's length in a ClientHello and in a HelloVerifyRequest */
+/* offsets of the cookie's length field in a ClientHello and in a HelloVerifyRequest */
 #define AT_COOKIE (DTLS_HEADER + MESSAGE + 2 + DTLS_RANDOM + 1)
 #define AT_VERIFY (DTLS_HEADER + MESSAGE + 2)
-#define DH_BYTES 256u /* bytes of a public key */
+#define DH_BYTES 256u /* size of a public key in bytes */
 
 static struct {
 	struct dtls *dtls;
-	struct dtls_port *port; /* the attacked port */
+	struct dtls_port *port; /* the port under attack */
 	uint64_t now;
 	struct path_addr from;
 	uint8_t hello[2048]; /* a ClientHello without a cookie */
 	size_t hello_len;
-	uint8_t answer[2048]; /* the last message of the port */
+	uint8_t answer[2048]; /* the last message that the port has sent */
 	size_t answer_len;
 	uint8_t buf[DATAGRAM];
 	size_t len;
@@ -89,7 +89,7 @@ static void input(void)
 	dtls_port_input(w.port, &w.from, w.buf, w.len, w.now);
 }
 
-/* Makes the port request a session, and copies its ClientHello. */
+/* Makes the port request a session, and copies the ClientHello that the port sends. */
 static void take_hello(void)
 {
 	start();
@@ -101,7 +101,7 @@ static void take_hello(void)
 
 /* ---- the kinds of packets: each function makes one in w.buf ---- */
 
-/* Changes the source, and advances the time, so that no rate limit takes effect. */
+/* Changes the source address and advances the time, so that no rate limit takes effect. */
 static void from_another(void)
 {
 	static uint32_t from;
@@ -122,7 +122,7 @@ static void hello(void)
 	put_hello();
 }
 
-/* Gets a cookie, and makes a ClientHello with it. */
+/* Gets a cookie from the port, and makes a ClientHello with this cookie. */
 static void hello_with_cookie(void)
 {
 	size_t cookie, len;
@@ -160,8 +160,8 @@ static uint8_t *put_header(uint8_t *p, uint8_t type, uint64_t seq, size_t len)
 }
 
 /*
- * Begins a handshake, and makes its ClientKeyExchange, with the right identity, which an attacker
- * can read.
+ * Begins a handshake, and makes the ClientKeyExchange of this handshake. It contains the right
+ * identity, which an attacker can read in the packets of a peer.
  */
 static void key_exchange(void)
 {
@@ -201,7 +201,7 @@ static void data_of_nobody(void)
 	put_data(PACKET, DTLS_HEADER + PACKET);
 }
 
-/* Makes the session that packets of the other functions claim to belong to. */
+/* Makes a session, to which the packets of the other functions claim to belong. */
 static void plant(void)
 {
 	static const uint8_t key[16] = { 1 }, iv[4] = { 2 };

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Measures the cost of hostile packets for their receiver: the processor time of SCTP alone, or of
- * DTLS below SCTP (attack-cost-dtls.c), without sockets.
+ * Measures the processor time that hostile packets cost their receiver. It is the time of SCTP
+ * alone, or of DTLS below SCTP (attack-cost-dtls.c), without sockets.
  *
  *   attack-cost [SECONDS]   of processor time for each kind of packet; 0.2 by default
  *
- * Packets of an association are for one that has a full window of outstanding data.
+ * Some packets belong to an association. This association has a full window of outstanding data.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -69,11 +69,11 @@ void attack_row(const char *name, double spent, unsigned long n)
 	printf("| %s | %.2f |\n", name, spent / (double)n * 1e6);
 }
 
-/* The last packet that SCTP sent without an association. */
+/* The last packet that SCTP sent outside an association. */
 static uint8_t last[2048];
 static size_t last_len;
 
-/* Fetches and drops all packets that SCTP sends. */
+/* Receives and drops all packets that SCTP sends. */
 static void output(void)
 {
 	struct sctp_batch b;
@@ -161,7 +161,10 @@ static void add_init(void)
 	seal();
 }
 
-/* Sends an INIT, and makes a COOKIE ECHO from the answer in w.buf. Returns the answer's tag. */
+/*
+ * Sends an INIT, and makes a COOKIE ECHO from the answer. The COOKIE ECHO is in w.buf. Returns the
+ * answer's verification tag.
+ */
 static uint32_t handshake(void)
 {
 	const uint8_t *p = last + WIRE_SCTP_COMMON_LEN;
@@ -188,7 +191,7 @@ static void associate(void)
 	w.a = w.rx.assoc;
 	output();
 	sctp_assoc_set_mtu(w.a, 9000);
-	w.a->path->cc.cwnd = 1u << 30; /* no window limits outstanding data */
+	w.a->path->cc.cwnd = 1u << 30; /* so that no window limits the outstanding data */
 	w.a->window.peer_rwnd = 1u << 30;
 	w.may_send = true;
 	sctp_assoc_doorbell(w.a);
@@ -196,7 +199,7 @@ static void associate(void)
 	w.may_send = false;
 }
 
-/* The kinds of packets. Each function makes one in w.buf. */
+/* One function per kind of packet. Each function makes a packet in w.buf. */
 
 static void init(void)
 {
@@ -244,7 +247,7 @@ static void sacks(void)
 	seal();
 }
 
-/* Each SACK acknowledges only the highest chunk: all others are missing. */
+/* Each SACK acknowledges only the highest TSN and reports all others as missing. */
 static void sacks_of_one(void)
 {
 	uint16_t n = (uint16_t)sctp_outq_count(&w.a->out);
@@ -255,7 +258,7 @@ static void sacks_of_one(void)
 	seal();
 }
 
-/* Each SACK acknowledges all chunks but the first. */
+/* Each SACK acknowledges all TSNs but the first. */
 static void sacks_of_all(void)
 {
 	uint16_t n = (uint16_t)sctp_outq_count(&w.a->out);
@@ -266,7 +269,7 @@ static void sacks_of_all(void)
 	seal();
 }
 
-/* Every second SACK withdraws most acknowledgments of the SACK before. */
+/* Every second SACK withdraws most of the acknowledgements of the previous SACK. */
 static void sacks_that_renege(void)
 {
 	uint16_t n = (uint16_t)sctp_outq_count(&w.a->out);
@@ -348,7 +351,7 @@ static void duplicates(void)
 	seal();
 }
 
-/* Every second TSN is missing, and the first TSN never arrives. */
+/* The peer omits every second TSN, and never sends the first one. */
 static void holes(void)
 {
 	begin(w.a->local_tag);
@@ -357,7 +360,7 @@ static void holes(void)
 	seal();
 }
 
-/* Fragments of endless messages, in reverse order. */
+/* The peer sends fragments of messages that never end, in reverse order. */
 static void fragments(void)
 {
 	uint32_t tsn = w.tsn + PACKET / 20;

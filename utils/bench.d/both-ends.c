@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Two connected queue pairs in one process, or two for each of several threads. callgrind counts
- * the instructions of both ends.
+ * Sends data between two connected queue pairs of one process, or two for each of several threads.
+ * callgrind can then count the instructions of both ends.
  *
  *   both-ends write|send|read|pingpong BYTES WINDOW COUNT [THREADS [cm]]
  *
  * Each thread posts COUNT signaled work requests of BYTES in lists of WINDOW. COUNT is a multiple
  * of WINDOW. The thread polls until a list is complete at both ends. For pingpong, WINDOW is 1, and
- * each end sends after it has received. Each thread has its own CQs; all share the PD. The queue
- * pairs are connected by their numbers. With cm, rdma_cm connects them over the loopback address,
- * with one listener, and with an event channel for each thread. Prints the completed work requests
- * of all threads per second.
+ * each end sends after it has received. Each thread has its own CQs; all share the PD. Normally,
+ * the queue pairs are connected out of band, by their numbers. With cm, rdma_cm connects them over
+ * the loopback address, with one listener, and with an event channel for each thread. The program
+ * prints the number of work requests that all threads together complete per second.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -28,18 +28,18 @@
 
 #define WINDOW_MAX 1024u
 #define THREADS_MAX 64
-#define BATCH 64 /* completions per poll */
+#define BATCH 64 /* maximum number of completions per poll */
 #define ACCESS (IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ)
 
 static struct ibv_context *context;
 static struct ibv_pd *pd;
-static struct rdma_cm_id *listener; /* NULL: queue pairs are connected by their numbers */
+static struct rdma_cm_id *listener; /* NULL if the queue pairs are connected by their numbers */
 
-/* Data of one thread. */
+/* The data of one thread. */
 struct ends {
 	pthread_t thread;
-	struct ibv_cq *requests, *receives; /* CQs of send and receive completions */
-	struct ibv_qp *qp[2];		    /* the requester, the responder */
+	struct ibv_cq *requests, *receives; /* CQs for the completions of sends and of receives */
+	struct ibv_qp *qp[2];		    /* the requester and the responder */
 	struct ibv_send_wr wr[WINDOW_MAX];
 	struct ibv_recv_wr receive[WINDOW_MAX];
 	struct ibv_sge source[WINDOW_MAX], sink[WINDOW_MAX];
@@ -117,7 +117,7 @@ static void modify(struct ibv_qp *of, struct ibv_qp_attr attr, int mask)
 		die("ibv_modify_qp", error);
 }
 
-/* Connects the two queue pairs, at the first address of the device. */
+/* Connects the two queue pairs. Both use the first GID of the device. */
 static void connect_qps(struct ends *e)
 {
 	union ibv_gid gid;
@@ -172,7 +172,7 @@ static struct rdma_cm_id *new_id(void)
 	return id;
 }
 
-/* Waits for this event on the id's channel. Returns the id of the event. */
+/* Waits for an event of this type on the channel of the id. Returns the event's id. */
 static struct rdma_cm_id *await_event(struct rdma_cm_id *id, enum rdma_cm_event_type wanted)
 {
 	struct rdma_cm_id *whose;
@@ -233,11 +233,11 @@ static void connect_by_cm(struct ends *e)
 	await_event(id, RDMA_CM_EVENT_ESTABLISHED);
 }
 
-/* Makes the lists of window work requests, which are posted repeatedly. */
+/* Makes the lists of `window` work requests. The program posts these lists repeatedly. */
 static void make_lists(struct ends *e)
 {
 	size_t i, bytes = work.bytes, window = work.window, half = bytes * window;
-	/* Threads share no cache line of the program. */
+	/* Each thread has cache lines of its own. */
 	uint8_t *memory = aligned_alloc(64, (2 * half + 63) / 64 * 64);
 	struct ibv_mr *mr = memory ? ibv_reg_mr(pd, memory, 2 * half, ACCESS) : NULL;
 
@@ -265,7 +265,7 @@ static void make_lists(struct ends *e)
 	}
 }
 
-/* Polls completions from cq. Returns their number. */
+/* Removes completions from cq. Returns their number. */
 static size_t take(struct ibv_cq *cq)
 {
 	struct ibv_wc wc[BATCH];
@@ -303,7 +303,7 @@ static void transfer_list(struct ends *e)
 	}
 }
 
-/* Sends back and forth: each end sends after it has received. */
+/* Sends one message back and forth: each end sends after it has received. */
 static void bounce(struct ends *e)
 {
 	struct ibv_recv_wr *bad_receive;

@@ -5,9 +5,10 @@
  *
  *   core-distance
  *
- * The processors are the first two that the program may run on. The exit status is 77 if it may run
- * on one only. The program makes BATCHES * TRIPS round trips, and takes little longer than LONGEST.
- * It prints the median of the batches, so that batches with a busy processor do not count.
+ * The two processors are the first two on which the program may run. The exit status is 77 if it
+ * may run on only one. The program makes BATCHES * TRIPS round trips, but stops after about
+ * LONGEST. It prints the median of the batches, so that batches during which a processor was busy
+ * have no effect.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -22,14 +23,17 @@
 
 #define EXIT_ALONE 77
 #define BATCHES 100
-#define TRIPS 1000   /* round trips of a batch */
+#define TRIPS 1000   /* number of round trips in a batch */
 #define LONGEST 0.08 /* seconds */
 
 enum turn { OURS, THEIRS, NOBODYS };
 
-/* The cache line that moves. It occupies two lines, since some processors fetch two at a time. */
+/*
+ * The variable that moves between the processors. It occupies two cache lines, since some
+ * processors fetch two at a time.
+ */
 static _Alignas(128) _Atomic enum turn turn;
-static _Alignas(128) double batch[BATCHES]; /* seconds of a round trip */
+static _Alignas(128) double batch[BATCHES]; /* seconds per round trip of each batch */
 
 static _Noreturn void die(const char *what, int error)
 {
@@ -76,7 +80,7 @@ static enum turn await_other_than(enum turn old)
 	return seen;
 }
 
-/* The thread on the other processor: returns the line until the last turn. */
+/* The thread on the other processor. It gives the cache line back until the last turn. */
 static void *answer(void *processor)
 {
 	pin(*(int *)processor);
@@ -113,7 +117,7 @@ int main(int argc, char **argv)
 	error = pthread_create(&other, NULL, answer, &processor[1]);
 	if (error)
 		die("pthread_create", error);
-	round_trip(); /* until the thread runs */
+	round_trip(); /* waits until the other thread runs */
 	for (begin = now(); n < BATCHES && (!n || now() - begin < LONGEST); n++)
 		batch[n] = round_trip();
 	atomic_store(&turn, NOBODYS);

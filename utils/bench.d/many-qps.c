@@ -7,11 +7,12 @@
  *       connects COUNT QPs of DEPTH send and DEPTH receive WRs, 1 SGE each, and
  *       of this IRD and ORD, over ADDRESS (of IPv4) to a child of its own
  *
- * First, half of the QPs are connected and carry data. Then the others are added, and all carry
- * data. The cost of a QP is the growth of the process's private memory by the second half. It
- * includes librdmacm's memory, but neither the buffers nor the CQ that all QPs of a process share.
- * At last all QPs are destroyed, and everything is repeated three times. Memory that is in use
- * after the repetitions, but was not after the first time, has leaked.
+ * First, the program connects half of the QPs and sends data on them. Then it connects the other
+ * half, and sends data on all QPs. The second half increases the private memory of the process;
+ * this increase is the cost of the QPs. It includes librdmacm's memory, but neither the buffers nor
+ * the CQ that all QPs of a process share. Finally, the program destroys all QPs, and repeats
+ * everything three times. If more memory is in use after the repetitions than after the first time,
+ * memory has leaked.
  */
 #define _GNU_SOURCE
 #include <arpa/inet.h>
@@ -32,11 +33,11 @@
 #include "arguments.h"
 #include "samples.h"
 
-#define MESSAGES 4u /* outstanding on a QP in each direction */
-#define BYTES 256u  /* of each message */
+#define MESSAGES 4u /* outstanding messages of a QP in each direction */
+#define BYTES 256u  /* size of a message */
 #define WORDS (BYTES / sizeof(uint32_t))
-#define AT_ONCE 32u /* connections that are being set up */
-#define AGAIN 3	    /* repetitions */
+#define AT_ONCE 32u /* number of connections that are set up at the same time */
+#define AGAIN 3	    /* number of repetitions */
 #define RESOLVE_MS 5000
 #define MAX_QPS 65536
 
@@ -44,7 +45,7 @@ enum way { TO_SERVER, TO_CLIENT };
 
 static const char *name;
 static bool server;
-static int other; /* a socket to the other process */
+static int other; /* socket of the connection to the other process */
 static size_t count, depth, ird;
 static struct sockaddr_in place;
 static struct rdma_event_channel *channel;
@@ -52,7 +53,7 @@ static struct ibv_pd *pd;
 static struct ibv_cq *cq;
 static struct ibv_mr *mr;
 static struct rdma_cm_id **ids;
-static uint32_t (*out)[MESSAGES][WORDS], (*in)[MESSAGES][WORDS]; /* buffers, by QP */
+static uint32_t (*out)[MESSAGES][WORDS], (*in)[MESSAGES][WORDS]; /* buffers of each QP */
 
 static _Noreturn void die(const char *what)
 {
@@ -115,9 +116,7 @@ static size_t descriptors(void)
 	return n;
 }
 
-/*
- * Connections
- */
+/* Functions that make connections */
 
 static void open_device(struct ibv_context *verbs)
 {
@@ -153,7 +152,7 @@ static void make_qp(struct rdma_cm_id *id)
 		die("rdma_create_qp");
 }
 
-/* The private data has the index that both processes use for a QP. */
+/* The private data contains the index of the QP, which is the same in both processes. */
 static struct rdma_conn_param param_of(const uint32_t *index)
 {
 	return (struct rdma_conn_param){
@@ -198,7 +197,7 @@ static void accept_id(struct rdma_cm_id *id, const struct rdma_conn_param *asked
 		die("rdma_accept");
 }
 
-/* Handles the next event, and returns its type. */
+/* Handles the next event, and returns the type of the event. */
 static enum rdma_cm_event_type next(void)
 {
 	enum rdma_cm_event_type type;
@@ -230,7 +229,7 @@ static void await(enum rdma_cm_event_type type, size_t n)
 		n -= next() == type;
 }
 
-/* Connects the QPs [from, to). */
+/* Connects the QPs with the indices [from, to). */
 static void connect_all(size_t from, size_t to)
 {
 	size_t begun = from;
@@ -264,9 +263,7 @@ static void end_all(void)
 	meet();
 }
 
-/*
- * Data
- */
+/* Functions that send and check data */
 
 static uint32_t word(enum way way, uint32_t round, size_t index, uint32_t message, uint32_t at)
 {
@@ -312,7 +309,10 @@ static void check(size_t index, uint32_t message, uint32_t round)
 			fail("data", "not what was sent");
 }
 
-/* Exchanges data over n QPs. All post their messages in both directions before the first poll. */
+/*
+ * Exchanges data over the first n QPs. All of them post their messages in both directions before
+ * the first poll.
+ */
 static void exchange(size_t n, uint32_t round)
 {
 	size_t left = 2 * n * MESSAGES;
@@ -367,8 +367,8 @@ static double kib_each(size_t now_is, size_t was, size_t qps)
 }
 
 /*
- * Connects all QPs, uses them, and destroys them. Records the resources of half of them, of all of
- * them, and after the end.
+ * Connects all QPs, uses them, and destroys them. Records the resources in use with half of the
+ * QPs, with all of them, and after they were destroyed.
  */
 static void cycle(struct use *half, struct use *all, struct use *left)
 {
@@ -377,7 +377,7 @@ static void cycle(struct use *half, struct use *all, struct use *left)
 
 	connect_all(0, count / 2);
 	exchange(count / 2, 0);
-	exchange(count / 2, 1); /* now every page of the CQ has been touched */
+	exchange(count / 2, 1); /* the first exchange has touched every page of the CQ */
 	*half = use();
 	start = now();
 	connect_all(count / 2, count);
@@ -408,7 +408,10 @@ static void run(void)
 	cycle(&half, &all, &left);
 	printf("%s: %.2f KiB a queue pair, %zu descriptors for %zu\n", name,
 	       kib_each(all.memory, half.memory, more), all.descriptors - half.descriptors, more);
-	/* Memory that the allocator keeps varies, but a leak grows. */
+	/*
+	 * The amount of memory that the allocator keeps varies, but a leak grows with each
+	 * repetition.
+	 */
 	for (int i = 0; i < AGAIN; i++)
 		cycle(&half, &all, &again);
 	printf("%s: %.2f KiB of each and %zd descriptors are left\n", name,

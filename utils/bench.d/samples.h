@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Round trips of a latency measurement, and the line printed about them. */
+/* Prints statistics of the round trips of a latency measurement. */
 #ifndef BENCH_SAMPLES_H
 #define BENCH_SAMPLES_H
 
@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-/* Returns a monotonic time in seconds. */
+/* Returns the time of a monotonic clock in seconds. */
 static inline double now(void)
 {
 	struct timespec t;
@@ -23,7 +23,10 @@ static inline int compare_samples(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* Sorts count round trips, in seconds, and prints statistics of their halves in microseconds. */
+/*
+ * Sorts `count` round-trip times, given in seconds. Prints statistics of half of each time, in
+ * microseconds.
+ */
 static inline void report_samples(double *trips, size_t count)
 {
 	double sum = 0;

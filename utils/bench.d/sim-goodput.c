@@ -1,29 +1,29 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
  * Measures the throughput of an endless stream of RDMA Writes over a simulated path, in virtual
- * time. No processor limits it, and the result is the same on every machine.
+ * time. No processor limits the throughput, and the result is the same on every machine.
  *
  *   sim-goodput LOSS RTT SECONDS SEED
  *
- * LOSS is the share of lost packets in each direction, 0 to 1; RTT is in us. The path carries 1
- * Gbit/s in packets of 1,500 bytes. Its queue holds the data of a round trip, or 100 packets if
- * that is more. Two other figures are for comparison. The first is a NewReno sender alone on the
- * same path (tests/sim/reno.h). The second is the bound of Mathis, Semke, Mahdavi and Ott. They
- * show that a window which grows by a packet in a round trip and is halved by a loss has sqrt(3 / 2
- * LOSS) packets on average.
+ * LOSS is the share of lost packets in each direction, from 0 to less than 1. RTT is in us. The
+ * path carries 1 Gbit/s in packets of 1,500 bytes. The queue of the path holds the data of one
+ * round trip, but at least 100 packets. The program prints two other figures for comparison. The
+ * first is the throughput of a NewReno sender alone on the same path (tests/sim/reno.h). The second
+ * is the bound of Mathis, Semke, Mahdavi and Ott. A window that grows by one packet per round trip,
+ * and is halved by each loss, has sqrt(3 / (2 LOSS)) packets on average.
  */
 #include <math.h>
 
 #include "sim/stack.h"
 
-#define RATE 125000000ull /* bytes a second */
+#define RATE 125000000ull /* bytes per second */
 #define MTU 1500
 #define QUEUE_MIN (100 * MTU)
-#define START_SHARE 10 /* 1/10 of the time is for the start of the flow, and is not measured */
+#define START_SHARE 10 /* before the measurement, the flow runs for 1/10 of the measured time */
 
 struct path {
 	double loss;
-	uint64_t rtt; /* ns */
+	uint64_t rtt; /* round-trip time, ns */
 	uint64_t time;
 	unsigned long long seed;
 };
@@ -58,7 +58,10 @@ static uint64_t taken(const struct stack_world *w)
 	return (uint64_t)w->reno->expected * RENO_PACKET;
 }
 
-/* Returns the growth of count() after the start of the flow, in bytes a second. */
+/*
+ * Runs the flow, and returns the growth of count() after the start of the flow, in bytes per
+ * second.
+ */
 static double goodput(struct stack_world *w, const struct path *p,
 		      uint64_t (*count)(const struct stack_world *))
 {
@@ -76,7 +79,7 @@ static double of_writes(const struct path *p)
 	struct stack_node *a = stack_node_new(w), *b = stack_node_new(w);
 	double result;
 
-	/* The path is the bottleneck, not the sockets. */
+	/* Makes the path the bottleneck: the sockets never become full. */
 	a->net.full = b->net.full = 0;
 	stack_node_start(a);
 	stack_node_start(b);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Sends one message at a time back and forth over TCP, for comparison with other latencies.
+ * Measures the latency of TCP, for comparison with that of RDMA: sends one message back and forth.
  *
  *   tcp-pingpong server ADDRESS PORT BYTES spin|block         ends with the client
  *   tcp-pingpong client ADDRESS PORT BYTES spin|block COUNT   half the time of COUNT round trips
  *
- * ADDRESS is of IPv4. With spin, both ends poll their sockets; with block, they sleep until data
- * arrives.
+ * ADDRESS is an IPv4 address. With spin, both ends poll their sockets; with block, they sleep until
+ * data arrives.
  */
 #define _GNU_SOURCE
 #include <arpa/inet.h>
@@ -44,7 +44,7 @@ static struct sockaddr_in address(const char *host, const char *port)
 	return in;
 }
 
-/* Reads a whole message. Returns false if the peer has gone. */
+/* Receives a whole message. Returns false if the peer has closed the connection. */
 static bool receive(int fd, size_t bytes, int flags)
 {
 	for (size_t at = 0; at < bytes;) {

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Measures the maximum of UDP on this machine, as a scale for an RNIC over UDP. The programs do
- * only the indispensable work of such an RNIC: a CRC32C of each packet on both sides, and one copy
- * of the payload to its place.
+ * Measures the maximum speed of UDP on this machine, with which an RNIC over UDP can be compared.
+ * The program does only the work that such an RNIC cannot avoid. It computes a CRC32C of each
+ * packet on both sides, and copies the payload once.
  *
  *   udp-ceiling rx ADDRESS PORT                        the receiver; ends with the sender
  *   udp-ceiling tx ADDRESS PORT BYTES COUNT SECONDS    bandwidth; COUNT segments of BYTES in a send
  *   udp-ceiling lat ADDRESS PORT BYTES COUNT           half the time of COUNT round trips
  *
- * ADDRESS is a numeric address of IPv4 or IPv6.
+ * ADDRESS is an IPv4 or IPv6 address.
  */
 #define _GNU_SOURCE
 #include <arpa/inet.h>
@@ -34,12 +34,15 @@
 #define UDP_GRO 104
 #endif
 
-#define DATAGRAM_MAX 65507 /* 65,535 less the headers of IPv4 and UDP */
+#define DATAGRAM_MAX 65507 /* 65,535 minus the headers of IPv4 and UDP */
 #define SENDS_IN_FLIGHT 8
 #define SOCKET_BUFFER (4 << 20)
-#define LOST_AFTER 1.0 /* seconds without an answer */
+#define LOST_AFTER 1.0 /* seconds without an answer after which a message counts as lost */
 
-/* The first byte of a datagram is its type. The other bytes have no meaning. */
+/*
+ * The types of datagrams. The first byte of a datagram is its type. The other bytes have no
+ * meaning.
+ */
 enum kind {
 	KIND_ECHO = 'e',
 	KIND_DATA = 'd',
@@ -48,7 +51,7 @@ enum kind {
 
 static uint8_t packet[65536];
 static uint8_t final[65536];
-static volatile uint32_t checksum; /* so that the compiler keeps the CRC */
+static volatile uint32_t checksum; /* keeps the compiler from removing the CRC */
 
 static _Noreturn void die(const char *what)
 {
@@ -85,7 +88,7 @@ static int open_socket(const char *address, const char *port, bool listen_there)
 	fd = socket(sa->sa_family, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 	if (fd < 0)
 		die("socket");
-	/* Smaller buffers are accepted. */
+	/* Ignore errors: smaller buffers work, too. */
 	setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &size, sizeof(size));
 	setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &size, sizeof(size));
 	if (listen_there ? bind(fd, sa, len) : connect(fd, sa, len))
@@ -94,8 +97,8 @@ static int open_socket(const char *address, const char *port, bool listen_there)
 }
 
 /*
- * Returns the size of the segments that UDP_GRO has joined, or the whole length of a single
- * segment.
+ * Returns the size of the segments that UDP_GRO has joined. If the message is one segment, returns
+ * its whole length.
  */
 static size_t segment_size(struct msghdr *msg, size_t whole)
 {
@@ -154,8 +157,8 @@ static void receive(int fd)
 }
 
 /*
- * The receiver answers each send with the number of bytes that it has received. This limits the
- * bytes in flight.
+ * Measures the bandwidth. The receiver answers each send with the number of bytes that it has
+ * received. This limits the bytes in flight.
  */
 static void bandwidth(int fd, size_t bytes, unsigned int count, double seconds)
 {
@@ -245,7 +248,7 @@ int main(int argc, char **argv)
 	} else {
 		return usage();
 	}
-	/* The last datagram must not be cut into segments. */
+	/* Disables segmentation, since the last datagram must not be split. */
 	setsockopt(fd, IPPROTO_UDP, UDP_SEGMENT, &off, sizeof(off));
 	packet[0] = KIND_END;
 	send(fd, packet, 1, 0);

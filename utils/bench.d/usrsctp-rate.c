@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Measures the bandwidth of usrsctp, another SCTP in user space, in UDP, without an upper layer.
+ * Measures the bandwidth of usrsctp over UDP, without an upper layer. usrsctp is another SCTP in
+ * user space.
  *
  *   usrsctp-rate rx ADDRESS PORT                  the receiver; ends with the sender
  *   usrsctp-rate tx ADDRESS PORT BYTES SECONDS    bandwidth of unordered messages of BYTES
  *
- * ADDRESS is of IPv4. PORT is the receiver's port of SCTP and of UDP; the sender's UDP port is the
- * next one.
+ * ADDRESS is an IPv4 address. PORT is both the SCTP port and the UDP port of the receiver. The UDP
+ * port of the sender is PORT + 1.
  */
 #define _GNU_SOURCE
 #include <arpa/inet.h>
@@ -19,8 +20,9 @@
 #include "arguments.h"
 #include "samples.h"
 
-#define RECEIVE_BUFFER (4 << 20) /* bytes, like the RNIC's request */
-#define SEND_BUFFER (1 << 18)	 /* bytes; data in this buffer at the end counts as sent */
+#define RECEIVE_BUFFER (4 << 20) /* bytes; the RNIC requests the same size */
+/* bytes; data that is still in this buffer at the end counts as sent */
+#define SEND_BUFFER (1 << 18)
 #define MESSAGE_MAX (1 << 20)
 
 static uint8_t message[MESSAGE_MAX];

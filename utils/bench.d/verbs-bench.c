@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Measures, over any RDMA device, values that perftest does not measure.
+ * Measures values that perftest does not measure, over any RDMA device.
  *
  *   verbs-bench server ADDRESS PORT
  *       serves any number of clients; does not end
@@ -11,7 +11,7 @@
  *   verbs-bench idle ADDRESS PORT
  *       keeps a connection without traffic; does not end
  *
- * ADDRESS is of IPv4.
+ * ADDRESS is an IPv4 address.
  */
 #define _GNU_SOURCE
 #include <arpa/inet.h>
@@ -28,16 +28,16 @@
 #include "arguments.h"
 #include "samples.h"
 
-#define DEPTH 128u /* work requests of a queue, as in perftest */
+#define DEPTH 128u /* maximum work requests in a queue, as in perftest */
 #define RESOLVE_MS 5000
 #define BACKLOG 1024
 
 /*
- * Private data, in this machine's byte order: the client requests a region, and the server grants
- * it.
+ * The private data, in this machine's byte order. The client requests a region of memory, and the
+ * server grants it.
  */
 struct ask {
-	uint64_t region; /* length in bytes; 0: no region */
+	uint64_t region; /* length in bytes; 0: no region requested */
 };
 
 struct grant {
@@ -109,9 +109,7 @@ static void end(struct rdma_cm_id *id)
 	rdma_destroy_id(id);
 }
 
-/*
- * The server
- */
+/* The functions of the server */
 
 static void grant(struct rdma_cm_id *id, const struct rdma_conn_param *asked)
 {
@@ -163,9 +161,7 @@ static void serve(void)
 	die("rdma_get_cm_event");
 }
 
-/*
- * Connections of a client
- */
+/* Functions that connect a client */
 
 static void begin(void)
 {
@@ -194,8 +190,8 @@ static void connect_id(struct rdma_cm_id *id, uint64_t bytes)
 }
 
 /*
- * Handles the next event. Returns true if a connection was established, with the server's grant;
- * false if a connection has ended. Exits if a connection failed.
+ * Handles the next event. If a connection was established, sets *granted to the server's grant and
+ * returns true. If a connection has ended, returns false. If a connection failed, exits.
  */
 static bool next(uint64_t bytes, struct rdma_cm_id **id, struct grant *granted)
 {
@@ -275,9 +271,7 @@ static void idle(void)
 		pause();
 }
 
-/*
- * Writes
- */
+/* Functions that measure Writes */
 
 static unsigned int completions(bool sleeping)
 {
@@ -289,7 +283,7 @@ static unsigned int completions(bool sleeping)
 	while (!(n = ibv_poll_cq(cq, 32, wc)) && sleeping) {
 		if (ibv_req_notify_cq(cq, 0))
 			die("ibv_req_notify_cq");
-		n = ibv_poll_cq(cq, 32, wc); /* completions before the CQ was armed */
+		n = ibv_poll_cq(cq, 32, wc); /* handles completions from before the CQ was armed */
 		if (n)
 			break;
 		if (ibv_get_cq_event(events, &of, &context))

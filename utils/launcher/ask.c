@@ -18,27 +18,27 @@
 #include "sys/control.h"
 #include "sys/sys.h"
 
-#define PATIENCE 5 /* seconds without a byte from a process */
+#define PATIENCE 5 /* seconds to wait for the next byte of a process */
 #define PATIENCE_IN_ALL 10
-#define ANSWER_MAX (64u << 20) /* bytes; a queue pair takes about 400 */
+#define ANSWER_MAX (64u << 20) /* bytes; the line of a queue pair has about 400 */
 
-/* Result of a request to a process. */
+/* The result of a request to a process. */
 enum outcome {
 	ASK_ANSWERED,
-	ASK_NOT_THERE, /* no socket, or the socket of a process that has ended */
+	ASK_NOT_THERE, /* there is no socket, or its process has ended */
 	ASK_FOREIGN,   /* the process belongs to another user */
 	ASK_SILENT,
 	ASK_REFUSED,  /* the process does not support the request */
-	ASK_NONSENSE, /* invalid answer, or answer without an end */
+	ASK_NONSENSE, /* the answer is invalid, or incomplete */
 };
 
 struct incoming {
 	int fd;
 	pid_t pid;
-	bool json; /* the format */
+	bool json; /* the answer is in the format json */
 	char *text;
-	size_t len, size; /* bytes of text read, and bytes allocated */
-	size_t at;	  /* start of the next line to check */
+	size_t len, size; /* number of bytes read, and number of bytes allocated */
+	size_t at;	  /* offset of the next line to check */
 };
 
 /* ---- one connection ---- */
@@ -63,7 +63,7 @@ static bool is_of(int fd, uid_t uid)
 	return !getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &len) && peer.uid == uid;
 }
 
-/* Reads more text. Returns false if none came, or when out of memory. */
+/* Reads more of the answer. Returns false if no bytes were received, or if out of memory. */
 static bool read_more(struct incoming *in)
 {
 	char *bigger;
@@ -85,9 +85,9 @@ static bool read_more(struct incoming *in)
 }
 
 /*
- * Checks the complete lines. The answer goes to a terminal and to programs, perhaps with root's
- * privileges. So a line that the device would not write ends the answer. Returns true when *outcome
- * is final.
+ * Checks the complete lines. The answer is printed on a terminal or read by programs, perhaps with
+ * root's privileges. So the answer is rejected if it contains a line that the device would not
+ * write. Returns true when *outcome is final.
  */
 static bool judge_lines(struct incoming *in, enum outcome *outcome)
 {
@@ -114,7 +114,7 @@ static bool judge_lines(struct incoming *in, enum outcome *outcome)
 	return in->len - in->at > CONTROL_LINE_MAX || in->len > ANSWER_MAX;
 }
 
-/* Reads up to the line that ends the answer, and removes this line. */
+/* Reads the answer up to the line that marks its end, and removes this line. */
 static enum outcome receive(int fd, pid_t pid, bool json, char **out)
 {
 	struct incoming in = { .fd = fd, .pid = pid, .json = json };
@@ -143,7 +143,10 @@ static enum outcome converse(int fd, pid_t pid, const char *request, char **out)
 	return receive(fd, pid, *request == 'j', out);
 }
 
-/* Sends the request to the process's socket in dir, a directory of the user uid. */
+/*
+ * Sends the request to the socket of the process in the directory dir, which belongs to the user
+ * uid.
+ */
 static enum outcome ask_at(const char *dir, pid_t pid, uid_t uid, const char *request, char **out)
 {
 	struct sockaddr_un addr;
@@ -161,8 +164,8 @@ static enum outcome ask_at(const char *dir, pid_t pid, uid_t uid, const char *re
 		outcome = is_of(fd, uid) ? converse(fd, pid, request, out) : ASK_FOREIGN;
 	} else if (errno == ECONNREFUSED) {
 		/*
-		 * The socket's process ended without removing it. In another user's directory, root
-		 * removes nothing: that user might put a link in its place.
+		 * The process ended without removing its socket. In another user's directory, root
+		 * does not remove the socket: that user might replace the socket by a link.
 		 */
 		if (uid == geteuid())
 			unlink(addr.sun_path);
@@ -179,8 +182,8 @@ static enum outcome ask_at(const char *dir, pid_t pid, uid_t uid, const char *re
 /* ---- processes and their directories ---- */
 
 /*
- * Writes the i-th directory of sockets. Returns false if it is not private to the user, or repeats
- * an earlier one.
+ * Writes the i-th directory that may contain sockets. Returns false if the directory is not private
+ * to the user, or is the same as an earlier one.
  */
 static bool find_dir(unsigned int i, uid_t uid, char dir[CONTROL_PATH_MAX])
 {
@@ -223,7 +226,7 @@ bool ask_has_place(uid_t uid)
 	return false;
 }
 
-/* True if the process has another mount namespace, as in a container. */
+/* True if the process is in another mount namespace, for example in a container. */
 static bool is_in_container(pid_t pid)
 {
 	char path[64], theirs[64], ours[64];
@@ -273,7 +276,10 @@ static void complain_of(pid_t pid, uid_t uid, enum outcome outcome)
 	}
 }
 
-/* Writes the effective user of a process. Returns false if the process does not exist. */
+/*
+ * Gets the effective user of a process, or -1 if that is unknown. Returns false if the process does
+ * not exist.
+ */
 static bool find_user(pid_t pid, uid_t *uid)
 {
 	char path[64], line[256];
@@ -289,7 +295,7 @@ static bool find_user(pid_t pid, uid_t *uid)
 		fclose(f);
 	if (found)
 		*uid = effective;
-	/* /proc may be closed to other users. */
+	/* /proc may hide processes of other users. */
 	else if (!kill(pid, 0) || errno == EPERM)
 		*uid = (uid_t)-1;
 	else
@@ -322,7 +328,7 @@ bool ask_process(pid_t pid, const char *request, struct answers *out, bool quiet
 	return false;
 }
 
-/* Returns the process number in a socket's name, or 0 for any other name. */
+/* Returns the process number that is the name of a socket, or 0 for another name. */
 static pid_t name_to_pid(const char *name, bool *fresh)
 {
 	char *end;
@@ -348,7 +354,8 @@ static void ask_dir(const char *dir, const char *request, struct answers *out)
 		pid = name_to_pid(entry->d_name, &fresh);
 		if (!pid)
 			continue;
-		if (fresh) { /* not listening yet, or no socket (kernel-abi/unused.h) */
+		/* the socket does not listen yet, or the file is no socket (kernel-abi/unused.h) */
+		if (fresh) {
 			if (kill(pid, 0) && errno == ESRCH &&
 			    control_address(dir, entry->d_name, &addr))
 				unlink(addr.sun_path);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* "sctpiw counters": prints lines as ethtool -S does, or JSON. */
+/* "sctpiw counters": prints the counters in the format of ethtool -S, or as JSON. */
 #define _GNU_SOURCE
 #include <stdio.h>
 #include <string.h>
@@ -21,7 +21,10 @@ static void print_lines(char *text)
 	}
 }
 
-/* Prints the members of the line "process", and its counters as members of an object. */
+/*
+ * Prints the members of the line "process", and the counters of this process as members of an
+ * object.
+ */
 static void print_json(char *text)
 {
 	const char *separator = ",\"counters\":{";

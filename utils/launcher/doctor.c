@@ -9,7 +9,7 @@
 #include "launcher/doctor_report.h"
 #include "launcher/launcher.h"
 
-/* The condition of a check. */
+/* The condition under which a check is performed. */
 enum needs { ALWAYS, IF_PARTS, IF_CMD, IF_HOST, IF_PEER, IF_SEALED, IF_PROBE, IF_LISTEN };
 
 static const struct {
@@ -90,8 +90,8 @@ static bool take_port(const char *text, uint16_t *port)
 }
 
 /*
- * Parses HOST, HOST:PORT, [HOST] or [HOST]:PORT. A word with several colons and no brackets is an
- * IPv6 address. The word is cut at the end of the host.
+ * Parses HOST, HOST:PORT, [HOST] or [HOST]:PORT. A word without brackets that has several colons is
+ * an IPv6 address. Cuts the word off after the host.
  */
 static bool take_host(struct doctor *d, char *word)
 {
@@ -115,8 +115,8 @@ static bool take_host(struct doctor *d, char *word)
 }
 
 /*
- * Parses [HOST[:PORT]] [-- CMD ARG...], or PORT with --listen. On error, calls complain() and
- * returns false.
+ * Parses the words [HOST[:PORT]] [-- CMD ARG...], or PORT with --listen. On error, calls complain()
+ * and returns false.
  */
 static bool take_words(struct doctor *d, int argc, char **argv)
 {
@@ -150,7 +150,7 @@ static bool take_words(struct doctor *d, int argc, char **argv)
 
 int doctor_run(const struct options *options, int argc, char **argv)
 {
-	static struct doctor d; /* static because it is large */
+	static struct doctor d; /* static because the struct is large */
 
 	d.provider = options->provider;
 	d.listen = options->listen;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * "sctpiw doctor" finds causes of an absent, unreachable or slow device. A check is a function in
- * the table of doctor.c. Each check examines one subject, and reports one or more lines
- * (doctor_report.h). struct doctor has the results that later checks need.
+ * "sctpiw doctor" finds the causes if the device is absent, unreachable or slow. A check is a
+ * function in the table of doctor.c. Each check examines one subject, and reports one or more lines
+ * (doctor_report.h). struct doctor contains the results that later checks need.
  *
- * To add a check, write a function of the type below into the doctor_*.c of its subject. Declare it
- * at the end of this file, and add a row to the table.
+ * To add a check, write a function of the type below into the doctor_*.c of its subject. Declare
+ * the function at the end of this file, and add a row to the table.
  */
 #ifndef UTILS_LAUNCHER_DOCTOR_H
 #define UTILS_LAUNCHER_DOCTOR_H
@@ -20,9 +20,9 @@
 #include "launcher/parts.h"
 #include "util/addr.h"
 
-#define DOCTOR_PORT 7471 /* UDP, if the command line has none: port of librdmacm's examples */
+#define DOCTOR_PORT 7471 /* default UDP port: that of librdmacm's examples */
 #define DOCTOR_GIDS 128
-#define DOCTOR_NETDEV 16 /* bytes of an interface's name with its final zero */
+#define DOCTOR_NETDEV 16 /* bytes for the name of an interface with its final zero */
 
 /* An entry of the device's GID table. */
 struct doctor_gid {
@@ -32,30 +32,32 @@ struct doctor_gid {
 };
 
 struct doctor {
-	/* From the command line. */
-	const char *provider; /* of --provider, or NULL */
+	/* The following fields are arguments of the command line. */
+	const char *provider; /* argument of --provider, or NULL */
 	char **cmd;	      /* the words after --, or NULL */
-	const char *host;     /* name or address of the other host, or NULL */
-	uint16_t port;	      /* UDP port of HOST, or with --listen of this host */
+	const char *host;     /* name or address of the other host (HOST), or NULL */
+	uint16_t port;	      /* UDP port of HOST; with --listen, UDP port of this host */
 	bool listen;
-	bool verbose; /* settings with default values get lines, too */
+	bool verbose; /* also print lines about settings that have their default values */
 
-	/* From checks. */
+	/* The following fields are results of checks. */
 	struct config_builder settings;
 	bool has_settings;
 	struct parts parts;
 	bool has_parts;
 	struct doctor_gid gids[DOCTOR_GIDS];
 	unsigned int n_gids;
-	struct sockaddr_storage peer; /* HOST's address and port */
+	struct sockaddr_storage peer; /* address and port of HOST */
 	bool has_peer;
-	bool has_process;	     /* a program at HOST, or the owner of its port, has answered */
-	uint32_t mtu;		     /* MTU of the interface towards HOST, bytes */
-	struct doctor_probe *probe;  /* the listener on HOST, if it answers, or NULL */
-	struct doctor_listener *own; /* this host's listener, or NULL */
+	/* a program at HOST has answered, or the process that owns its port */
+	bool has_process;
+	uint32_t mtu; /* MTU in bytes of the interface by which HOST is reached */
+	/* the connection to the listener on HOST, or NULL if there is none */
+	struct doctor_probe *probe;
+	struct doctor_listener *own; /* the listener of this process, or NULL */
 };
 
-/* Parses the words after the options, and runs the checks. Returns the exit status. */
+/* Parses the words after the options, and performs the checks. Returns the exit status. */
 int doctor_run(const struct options *options, int argc, char **argv);
 
 /* ---- the checks ---- */

@@ -14,11 +14,14 @@
 
 #define TRIES 5
 #define TCP_PATIENCE NSEC_PER_SEC	 /* maximum time of a handshake, ns */
-#define LINE_PATIENCE (3 * NSEC_PER_SEC) /* maximum wait for the listener's line, ns */
+#define LINE_PATIENCE (3 * NSEC_PER_SEC) /* maximum time to wait for the listener's line, ns */
 
-static uint8_t buf[65536]; /* for sent and received messages */
+static uint8_t buf[65536]; /* buffer for sent and received messages */
 
-/* Waits until a descriptor is ready for the events. Returns false after a timeout. */
+/*
+ * Waits until the descriptor is ready for one of the events. Returns false if the time `until`
+ * comes first.
+ */
 static bool wait_for(int fd, short events, uint64_t until)
 {
 	struct pollfd fds = { .fd = fd, .events = events };
@@ -52,7 +55,10 @@ static int send_message(struct doctor_probe *p, enum doctor_type type, size_t le
 		memcpy(CMSG_DATA(c), &segment, sizeof(segment));
 	}
 	ret = sys_sendmsg(p->fd, &msg, MSG_NOSIGNAL);
-	/* A call may report an ICMP error of an earlier datagram instead of sending this one. */
+	/*
+	 * The first call may have reported an ICMP error of an earlier datagram, instead of sending
+	 * this one. So try again once.
+	 */
 	if (ret < 0 && ret != -EAGAIN)
 		ret = sys_sendmsg(p->fd, &msg, MSG_NOSIGNAL);
 	return ret < 0 && ret != -EAGAIN ? (int)ret : 0;
@@ -82,8 +88,8 @@ int doctor_guest_wait(struct doctor_probe *p, enum doctor_type type, uint64_t un
 }
 
 /*
- * Sends a message until the answer arrives. Returns the answer's length, 0 without an answer, or
- * -errno.
+ * Sends a message repeatedly until the answer arrives. Returns the length of the answer, 0 if there
+ * is no answer, or -errno.
  */
 static int ask(struct doctor_probe *p, enum doctor_type type, enum doctor_type answer,
 	       struct doctor_message *m)

@@ -9,8 +9,10 @@
 #include "util/time.h"
 
 #define VERSION 1
-#define COOKIE_LIFE (30 * NSEC_PER_SEC) /* a cookie is valid for one to two of these */
-#define IDLE (10 * NSEC_PER_SEC)	/* after this silence, another guest may take the entry */
+/* a cookie is valid for at least this time, and at most twice as long */
+#define COOKIE_LIFE (30 * NSEC_PER_SEC)
+/* another guest may replace a guest that has sent nothing for this time */
+#define IDLE (10 * NSEC_PER_SEC)
 
 static const uint8_t magic[4] = { 's', 'p', 'w', 'D' };
 
@@ -43,8 +45,8 @@ bool doctor_message_read(struct doctor_message *m, const uint8_t *buf, size_t le
 /* ---- cookies ---- */
 
 /*
- * Makes a cookie from an address, a port, a nonce and a span of COOKIE_LIFE. Only the listener has
- * the secret.
+ * Makes a cookie from an address, a port, a nonce and the number of a period of COOKIE_LIFE. Only
+ * the listener knows the secret, so only the listener can make a cookie.
  */
 static void make_cookie(const struct doctor_guests *g, const struct ip_addr *ip, uint16_t port,
 			uint64_t nonce, uint64_t span, uint8_t cookie[DOCTOR_COOKIE_LEN])
@@ -77,7 +79,10 @@ static bool cookie_is_good(const struct doctor_guests *g, const struct ip_addr *
 
 /* ---- entries ---- */
 
-/* Returns the entry of an address. A new address replaces the one that was silent longest. */
+/*
+ * Returns the entry of an address. A new address replaces the address that has sent nothing for the
+ * longest time.
+ */
 static struct doctor_caller *find_caller(struct doctor_guests *g, const struct ip_addr *ip,
 					 uint64_t now)
 {
@@ -97,7 +102,7 @@ static struct doctor_caller *find_caller(struct doctor_guests *g, const struct i
 	return oldest;
 }
 
-/* Returns the entry of a guest, or NULL if a new guest finds no free entry. */
+/* Returns the entry of a guest. Returns NULL if the guest is new and no entry is free. */
 static struct doctor_guest *find_guest(struct doctor_guests *g, const struct ip_addr *ip,
 				       uint16_t port, uint64_t nonce, uint64_t now)
 {

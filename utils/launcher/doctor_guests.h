@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The messages between "sctpiw doctor HOST" and "sctpiw doctor --listen", and the listener's
- * answers (docs/wire.md). An answer is never longer than its request. Guests that have not proved
- * that they receive the answers get only a cookie. This code uses no sockets and no clock; times
- * are in ns.
+ * The messages between "sctpiw doctor HOST", the guest, and "sctpiw doctor --listen", the listener.
+ * The functions make the listener's answers (docs/wire.md). An answer is never longer than its
+ * request. A guest that has not proved that it receives the answers gets only a cookie. This code
+ * uses no sockets and no clock; times are in ns.
  */
 #ifndef UTILS_LAUNCHER_DOCTOR_GUESTS_H
 #define UTILS_LAUNCHER_DOCTOR_GUESTS_H
@@ -14,71 +14,75 @@
 
 #include "util/addr.h"
 
-#define DOCTOR_MESSAGE_LEN 48 /* bytes; probes and echoes may be longer */
+#define DOCTOR_MESSAGE_LEN 48 /* bytes of a message; probes and echoes may be longer */
 #define DOCTOR_COOKIE_LEN 16
 #define DOCTOR_SECRET_LEN 32
 #define DOCTOR_GUESTS 64
-#define DOCTOR_HELLOS_DEAF 3 /* hellos in a row which show that a guest receives no answers */
+/* number of consecutive hellos that shows that a guest does not receive the answers */
+#define DOCTOR_HELLOS_DEAF 3
 
 enum doctor_type {
 	DOCTOR_HELLO = 1, /* requests a cookie */
 	DOCTOR_COOKIE,	  /* the answer to DOCTOR_HELLO */
-	DOCTOR_PROBE,	  /* is counted and sent back */
-	DOCTOR_ECHO,	  /* a probe on its way back */
-	DOCTOR_COUNT,	  /* requests the number of probes that arrived */
+	DOCTOR_PROBE,	  /* a probe, which the listener counts and sends back */
+	DOCTOR_ECHO,	  /* a probe that the listener sends back */
+	DOCTOR_COUNT,	  /* requests the number of probes that have arrived */
 	DOCTOR_COUNTED,	  /* the answer to DOCTOR_COUNT */
 };
 
 struct doctor_message {
 	uint8_t type;
-	uint64_t nonce; /* chosen by the guest, for all its messages */
+	uint64_t nonce; /* a number that the guest chooses for all its messages */
 	uint8_t cookie[DOCTOR_COOKIE_LEN];
-	uint32_t sequence;  /* of a probe and its echo */
-	uint32_t received;  /* in answers: probes of this nonce */
-	uint32_t overtaken; /* in answers: number of these after one with a higher sequence */
+	uint32_t sequence; /* sequence number of a probe, and of its echo */
+	uint32_t received; /* in answers: number of probes that have arrived with this nonce */
+	/*
+	 * in answers: number of these probes that arrived after one with a higher sequence number
+	 */
+	uint32_t overtaken;
 };
 
-/* Writes DOCTOR_MESSAGE_LEN bytes. */
+/* Writes the message to buf, which has DOCTOR_MESSAGE_LEN bytes. */
 void doctor_message_write(const struct doctor_message *m, uint8_t *buf);
-/* Returns false if the bytes are no such message. */
+/* Parses a message. Returns false if the bytes are no message of this protocol. */
 bool doctor_message_read(struct doctor_message *m, const uint8_t *buf, size_t len);
 
 /* A guest that has returned its cookie. */
 struct doctor_guest {
 	struct ip_addr ip;
 	uint16_t port;
-	uint64_t nonce, heard; /* `heard`: last message; 0: this entry is free */
+	uint64_t nonce, heard; /* `heard` is the time of its last message; 0: this entry is free */
 	uint32_t received, overtaken, highest;
 };
 
-/* A source address of messages, not necessarily a true one. */
+/* A source address of messages. The address may be forged. */
 struct doctor_caller {
 	struct ip_addr ip;
-	uint64_t heard;		    /* last message; 0: this entry is free */
-	uint32_t datagrams, hellos; /* hellos: since the last message with a cookie */
-	bool welcomed;		    /* it has returned a cookie */
+	uint64_t heard;		    /* time of its last message; 0: this entry is free */
+	uint32_t datagrams, hellos; /* hellos: number since the last message with a cookie */
+	bool welcomed;		    /* a guest with this address has returned a cookie */
 };
 
 struct doctor_guests {
-	uint8_t secret[DOCTOR_SECRET_LEN]; /* random octets, for cookies */
+	uint8_t secret[DOCTOR_SECRET_LEN]; /* random bytes from which cookies are made */
 	struct doctor_guest guest[DOCTOR_GUESTS];
 	struct doctor_caller caller[DOCTOR_GUESTS];
 };
 
 enum doctor_event {
 	DOCTOR_NOTHING,
-	DOCTOR_WELCOME, /* this address has returned a cookie for the first time */
-	DOCTOR_DEAF,	/* it repeats its hello: it does not receive the answers */
+	DOCTOR_WELCOME, /* a guest with this address has returned a cookie for the first time */
+	DOCTOR_DEAF,	/* a guest repeats its hello, so it does not receive the answers */
 };
 
 /*
- * Handles a datagram, and replaces it by the answer. Returns the length of the answer, at most len,
- * or 0. *event: an event to print.
+ * Handles a datagram, and writes the answer over it. Returns the length of the answer, at most len,
+ * or 0 if there is no answer. Sets *event to an event that the caller prints.
  */
 size_t doctor_guests_answer(struct doctor_guests *g, const struct ip_addr *ip, uint16_t port,
 			    uint64_t now, uint8_t *buf, size_t len, enum doctor_event *event);
 
-/* Returns the recorded number of datagrams from this address. */
+/* Returns the number of datagrams that have come from this address. */
 uint32_t doctor_guests_heard(const struct doctor_guests *g, const struct ip_addr *ip);
 
 #endif

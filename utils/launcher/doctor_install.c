@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Checks of the installation: the files of sctpiw, the libraries of rdma-core, and the presence of
- * the device.
+ * Checks the installation: the files of sctpiw, the libraries of rdma-core, and the presence of the
+ * device.
  */
 #define _GNU_SOURCE
 #include "launcher/doctor_install.h"
@@ -25,7 +25,8 @@
 #include "launcher/launcher.h"
 #include "launcher/list.h"
 
-#define PRIVATE_ABI "IBVERBS_PRIVATE_" /* symbol version of libibverbs; its number follows */
+/* beginning of a symbol version of libibverbs, which ends with the number of the private ABI */
+#define PRIVATE_ABI "IBVERBS_PRIVATE_"
 #define ABI_MAX 1000
 
 void doctor_parts(struct doctor *d)
@@ -38,8 +39,8 @@ void doctor_parts(struct doctor *d)
 /* ---- libibverbs ---- */
 
 /*
- * Returns the number of the private ABI in the file of a library, or -1 if the file has none or
- * cannot be read.
+ * Returns the number of the private ABI in the file of a library. Returns -1 if the file has none,
+ * or cannot be read.
  */
 static int private_abi(const char *file)
 {
@@ -55,7 +56,10 @@ static int private_abi(const char *file)
 			const char *at =
 				memmem(text, (size_t)st.st_size, PRIVATE_ABI, strlen(PRIVATE_ABI));
 
-			/* A table of names ends with a zero before the end of the file. */
+			/*
+			 * atoi() is safe here, since a table of names contains a zero before the
+			 * end of the file.
+			 */
 			if (at)
 				abi = atoi(at + strlen(PRIVATE_ABI));
 			munmap(text, (size_t)st.st_size);
@@ -65,7 +69,9 @@ static int private_abi(const char *file)
 	return abi;
 }
 
-/* True if the provider exists under the name for a libibverbs of this private ABI. */
+/*
+ * True if the provider's file exists under the name that a libibverbs with this private ABI loads.
+ */
 static bool provider_has(const struct doctor *d, int abi)
 {
 	int len = (int)(strlen(d->parts.provider) - strlen(PROVIDER_SUFFIX));
@@ -76,7 +82,7 @@ static bool provider_has(const struct doctor *d, int abi)
 	       !access(path, R_OK);
 }
 
-/* Writes the numbers of all private ABIs of the provider. */
+/* Writes the numbers of all private ABIs that the provider supports. */
 static void provider_abis(const struct doctor *d, char *out, size_t size)
 {
 	size_t used = 0;
@@ -112,7 +118,7 @@ void doctor_judge_libibverbs(const struct doctor *d, const char *file, const cha
 }
 
 /*
- * Finds a library as programs do, and writes its path. Returns false if the library cannot be
+ * Loads a library as programs do, and writes the path of its file. Returns false if it cannot be
  * loaded.
  */
 static bool find_library(const char *name, char path[PATH_MAX])
@@ -156,8 +162,8 @@ void doctor_librdmacm(struct doctor *d)
 #define WARNING "sctpiw: warning: "
 
 /*
- * Runs "sctpiw list", but without the lines of the setting log. The doctor's own environment stays
- * without the device.
+ * Runs "sctpiw list", but without the messages of the setting `log`. A child does this, so that the
+ * doctor's own environment stays without the device.
  */
 static int list_device(void *arg)
 {
@@ -167,7 +173,7 @@ static int list_device(void *arg)
 										 EXIT_BROKEN;
 }
 
-/* Parses a line of "sctpiw list" about a GID. */
+/* Parses a line of the output of "sctpiw list" that describes a GID. */
 static void take_gid(struct doctor *d, const char *line)
 {
 	struct doctor_gid *gid = &d->gids[d->n_gids];

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Limits of the process, and shared memory for programs that use it besides the device. */
+/*
+ * Checks the limits of the process, and the shared memory for programs that use it besides the
+ * device.
+ */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <stdio.h>
@@ -12,11 +15,12 @@
 #include "launcher/doctor_report.h"
 
 #define SHM "/dev/shm"
-#define FILES_NEEDED 32	 /* about ten for the device, a few for the program */
-#define FILES_ENOUGH 128 /* for some connections with channels of their own */
+#define FILES_NEEDED 32 /* open files: about ten for the device, and a few for the program */
+/* open files that are enough for some connections, each with a channel of its own */
+#define FILES_ENOUGH 128
 #define SHM_LITTLE (16ull << 20)
 
-/* Writes a limit as "unlimited", or as a number. */
+/* Returns a limit as text: "unlimited", or the number. */
 static const char *limit_text(rlim_t limit, char text[32])
 {
 	if (limit == RLIM_INFINITY)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* The listener's side of a probe: doctor --listen. */
+/* The listener's side of a measurement: doctor --listen. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <netinet/in.h>
@@ -15,11 +15,11 @@
 #include "sys/sys.h"
 #include "util/sockaddr.h"
 
-#define BATCH 64   /* datagrams before the TCP socket is checked */
-#define BACKLOG 16 /* of TCP */
+#define BATCH 64   /* number of datagrams that are answered before the TCP socket is checked */
+#define BACKLOG 16 /* backlog of the TCP socket */
 
 struct doctor_listener {
-	int udp, tcp; /* tcp: -1 without TCP */
+	int udp, tcp; /* tcp is -1 if TCP could not be opened */
 	int family;
 	struct doctor_guests guests;
 };
@@ -34,7 +34,8 @@ static void end(int signal)
 /* ---- opening ---- */
 
 /*
- * Opens a socket of this type, bound to the port at all addresses. Returns a descriptor or -errno.
+ * Opens a socket of this type, and binds it to the port at all local addresses. Returns a
+ * descriptor or -errno.
  */
 static int open_at(int family, int type, uint16_t port)
 {
@@ -88,7 +89,7 @@ void doctor_listen(struct doctor *d)
 		sys_setsockopt_int(l.udp, IPPROTO_IPV6, IPV6_RECVPKTINFO, 1);
 	else
 		sys_setsockopt_int(l.udp, IPPROTO_IP, IP_PKTINFO, 1);
-	/* An echo that is too long for the return path must not be fragmented. */
+	/* An echo that is too long for the return path must be dropped, not fragmented. */
 	sys_setsockopt_int(l.udp, IPPROTO_IP, IP_MTU_DISCOVER, IP_PMTUDISC_PROBE);
 	sys_setsockopt_int(l.udp, IPPROTO_IPV6, IPV6_MTU_DISCOVER, IPV6_PMTUDISC_PROBE);
 	d->own = &l;
@@ -100,7 +101,8 @@ void doctor_listen(struct doctor *d)
 
 static void tell(enum doctor_event event, const struct ip_addr *ip, uint16_t port)
 {
-	static unsigned int deaf; /* limits the warnings, as such addresses may be forged */
+	/* number of warnings, which is limited since the addresses may be forged */
+	static unsigned int deaf;
 	char text[SOCKADDR_TEXT];
 
 	if (event == DOCTOR_WELCOME)
@@ -112,7 +114,10 @@ static void tell(enum doctor_event event, const struct ip_addr *ip, uint16_t por
 			       sockaddr_text_ip(ip, port, text));
 }
 
-/* Makes the answer leave from the destination address of the probe, by any interface. */
+/*
+ * Makes the source address of the answer the destination address of the probe. The interface of the
+ * answer may be any.
+ */
 static void answer_from_there(struct msghdr *msg)
 {
 	for (struct cmsghdr *c = CMSG_FIRSTHDR(msg); c; c = CMSG_NXTHDR(msg, c)) {
@@ -133,7 +138,7 @@ static void answer_from_there(struct msghdr *msg)
 	}
 }
 
-/* Answers one datagram. Returns false if none is waiting. */
+/* Answers one datagram. Returns false if no datagram is waiting. */
 static bool answer(struct doctor_listener *l)
 {
 	static uint8_t buf[65536];
@@ -160,8 +165,9 @@ static bool answer(struct doctor_listener *l)
 }
 
 /*
- * Sends a TCP client, in one line, the number of datagrams from its address, and reads nothing. A
- * client without an answer by UDP learns from the number which direction is blocked.
+ * Sends a TCP client one line, with the number of datagrams that have come from its address. Reads
+ * nothing. From this number, a client that receives no answer by UDP learns which direction is
+ * blocked.
  */
 static void answer_tcp(struct doctor_listener *l)
 {
@@ -194,7 +200,9 @@ void doctor_serve(struct doctor *d)
 	fds[0] = (struct pollfd){ .fd = l->udp, .events = POLLIN };
 	fds[1] = (struct pollfd){ .fd = l->tcp, .events = POLLIN };
 	while (!told_to_end) {
-		/* A signal just before the call takes effect a second later. */
+		/*
+		 * The timeout: a signal just before this call takes effect after at most a second.
+		 */
 		sys_ppoll(fds, l->tcp < 0 ? 1 : 2, NSEC_PER_SEC);
 		for (unsigned int i = 0; i < BATCH && answer(l); i++)
 			;

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Returns the inode of the socket with this port in a table of /proc/net, or 0. */
+/* Returns the inode of the socket that has this port in a table of /proc/net, or 0. */
 static unsigned long inode_in(const char *table, uint16_t port)
 {
 	unsigned int found_port;
@@ -28,7 +28,7 @@ static unsigned long inode_in(const char *table, uint16_t port)
 	return found;
 }
 
-/* True if the process has a descriptor of this socket. */
+/* True if the process has an open descriptor of this socket. */
 static bool has_socket(const char *pid, const char *socket)
 {
 	char path[300], link[64];

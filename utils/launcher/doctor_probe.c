@@ -14,22 +14,23 @@
 #include "util/sockaddr.h"
 
 #define PROBES 200
-#define PROBE_LEN 200 /* bytes */
+#define PROBE_LEN 200 /* bytes of a UDP payload */
 #define PROBE_SPACE NSEC_PER_MSEC
-#define LAST_PATIENCE NSEC_PER_SEC /* ns of silence after which no more echoes are expected */
+#define LAST_PATIENCE NSEC_PER_SEC /* ns; if no echo arrives for this time, the others are lost */
 #define MTU_TRIES 3
 #define MTU_GRACE (20 * NSEC_PER_MSEC)
-#define MTU_STEP 8	 /* bytes by which the MTU search may be wrong */
-#define PACKET_MAX 65535 /* bytes of an IP packet */
+#define MTU_STEP 8	 /* maximum error of the MTU search in bytes */
+#define PACKET_MAX 65535 /* maximum size of an IP packet in bytes */
 #define IPV4_OVERHEAD 28 /* bytes of the IP and UDP headers */
 #define IPV6_OVERHEAD 48
 #define RATE_TIME (300 * NSEC_PER_MSEC)
-#define RATE_FLIGHT 65536 /* bytes in flight at once; they fit into any socket's buffer */
+/* maximum number of bytes in flight, which fit into any socket's buffer */
+#define RATE_FLIGHT 65536
 #define RATE_PACKETS 32
 
 /* ---- reachability ---- */
 
-/* Reports the meaning of a network error. */
+/* Reports the meaning of an error of the network. */
 static void explain_error(const struct doctor *d, int error)
 {
 	char remedy[128];
@@ -51,7 +52,7 @@ static void explain_error(const struct doctor *d, int error)
 	}
 }
 
-/* Reports the cause of missing answers. TCP to the same port may show it. */
+/* Reports why there are no answers. TCP to the same port may show the cause. */
 static void explain_silence(const struct doctor *d)
 {
 	int heard = doctor_guest_ask_tcp((const struct sockaddr *)&d->peer);
@@ -90,8 +91,8 @@ static void explain_silence(const struct doctor *d)
 
 struct tally {
 	unsigned int sent, echoed;
-	unsigned int overtaken;	 /* echoes after the echo of a later probe */
-	uint32_t first, highest; /* sequence numbers */
+	unsigned int overtaken;	 /* number of echoes that arrived after the echo of a later probe */
+	uint32_t first, highest; /* sequence numbers of probes */
 	uint64_t sent_at[PROBES], round_trip[PROBES];
 };
 
@@ -116,7 +117,8 @@ static int by_size(const void *a, const void *b)
 }
 
 /*
- * Sends all probes, one each millisecond, and receives echoes until none arrives for LAST_PATIENCE.
+ * Sends all probes, one per millisecond, and receives their echoes. Ends when no echo has arrived
+ * for LAST_PATIENCE.
  */
 static void send_probes(struct doctor_probe *p, struct tally *t)
 {
@@ -136,13 +138,13 @@ static void send_probes(struct doctor_probe *p, struct tally *t)
 		take_echo(t, &m);
 }
 
-/* Reports losses. Returns true if any echo arrived. */
+/* Reports losses. Returns true if at least one echo arrived. */
 static bool say_lost(struct tally *t, const struct doctor_message *count)
 {
 	unsigned int lost_there = count->received < t->sent ? t->sent - count->received : 0;
 	unsigned int lost_back = count->received > t->echoed ? count->received - t->echoed : 0;
 	const uint64_t *median = &t->round_trip[t->echoed / 2];
-	double middle = 0; /* us */
+	double middle = 0; /* median of the round trips, us */
 
 	qsort(t->round_trip, t->echoed, sizeof(t->round_trip[0]), by_size);
 	if (t->echoed)
@@ -221,8 +223,9 @@ static unsigned int overhead(const struct doctor *d)
 }
 
 /*
- * True if an IP packet of this size gets there and back. A short probe follows the packet. If the
- * short probe returns, and the long packet does not return soon after, the long packet is lost.
+ * True if an IP packet of this size reaches HOST, and its echo returns. A short probe is sent
+ * directly after the packet. If only the short probe returns, and the packet does not return soon
+ * afterwards, the packet is lost.
  */
 static bool passes(const struct doctor *d, unsigned int size)
 {
@@ -249,7 +252,7 @@ static bool passes(const struct doctor *d, unsigned int size)
 void doctor_path_mtu(struct doctor *d)
 {
 	unsigned int whole = d->mtu < PACKET_MAX ? d->mtu : PACKET_MAX, bad = whole;
-	unsigned int good = overhead(d) + PROBE_LEN; /* the length of the earlier probes */
+	unsigned int good = overhead(d) + PROBE_LEN; /* the earlier probes had this length */
 
 	if (whole <= good || passes(d, whole)) {
 		doctor_number("bytes", whole);
@@ -287,7 +290,7 @@ void doctor_rate(struct doctor *d)
 	while (now - begin < RATE_TIME) {
 		while (under_way < flight && !doctor_guest_probe(d->probe, len))
 			under_way++;
-		/* Echoes that are not back in time count as lost. */
+		/* Echoes that return after this time count as lost. */
 		if (doctor_guest_wait(d->probe, DOCTOR_ECHO, now + DOCTOR_PATIENCE, &m) > 0) {
 			bytes += len;
 			under_way -= under_way > 0;

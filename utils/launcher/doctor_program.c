@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Checks of a program that the preload library must be loaded into: doctor -- CMD. */
+/* Checks the program of doctor -- CMD, into which the preload library must be loaded. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <stdio.h>
@@ -16,7 +16,10 @@
 #include "launcher/launcher.h"
 #include "launcher/reach.h"
 
-/* Returns the remedy for an obstacle of reach.c, which is recognized by a word. */
+/*
+ * Returns the remedy for an obstacle that reach.c reports. Recognises the obstacle by a word in its
+ * text.
+ */
 static const char *remedy_of(const char *obstacle)
 {
 	static const struct {
@@ -37,12 +40,15 @@ static const char *remedy_of(const char *obstacle)
 	return remedies[i].remedy;
 }
 
-/* Makes the dynamic loader list the libraries that it would load. */
+/* Makes the dynamic loader print the libraries that it would load. */
 static int list_libraries(void *arg)
 {
 	struct reach *r = arg;
 
-	/* As ldd does. The loader's option --list would stop at the first missing library. */
+	/*
+	 * ldd sets the same variable. The loader's option --list would stop at the first missing
+	 * library.
+	 */
 	setenv("LD_TRACE_LOADED_OBJECTS", "1", 1);
 	execl(r->loader, r->loader, r->path, NULL);
 	return EXIT_NOT_FOUND;
@@ -50,7 +56,7 @@ static int list_libraries(void *arg)
 
 /*
  * Parses the loader's lines "NAME => PATH (ADDRESS)", and reports missing libraries. Returns true
- * if libibverbs is listed.
+ * if one of the lines is about libibverbs.
  */
 static bool look_at_libraries(const struct doctor *d, const char *program, char *text)
 {
@@ -80,7 +86,7 @@ static bool look_at_libraries(const struct doctor *d, const char *program, char 
 	return found;
 }
 
-/* Checks a program that can load the preload library. */
+/* Checks a program into which the preload library can be loaded. */
 static void look_inside(const struct doctor *d, struct reach *r)
 {
 	static char text[65536];

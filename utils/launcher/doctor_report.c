@@ -12,11 +12,12 @@
 #include "util/printable.h"
 
 #define NUMBERS 8
-#define TEXT_LEN 4096 /* bytes of a line with its final zero; longer lines are cut */
-#define INDENT 24     /* the column in which the text of a line begins */
+/* bytes of a line with its final zero; the rest of a longer line is cut off */
+#define TEXT_LEN 4096
+#define INDENT 24 /* column in which the text of a line begins */
 
 static const struct {
-	const char *text; /* in lines */
+	const char *text; /* the text of the warnings or failures, in lines */
 	const char *json;
 } words[] = { { "ok", "ok" }, { "warning", "warning" }, { "FAILURE", "failure" } };
 enum status { OK, WARNING, FAILURE, STATUSES };
@@ -25,7 +26,7 @@ static struct {
 	bool json;
 	const char *check;
 	unsigned int lines, count[STATUSES], numbers;
-	/* Lines kept for the end, one stream for each status; NULL: lines are printed at once. */
+	/* Lines that are printed at the end: one stream per status. NULL: print lines at once. */
 	struct held {
 		FILE *out;
 		char *text;
@@ -125,15 +126,15 @@ static void print_text(enum status status, const char *text, const char *remedy)
 }
 
 /*
- * Prints a line at once unless it is kept for the end: the next line may take a while, and the
- * listener does not end.
+ * Reports a line. Prints the line at once, unless it is held back for the end. Output is flushed,
+ * since the next check may take long, and the listener does not end.
  */
 static void say(enum status status, const char *remedy, const char *format, va_list args)
 {
 	char text[TEXT_LEN];
 
 	vsnprintf(text, sizeof(text), format, args);
-	printable_make(text); /* text may have names of other users' processes, or of peers */
+	printable_make(text); /* text may contain names of peers, or of other users' processes */
 	if (report.json)
 		print_json(status, text, remedy);
 	else

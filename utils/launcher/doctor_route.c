@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Interfaces, and the route to HOST. */
+/* Checks the interfaces, and the route to HOST. */
 #define _GNU_SOURCE
 #include <arpa/inet.h>
 #include <net/if.h>
@@ -14,7 +14,7 @@
 #include "net/rtnl.h"
 #include "util/sockaddr.h"
 
-#define MTU_LEAST 1280 /* the minimum of every IPv6 link */
+#define MTU_LEAST 1280 /* minimum MTU of an IPv6 link */
 
 static void look_at_link(const struct rtnl_link *link, void *arg)
 {
@@ -83,8 +83,8 @@ void doctor_name(struct doctor *d)
 }
 
 /*
- * Returns the GID of a local address, or NULL. For a loopback address without a GID, returns any of
- * its family, since the peer is on this host.
+ * Returns the GID of a local address, or NULL if the address has none. For a loopback address
+ * without a GID, returns the GID of any address of the same family, since the peer is on this host.
  */
 static const struct doctor_gid *gid_of(const struct doctor *d, const struct ip_addr *ip)
 {
@@ -116,7 +116,7 @@ void doctor_route(struct doctor *d)
 	}
 	path.local = sockaddr_ip((struct sockaddr *)&source);
 	path.remote = sockaddr_ip((struct sockaddr *)&d->peer);
-	/* Like the device, ignores MTUs that the kernel has got from ICMP. */
+	/* Ignores path MTUs that the kernel has learned by ICMP, as the device does. */
 	d->mtu = route_mtu(&path);
 	if (!rtnl_route(&path, &route) && route.ifindex)
 		if_indextoname(route.ifindex, name);

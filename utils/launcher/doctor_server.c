@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Checks whether a program of sctpiw listens at HOST's port: sends an INIT, as rdma_connect() does.
- * The server keeps no state, since the answer's cookie has all state of an INIT (RFC 9260 5.1.3).
+ * Checks if a program that runs sctpiw listens at HOST's port: sends an INIT, as rdma_connect()
+ * does. The server stores nothing about this INIT, since the cookie of its answer contains the
+ * whole state (RFC 9260 5.1.3).
  */
 #define _GNU_SOURCE
 #include <ctype.h>
@@ -21,26 +22,26 @@
 #include "wire/sctp_init.h"
 
 #define TRIES 3
-#define ADAPTATION 1 /* DDP (RFC 5043 4.1) */
+#define ADAPTATION 1 /* adaptation code point of DDP (RFC 5043 4.1) */
 #define STREAMS 65535
-#define REASON_MAX 64u	  /* bytes of a peer's reason for an ABORT that are printed */
+#define REASON_MAX 64u	  /* maximum bytes to print of the peer's reason for an ABORT */
 #define HELLO_VERIFY 3	  /* the message HelloVerifyRequest of a handshake (RFC 6347 4.2.2) */
-#define PACKET_MAX 65536u /* bytes */
+#define PACKET_MAX 65536u /* maximum size of a packet in bytes */
 #define INIT_PACKET_MAX 128u
 
 struct asking {
 	struct doctor *d;
 	int fd;
-	bool raw; /* without UDP */
+	bool raw; /* send SCTP directly over IP, without UDP */
 	struct wire_sctp_common head;
 	struct wire_sctp_init init;
 };
 
 enum answer {
 	SILENCE,
-	LISTENS, /* INIT ACK */
-	REFUSES, /* ABORT */
-	STRANGE, /* INIT ACK of another kind of server */
+	LISTENS, /* the answer is an INIT ACK */
+	REFUSES, /* the answer is an ABORT */
+	STRANGE, /* the answer is an INIT ACK, but not of a server for RDMA */
 };
 
 static const char *place(const struct doctor *d)
@@ -51,7 +52,10 @@ static const char *place(const struct doctor *d)
 	return text;
 }
 
-/* Returns the UDP port to which programs with these settings send, or 0 without UDP. */
+/*
+ * Returns the UDP port to which programs with these settings send packets. Returns 0 if they send
+ * SCTP without UDP.
+ */
 static uint16_t udp_port(const struct doctor *d)
 {
 	int port = d->has_settings ? d->settings.config.encap_port : CONFIG_ENCAP_SAME;
@@ -59,7 +63,7 @@ static uint16_t udp_port(const struct doctor *d)
 	return port == CONFIG_ENCAP_SAME ? d->port : (uint16_t)port;
 }
 
-/* Opens a socket to the peer. Returns 0, or -errno. Close a->fd in any case. */
+/* Opens a socket to the peer. Returns 0, or -errno. The caller must close a->fd in any case. */
 static int open_socket(struct asking *a, uint16_t udp)
 {
 	struct sockaddr_storage to;
@@ -83,8 +87,8 @@ static int transmit(int fd, const void *data, size_t len)
 }
 
 /*
- * Waits for a packet until that time. Returns its length, 0 after a timeout, or -errno of the
- * network.
+ * Waits for a packet until the time `until`. Returns the length of the packet, 0 after a timeout,
+ * or -errno of the network.
  */
 static int receive(int fd, uint8_t *buf, size_t size, uint64_t until)
 {
@@ -113,7 +117,7 @@ static int send_init(struct asking *a)
 	return transmit(a->fd, packet, len);
 }
 
-/* Writes the text of an ABORT's User-Initiated Abort cause, or "". */
+/* Writes the text of the User-Initiated Abort cause of an ABORT, or "" if there is none. */
 static void take_reason(const struct wire_sctp_chunk *c, char reason[REASON_MAX])
 {
 	const uint8_t *p = wire_sctp_value(c), *end = c->raw + c->len;
@@ -127,7 +131,7 @@ static void take_reason(const struct wire_sctp_chunk *c, char reason[REASON_MAX]
 	reason[len] = '\0';
 }
 
-/* Checks a received packet, whose contents are untrusted. */
+/* Parses a received packet. Its contents are untrusted. */
 static enum answer understand(const struct asking *a, const uint8_t *p, size_t len,
 			      char reason[REASON_MAX])
 {
@@ -151,7 +155,7 @@ static enum answer understand(const struct asking *a, const uint8_t *p, size_t l
 	return ack.has_adaptation && ack.adaptation == ADAPTATION ? LISTENS : STRANGE;
 }
 
-/* Returns the kind of answer to an INIT, or -errno of the network. */
+/* Sends an INIT. Returns the kind of its answer, or -errno of the network. */
 static int ask_by_init(struct asking *a, char reason[REASON_MAX])
 {
 	static uint8_t buf[PACKET_MAX];
@@ -162,7 +166,7 @@ static int ask_by_init(struct asking *a, char reason[REASON_MAX])
 
 		ret = send_init(a);
 		while (!ret && (n = receive(a->fd, buf, sizeof(buf), until)) > 0) {
-			/* A raw IPv4 socket also receives the IP header. */
+			/* The data that a raw IPv4 socket receives begins with the IP header. */
 			size_t skip = a->raw && a->d->peer.ss_family == AF_INET ?
 					      (size_t)(buf[0] & 15) * 4 :
 					      0;
@@ -179,12 +183,15 @@ static int ask_by_init(struct asking *a, char reason[REASON_MAX])
 /* ---- ClientHello ---- */
 
 /*
- * True if the peer serves only peers with a key or a certificate. Such a peer answers no INIT, but
- * answers a ClientHello (RFC 6347 4.2.1) by a HelloVerifyRequest.
+ * True if the peer serves only peers that have a key or a certificate. Such a peer does not answer
+ * an INIT. It answers a ClientHello (RFC 6347 4.2.1) by a HelloVerifyRequest.
  */
 static bool is_sealed(const struct asking *a)
 {
-	/* Record and handshake headers: type, version or length, sequence numbers and fragments. */
+	/*
+	 * The headers of the record and of the handshake message: type, version or length, sequence
+	 * numbers and fragments.
+	 */
 	uint8_t hello[67] = { DTLS_HANDSHAKE,
 			      0xfe,
 			      0xff,
@@ -197,7 +204,7 @@ static bool is_sealed(const struct asking *a)
 			      0,
 			      0,
 			      0,
-			      54, /* record */
+			      54, /* length of the record */
 			      1,
 			      0,
 			      0,
@@ -209,13 +216,16 @@ static bool is_sealed(const struct asking *a)
 			      0,
 			      0,
 			      0,
-			      42, /* handshake */
+			      42, /* length of the handshake message */
 			      0xfe,
 			      0xfd };
 	uint8_t buf[512];
 	int n;
 
-	/* Empty session and cookie, one cipher suite, and no compression. */
+	/*
+	 * The end of the ClientHello: empty session and cookie, one cipher suite, and no
+	 * compression.
+	 */
 	memcpy(hello + 61, (const uint8_t[]){ 0, 2, 0, 0xa8, 1, 0 }, 6);
 	if (sys_random(hello + 27, 32) || transmit(a->fd, hello, sizeof(hello)))
 		return false;
@@ -225,7 +235,10 @@ static bool is_sealed(const struct asking *a)
 
 /* ---- the result ---- */
 
-/* True if the reason is that the server's llp is not UDP but this host's llp. */
+/*
+ * True if the server's reason is that its own setting llp is not udp, but has the same value as on
+ * this host.
+ */
 static bool has_our_llp(const struct doctor *d, const char *reason)
 {
 	char ours[REASON_MAX];
@@ -276,14 +289,14 @@ void doctor_server(struct doctor *d)
 	if (d->has_process)
 		return;
 	ret = open_socket(&a, udp_port(d));
-	if (a.raw && ret == -EPERM) /* programs without UDP still answer in UDP */
+	if (a.raw && ret == -EPERM) /* programs without UDP also answer INITs that arrive by UDP */
 		ret = open_socket(&a, d->port);
 	if (!ret)
 		ret = sys_random(&a.head.sport, sizeof(a.head.sport));
 	if (!ret)
 		ret = sys_random(&a.init.tag, sizeof(a.init.tag));
-	a.head.sport |= 0xc000; /* a port of the private range */
-	a.init.tag |= 1;	/* not 0 */
+	a.head.sport |= 0xc000; /* a port in the range for private use */
+	a.init.tag |= 1;	/* a verification tag must not be 0 */
 	a.init.tsn = a.init.tag;
 	if (!ret)
 		ret = ask_by_init(&a, reason);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Checks, by a DTLS handshake like the RDMA device's, whether the process at HOST's port accepts
- * this host's key or certificate. A listener of sctpiw doctor does not answer the handshake.
+ * Checks if the process at HOST's port accepts the key or the certificate of this host: performs a
+ * DTLS handshake, as the RDMA device does. A listener of sctpiw doctor does not answer this
+ * handshake.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -34,7 +35,7 @@ static void transmit(void *ctx, const uint8_t *data, size_t len)
 	sys_sendmsg(*fd, &msg, MSG_NOSIGNAL);
 }
 
-/* Feeds a datagram into the handshake. Data records are skipped. */
+/* Passes a datagram to the handshake. Skips records that contain data. */
 static enum dtls_progress take(struct dtls_handshake *h, const uint8_t *data, size_t len)
 {
 	enum dtls_progress progress = DTLS_GOES_ON;
@@ -51,7 +52,10 @@ static enum dtls_progress take(struct dtls_handshake *h, const uint8_t *data, si
 	return progress;
 }
 
-/* Continues until the handshake ends, or after a timeout. *error: -errno of the socket, or 0. */
+/*
+ * Continues the handshake until it ends, or until a timeout. Sets *error to -errno of the socket,
+ * or to 0.
+ */
 static enum dtls_progress complete(struct dtls_handshake *h, int fd, int *error)
 {
 	static uint8_t buf[DATAGRAM];
@@ -80,7 +84,7 @@ static enum dtls_progress complete(struct dtls_handshake *h, int fd, int *error)
 	return progress;
 }
 
-/* Closes the session, so that the peer can free it. */
+/* Sends a close_notify alert, so that the peer can free the session. */
 static void say_farewell(struct dtls_handshake *h, int *fd)
 {
 	uint8_t record[2 + DTLS_OVERHEAD];
@@ -90,8 +94,8 @@ static void say_farewell(struct dtls_handshake *h, int *fd)
 	if (!dtls_handshake_keys(h, &tx, &rx))
 		return;
 	front = dtls_cipher_front(tx);
-	record[front] = 1;     /* a warning */
-	record[front + 1] = 0; /* close_notify */
+	record[front] = 1;     /* alert level: warning */
+	record[front + 1] = 0; /* alert description: close_notify */
 	len = dtls_seal(tx, DTLS_ALERT, record, 2);
 	transmit(fd, record, len);
 	dtls_cipher_free(tx);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* The settings in force, and variables that nothing reads. */
+/* Reports the settings in force, and environment variables with misspelt names. */
 #define _GNU_SOURCE
 #include <stdio.h>
 #include <stdlib.h>
@@ -37,7 +37,7 @@ void doctor_settings(struct doctor *d)
 		doctor_ok("%u have their defaults: --verbose lists them", defaults);
 }
 
-/* Lists the identities, separated by blanks, without the keys. */
+/* Lists the identities in a key file, separated by blanks. Omits the keys. */
 static void list_identities(const struct config_keys *keys, char *text, size_t size)
 {
 	size_t len = 0;
@@ -48,8 +48,8 @@ static void list_identities(const struct config_keys *keys, char *text, size_t s
 }
 
 /*
- * This function and the next return false if a bad key or certificate prevents the device, and
- * report the failure.
+ * This function and the next one report a bad key or certificate as a failure, and then return
+ * false: the device would not exist.
  */
 static bool say_keys(const struct config *c)
 {

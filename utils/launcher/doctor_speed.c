@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Causes of a slow device on this host. */
+/* Finds causes on this host if the device is slow. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
@@ -20,7 +20,7 @@
 #define CPU_MAX "/sys/fs/cgroup/cpu.max"
 #define TEXT_LEN 128
 
-/* Reads the first line of a file. Returns false if the file does not exist, or is empty. */
+/* Reads the first line of a file. Returns false if the file does not exist or is empty. */
 static bool read_line(const char *path, char text[TEXT_LEN])
 {
 	int fd = sys_open(path, O_RDONLY);
@@ -33,8 +33,8 @@ static bool read_line(const char *path, char text[TEXT_LEN])
 }
 
 /*
- * Returns the number of processors that the control group may use at once, from "QUOTA PERIOD"; 0:
- * all.
+ * Returns the number of processors that the control group may use at the same time. The file
+ * contains "QUOTA PERIOD". Returns 0 if there is no limit.
  */
 static double group_cores(void)
 {
@@ -53,7 +53,7 @@ void doctor_cores(struct doctor *d)
 		"give it two or more (taskset, docker run --cpus); programs that spin need one each";
 	double group = group_cores();
 	cpu_set_t set;
-	/* A set of this size suffices for 1024 processors only. */
+	/* cpu_set_t has room for only 1024 processors; with more, sched_getaffinity() fails. */
 	int n = sched_getaffinity(0, sizeof(set), &set) ? get_nprocs() : CPU_COUNT(&set);
 
 	doctor_number("processors", group > 0 && group < n ? group : n);
@@ -67,7 +67,10 @@ void doctor_cores(struct doctor *d)
 
 void doctor_clock(struct doctor *d)
 {
-	/* Clock sources that need a system call; the device reads the clock often. */
+	/*
+	 * Clock sources for which reading the clock is a system call. The device reads the clock
+	 * often.
+	 */
 	static const char *const slow[] = { "hpet", "acpi_pm", "jiffies", "pit",
 					    "refined-jiffies" };
 	char text[TEXT_LEN];
@@ -89,7 +92,10 @@ void doctor_clock(struct doctor *d)
 
 /* ---- sockets ---- */
 
-/* Returns the bytes that a buffer of a carrier's socket holds, or 0 after a report. */
+/*
+ * Returns the number of bytes that a socket buffer of a carrier can hold. On failure, reports this
+ * and returns 0.
+ */
 static size_t buffer(int name)
 {
 	int fd = sys_socket(AF_INET, SOCK_DGRAM, 0);
@@ -98,7 +104,7 @@ static size_t buffer(int name)
 	sys_close(fd);
 	if (fd < 0)
 		doctor_failure(NULL, "no UDP socket: %s", strerror(-fd));
-	got /= 2; /* half of the kernel's number is for its own data */
+	got /= 2; /* the kernel uses half of this number for its own data */
 	if (got)
 		doctor_number("bytes", (double)got);
 	return got;

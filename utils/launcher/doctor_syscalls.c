@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Finds system calls that a filter (seccomp) refuses. Each call is tried with arguments that have
- * no effect.
+ * Finds system calls that a filter (seccomp) refuses. Makes each call with arguments that have no
+ * effect.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -20,13 +20,14 @@
 
 #include <linux/netlink.h>
 
-#define NONE (-1L) /* no descriptor, and no valid flags */
+#define NONE (-1L) /* an invalid descriptor and invalid flags */
 
-/* System calls that the device makes, except those that every program makes. */
+/* The system calls that the device makes, except for those that every program makes. */
 static const struct tried {
 	const char *name;
 	long number, arguments[6];
-	bool may_lack; /* libc can do without the call, but not if it is refused */
+	/* libc works without this call if the kernel lacks it, but not if a filter refuses it */
+	bool may_lack;
 } tried[] = {
 	{ "socket(AF_INET)", SYS_socket, { AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0 } },
 	{ "socket(AF_NETLINK)", SYS_socket, { AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_ROUTE } },
@@ -65,8 +66,9 @@ static bool is_refused(const struct tried *t)
 }
 
 /*
- * Tries all calls from number *arg on. Prints each call's number, and then 1 if it was refused,
- * else 0. If a call ends this process, the output ends with its number.
+ * Makes all calls from number *arg on. For each call, prints its number before the call. After the
+ * call, prints 1 if the call was refused, or 0. If a call ends this process, its number is the end
+ * of the output.
  */
 static int try_all(void *arg)
 {
@@ -81,8 +83,8 @@ static int try_all(void *arg)
 }
 
 /*
- * Parses the output of try_all(), which began with call `from`. Returns the first call not tried
- * yet.
+ * Parses the output of try_all(), whose first call was number `from`. Returns the number of the
+ * first call that was not made yet.
  */
 static unsigned int take(const char *text, bool refused[TRIED], unsigned int from)
 {
@@ -92,7 +94,7 @@ static unsigned int take(const char *text, bool refused[TRIED], unsigned int fro
 	while (sscanf(text, "%u%n", &i, &used) == 1 && i < TRIED) {
 		text += used;
 		next = i + 1;
-		/* If the second number is missing, this call ended the process. */
+		/* If the second number of a call is missing, the call has ended the process. */
 		if (sscanf(text, " %d%n", &yes, &used) != 1)
 			yes = 1, used = (int)strlen(text);
 		refused[i] = yes;

@@ -9,11 +9,11 @@
 #include "launcher/launcher.h"
 #include "launcher/link.h"
 
-/* The characters that end a name in these variables. */
+/* The characters that end a name in LD_PRELOAD and in RDMAV_DRIVERS. */
 #define PRELOAD_ENDS ": "
 #define DRIVERS_ENDS ":;"
 
-/* True if item is an element of a list whose elements end at any of the separators. */
+/* True if item is an element of the list. Each of the separators ends an element. */
 static bool list_has(const char *list, const char *separators, const char *item)
 {
 	size_t len = strlen(item);
@@ -30,8 +30,8 @@ static bool list_has(const char *list, const char *separators, const char *item)
 }
 
 /*
- * Appends item to a list with the present value old (or NULL), so that the user's items come first.
- * Does not repeat an existing item, since "sctpiw run" may run "sctpiw run".
+ * Sets a variable to the list `old` (or NULL) with item at its end, so that the user's items come
+ * first. Does not add an item that the list contains already: "sctpiw run" may run "sctpiw run".
  */
 static bool append(const char *name, const char *old, const char *separators, const char *item)
 {
@@ -49,10 +49,7 @@ static bool append(const char *name, const char *old, const char *separators, co
 	return ok;
 }
 
-/*
- * Sets an option before the sanitizer's options in the variable, unless the user has set the
- * option.
- */
+/* Adds an option at the beginning of the variable, unless the user has set this option. */
 static bool add_option(const char *variable, const char *name, const char *setting)
 {
 	const char *old = getenv(variable);
@@ -70,10 +67,11 @@ static bool add_option(const char *variable, const char *name, const char *setti
 }
 
 /*
- * Lets programs start that are built with a sanitizer. gcc's AddressSanitizer ends the program if
- * another library precedes its own in the list, as the preload library does. The order matters only
- * for libraries that replace malloc(); the preload library does not. ThreadSanitizer would report
- * libraries built without it, since it sees their copies but not their atomics.
+ * Lets programs start that were built with a sanitizer. gcc's AddressSanitizer ends the program if
+ * another library is loaded before its own library, as the preload library is. This order matters
+ * only for libraries that replace malloc(), and the preload library does not. ThreadSanitizer would
+ * report errors in libraries that were built without it, since it sees their copies but not their
+ * atomic operations.
  */
 static bool admit_sanitizers(void)
 {
@@ -81,7 +79,7 @@ static bool admit_sanitizers(void)
 	       add_option("TSAN_OPTIONS", "ignore_noninstrumented_modules", "1");
 }
 
-/* Writes a path of the file without these separators. */
+/* Writes a path of the file that contains none of these separators. */
 static bool without_separators(const char *path, const char *separators, char out[PATH_MAX])
 {
 	if (path[strcspn(path, separators)])
@@ -106,7 +104,9 @@ bool environment_set(const struct parts *parts)
 	    !without_separators(parts->provider, DRIVERS_ENDS, driver))
 		return false;
 	driver[strlen(driver) - suffix] = '\0';
-	/* libibverbs reads the older name IBV_DRIVERS only if RDMAV_DRIVERS is not set. */
+	/*
+	 * Use the older variable IBV_DRIVERS only if RDMAV_DRIVERS is not set, as libibverbs does.
+	 */
 	if (!drivers)
 		drivers = getenv("IBV_DRIVERS");
 	return append("LD_PRELOAD", getenv("LD_PRELOAD"), PRELOAD_ENDS, preload) &&

@@ -12,7 +12,8 @@
 #include "launcher/launcher.h"
 #include "sys/control.h"
 
-#define ROOM (CONTROL_REQUEST_MAX - 32) /* bytes of a request after its version and format */
+/* maximum bytes of a request, without its version and its format */
+#define ROOM (CONTROL_REQUEST_MAX - 32)
 
 /* ---- help ---- */
 
@@ -122,8 +123,8 @@ static bool is_number(const char *word, unsigned long max, unsigned long *number
 }
 
 /*
- * Writes the request for the rules in a text, after a check. On error, calls complain() and returns
- * false.
+ * Writes the request that adds the rules of a text. Checks the rules first. On error, calls
+ * complain() and returns false.
  */
 static bool request_rules(const char *text, char request[ROOM])
 {
@@ -153,7 +154,10 @@ static bool request_rules(const char *text, char request[ROOM])
 	return !ret && *separator == ';';
 }
 
-/* Writes the request for the words after PID. On error, calls complain() and returns false. */
+/*
+ * Writes the request that the words after PID describe. On error, calls complain() and returns
+ * false.
+ */
 static bool make_request(char **words, char request[ROOM])
 {
 	bool removes = words[0] && !strcmp(words[0], "remove");

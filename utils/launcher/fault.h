@@ -4,8 +4,8 @@
 #define UTILS_LAUNCHER_FAULT_H
 
 /*
- * words: those after the options, up to NULL: PID, then rules, `list`, `remove N` or `remove all`.
- * Returns the exit status. On failure, calls complain().
+ * words: the words after the options, up to NULL. They are PID, and then rules, `list`, `remove N`
+ * or `remove all`. Returns the exit status. On failure, calls complain().
  */
 int fault_run(char **words);
 void fault_help(void);

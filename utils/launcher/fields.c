@@ -19,7 +19,7 @@ static bool take(const char **at, const char *text)
 	return true;
 }
 
-/* Skips a JSON string as written by line_text() (runtime/line.c). */
+/* Skips a JSON string that line_text() (runtime/line.c) has written. */
 static bool take_string(const char **at)
 {
 	const char *p = *at;
@@ -41,7 +41,7 @@ static bool take_value(const char **at)
 	return digits || take(at, "true") || take(at, "false") || take_string(at);
 }
 
-/* {"kind":{"name":value,...}} */
+/* True for a line of the form {"kind":{"name":value,...}}. */
 static bool is_json(const char *p)
 {
 	bool ok = take(&p, "{") && take_string(&p) && take(&p, ":{"), more = ok && *p != '}';
@@ -53,7 +53,10 @@ static bool is_json(const char *p)
 	return ok && !strcmp(p, "}}");
 }
 
-/* Returns false only for a line "process" without exactly this number. */
+/*
+ * Returns false for a line "process" that does not contain this process number. Returns true for
+ * all other lines.
+ */
 static bool is_of(const char *line, bool json, pid_t pid)
 {
 	const char *kind = json ? "{\"process\":" : "process\t";
@@ -82,7 +85,7 @@ bool fields_are_sound(const char *line, size_t len, bool json, pid_t pid)
 
 /* ---- lines ---- */
 
-/* Returns the next line without its newline, or NULL. */
+/* Returns the next line of *text without its newline, or NULL at the end. */
 static char *next_line(char **text)
 {
 	char *line = *text, *newline = strchr(line, '\n');
@@ -125,7 +128,7 @@ unsigned long long fields_number(const struct fields *f, const char *name)
 	return value ? strtoull(value, NULL, 10) : 0;
 }
 
-/* {"kind":{members}} */
+/* Parses {"kind":{members}}. */
 bool json_next(char **text, struct json_line *l)
 {
 	char *line = next_line(text), *end;

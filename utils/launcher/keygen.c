@@ -13,17 +13,17 @@
 #include "launcher/launcher.h"
 #include "sys/sys.h"
 
-#define KEY_LEN 32 /* bytes */
-#define NAME_LEN 4 /* random bytes of an identity */
+#define KEY_LEN 32 /* length of a key in bytes */
+#define NAME_LEN 4 /* random bytes in an identity */
 
-/* Writes two digits for each byte, and a final zero. */
+/* Writes each byte as two hexadecimal digits, and then a final zero. */
 static void write_hex(char *to, const uint8_t *bytes, size_t len)
 {
 	for (size_t i = 0; i < len; i++)
 		sprintf(to + 2 * i, "%02x", bytes[i]);
 }
 
-/* Makes a line of a key file: a unique identity, and the key. */
+/* Makes a line of a key file, which has a unique identity and the key. */
 static bool make_line(char line[2 * (KEY_LEN + NAME_LEN) + 8])
 {
 	uint8_t bytes[KEY_LEN + NAME_LEN];
@@ -43,7 +43,7 @@ static bool make_line(char line[2 * (KEY_LEN + NAME_LEN) + 8])
 	return true;
 }
 
-/* Does not change an existing file: programs use it. */
+/* Writes a new file. Fails if the file exists, since programs may be using its key. */
 static int write_file(const char *path, const char *line)
 {
 	static const char head[] =

@@ -18,8 +18,8 @@ static bool has_any(const char *text, const char *separators)
 }
 
 /*
- * True if dir is a directory, not a link, that only this user (and root) can change. Others could
- * otherwise choose the libraries that the user's programs load.
+ * True if dir is a directory that only this user and root can change, and not a link. Otherwise,
+ * other users could choose the libraries that this user's programs load.
  */
 static bool is_private(const char *dir)
 {
@@ -30,9 +30,9 @@ static bool is_private(const char *dir)
 }
 
 /*
- * Finds or makes the directory of the links: in $XDG_RUNTIME_DIR, or in /tmp, where the sticky bit
- * prevents other users from renaming it. Others may read the directory, as a program may change its
- * user.
+ * Finds the directory of the links, which it makes if necessary. It is in $XDG_RUNTIME_DIR, or in
+ * /tmp, where the sticky bit prevents other users from renaming it. Other users may read the
+ * directory, since a program may change its user.
  */
 static bool links_dir(const char *separators, char dir[PATH_MAX])
 {
@@ -44,15 +44,15 @@ static bool links_dir(const char *separators, char dir[PATH_MAX])
 		return true;
 	snprintf(dir, PATH_MAX, "/tmp/sctpiw-%u", (unsigned int)geteuid());
 	/*
-	 * The directory may already exist for sockets of processes (sys/control.h), closed to
-	 * others.
+	 * The directory may exist already, because processes have made it for their sockets
+	 * (sys/control.h). They make it unreadable for other users, so change its mode.
 	 */
 	return (!mkdir(dir, 0755) || errno == EEXIST) && is_private(dir) && !chmod(dir, 0755);
 }
 
 /*
- * Returns a name that most likely differs for other directories (FNV-1a). A collision is detected
- * later.
+ * Returns a number that most likely differs for other directories (FNV-1a). link_path() names the
+ * link by this number. If two directories have the same number, the link of one is replaced.
  */
 static uint64_t hash(const char *text)
 {
@@ -71,7 +71,10 @@ static bool leads_to(const char *link, const char *target)
 	return n >= 0 && (size_t)n == strlen(target) && !memcmp(text, target, (size_t)n);
 }
 
-/* Makes the link unless it exists. Replaces a link with another target atomically. */
+/*
+ * Makes the link, unless it exists already. A link with the same name and another target is
+ * replaced atomically.
+ */
 static bool make_link(const char *link, const char *target)
 {
 	char fresh[PATH_MAX];

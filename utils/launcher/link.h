@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Symbolic links to directories whose names LD_PRELOAD or RDMAV_DRIVERS cannot contain. There,
- * blanks, colons and semicolons end a name, and cannot be quoted.
+ * Makes symbolic links to directories whose names LD_PRELOAD or RDMAV_DRIVERS cannot contain. In
+ * these variables, blanks, colons and semicolons end a name, and cannot be quoted.
  */
 #ifndef UTILS_LAUNCHER_LINK_H
 #define UTILS_LAUNCHER_LINK_H
@@ -10,9 +10,9 @@
 #include <stdbool.h>
 
 /*
- * Writes another path of the file to out, without any of the separators. Makes the necessary link,
- * in a directory that only this user can change. The link stays, as running programs may need it.
- * On error, calls complain() and returns false.
+ * Writes to out another path of the file, without any of the separators. Makes the link that this
+ * path needs, in a directory that only this user can change. The link is never removed, since
+ * running programs may need it. On error, calls complain() and returns false.
  */
 bool link_path(const char *path, const char *separators, char out[PATH_MAX]);
 

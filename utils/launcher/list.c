@@ -21,7 +21,7 @@
 
 #define INSIDE "sctpiw-list"
 #define TREE "/sys/class/infiniband"
-#define TEXT_LEN 128 /* bytes of a file's text or of a name, with a final zero */
+#define TEXT_LEN 128 /* bytes of a file's text or of a name, with the final zero */
 
 struct printer {
 	bool json;
@@ -45,7 +45,7 @@ bool list_is_inside(const char *name)
 	return name && !strcmp(name, INSIDE);
 }
 
-/* Reads the text of the file dir/name, without the newline. Returns false without text. */
+/* Reads the text of the file dir/name, without the newline. Returns false if there is no text. */
 static bool read_text(const char *dir, const char *name, char text[TEXT_LEN])
 {
 	char path[PATH_MAX];
@@ -66,7 +66,7 @@ static bool read_text(const char *dir, const char *name, char text[TEXT_LEN])
 	return true;
 }
 
-/* The same for files such as "4: ACTIVE": reads the word after the number. */
+/* Reads a file whose text is, for example, "4: ACTIVE". Writes only the word after the number. */
 static bool read_word(const char *dir, const char *name, char text[TEXT_LEN])
 {
 	char *word;
@@ -79,7 +79,7 @@ static bool read_word(const char *dir, const char *name, char text[TEXT_LEN])
 	return true;
 }
 
-/* Prints a name and its value: "name value" in lines, "name":"value" in JSON. */
+/* Prints a name and its value, as "name value" in the text form, or as "name":"value" in JSON. */
 static void print_field(const struct printer *p, const char *name, const char *value)
 {
 	if (!p->json) {
@@ -90,7 +90,7 @@ static void print_field(const struct printer *p, const char *name, const char *v
 	json_string(value);
 }
 
-/* Prints GID i of a port. Returns false after the last GID. */
+/* Prints GID number i of a port. Returns false after the last GID. */
 static bool print_gid(const struct printer *p, const char *port_dir, const char *port,
 		      unsigned int i, bool first)
 {
@@ -128,7 +128,10 @@ static void print_gids(const struct printer *p, const char *port_dir, const char
 	fputs(p->json ? "]" : "", stdout);
 }
 
-/* Prints port n of a device. Returns false after the last port, or if the device does not exist. */
+/*
+ * Prints port number n of a device. Returns false after the last port, or if the device does not
+ * exist.
+ */
 static bool print_port(const struct printer *p, const char *device, unsigned int n)
 {
 	static const struct {
@@ -160,8 +163,8 @@ static bool print_port(const struct printer *p, const char *device, unsigned int
 }
 
 /*
- * Prints a device if the state of a port can be read. A device that could not be made has files,
- * but has already printed its error.
+ * Prints a device if the state of its port can be read. Otherwise the device has files, but could
+ * not be opened, and its error was printed already.
  */
 static void print_device(struct printer *p, const char *device)
 {
@@ -204,7 +207,10 @@ int list_inside(int argc, char **argv)
 	struct dirent **entries;
 	int n = scandir(TREE, &entries, is_device, alphasort);
 
-	/* If the settings are wrong, no device exists, and the error was printed already. */
+	/*
+	 * If the settings are wrong, there is no device, and the error was printed already. Any
+	 * personality will do.
+	 */
 	if (!config_load(&config, NULL, &err))
 		config.personality = CONFIG_ROCE;
 	p.personality = config_personality_name(config.personality);

@@ -122,8 +122,8 @@ const struct options_of options_of_keygen = {
 };
 
 /*
- * Values of the options without a letter. The values of the settings follow, in the order of their
- * table.
+ * getopt_long()'s values for options without a letter. After these come the values for the
+ * settings, in the order of their table.
  */
 enum {
 	OPT_PROVIDER = 256,
@@ -151,14 +151,18 @@ static const struct option own_options[] = {
 	{ "error", required_argument, NULL, OPT_ERROR },
 };
 enum { OWN_OPTIONS = sizeof(own_options) / sizeof(own_options[0]) };
-#define MISTYPED 2 /* maximum wrong letters of an option's name for a suggestion */
+/* maximum number of wrong letters in the name of an option for which a suggestion is printed */
+#define MISTYPED 2
 enum { ALL_OPTIONS = OWN_OPTIONS + CONFIG_SETTINGS };
 
-#define MAX_MOST 1000000u /* runs */
-#define WATCH_LEAST 0.1	  /* seconds */
+#define MAX_MOST 1000000u /* maximum number of runs */
+#define WATCH_LEAST 0.1	  /* minimum interval in seconds */
 #define WATCH_MOST 86400.0
 #define WATCH_DEFAULT 1.0
-/* A number after --watch, up to this, may be meant as its seconds. */
+/*
+ * A number after --watch, up to this value, may be the seconds or a process number. The launcher
+ * then requests a clear form.
+ */
 #define WATCH_UNCLEAR 60.0
 
 static void help_of_asking(const struct options_of *of)
@@ -218,7 +222,7 @@ void options_help(const struct options_of *of)
 
 /* ---- errors ---- */
 
-/* Complains about an option that does not exist, or an ambiguous abbreviation. */
+/* Prints an error about an option that does not exist, or about an ambiguous abbreviation. */
 static void complain_unknown(const char *word, const struct option *options)
 {
 	const char *names[ALL_OPTIONS];
@@ -240,7 +244,10 @@ static void complain_unknown(const char *word, const struct option *options)
 			 nearest ? "; did you mean --" : "", nearest ? nearest : "");
 }
 
-/* Complains after getopt_long() has returned '?'. word: the last argument it parsed. */
+/*
+ * Prints an error after getopt_long() has returned '?'. word: the last argument that getopt_long()
+ * parsed.
+ */
 static int refuse(const char *word, const struct option *options)
 {
 	if (optopt && optopt < OPT_PROVIDER && strncmp(word, "--", 2))
@@ -254,8 +261,8 @@ static int refuse(const char *word, const struct option *options)
 }
 
 /*
- * True if the value of an option is a separate word that looks like an option: the value is then
- * missing.
+ * True if the value of an option looks like another option and is a separate word. The value is
+ * then missing.
  */
 static bool is_forgotten(char **argv, const char *value)
 {
@@ -269,8 +276,8 @@ static int refuse_forgotten(const char *option)
 }
 
 /*
- * If the word after a flag could be its value, calls complain() and returns false. getopt_long()
- * treats such a word as CMD.
+ * If the word after a flag could be the value of the flag, calls complain() and returns false.
+ * getopt_long() does not treat the word as the value, but as CMD.
  */
 static bool flag_is_clear(int setting, int argc, char **argv)
 {
@@ -286,7 +293,7 @@ static bool flag_is_clear(int setting, int argc, char **argv)
 	return false;
 }
 
-/* Parses digits with at most one decimal point. */
+/* Parses a number that consists of digits and at most one decimal point. */
 static bool take_seconds(const char *text, double *seconds)
 {
 	if (!*text || strlen(text) > 9 || text[strspn(text, "0123456789.")] ||
@@ -350,7 +357,7 @@ static int take_error(struct options *out)
 	return EXIT_USAGE;
 }
 
-/* Handles an option from getopt_long(). Returns 0, or the exit status. */
+/* Handles one option that getopt_long() has returned. Returns 0, or the exit status. */
 static int take(int opt, int argc, char **argv, struct options *out)
 {
 	switch (opt) {
@@ -390,7 +397,7 @@ static int take(int opt, int argc, char **argv, struct options *out)
 	}
 }
 
-/* True if a command accepts an option that is not a setting. */
+/* True if a command accepts this option, which is not a setting. */
 static bool takes(const struct options_of *of, int value)
 {
 	switch (value) {
@@ -412,7 +419,7 @@ static bool takes(const struct options_of *of, int value)
 	}
 }
 
-/* Writes the options that a command accepts, and the end of the list. */
+/* Writes the list of the options that a command accepts, with the element that ends the list. */
 static void list_options(const struct options_of *of, struct option out[ALL_OPTIONS + 1])
 {
 	unsigned int n = 0;
@@ -428,7 +435,7 @@ static void list_options(const struct options_of *of, struct option out[ALL_OPTI
 }
 
 /*
- * Parses the process number after the options of a command that queries processes. Returns 0, or
+ * Parses the process number after the options, for a command that queries processes. Returns 0, or
  * the exit status.
  */
 static int take_pid(int argc, char **argv, struct options *out)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
  * The options of the launcher's commands, and their help. All commands that set the environment
- * accept the same options. Each setting is an option of its own name (settings.h).
+ * accept the same options. For each setting there is an option with the same name (settings.h).
  */
 #ifndef UTILS_LAUNCHER_OPTIONS_H
 #define UTILS_LAUNCHER_OPTIONS_H
@@ -11,31 +11,33 @@
 #include <sys/types.h>
 
 struct options {
-	const char *provider; /* the file of --provider, or NULL */
-	bool help;	      /* --help was given: print the help only */
+	const char *provider; /* argument of --provider, or NULL */
+	bool help;	      /* --help was given, so only the help must be printed */
 	bool json;
 	bool listen;
 	bool verbose;
-	double timeout; /* seconds */
+	double timeout; /* argument of --timeout in seconds */
 	unsigned int max;
-	const char *error; /* an errno */
-	double watch;	   /* the seconds of --watch; 0: not given */
-	pid_t pid;	   /* the process on the command line; 0: none */
+	const char *error; /* argument of --error: the name of an errno */
+	double watch;	   /* argument of --watch in seconds; 0: not given */
+	pid_t pid;	   /* the process number on the command line; 0: none */
 };
 
-/* The options that a command accepts, for its help and its errors. */
+/* The options that a command accepts. The command's help and error messages depend on it. */
 struct options_of {
 	const char *command;
-	const char *synopsis; /* the words after the options in the first line of its help */
-	const char *what;     /* its effect, in lines */
-	const char *json;     /* accepts --json, which prints an array of these; or NULL */
-	bool diagnoses;	      /* accepts --listen and --verbose */
-	bool watch;	      /* accepts --watch */
-	bool tortures;	      /* accepts --timeout, --max and --error */
-	bool asks;	      /* queries processes: accepts a process number, and no settings */
-	bool words;	      /* accepts words after its options */
-	bool tells;	      /* reports errors of the environment itself */
-	const char *status;   /* its exit statuses, for its help */
+	const char *synopsis; /* the words after the options in the first line of the help */
+	const char *what;     /* description of the command, in lines */
+	/* the elements of the array that --json prints, in words; NULL: no --json */
+	const char *json;
+	bool diagnoses; /* accepts --listen and --verbose */
+	bool watch;	/* accepts --watch */
+	bool tortures;	/* accepts --timeout, --max and --error */
+	/* queries processes: the command accepts a process number, but no settings */
+	bool asks;
+	bool words;	    /* the command accepts words after its options */
+	bool tells;	    /* the command itself reports errors of the environment */
+	const char *status; /* description of the exit statuses for the help */
 };
 
 extern const struct options_of options_of_run, options_of_env, options_of_list, options_of_doctor,
@@ -43,9 +45,9 @@ extern const struct options_of options_of_run, options_of_env, options_of_list, 
 	options_of_keygen;
 
 /*
- * Parses the options of a command; argv[0] is its name. The words after the options begin at
- * optind. Checks the settings and puts them into the environment. Returns 0. On error, calls
- * complain() and returns the exit status.
+ * Parses the options of a command, whose name is argv[0]. optind is then the index of the first
+ * word after the options. Checks the settings, and puts them into the environment. Returns 0. On
+ * error, calls complain() and returns the exit status.
  */
 int options_take(const struct options_of *of, int argc, char **argv, struct options *out);
 

@@ -13,8 +13,8 @@
 #include "launcher/launcher.h"
 
 /*
- * Writes dir/relative to out, without links, . and .. ; relative may be absolute. Returns false if
- * the path does not exist.
+ * Writes the path of dir/relative to out, without links, "." and "..". relative may be an absolute
+ * path. Returns false if the path does not exist.
  */
 static bool find_at(char *out, const char *dir, const char *relative)
 {
@@ -26,8 +26,8 @@ static bool find_at(char *out, const char *dir, const char *relative)
 }
 
 /*
- * Finds a library relative to dir, the launcher's directory. On error, calls complain() and returns
- * false.
+ * Finds a library. dir: the directory of the launcher, from which the library is searched. On
+ * error, calls complain() and returns false.
  */
 static bool find_library(char *out, const char *dir, const char *name)
 {

@@ -16,11 +16,11 @@
 
 #include "launcher/launcher.h"
 
-#define SCRIPT_DEPTH 4 /* nested interpreters, as many as the kernel follows */
+#define SCRIPT_DEPTH 4 /* maximum number of nested interpreters, which is the kernel's limit */
 
 /*
- * Finds a command as execvp() does, and writes its path to out, of PATH_MAX bytes. Returns false if
- * no file has that name.
+ * Finds a command as execvp() does, and writes its path to out, which has PATH_MAX bytes. Returns
+ * false if there is no such file.
  */
 static bool find_command(const char *cmd, char *out)
 {
@@ -43,7 +43,7 @@ static bool find_command(const char *cmd, char *out)
 	}
 }
 
-/* ELF machine and byte order of programs that can load sctpiw's libraries. */
+/* The ELF machine and byte order of programs that can load sctpiw's libraries. */
 #if defined(__x86_64__)
 #define ELF_MACHINE EM_X86_64
 #define ELF_DATA ELFDATA2LSB
@@ -58,8 +58,8 @@ static bool find_command(const char *cmd, char *out)
 #endif
 
 /*
- * Returns the reason why this libc's dynamic loader does not load the preload library into the
- * program, or NULL. Writes the program's loader to interp.
+ * Returns the reason why the dynamic loader of this libc does not load the preload library into the
+ * program. Returns NULL if it does. Writes the path of the program's own loader to interp.
  */
 static const char *elf_obstacle(int fd, const Elf64_Ehdr *eh, char interp[PATH_MAX])
 {
@@ -84,8 +84,8 @@ static const char *elf_obstacle(int fd, const Elf64_Ehdr *eh, char interp[PATH_M
 }
 
 /*
- * Returns the reason why the program gets privileges, which make the dynamic loader ignore
- * LD_PRELOAD; or NULL.
+ * Returns the reason why the program gets privileges, or NULL if it gets none. The dynamic loader
+ * ignores LD_PRELOAD in a program with privileges.
  */
 static const char *privilege_obstacle(int fd)
 {
@@ -103,8 +103,8 @@ static const char *privilege_obstacle(int fd)
 }
 
 /*
- * If head begins a script ("#! /interpreter argument"), writes its interpreter, which the kernel
- * executes, to out.
+ * If head is the beginning of a script ("#! /interpreter argument"), writes the path of the
+ * interpreter, which the kernel executes, to out.
  */
 static bool script_interpreter(const char *head, char *out)
 {
@@ -118,8 +118,8 @@ static bool script_interpreter(const char *head, char *out)
 }
 
 /*
- * Checks the file of r->path. Returns false if it does not exist. head gets its first bytes, and a
- * final zero.
+ * Checks the file r->path. Returns false if it does not exist. Sets head to the first bytes of the
+ * file, and a final zero.
  */
 static bool look_at_file(struct reach *r, char head[PATH_MAX])
 {

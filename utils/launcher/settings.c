@@ -18,9 +18,9 @@
 #include "net/append_file.h"
 #include "sys/sys.h"
 
-static bool given[CONFIG_SETTINGS]; /* settings of the command line */
-static const char *config_file;	    /* of --config, as given by the user; or NULL */
-static struct config config;	    /* the settings in force, from settings_check() */
+static bool given[CONFIG_SETTINGS]; /* the settings that the command line contains */
+static const char *config_file;	    /* argument of --config, or NULL */
+static struct config config;	    /* the settings in force, set by settings_check() */
 
 void settings_options(struct option out[CONFIG_SETTINGS + 1], int first)
 {
@@ -35,8 +35,8 @@ void settings_options(struct option out[CONFIG_SETTINGS + 1], int first)
 }
 
 /*
- * Sets a variable to an absolute path, since CMD and its children may have another working
- * directory.
+ * Sets a variable to the absolute path of a file, since CMD and its children may have another
+ * working directory.
  */
 static bool set_path(const char *variable, const char *path)
 {
@@ -89,7 +89,7 @@ void settings_warn(void)
 	}
 }
 
-/* Warns of a misspelt name or address, which adds no path. */
+/* Warns of a misspelt interface name or address, which would add no path. */
 static void warn_paths(const struct config_paths *paths)
 {
 	for (unsigned int i = 0; i < paths->n; i++) {
@@ -129,7 +129,10 @@ bool settings_choose_seed(void)
 	char seed[16];
 	uint32_t random;
 
-	/* Errors in the settings are printed when a process opens the device. */
+	/*
+	 * If the settings have errors, ignore them here: each process that opens the device prints
+	 * them.
+	 */
 	if (!settings_collect(&b, &why) || !*b.config.faults || b.config.fault_seed)
 		return true;
 	if (sys_random(&random, sizeof(random)))
@@ -139,8 +142,8 @@ bool settings_choose_seed(void)
 }
 
 /*
- * Removes the older files of an earlier run's capture, which would be mistaken for files of this
- * run.
+ * Removes the older files of the capture of an earlier run. Otherwise they would look like files of
+ * this run.
  */
 static void remove_older_captures(void)
 {

@@ -39,12 +39,14 @@ int stat_status(const struct answers *answers)
 
 enum { COLUMNS_MAX = 16 };
 
-/* A table for one kind of lines. The first column is the process number. */
+/* A table for lines of one kind. Its first column is the process number. */
 struct kind {
 	const char *kind;
-	size_t n, n_keys; /* number of columns, and of columns that identify a row */
+	/* number of columns, and number of the first columns that identify a row */
+	size_t n, n_keys;
 	struct table_column columns[COLUMNS_MAX];
-	const char *names[COLUMNS_MAX]; /* of the fields; NULL for the process number */
+	/* names of the fields in the columns; NULL stands for the process number */
+	const char *names[COLUMNS_MAX];
 };
 
 #define TEXT(title_)                                                                               \
@@ -129,7 +131,7 @@ static const struct kind kinds[] = {
 	},
 };
 
-/* Adds the value of a field. Times are converted from ns to ms. */
+/* Adds a cell with the value of a field. Converts times from ns to ms. */
 static void add_field(struct table *t, const struct fields *f, const char *name)
 {
 	const char *value = fields_get(f, name);
@@ -180,7 +182,7 @@ static void print_tables(const struct answers *answers)
 
 /* ---- JSON ---- */
 
-/* Prints the starts of the arrays after the open one, up to this kind. */
+/* Ends the open array, and begins the following arrays, up to the array of this kind. */
 static void open_array(size_t *opened, size_t kind)
 {
 	while (*opened < kind) {
@@ -189,7 +191,10 @@ static void open_array(size_t *opened, size_t kind)
 	}
 }
 
-/* Prints an object: the members of the line "process", and an array for each other kind. */
+/*
+ * Prints one process as an object: the members of the line "process", and an array for each other
+ * kind of lines.
+ */
 static void print_process(char *text)
 {
 	size_t opened = 0, lines = 0;

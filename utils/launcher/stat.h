@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * "sctpiw stat" and "sctpiw counters": print the data of processes with the device. pid: the only
- * process to query; 0: all of this user. The functions that print return the exit status. They
- * return EXIT_FAILURE if no process has answered, or one has not, and call complain().
+ * "sctpiw stat" and "sctpiw counters": print data of processes that have the device. pid: the only
+ * process to query, or 0 for all processes of this user. The functions that print return the exit
+ * status. If no process has answered, or one of them has not, they call complain() and return
+ * EXIT_FAILURE.
  */
 #ifndef UTILS_LAUNCHER_STAT_H
 #define UTILS_LAUNCHER_STAT_H
@@ -14,23 +15,24 @@
 
 int stat_run(pid_t pid, bool json);
 /*
- * Repeats "stat" every `seconds`, for processes only; without json, prints rates (watch.c). Returns
- * when process pid has ended: EXIT_SUCCESS if it has answered once.
+ * Repeats "stat", but only for processes, at intervals of `seconds`. Without json, prints rates
+ * (watch.c). With a pid, returns when this process has ended, with EXIT_SUCCESS if it has answered
+ * at least once.
  */
 int watch_run(pid_t pid, bool json, double seconds);
-/* (counters.c) */
+/* This function is in counters.c. */
 int counters_run(pid_t pid, bool json);
 
 /* ---- common functions ---- */
 
 /*
- * Gets the answers, which the caller frees by ask_free(). Without any answer, calls complain() and
- * returns false.
+ * Gets the answers of the processes. The caller frees them by ask_free(). If no process has
+ * answered, calls complain() and returns false.
  */
 bool stat_ask(pid_t pid, const char *request, struct answers *out);
-/* Returns the exit status after the answers were printed. */
+/* Returns the exit status. Call this after the answers were printed. */
 int stat_status(const struct answers *answers);
-/* Prints the answers to "json stat" as an array with an object for each process. */
+/* Prints the answers to "json stat" as an array with one object per process. */
 void stat_print_json(const struct answers *answers);
 
 #endif

@@ -7,7 +7,7 @@
 
 #include "launcher/columns.h"
 
-#define GAP 2 /* letters between two columns */
+#define GAP 2 /* number of letters between two columns */
 
 void table_begin(struct table *t, const struct table_column *columns, size_t n_columns,
 		 size_t n_keys)
@@ -41,14 +41,17 @@ static size_t width(const struct table *t, size_t column)
 
 /* ---- folding ---- */
 
-/* A part of a table: its keys, and the columns from first to end - 1. */
+/*
+ * A part of a table that fits into the lines. It has the keys, and the columns from first to end -
+ * 1.
+ */
 struct part {
 	const struct table *t;
-	const size_t *widths; /* of all columns */
+	const size_t *widths; /* widths of all columns of the table */
 	size_t keys, first, end;
 };
 
-/* Returns the width of columns, with the gaps between them. */
+/* Returns the width of the columns from first to end - 1, with the gaps between them. */
 static size_t width_of(const size_t *widths, size_t first, size_t end)
 {
 	size_t sum = 0;
@@ -58,7 +61,7 @@ static size_t width_of(const size_t *widths, size_t first, size_t end)
 	return sum;
 }
 
-/* Prints the cells of a row, or the titles if row is NULL. */
+/* Prints the cells of a row in the columns of the part. If row is NULL, prints the titles. */
 static void print_row(const struct part *p, char **row)
 {
 	size_t at = 0;
@@ -76,13 +79,13 @@ static void print_row(const struct part *p, char **row)
 			at += (size_t)printf("%*s", w, cell);
 		else if (i + 1 < p->end)
 			at += (size_t)printf("%-*s", w, cell);
-		else /* no blanks at the end of a line */
+		else /* the last column of a line has no blanks after it */
 			columns_print(stdout, cell, at, at);
 	}
 	putchar('\n');
 }
 
-/* Prints the next columns, as many as fit into a line. */
+/* Prints the next part: as many of the remaining columns as fit into a line. */
 static void print_part(struct part *p)
 {
 	size_t room = columns_width(), used = p->first ? width_of(p->widths, 0, p->keys) + GAP : 0;
@@ -107,7 +110,10 @@ void table_print(struct table *t)
 		abort();
 	for (size_t i = 0; i < t->n_columns; i++)
 		widths[i] = width(t, i);
-	/* Long keys, such as IPv6 addresses, must leave room for other columns. */
+	/*
+	 * Use fewer keys if they are long, for example IPv6 addresses, so that other columns fit
+	 * into the line.
+	 */
 	while (p.keys > 1 && width_of(widths, 0, p.keys) > columns_width() / 2)
 		p.keys--;
 	while (p.first < t->n_columns)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * A table with aligned columns. Cells are collected and printed together. If a table is too wide,
- * its last columns follow in a separate table.
+ * A table with aligned columns. The cells are collected, and printed together. If the table is too
+ * wide for a line, its last columns are printed as a separate table.
  */
 #ifndef UTILS_LAUNCHER_TABLE_H
 #define UTILS_LAUNCHER_TABLE_H
@@ -11,14 +11,16 @@
 
 struct table_column {
 	const char *title;
-	bool text; /* words, aligned to the left; else numbers, aligned to the right */
+	/* true for words, which are aligned to the left; false for numbers, to the right */
+	bool text;
 };
 
 struct table {
 	const struct table_column *columns;
 	size_t n_columns;
-	size_t n_keys; /* the first columns, which identify a row and are repeated in each part */
-	char **cells;  /* row by row */
+	/* number of the first columns that identify a row; each part of the table repeats them */
+	size_t n_keys;
+	char **cells; /* the cells of the first row, of the second row, and so on */
 	size_t n_cells;
 };
 

@@ -16,15 +16,16 @@
 #include "launcher/json.h"
 #include "launcher/launcher.h"
 
-#define STEP_MS 10	    /* interval of checks of a program without output */
-#define EXIT_FAULTY 1	    /* a run crashed or hung */
-#define LINE_MAX_BYTES 4096 /* of a program's output line; the rest of a longer line is ignored */
+#define STEP_MS 10    /* interval between two checks of a program that prints nothing */
+#define EXIT_FAULTY 1 /* exit status if a run crashed or hung */
+/* bytes of an output line that are parsed; the rest of a longer line is ignored */
+#define LINE_MAX_BYTES 4096
 #define FIRED "sctpiw: fault 1 (line 1) fired for the 1st time"
 
 struct outcome {
 	bool fired, hung;
-	char call[64]; /* the call that failed */
-	int status;    /* from waitpid() */
+	char call[64]; /* name of the call that failed */
+	int status;    /* status from waitpid() */
 	double seconds;
 };
 
@@ -42,10 +43,11 @@ static double now(void)
 
 /* ---- signals ---- */
 
-static volatile sig_atomic_t running; /* the process group of the program; 0: none */
+static volatile sig_atomic_t running; /* process group of the running program; 0: no program runs */
 
 /*
- * Kills the program, which the terminal's signals do not reach: it has a process group of its own.
+ * Kills the program, and then this process. The program is in a process group of its own, so
+ * signals of the terminal do not reach it.
  */
 static void end_with_program(int sig)
 {
@@ -61,7 +63,7 @@ static void take_program_along(void)
 	const struct sigaction take = { .sa_handler = end_with_program };
 	struct sigaction old;
 
-	/* A signal that is ignored, as under nohup, stays ignored. */
+	/* A signal that was ignored at the start, for example under nohup, stays ignored. */
 	for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++)
 		if (!sigaction(signals[i], NULL, &old) && old.sa_handler != SIG_IGN)
 			sigaction(signals[i], &take, NULL);
@@ -70,14 +72,14 @@ static void take_program_along(void)
 /* ---- one run ---- */
 
 /*
- * Checks a line of the program's standard error for a fired fault. The failed call is at the end,
- * in brackets.
+ * Checks if a line of the program's standard error reports a fault. If so, stores the name of the
+ * failed call, which is in brackets at the end of the line.
  */
 static void look_at_line(struct outcome *o, const char *line)
 {
 	const char *call = strrchr(line, '[');
 
-	if (!strstr(line, FIRED)) /* the program may have begun the line */
+	if (!strstr(line, FIRED)) /* the program may have printed the beginning of the line */
 		return;
 	o->fired = true;
 	if (call)
@@ -89,7 +91,7 @@ struct line {
 	size_t len;
 };
 
-/* Reads available output. Returns false at the end. */
+/* Reads the output that is available. Returns false at the end of the output. */
 static bool take_output(int fd, struct line *l, struct outcome *o)
 {
 	char buf[4096];
@@ -107,7 +109,10 @@ static bool take_output(int fd, struct line *l, struct outcome *o)
 	return n > 0 || (n < 0 && (errno == EAGAIN || errno == EINTR));
 }
 
-/* Runs in the child: standard error is the pipe, and standard output is discarded. */
+/*
+ * Executes the program, in the child. Standard error is the pipe `out`, and standard output is
+ * discarded.
+ */
 static void execute(char **argv, int out)
 {
 	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
@@ -121,7 +126,7 @@ static void execute(char **argv, int out)
 	_exit(errno == ENOENT || errno == ENOTDIR ? EXIT_NOT_FOUND : EXIT_CANNOT_RUN);
 }
 
-/* Waits for the program. After the timeout, kills it with all its children. */
+/* Waits until the program ends. After the timeout, kills the program with all its children. */
 static void attend(pid_t pid, int fd, double timeout, struct outcome *o)
 {
 	struct pollfd pfd = { .fd = fd, .events = POLLIN };
@@ -133,17 +138,19 @@ static void attend(pid_t pid, int fd, double timeout, struct outcome *o)
 			o->hung = true;
 			kill(-pid, SIGKILL);
 		}
+		/* the program has closed its standard error */
 		if (poll(&pfd, 1, STEP_MS) > 0 && !take_output(fd, &l, o))
-			pfd.fd = -1; /* the program has closed its standard error */
+			pfd.fd = -1;
 	}
-	kill(-pid, SIGKILL); /* remaining children */
+	kill(-pid, SIGKILL); /* kills the remaining children */
 	running = 0;
 	for (pfd.fd = fd; poll(&pfd, 1, 0) > 0 && take_output(fd, &l, o);)
 		;
 }
 
 /*
- * Runs the program with this rule, which may be "". On error, calls complain() and returns false.
+ * Runs the program with this rule. A rule of "" means no faults. On error, calls complain() and
+ * returns false.
  */
 static bool run_once(const char *rule, char **argv, double timeout, struct outcome *o)
 {
@@ -239,7 +246,10 @@ static const char *ordinal(unsigned int n)
 	return n % 10 == 1 ? "st" : n % 10 == 2 ? "nd" : n % 10 == 3 ? "rd" : "th";
 }
 
-/* Reports a program without calls that could fail: nothing was tested. Returns the exit status. */
+/*
+ * Reports a program without any call that could fail, so that nothing was tested. Returns the exit
+ * status.
+ */
 static int complain_unused(const char *cmd)
 {
 	complain(
@@ -248,7 +258,10 @@ static int complain_unused(const char *cmd)
 	return EXIT_BROKEN;
 }
 
-/* Makes the 1st, 2nd, ... call fail, until a run has fewer calls. Returns 0, or the exit status. */
+/*
+ * Runs the program again and again, and makes its 1st, 2nd, ... call fail, until a run has no call
+ * with this number. Returns 0, or the exit status.
+ */
 static int torture_calls(const struct options *options, char **argv, struct counts *c)
 {
 	struct outcome o;
@@ -269,8 +282,8 @@ static int torture_calls(const struct options *options, char **argv, struct coun
 }
 
 /*
- * Checks that the program succeeds without faults. Returns 0. On failure, calls complain() and
- * returns the exit status.
+ * Checks that the program succeeds without faults. Returns 0. If not, calls complain() and returns
+ * the exit status.
  */
 static int try_out(const struct options *options, char **argv)
 {

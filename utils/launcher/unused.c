@@ -16,7 +16,7 @@
 
 static bool is_wanted(void)
 {
-	static struct config_builder b; /* static because it is large */
+	static struct config_builder b; /* static because the struct is large */
 	const struct config *c = &b.config;
 	struct config_error why;
 
@@ -24,7 +24,7 @@ static bool is_wanted(void)
 					 (c->summary || *c->faults || *c->capture || *c->trace));
 }
 
-/* Makes the file in a directory of control sockets. */
+/* Makes the file in dir, a directory of control sockets. */
 static bool make_in(const char *dir)
 {
 	char path[PATH_MAX];
@@ -45,7 +45,7 @@ void unused_begin(void)
 	const char *outer = getenv(VARIABLE);
 	char dir[CONTROL_PATH_MAX];
 
-	/* "sctpiw run" may run "sctpiw run" again; then the outer command prints the line. */
+	/* "sctpiw run" may run "sctpiw run". In this case, the outer command prints the line. */
 	if (!is_wanted() || (outer && !access(outer, F_OK)))
 		return;
 	for (unsigned int i = 0; i < CONTROL_DIRS; i++)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* "sctpiw stat --watch": prints the activity of processes as rates, repeatedly. */
+/* "sctpiw stat --watch": prints the activity of processes repeatedly, as rates. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <stdio.h>
@@ -14,9 +14,10 @@
 #include "launcher/table.h"
 
 #define N_ITEMS(array) (sizeof(array) / sizeof((array)[0]))
-#define CLEAR "\033[H\033[J" /* for terminals: cursor to the first line, and clear */
+/* moves a terminal's cursor to the first line, and clears the screen */
+#define CLEAR "\033[H\033[J"
 
-/* The fields for rates, and their divisors. */
+/* The fields from which rates are computed, and their divisors. */
 static const struct {
 	const char *name;
 	double unit;
@@ -42,10 +43,10 @@ static const struct table_column columns[] = {
 };
 _Static_assert(N_ITEMS(columns) == 2 + N_ITEMS(fields), "a column for each rate");
 
-/* The counts of a process in its last answer. */
+/* The counts in the last answer of a process. */
 struct sample {
 	pid_t pid;
-	unsigned long long time; /* ns */
+	unsigned long long time; /* time of the answer, ns */
 	unsigned long long counts[N_ITEMS(fields)];
 };
 
@@ -93,7 +94,9 @@ static void add_row(struct table *t, const char *command, const struct sample *o
 	}
 }
 
-/* Prints a row for each process that also answered the last time, and stores the new counts. */
+/*
+ * Prints a row for each process that also answered the previous request, and stores the new counts.
+ */
 static void print_rates(const struct answers *answers, struct samples *samples, bool terminal)
 {
 	struct samples now = { NULL, 0 };
@@ -108,7 +111,10 @@ static void print_rates(const struct answers *answers, struct samples *samples, 
 		if (!fields_next(&text, &f))
 			continue;
 		take(&now, answers->at[i].pid, &f);
-		/* Another process may have got the same number meanwhile, with lower counts. */
+		/*
+		 * Another process may have got the same process number since the previous answer.
+		 * Its counts are lower.
+		 */
 		if (old && now.at[now.n - 1].time > old->time &&
 		    now.at[now.n - 1].counts[0] >= old->counts[0])
 			add_row(&t, fields_get(&f, "command"), old, &now.at[now.n - 1]);
@@ -131,7 +137,8 @@ int watch_run(pid_t pid, bool json, double seconds)
 	struct answers answers;
 	bool answered = false, terminal = isatty(STDOUT_FILENO);
 
-	setvbuf(stdout, NULL, _IOFBF, BUFSIZ); /* the terminal gets the whole table at once */
+	/* so that the terminal receives the whole table at once */
+	setvbuf(stdout, NULL, _IOFBF, BUFSIZ);
 	pause.tv_nsec = (long)((seconds - (double)pause.tv_sec) * 1e9);
 	for (;;) {
 		if (pid && !ask_process(pid, request, &answers, answered))
@@ -144,7 +151,7 @@ int watch_run(pid_t pid, bool json, double seconds)
 		else
 			print_rates(&answers, &samples, terminal);
 		ask_free(&answers);
-		if (fflush(stdout)) /* the reader has gone */
+		if (fflush(stdout)) /* the reader of the output has gone */
 			break;
 		nanosleep(&pause, NULL);
 	}
