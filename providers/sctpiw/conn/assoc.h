@@ -29,7 +29,7 @@ struct conn_assoc {
 	bool initiator;	       /* the local side opened the association */
 	bool cm_messages;      /* Initiate, Accept and Reject begin with cm_message.h */
 	bool closing;	       /* either side shuts down: no new session may begin */
-	bool gone;	       /* the transport has ended it, and must not be called for it again */
+	bool gone;	       /* the association has ended: do not call the transport */
 
 	/* Ids and QPs that wait until the association is up. */
 	struct list_node waiting; /* cm_id.wait_node */
@@ -86,9 +86,9 @@ void conn_strangers_init(struct conn_strangers *strangers);
 bool conn_assoc_has_address(const struct conn_assoc *a, const struct ip_addr *remote);
 
 /*
- * Finds or opens the association from ep to to->remote and this SCTP port. The local address is
- * to->local, or any if to->local is zero. While conn_assoc_is_up() is false, the caller must wait:
- * it adds itself to the association's `waiting` or `oob`. Returns 0 or -errno.
+ * Finds or opens the association between ep and this SCTP port of the peer at to->remote. The local
+ * address is to->local, or any if to->local is zero. While conn_assoc_is_up() is false, the caller
+ * must wait: it adds itself to the association's `waiting` or `oob`. Returns 0 or -errno.
  */
 int conn_assoc_connect(struct endpoint *ep, const struct path_addr *to, uint16_t port,
 		       struct conn_assoc **out);

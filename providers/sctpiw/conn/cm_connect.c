@@ -193,7 +193,7 @@ static int leave_full(struct cm_id *id, const struct conn_assoc *a)
 	if (!id->ep->shared)
 		return -EAGAIN;
 	/*
-	 * Limit the moves if no local session uses the streams: the peer may never have a free
+	 * If no local session uses the streams, limit the moves: such a peer may never have a free
 	 * stream.
 	 */
 	if (!iw_assoc_sessions(a->iw) && ++id->setup.moves > MOVES_MAX)

@@ -79,7 +79,10 @@ void cm_event_pad(const struct conn *c, struct rnic_cm_event *ev)
 		ev->param.private_data_len = len;
 }
 
-/* Posts an event to the id's channel. c is the conn of the id, or of a request to the id. */
+/*
+ * Posts an event to the id's channel. c: conn of the id, or of the new id if the event is a
+ * request.
+ */
 static int post(struct conn *c, struct cm_id *id, struct rnic_cm_event *ev)
 {
 	int ret;

@@ -38,7 +38,7 @@ static int open_port(struct cm_id *id)
 	return ret;
 }
 
-/* Starts the listener, and passes the requests that arrived before to it. */
+/* Starts the listener, and passes to it the requests that arrived before. */
 static void begin(struct cm_id *id)
 {
 	struct endpoint *ep;
@@ -164,8 +164,8 @@ static void refuse_type(struct iw_session *s, uint8_t type)
 }
 
 /*
- * Refuses or rejects a request that the application need not see. Returns true if it did, which
- * ends the session.
+ * If there is a reason, refuses or rejects the request without the application. Returns true if it
+ * did; the session has then ended.
  */
 static bool turn_away(const struct conn_assoc *a, struct iw_session *s, const struct cm_message *m,
 		      size_t private_data_len)

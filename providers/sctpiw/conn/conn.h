@@ -75,8 +75,8 @@ struct conn_ops {
 	/* True if the setting `paths` permits that peers learn this local address. */
 	bool (*may_tell)(struct conn *c, const struct ip_addr *ip);
 	/*
-	 * Writes the local addresses that a peer at to->remote may learn, besides to->local: at
-	 * most max addresses. Returns their number.
+	 * Writes at most max local addresses that a peer at to->remote may learn, without
+	 * to->local. Returns their number.
 	 */
 	unsigned int (*addresses)(struct conn *c, const struct path_addr *to, struct ip_addr *addr,
 				  unsigned int max);

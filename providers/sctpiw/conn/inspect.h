@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Data about associations for tools. iwarp/iw_inspect.h has data about other objects. Callers hold
- * the shard's lock.
+ * Reports the state of associations for tools. iwarp/iw_inspect.h reports the state of other
+ * objects. Callers hold the shard's lock.
  */
 #ifndef SCTPIW_CONN_INSPECT_H
 #define SCTPIW_CONN_INSPECT_H

@@ -18,7 +18,7 @@
 
 struct conn;
 
-/* Zeros are an empty cache. */
+/* A zeroed struct is an empty cache. */
 struct known_mtus {
 	struct known_mtu {
 		struct ip_addr local, remote;

@@ -27,7 +27,7 @@
 enum oob_reason {
 	OOB_NO_QP = 1, /* no QP with that number, or no room to keep the Initiate */
 	OOB_STRANGER,  /* the QP is connected to another peer */
-	OOB_CROSSED,   /* the Initiates crossed, and the other Initiate counts */
+	OOB_CROSSED,   /* two Initiates crossed, and the other Initiate won */
 	OOB_TYPE,      /* the QP is of another type */
 };
 

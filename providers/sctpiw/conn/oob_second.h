@@ -48,8 +48,8 @@ bool oob_second_is_served(const struct conn *c);
  * Sets the second path of a QP connected out of band, and its state to OOB_REARM. If the
  * association uses this path already, the QP gets its event at once. elsewhere: the QP's first path
  * has another remote address than this path. If elsewhere is true, the QP also gets the event if
- * the association uses this remote address with another local address. This happens when both sides
- * move, since each side follows the moves of the other. Requires oob_second_is_served().
+ * the association uses this remote address with another local address. This can happen when both
+ * sides move, since each side follows the moves of the other. Requires oob_second_is_served().
  */
 void oob_second_want(struct iw_qp *qp, const struct path_addr *to, bool elsewhere);
 /*

@@ -112,7 +112,7 @@ struct pace_answers {
 
 /*
  * Returns the bytes of a receive buffer that a packet of len bytes occupies. The kernel also counts
- * its own data structures, and unused memory of IP fragments. joins: the packet arrives in one
+ * its own data structures for the packet and for its IP fragments. joins: the packet arrives in one
  * piece with the packet before it (carrier.whole_batches). The cost of the first packet already
  * includes the data structures.
  */

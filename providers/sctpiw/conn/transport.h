@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * A transport carries messages between endpoints over associations. There are two: the SCTP of
- * user_sctp.h over a carrier of packets, and the kernel's SCTP (net/kernel_sctp.h). A conn uses one
- * of them. Callers hold the shard's lock. Errors are -errno. Ports are in host byte order.
+ * A transport carries messages between endpoints over associations. Two transports exist:
+ * user_sctp.h with sctpiw's own SCTP over a carrier of packets, and net/kernel_sctp.h with the
+ * kernel's SCTP. A conn uses one of them. Callers hold the shard's lock. Errors are -errno. Ports
+ * are in host byte order.
  *
  * conn/ calls the functions of this struct. A transport calls iw_assoc_receive() to pass received
  * messages to conn_assoc.iw, and iw_assoc_pull() to get messages to send. It reports the state of
@@ -117,9 +118,10 @@ struct transport {
 	void (*timers)(struct conn *c);
 
 	/*
-	 * Opens an association from a->ep and to->local to to->remote and this SCTP port. No other
-	 * association may connect the same addresses and ports. conn_assoc_up() or
-	 * conn_assoc_over() follows, from events() or receive(). Returns 0 or -errno.
+	 * Opens an association. Its local end is a->ep with the address to->local. Its remote end
+	 * is this SCTP port at the address to->remote. No other association may connect the same
+	 * addresses and ports. conn_assoc_up() or conn_assoc_over() follows, from events() or
+	 * receive(). Returns 0 or -errno.
 	 */
 	int (*connect)(struct conn_assoc *a, const struct path_addr *to, uint16_t port);
 	/* Notes that iwarp has messages to send. The call is cheap, and may be repeated. */

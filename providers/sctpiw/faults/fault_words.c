@@ -125,7 +125,7 @@ static const struct {
 
 /*
  * Returns the unit with this name, and sets *factor to its size in the smallest unit. Returns
- * FAULT_UNIT_NONE if there is none.
+ * FAULT_UNIT_NONE if no unit has this name.
  */
 static enum fault_unit find_unit(struct fault_word w, uint64_t *factor)
 {
