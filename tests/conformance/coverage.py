@@ -33,11 +33,11 @@ LEVELS = DEMANDED + ("MAY",)
 
 # The reasons for which a row has no test of its own.
 KINDS = {
-    "n/a": "cannot apply to this implementation",
-    "untestable": "no test can observe it",
-    "absent": "belongs to a feature that is not offered",
-    "departure": "deliberately not met, or not in every case",
-    "text": "not testable text, such as a definition or advice to an application",
+    "n/a": "the requirement cannot apply to this implementation",
+    "untestable": "no test can observe whether the requirement is met",
+    "absent": "the requirement belongs to a feature that the device does not offer",
+    "departure": "the device deliberately does not meet the requirement, or not in every case",
+    "text": "the text cannot be tested, such as a definition or advice to an application",
 }
 
 Row = collections.namedtuple("Row", "file id level section text")
@@ -167,12 +167,12 @@ def document(rows, reasons, tests):
         "",
         "tests/conformance/*.tsv lists the requirements of the RFCs, in this project's words. sctp.tsv has those of",
         "RFC 9260, 6951 and 4820; etsi.tsv has the fault handling cases of ETSI TS 102 369. Each row has tests that",
-        "fail if the requirement is not met, or a reason for having no test:",
+        "fail if the requirement is not met, or one of these reasons for having no test:",
         "",
         *[f"- **{kind}**: {text}" for kind, text in KINDS.items()],
-        "- **none**: an unused MAY",
+        "- **none**: a MAY that the device does not use",
         "",
-        "The test suite writes all rows with their tests, about 1,000 lines, to `build/conformance.md`.",
+        "The test suite writes all rows with their tests to `build/conformance.md`, about 1,000 lines.",
         "`tests/conformance/coverage.py --rows FILE` writes them to any file.",
         "",
         "## Summary",
@@ -180,8 +180,8 @@ def document(rows, reasons, tests):
         *summary(rows, reasons, tests),
     ]
     sections = {
-        "departure": ("Departures", "These requirements are deliberately not met, or not in every case. "
-                      "If a test pins the actual behaviour, the summary counts the row as tested."),
+        "departure": ("Departures", "The device deliberately does not meet these requirements, or not in every case. "
+                      "The summary counts a row as tested if a test checks what the device does instead."),
         "absent": ("Absent", "These requirements belong to features that this implementation does not offer."),
         "untestable": ("Not tested", "No test can observe these requirements."),
     }
