@@ -356,7 +356,7 @@ static void refuse_cookie(const struct sctp_in *in, const struct sctp_cookie *c)
 }
 
 /*
- * True if the cookie belongs to another association of the peer than a. The local INIT goes to
+ * True if the cookie belongs to another association of the peer than `a`. The local INIT goes to
  * several pairs of addresses if all of them are known to be the peer's. So it may cross the INITs
  * of two associations of the peer.
  */
@@ -486,7 +486,7 @@ static bool meets(struct sctp_in *in, const struct sctp_cookie *c)
 	return false; /* action C, and cases that the table does not have */
 }
 
-/* True if no association existed for the cookie's INIT, and the cookie has neither tag of a. */
+/* True if no association existed for the cookie's INIT, and the cookie has neither tag of `a`. */
 static bool met_none(const struct sctp_assoc *a, const struct sctp_cookie *c)
 {
 	return !c->local_tie && c->local_tag != a->local_tag && c->peer_tag != a->peer_tag;

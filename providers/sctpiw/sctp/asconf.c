@@ -91,8 +91,9 @@ static void add(struct sctp_asconf_request *r, const struct ip_addr *addr,
 }
 
 /*
- * Plans the additions: addresses that the peer may know, but does not know yet. way is the present
- * source address, or NULL. way is added if the peer knows no address that this host still has.
+ * Plans the additions: addresses that the peer may know, but does not know yet. `way` is the
+ * present source address, or NULL. `way` is added if the peer knows no address that this host still
+ * has.
  */
 static void plan_adds(const struct sctp_assoc *a, struct sctp_asconf_request *r,
 		      const struct ip_addr t[TOLD_MAX], unsigned int n, unsigned int live,

@@ -105,7 +105,7 @@ bool sctp_asconf_is_foreign(const struct sctp_assoc *a, const struct ip_addr *lo
  * protocol violation (5.3 F0).
  */
 void sctp_asconf_ack(struct sctp_in *in, const struct wire_sctp_chunk *c);
-/* Handles the peer's report of an unknown chunk. quoted has its first len bytes (5.1 A9). */
+/* Handles the peer's report of an unknown chunk. `quoted` has its first len bytes (5.1 A9). */
 void sctp_asconf_reported(struct sctp_assoc *a, const uint8_t *quoted, size_t len);
 void sctp_asconf_fini(struct sctp_assoc *a);
 

@@ -22,7 +22,7 @@
  */
 #define GROWTH_MAX 3u
 
-/* Maximum number of ASCONFs in an unauthenticated packet whose addresses are looked up. */
+/* In an unauthenticated packet, maximum number of ASCONFs whose addresses are looked up. */
 #define LOOK_UPS_MAX 4u
 
 _Static_assert(WIRE_SCTP_COMMON_LEN + SCTP_AUTH_MAX + ANSWER_MAX <= SCTP_OOTB_LEN, "it fits");

@@ -39,7 +39,7 @@ struct sctp_auth_random {
 };
 
 void sctp_auth_random(struct random_source *source, struct sctp_auth_random *random);
-/* Adds the parameters for ASCONF to an INIT or INIT ACK. random must outlive *init. */
+/* Adds the parameters for ASCONF to an INIT or INIT ACK. `random` must outlive *init. */
 void sctp_auth_tell(const struct sctp_auth_random *random, struct wire_sctp_init *init);
 
 enum sctp_auth_offer {

@@ -49,8 +49,8 @@ struct sctp_cookie_key {
 };
 
 /*
- * Writes a cookie of at most SCTP_COOKIE_MAX bytes at out. Returns its length. First creates a new
- * key if there is none, or if the present key is too old at `now`.
+ * Writes a cookie of at most SCTP_COOKIE_MAX bytes at `out`. Returns its length. First creates a
+ * new key if there is none, or if the present key is too old at `now`.
  */
 size_t sctp_cookie_put(struct sctp_cookie_key *key, struct random_source *random, uint64_t now,
 		       const struct sctp_cookie *c, uint8_t *out);

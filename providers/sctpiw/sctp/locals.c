@@ -10,7 +10,7 @@ void sctp_locals_ask(const struct sctp_endpoint *ep, const struct path_addr *to,
 	const struct sctp_user_ops *ops = &ep->s->ops;
 
 	l->n = ops->addresses ? ops->addresses(ep->ctx, to, l->addr, SCTP_LOCALS_MAX - 1) : 0;
-	/* Include to->local: in a collision, the INIT ACK may leave from another address. */
+	/* Include to->local: if both sides send an INIT, the INIT ACK may leave from elsewhere. */
 	if (l->n && !ip_addr_is_zero(&to->local))
 		l->addr[l->n++] = to->local;
 }

@@ -61,11 +61,11 @@ const struct ip_addr *sctp_locals_of(const struct sctp_assoc *a, const struct sc
 /* True if the association was set up between these two addresses, as far as they are known. */
 bool sctp_locals_is_pair(const struct sctp_assoc *a, const struct path_addr *addr);
 /*
- * True if an INIT between the addresses *from requests a new association instead of a. RFC 9260
+ * True if an INIT between the addresses *from requests a new association instead of `a`. RFC 9260
  * allows one association between two endpoints. Users of sctpiw have one association for each pair
  * of addresses that they name (docs/wire.md). Either side may request a second association before
  * it can know that the first leads to the same host. So only an INIT between the addresses of its
- * setup belongs to a. A peer without receipts runs another stack, and gets one association.
+ * setup belongs to `a`. A peer without receipts runs another stack, and gets one association.
  * `receipts` is the parameter of the INIT.
  */
 bool sctp_locals_is_another(const struct sctp_assoc *a, const struct path_addr *from,

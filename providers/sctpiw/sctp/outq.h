@@ -50,7 +50,7 @@ void sctp_outq_init(struct sctp_outq *q, uint32_t initial_tsn);
 /* Enlarges the ring. Returns false when out of memory. */
 bool sctp_outq_grow(struct sctp_outq *q);
 /*
- * Releases the blocks of all chunks, and frees the ring. No chunk is outstanding afterwards; next
+ * Releases the blocks of all chunks, and frees the ring. No chunk is outstanding afterwards; `next`
  * stays unchanged.
  */
 void sctp_outq_clear(struct sctp_outq *q, struct sctp_block_pool *pool);

@@ -44,7 +44,7 @@ void sctp_path_init(struct sctp_path *path, const struct sctp_config *config,
  * True if packets shall leave from the local address that the peer has sent to, instead of the
  * present one. A peer that knows several local addresses sends HEARTBEATs, and perhaps SACKs, to
  * all of them. So the address changes only if packets to the present address have ceased, or if
- * DATA now comes only to the new address. last is the time of the last such packet to the present
+ * DATA now comes only to the new address. `last` is the time of the last such packet to the present
  * address, ns. It is 0 if none has come, or if this host has lost the address.
  */
 static bool takes_over(const struct sctp_in *in, const struct sctp_path *path, uint64_t last)

@@ -87,7 +87,7 @@ struct sctp_path {
 	bool usable;	       /* this host can send to the address */
 	bool confirmed;	       /* the peer is known to have the address (RFC 9260 5.4) */
 	bool known;	       /* an earlier association proved it to be the peer's (known.h) */
-	uint64_t learnt;       /* time when the path was last stored in known.h */
+	uint64_t learnt;       /* time when the address was last stored as known (known.h) */
 	uint32_t flight;       /* bytes of chunks sent, neither acknowledged nor lost */
 	uint64_t last_data;    /* time when DATA was last sent on the path */
 	struct sctp_rtt rtt;
@@ -129,7 +129,7 @@ size_t sctp_path_heartbeat_put(struct sctp_assoc *a, struct sctp_path *path, uin
 /* Writes a HEARTBEAT with the given nonce at p. Changes no state. */
 void sctp_path_heartbeat_chunk(uint8_t *p, const uint64_t nonce[2]);
 /*
- * Finds the association that sent the packet in an ICMP error (RFC 9260 10). quoted has the first
+ * Finds the association that sent the packet in an ICMP error (RFC 9260 10). `quoted` has the first
  * len bytes of the packet, from the common header on, in network order. `to` is the destination of
  * the packet. Returns NULL if no association has sent the packet, or if the quotation is too short.
  */

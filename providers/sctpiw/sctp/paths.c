@@ -316,7 +316,7 @@ bool sctp_paths_works(struct sctp_assoc *a, struct sctp_path *path)
 }
 
 /*
- * True if path is a better successor than best, which has as many errors. The reasons, in this
+ * True if `path` is a better successor than `best`, which has as many errors. The reasons, in this
  * order: the path is joined, it is the primary path, or its round trip is shorter.
  */
 static bool better(const struct sctp_path *path, const struct sctp_path *best)

@@ -48,9 +48,9 @@ void sctp_paths_restart(struct sctp_assoc *a, const struct path_addr *addr);
  */
 void sctp_paths_set(struct sctp_assoc *a, const struct path_addr *from, const struct ip_addr *addr,
 		    unsigned int n, uint64_t now);
-/* Called when a HEARTBEAT was answered on the path: stores the peer's addresses in known.h. */
+/* Called when a HEARTBEAT was answered on the path: stores the peer's addresses (known.h). */
 void sctp_paths_learn(struct sctp_assoc *a, struct sctp_path *path, uint64_t now);
-/* Removes the address of a path, which the peer reports as lost, from known.h. */
+/* Removes the address of the path, which the peer has lost, from the known ones (known.h). */
 void sctp_paths_forget(struct sctp_assoc *a, const struct sctp_path *path);
 /* Marks the paths that earlier associations have proved to be the peer's. */
 void sctp_paths_recall(struct sctp_assoc *a, uint64_t now);

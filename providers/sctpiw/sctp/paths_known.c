@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Lookup of paths by address, and the exchange of confirmed addresses with known.h. */
+/* Lookup of paths by address, and the exchange of confirmed addresses with known.c. */
 #include "sctp/assoc.h"
 #include "sctp/paths.h"
 
-/* Minimum time until a path is stored in known.h again. */
+/* Minimum time until the address of a path is stored as known again. */
 #define LEARN_INTERVAL (60 * NSEC_PER_SEC)
 
 struct sctp_path *sctp_paths_find(struct sctp_assoc *a, const struct ip_addr *remote)

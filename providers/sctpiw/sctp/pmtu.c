@@ -8,7 +8,7 @@ static const uint32_t usual[] = {
 	1006, 1280, 1400, 1420, 1450, 1472, 1492, 1500, 2048, 4352, 8166, 9000, 9216, 16384, 32768,
 };
 
-/* Returns the next size to probe between good and bad, or 0 if these are close enough. */
+/* Returns the next size to probe between `good` and `bad`, or 0 if these are close enough. */
 static uint32_t next(const struct sctp_pmtu *p)
 {
 	size_t i;

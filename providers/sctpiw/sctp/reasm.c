@@ -43,7 +43,7 @@ void sctp_reasm_clear(struct sctp_reasm *r)
 		drop(r, fragment(n));
 }
 
-/* True if b continues the message of a. b must have the next TSN after a. */
+/* True if `b` continues the message of `a`. `b` must have the next TSN after `a`. */
 static bool follows(const struct fragment *a, const struct fragment *b)
 {
 	return !(a->flags & WIRE_SCTP_DATA_E) && !(b->flags & WIRE_SCTP_DATA_B) &&
@@ -51,7 +51,7 @@ static bool follows(const struct fragment *a, const struct fragment *b)
 	       (a->flags & WIRE_SCTP_DATA_U || a->ssn == b->ssn);
 }
 
-/* True if a ends a message and b begins another one. b must have the next TSN after a. */
+/* True if `a` ends a message and `b` begins another one. `b` must have the next TSN after `a`. */
 static bool separate(const struct fragment *a, const struct fragment *b)
 {
 	return a->flags & WIRE_SCTP_DATA_E && b->flags & WIRE_SCTP_DATA_B;

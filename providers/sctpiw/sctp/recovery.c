@@ -135,8 +135,8 @@ struct look {
 };
 
 /*
- * Decides if a chunk in flight on this path is lost. newly has the newly acknowledged chunks of the
- * path, or is NULL.
+ * Decides if a chunk in flight on this path is lost. `newly` has the newly acknowledged chunks of
+ * the path, or is NULL.
  */
 static inline void judge(struct sctp_assoc *a, uint64_t now, uint32_t tsn, struct sctp_out *o,
 			 const struct sctp_path *path, const struct sctp_newly *newly,

@@ -94,7 +94,7 @@ struct sctp_learnt {
 void sctp_recovery_init(struct sctp_assoc *a);
 /* Initialises the state of a path on which nothing was sent. */
 void sctp_recovery_clear(struct sctp_path_recovery *r);
-/* Starts or moves a timer of a path. when is an absolute time; TIME_NEVER stops the timer. */
+/* Starts or moves a timer of a path. `when` is an absolute time; TIME_NEVER stops the timer. */
 void sctp_recovery_timer_set(struct sctp_assoc *a, struct sctp_path *path, enum sctp_timer t,
 			     uint64_t when);
 bool sctp_recovery_timer_runs(const struct sctp_path *path, enum sctp_timer t);

@@ -69,7 +69,7 @@ static bool no_window(const struct sctp_assoc *a, const struct wire_sctp_data *d
 	       (d->tsn != a->rx.map.cum + 1 || d->flags & WIRE_SCTP_DATA_B);
 }
 
-/* True if the chunk, which is not simply the next one, is new and may be accepted. */
+/* Called unless the chunk is simply the next one. True if it is new and may be accepted. */
 static bool is_new(struct sctp_in *in, const struct wire_sctp_data *d)
 {
 	switch (sctp_rxmap_check(&in->a->rx.map, d->tsn)) {

@@ -151,7 +151,7 @@ struct sctp_user_ops {
 
 /*
  * Creates an instance: the endpoints and associations that one lock guards. Copies config and ops.
- * random must outlive the instance. Returns NULL when out of memory.
+ * `random` must outlive the instance. Returns NULL when out of memory.
  */
 struct sctp *sctp_new(const struct sctp_config *config, const struct sctp_user_ops *ops,
 		      struct random_source *random);
@@ -235,8 +235,8 @@ void sctp_input(struct sctp_endpoint *ep, const struct path_addr *from, const ui
  * hint, since it may be forged. During the handshake, the INIT is sent again after some 10 ms. If
  * another error answers the second INIT, the association ends with that error. Later, only
  * -ECONNREFUSED counts: the path is probed. If the peer is silent for 1 s, and no other path works,
- * the association ends with -ECONNRESET. quoted has the first len bytes of the local packet, as the
- * ICMP error quotes it. The error counts only if the quotation has the verification tag of an
+ * the association ends with -ECONNRESET. `quoted` has the first len bytes of the local packet, as
+ * the ICMP error quotes it. The error counts only if the quotation has the verification tag of an
  * association, which takes 8 bytes (RFC 9260 10). For an INIT, the quotation must have the Initiate
  * Tag, which takes 20 bytes.
  */
@@ -245,8 +245,8 @@ void sctp_unreachable(struct sctp_endpoint *ep, const struct path_addr *to, int 
 
 /*
  * Handles the report that a packet was too long for the path. mtu is the reported path MTU in bytes
- * of whole IP packets. quoted is as in sctp_unreachable(). If quoted is NULL, this host itself has
- * rejected the packet, not a router. The MTU then holds for all associations with that address.
+ * of whole IP packets. `quoted` is as in sctp_unreachable(). If `quoted` is NULL, this host itself
+ * has rejected the packet, not a router. The MTU then holds for all associations with that address.
  */
 void sctp_packet_too_big(struct sctp_endpoint *ep, const struct path_addr *to, uint32_t mtu,
 			 const uint8_t *quoted, size_t len, uint64_t now);

@@ -34,7 +34,7 @@ struct sctp_timer_set {
 	struct timerq_node node;  /* in sctp.timers; its time may be too early, never too late */
 };
 
-/* Starts or moves the timer. when is an absolute time. */
+/* Starts or moves the timer. `when` is an absolute time. */
 void sctp_timer_set(struct sctp_assoc *a, enum sctp_timer t, uint64_t when);
 void sctp_timer_stop_all(struct sctp_assoc *a);
 

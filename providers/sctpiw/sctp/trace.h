@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
  * The trace points of SCTP that need more code than one line. util/trace_events.h defines the
- * events. Without tracing, a call costs one branch. now is the caller's time, ns.
+ * events. Without tracing, a call costs one branch. `now` is the caller's time, ns.
  */
 #ifndef SCTPIW_SCTP_TRACE_H
 #define SCTPIW_SCTP_TRACE_H
@@ -49,7 +49,7 @@ static inline void sctp_trace_metrics(const struct sctp_assoc *a, uint64_t now)
 
 /*
  * Events packet_lost, for all chunks in flight on the path. They are about to be marked lost for
- * the reason why.
+ * the reason `why`.
  */
 static inline void sctp_trace_path_lost(struct sctp_assoc *a, const struct sctp_path *path,
 					const char *why, uint64_t now)

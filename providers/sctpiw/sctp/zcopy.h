@@ -22,7 +22,7 @@ struct sctp_zcopy {
 /* The new chunk o, the packet's last, references the end of its message as msg describes. */
 void sctp_zcopy_add(struct sctp_tx *tx, struct sctp_out *o, const struct sctp_msg *msg);
 /*
- * Writes the checksum of a packet of len bytes. first is the index in sctp.refs of the packet's
+ * Writes the checksum of a packet of len bytes. `first` is the index in sctp.refs of the packet's
  * first reference.
  */
 void sctp_zcopy_checksum(struct sctp_tx *tx, size_t len, unsigned int first);

@@ -28,7 +28,7 @@ static inline bool ip_addr_equal(const struct ip_addr *a, const struct ip_addr *
 	return memcmp(a->b, b->b, 16) == 0 && a->scope_id == b->scope_id;
 }
 
-/* True if a is one of the n addresses of the list. */
+/* True if `a` is one of the n addresses of the list. */
 static inline bool ip_addr_is_in(const struct ip_addr *a, const struct ip_addr *list,
 				 unsigned int n)
 {
@@ -94,8 +94,8 @@ static inline bool ip_addr_is_zero(const struct ip_addr *a)
 }
 
 /*
- * Compares the local addresses of a and b. Returns 2 if they are equal, 1 if either is not known
- * yet, 0 if they differ.
+ * Compares the local addresses of `a` and `b`. Returns 2 if they are equal, 1 if either is not
+ * known yet, 0 if they differ.
  */
 static inline int path_addr_locality(const struct path_addr *a, const struct path_addr *b)
 {

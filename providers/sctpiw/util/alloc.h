@@ -25,11 +25,11 @@ void *alloc_lines(size_t n);
 void *alloc_lines_unset(size_t n);
 
 /*
- * Replaces the table old by a larger table. Table entries have consecutive numbers: the entry with
- * number i is at index i & (size - 1), and size is a power of two. The new table has room for n
- * numbers, from first on (at most 2^31). It is not smaller than the old table, and its length is a
- * multiple of the cache line. The *size entries from first on keep their numbers. New entries are
- * zero. Frees old, which may be NULL if *size is 0. Returns NULL when out of memory, and changes
+ * Replaces the table `old` by a larger table. Table entries have consecutive numbers: the entry
+ * with number i is at index i & (size - 1), and size is a power of two. The new table has room for
+ * n numbers, from first on (at most 2^31). It is not smaller than the old table, and its length is
+ * a multiple of the cache line. The *size entries from first on keep their numbers. New entries are
+ * zero. Frees `old`, which may be NULL if *size is 0. Returns NULL when out of memory, and changes
  * nothing then.
  */
 void *alloc_grown(void *old, uint32_t *size, size_t entry_len, uint32_t first, uint32_t n);

@@ -2,7 +2,7 @@
 /*
  * The CRC is the remainder of a polynomial whose coefficients are the bits of the data. Bits may be
  * moved by d bits towards the end of the data if they are multiplied by x^d. A fold moves 16 bytes,
- * one lane of a register, in this way: it adds their product to the lane that is d bits later. Four
+ * one lane of a register, in this way: it adds the product to the lane that is d bits later. Four
  * registers of four lanes each process 256 bytes at a time, so that no product waits for another.
  * At the end, the registers are folded into one lane. The processor's CRC32 instruction computes
  * the remainder of this lane.
@@ -37,14 +37,14 @@ bool crc32c_fold_works(void)
 	return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("vpclmulqdq");
 }
 
-/* Multiplies each lane of a by its two multipliers. */
+/* Multiplies each lane of `a` by its two multipliers. */
 HAS_FOLDS static inline __m512i moved(__m512i a, __m512i by)
 {
 	return _mm512_xor_si512(_mm512_clmulepi64_epi128(a, by, 0x00),
 				_mm512_clmulepi64_epi128(a, by, 0x11));
 }
 
-/* Moves a, and adds the result to the block of data at into. */
+/* Moves `a`, and adds the result to the block of data at `into`. */
 HAS_FOLDS static inline __m512i folded(__m512i a, __m512i by, const uint8_t *into)
 {
 	return _mm512_ternarylogic_epi64(_mm512_clmulepi64_epi128(a, by, 0x00),
@@ -52,7 +52,7 @@ HAS_FOLDS static inline __m512i folded(__m512i a, __m512i by, const uint8_t *int
 					 _mm512_loadu_si512(into), XOR3);
 }
 
-/* Folds the first three lanes of a into the last lane. */
+/* Folds the first three lanes of `a` into the last lane. */
 HAS_FOLDS static inline __m128i one_lane(__m512i a)
 {
 	__m512i m = moved(a, (__m512i){ BY_384, BY_256, BY_128, 0, 0 });

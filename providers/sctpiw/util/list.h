@@ -85,7 +85,7 @@ static inline struct list_node *list_pop(struct list_node *head)
 }
 
 /*
- * Iterates over a list whose elements may be added or removed between two steps. mark is a node
+ * Iterates over a list whose elements may be added or removed between two steps. `mark` is a node
  * that belongs to no element. Each call moves mark past the next element, and returns the node of
  * that element. If mark is in no list, the iteration starts with the first element. At the end,
  * removes mark from the list and returns NULL. Do not run another iteration over the same list

@@ -17,15 +17,15 @@
 
 /*
  * Writes the first record of a process, which precedes its events, to buf of QLOG_RECORD_MAX bytes.
- * Returns its length. name is the program's name for human readers. group is the group_id of the
- * process's events, since several processes may write to one file. reference is the origin of the
- * events' times, in ns since 1970.
+ * Returns its length. `name` is the program's name for human readers. `group` is the group_id of
+ * the process's events, since several processes may write to one file. `reference` is the origin of
+ * the events' times, in ns since 1970.
  */
 size_t qlog_header(char *buf, const char *name, const char *group, uint64_t reference);
 
 /*
- * Writes the record of one event to buf of QLOG_RECORD_MAX bytes. Returns its length. time is in ns
- * since reference. values has one value for each field of the event.
+ * Writes the record of one event to buf of QLOG_RECORD_MAX bytes. Returns its length. `time` is in
+ * ns since `reference`. values has one value for each field of the event.
  */
 size_t qlog_event(char *buf, const char *group, uint64_t time, enum trace_id id,
 		  const union trace_value *values);

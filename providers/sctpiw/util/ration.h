@@ -20,8 +20,8 @@ bool ration_take(uint64_t *at, uint64_t now, unsigned int many, uint64_t time);
 /*
  * Returns the index of the ration for an address, below RATION_PLACES. All addresses of an IPv6 /64
  * share a ration, since one owner has all of them. Link-local addresses are excepted, since all
- * links have the same prefix. salt is random, so that senders cannot predict which addresses share
- * a ration.
+ * links have the same prefix. `salt` is random, so that senders cannot predict which addresses
+ * share a ration.
  */
 unsigned int ration_place(uint64_t salt, const struct ip_addr *from);
 

@@ -100,7 +100,7 @@ extern const struct trace_info trace_infos[TRACE_IDS];
 struct trace_sink {
 	_Atomic(struct trace_sink *) next; /* next installed sink */
 	/*
-	 * Any thread may call write(), with any lock held. now is the time of the event in ns of
+	 * Any thread may call write(), with any lock held. `now` is the time of the event in ns of
 	 * sys_now(), or TRACE_NOW. values has one value for each field of the event. It is valid
 	 * until write() returns.
 	 */
@@ -127,7 +127,7 @@ void trace_install(struct trace_sink *sink);
 /* Removes an installed sink. A thread inside a trace point may still call it afterwards. */
 void trace_remove(struct trace_sink *sink);
 
-/* Only for TRACE(). fields points to the struct of this event. */
+/* Only for TRACE(). `fields` points to the struct of this event. */
 void trace_emit(enum trace_id id, uint64_t now, const void *fields);
 
 /* Example: TRACE(packet_lost, now, .assoc = a->local_tag, .tsn = tsn). Other fields are 0. */

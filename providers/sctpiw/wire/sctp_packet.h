@@ -83,7 +83,7 @@ void wire_sctp_common_get(const uint8_t *packet, struct wire_sctp_common *h);
 void wire_sctp_common_put(uint8_t *packet, const struct wire_sctp_common *h);
 /* Writes the checksum of a complete packet of len bytes. Its checksum field must be zero. */
 void wire_sctp_checksum_put(uint8_t *packet, size_t len);
-/* Writes the checksum crc, a result of crc32c() that was computed while the field was zero. */
+/* Writes the checksum `crc`, a result of crc32c() that was computed while the field was zero. */
 void wire_sctp_checksum_set(uint8_t *packet, uint32_t crc);
 /* True if the CRC32C of a packet is right. len must be at least WIRE_SCTP_COMMON_LEN. */
 bool wire_sctp_checksum_ok(const uint8_t *packet, size_t len);

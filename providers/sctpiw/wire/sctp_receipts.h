@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
  * The extension "receipts" of sctpiw to SCTP (docs/wire.md). A parameter of INIT and INIT ACK
- * negotiates the extension. A HOLD chunk accompanies a SACK. A stack that does not know both types
- * skips them without a report. Integers are in host order. No state.
+ * negotiates the extension. A HOLD chunk accompanies a SACK. A stack without these two types skips
+ * them without a report. Integers are in host order. No state.
  *
  *  |        Type = 0xBF57          |          Length = 12          |
  *  |    Version    |             Reserved                    |I|C|N|
