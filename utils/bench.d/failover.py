@@ -9,12 +9,12 @@ from names import LONGEST, STANDSTILL
 from programs import BIN, numbers
 
 FAILURES = 20
-CONFIRMED = 0.5  # seconds until the second link is confirmed
+CONFIRMED = 0.5  # seconds after which the second link is confirmed
 SECONDS = 1  # seconds of writing
 
 
 def _one(link, how):
-    """The writing side is not informed of the failure: its peer reports it, or it detects the failure itself."""
+    """Makes one link fail. The writing side is not informed: its peer reports the failure, or it detects it itself."""
     port = harness.free_port()
     server = harness.start("server", [BIN / "verbs-bench", "server", link.any, port], link, "server")
     server.wait_for_output("listening")

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""Counts, with callgrind, the instructions of both ends for a work request, which noise does not change.
+"""Counts the instructions of both ends per work request with callgrind. Noise does not change this number.
 
-Both queue pairs are in one process, on one processor. The difference of two runs, divided by the difference of their
-work requests, repeats to 0.5 %. Instructions of the kernel do not count.
+Both queue pairs are in one process, on one processor. The difference of the instructions of two runs, divided by the
+difference of their work requests, varies by at most 0.5 %. Instructions of the kernel do not count.
 """
 import os
 import re
@@ -29,7 +29,7 @@ class Failure(Exception):
 
 
 def collected(build, operation, size, window, count):
-    """Returns the instructions of a whole run with the device of a build directory."""
+    """Returns the number of instructions of a whole run with the device of a build directory."""
     with tempfile.TemporaryDirectory() as scratch:
         argv = [build.resolve() / "bin/sctpiw", "run", "--", "valgrind", "--tool=callgrind",
                 f"--callgrind-out-file={scratch}/out", BIN / "both-ends", operation, size, window, count]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""A key for the device, and TCP through stunnel, which has a key as well."""
+"""Measurements with a key: of the device, and of TCP through stunnel."""
 import atexit
 import contextlib
 import functools
@@ -22,7 +22,7 @@ def _directory():
 
 @functools.cache
 def environment():
-    """Returns the environment that gives a program's device a key, the same for all programs."""
+    """Returns an environment with a key for the device. All programs get the same key."""
     key = _directory() / "key"
     subprocess.run([BIN / "sctpiw", "keygen", key], check=True, capture_output=True)
     return {"SCTPIW_KEY": str(key)}
@@ -48,7 +48,7 @@ def _stunnel(link, side, accept, connect):
 
 @contextlib.contextmanager
 def stunnel(link, port):
-    """Yields a port on the client's loopback. A stunnel leads from this port to `port` on the server's loopback."""
+    """Yields a port on the client's loopback. A stunnel forwards it to `port` on the server's loopback."""
     harness.need("stunnel")
     between, entry = harness.free_port(), harness.free_port()
     ends = [_stunnel(link, "server", f"{link.address}:{between}", f"127.0.0.1:{port}"),

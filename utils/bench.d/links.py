@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""The links of measurements. Each link is made on first use; None stands for no link."""
+"""The network links on which measurements run. Each link is made on first use. None means no link."""
 import contextlib
 import os
 import pathlib
@@ -10,7 +10,7 @@ import names
 import paths  # noqa: F401, which adds links to the harness
 
 RMEM_MAX = pathlib.Path("/proc/sys/net/core/rmem_max")
-SMALL = 212992  # bytes; the default of distributions
+SMALL = 212992  # bytes; the default value in distributions
 KINDS = {  # name: (its name in tests/e2e/harness.py, whether net.core.rmem_max must be small)
     names.LO: ("lo", False),
     names.MTU_1500: ("veth1500", False),
@@ -24,7 +24,7 @@ KINDS = {  # name: (its name in tests/e2e/harness.py, whether net.core.rmem_max 
 
 
 def enter_namespace():
-    """Makes an ordinary user root in a user namespace, which can make network namespaces, if the host allows it."""
+    """Enters a user namespace as its root, who can make network namespaces. Does nothing if the host forbids this."""
     inside = "SCTPIW_BENCH_NETNS"
     if os.geteuid() and inside not in os.environ:
         os.environ[inside] = "1"
@@ -36,7 +36,7 @@ def enter_namespace():
 
 @contextlib.contextmanager
 def _small_buffers():
-    """Makes net.core.rmem_max small for the whole machine, and restores it at the end."""
+    """Makes net.core.rmem_max small for the whole machine. Restores it when this program ends."""
     before = RMEM_MAX.read_text()
     try:
         RMEM_MAX.write_text(str(SMALL))
@@ -49,7 +49,7 @@ def _small_buffers():
 
 
 def _pin(link):
-    """Gives one half of the processors to the server, and the other half to the client."""
+    """Pins the server to one half of the processors, and the client to the other half."""
     processors = sorted(os.sched_getaffinity(0))
     half = (len(processors) + 1) // 2
     sides = {"server": processors[:half], "client": processors[half:] or processors}
@@ -60,7 +60,7 @@ def _pin(link):
 class Links:
     def __init__(self, pin):
         self.pin = pin
-        self.open = {}  # kind: a link, or a harness.Skip with the reason
+        self.open = {}  # for each kind: the link, or a harness.Skip with the reason for its absence
 
     def _get(self, kind):
         if kind not in self.open:
@@ -77,9 +77,9 @@ class Links:
 
     @contextlib.contextmanager
     def use(self, name):
-        """Yields the link, and the user to run programs as, or None for the present user.
+        """Yields the link, and the user who must run the programs, or None for the current user.
 
-        A small rmem_max affects only an ordinary user: root's sockets may exceed it.
+        A small rmem_max requires an ordinary user, since root's sockets may exceed it.
         """
         if name not in KINDS:
             yield None, None

@@ -18,9 +18,9 @@ VERBS_BENCH = BIN / "verbs-bench"
 
 
 class Measure:
-    """One line of the report. run: the function that measures; quick: True if --quick includes it.
+    """One line of the report. run: the function that measures. quick: True if --quick includes the measurement.
 
-    has_device: True for a measurement of sctpiw's device, False for a rival only.
+    has_device: True if sctpiw's device is measured, False if only a rival is.
     """
 
     def __init__(self, what, link, run, quick=False, has_device=True):
@@ -54,7 +54,7 @@ def bandwidth(tool, size, qps=1, both_ways=False, key=False):
     return run
 
 
-# On an iWARP device, perftest needs memory for credits, which datagrams cannot write.
+# On an iWARP device, perftest writes credits to memory, and datagrams cannot write to memory.
 DATAGRAMS = {"SCTPIW_PERSONALITY": "roce"}
 
 
@@ -76,7 +76,7 @@ def datagram_latency(at):
 
 
 def latency(tool, size, events=False, trips=10000, key=False):
-    """trips: round trips for each second of the measurement."""
+    """trips: number of round trips per second of the measurement."""
     def run(at):
         _, values = _perftest(at, tool, size, "-n", trips * at.seconds, *(["-e"] if events else []), key=key)
         return dict(zip((MEDIAN, AVERAGE, P99, P999), (values[2], values[3], values[5], values[6])))
@@ -84,10 +84,10 @@ def latency(tool, size, events=False, trips=10000, key=False):
 
 
 def event_driven(tool, size):
-    """The processor time of both ends. perftest calibrates its clock first, so the time of a short run is subtracted.
+    """Measures the processor time of both ends. Subtracts a short run, since perftest calibrates its clock first.
 
-    When the client of ib_send_bw has no credits left, it sleeps for a completion, but credits arrive without
-    completions. With 8,192 receives the credits suffice.
+    When the client of ib_send_bw has no credits left, it sleeps until a completion. But credits arrive without
+    completions, so it might sleep forever. With 8,192 receives, the credits never run out.
     """
     def run(at):
         options = "-e", *(("-r", 8192) if tool == "ib_send_bw" else ()), "--report_gbits", "-n"
@@ -116,7 +116,7 @@ def _verbs_bench(at, what, *options):
 
 
 def writes(size, region, how):
-    """how: "spin" or "events", the client's way to wait for completions."""
+    """how: the way in which the client waits for completions, "spin" or "events"."""
     def run(at):
         begin = processor_seconds()
         gib, gbits = numbers(r"([\d.]+) GiB, ([\d.]+) Gbit/s",
@@ -142,28 +142,28 @@ def _idle_pair(at):
 
 
 def _run_time(program):
-    """Returns the processor time of a process's threads, in seconds."""
+    """Returns the processor time of all threads of a process, in seconds."""
     tasks = pathlib.Path(f"/proc/{program.pid}/task").glob("*/schedstat")
     return sum(int(task.read_text().split()[0]) for task in tasks) / 1e9
 
 
 def idle(at):
     pair_of = _idle_pair(at)
-    time.sleep(0.3)  # until the work of connecting has ended
+    time.sleep(0.3)  # waits until the device has no more work for the connection
     before, begin = sum(map(_run_time, pair_of)), time.monotonic()
     time.sleep(at.seconds)
     return {PERCENT: (sum(map(_run_time, pair_of)) - before) / (time.monotonic() - begin) * 100}
 
 
 def idle_memory(at):
-    """The memory of a QP, in the process where it is larger. All QPs carry data, which the program checks."""
+    """Measures the memory of a QP in both processes. Returns the larger figure. All QPs carry checked data."""
     p = harness.start("many-qps", [BIN / "many-qps", at.link.address, names.MANY_QPS, 16, 16], at.link, "client")
     p.expect(60)
     return {KIB: max(numbers(side + r": ([\d.]+) KiB a queue pair", p.output())[0] for side in ("client", "server"))}
 
 
 def simulated(loss, rtt):
-    """Simulates long enough for many round trips and many losses."""
+    """Simulates a path for so long that many round trips and many losses happen."""
     def run(at):
         program = BIN / "sim-goodput"
         if not program.exists():
@@ -211,7 +211,7 @@ def _on_latency(link):
         for size in names.LATENCY_SIZES:
             yield Measure(names.perftest(tool, size), link, latency(tool, size),
                           link == LO and size == 64 and tool != "ib_read_lat")
-            if tool != "ib_write_lat":  # ib_write_lat polls memory, which has no events
+            if tool != "ib_write_lat":  # ib_write_lat polls memory, so it cannot wait for events
                 yield Measure(names.perftest(tool, size, events=True), link, latency(tool, size, events=True),
                               (tool, size, link) == ("ib_send_lat", 64, LO))
     yield Measure("ib_atomic_lat 8 B", link, atomics)
@@ -224,7 +224,7 @@ def _on_datagrams(link):
 
 
 def _on_costs(link):
-    for tool in "ib_send_bw", "ib_read_bw":  # perftest has no events for ib_write_bw
+    for tool in "ib_send_bw", "ib_read_bw":  # ib_write_bw cannot wait for events
         yield Measure(names.perftest(tool, 65536, events=True), link, event_driven(tool, 65536))
     yield Measure(names.WRITE_EVENTS, link, writes(65536, 65536, "events"), link == LO)
     for at_once, what in names.CONNECT.items():
@@ -269,12 +269,12 @@ def _on_simulated():
     points = [(loss, names.SIM_RTT) for loss in names.SIM_LOSSES]
     points += [(names.SIM_LOSS, rtt) for rtt in names.SIM_RTTS if rtt != names.SIM_RTT]
     for loss, rtt in points:
-        yield _rival(names.simulated(loss, rtt), SIMULATED, simulated(loss, rtt),  # its stack is this build's
+        yield _rival(names.simulated(loss, rtt), SIMULATED, simulated(loss, rtt),  # runs this build
                      (loss, rtt) == (names.SIM_LOSS, names.SIM_RTT))
 
 
 def measures():
-    """Returns all measurements in the order of a round. Measurements that are compared are close together."""
+    """Returns all measurements in the order of a round. Measurements that are compared run shortly after each other."""
     for link in names.LINKS:
         for part in _on_rivals, _on_bandwidth, _on_latency, _on_keys, _on_datagrams, _on_costs:
             yield from part(link)

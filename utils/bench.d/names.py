@@ -7,7 +7,7 @@ SMALL_LO, SMALL_1500 = "lo, rmem_max 212,992", "MTU 1500, rmem_max 212,992"
 SIMULATED = "simulated"
 TWO_LINKS, TWO_LINKS_9000 = "two links, MTU 1500", "two links, MTU 9000"
 LINKS = LO, MTU_1500, MTU_9000
-PACED = SIMULATED, TWO_LINKS, TWO_LINKS_9000  # bounded by rates of links, by timers, or by virtual time
+PACED = SIMULATED, TWO_LINKS, TWO_LINKS_9000  # limited by rates of links, by timers, or by virtual time
 
 GBITS = "Gbit/s"
 RATE = "M messages/s"
@@ -18,7 +18,7 @@ PERCENT = "% of a processor"
 KIB = "KiB"
 STANDSTILL, LONGEST = "ms, median", "ms, longest"
 WRITES, RENO, BOUND = "MB/s", "MB/s, NewReno", "MB/s, bound"
-DISTANCE = "distance of the processors, ns"  # stored with the figures of a round, but not a figure (distance.py)
+DISTANCE = "distance of the processors, ns"  # stored with the figures of a round (distance.py)
 
 # Only the receiver of datagrams knows how many arrived, so the bandwidth is the receiver's.
 DATAGRAM_SIZES = 64, 1024, 4096
@@ -33,11 +33,11 @@ STUNNEL = "TCP through stunnel, iperf3"
 TCP_SPINNING = "TCP, 64 B, spinning"
 TCP_BLOCKING = "TCP, 64 B, blocking"
 UDP_LATENCY = "UDP, 64 B, spinning"
-# Sends of udp-ceiling on a link: bytes of a segment, and segments in a send.
+# Arguments of udp-ceiling on each link: bytes of a segment, and number of segments in a send.
 UDP_SENDS = {LO: (65000, 1), MTU_1500: (1452, 44), MTU_9000: (8952, 7)}
 
 THREADS = 1, 2, 4, 8
-# Bytes of the threads' Writes, Writes in flight, and Writes of a thread in about a second.
+# The threads' Writes: their bytes, the number in flight, and the number of one thread in about a second.
 THREADED = {64: (128, 2560000), 65536: (16, 40000)}
 
 REGION = 256 << 20
@@ -52,10 +52,10 @@ SPREAD = ((TWO_LINKS, (300, 300)), (TWO_LINKS_9000, (1000, 1000)), (TWO_LINKS, (
 MANY_QPS = 4096
 IDLE_QP = f"memory of an idle queue pair, {MANY_QPS:,} QPs"
 
-# The simulated path: the losses each way in %, and the round-trip times in ms.
+# The simulated path: the losses in each direction in %, and the round-trip times in ms.
 SIM_LOSSES = 0, 0.01, 0.1, 0.5, 1, 2, 5, 10
 SIM_RTTS = 0.1, 1, 10, 30, 100
-SIM_LOSS, SIM_RTT = 1, 1  # fixed value of one while the other varies
+SIM_LOSS, SIM_RTT = 1, 1  # the value of one while the other varies
 
 
 def size_name(size):
@@ -73,7 +73,7 @@ def perftest(tool, size, qps=1, both_ways=False, events=False):
 
 
 def threaded(size, threads, engines, by_cm=False):
-    """Threads with a pair of QPs each, both ends. by_cm: rdma_cm connects them."""
+    """Returns the name of a measurement of threads, each with both ends of a connection. by_cm: rdma_cm connects."""
     how = ", rdma_cm" if by_cm else ""
     return f"RDMA Writes {size_name(size)}, {threads} threads, engines = {engines}{how}"
 
@@ -92,7 +92,7 @@ UCX_DEVICE, UCX_TCP = "rc_verbs,ud_verbs", "tcp"
 
 
 def ucx(transports, test, size):
-    """A test of ucx_perftest over the device or over TCP."""
+    """Returns the name of a test of ucx_perftest over the device or over TCP."""
     return f"UCX over {'TCP' if transports == UCX_TCP else 'the device'}, {test} {size_name(size)}"
 
 

@@ -40,7 +40,7 @@ def _points(figures, xs, link, unit, what_of):
 
 
 def _level(figures, xs, link, unit, what):
-    """A horizontal line for a rival's figure, which does not depend on x."""
+    """Draws a horizontal line for the figure of a rival, since it does not depend on x."""
     return _points(figures, (xs[0], xs[-1]), link, unit, lambda x: what)
 
 

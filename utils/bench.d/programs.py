@@ -9,9 +9,10 @@ BIN = harness.BUILD / "bin"
 
 
 class At:
-    """Place and duration of a measurement.
+    """Where a measurement runs, and how long.
 
-    seconds: of one transfer; number: of the round, from 1; user: to run programs as, None: the present one.
+    seconds: duration of one transfer. number: number of the round, starting at 1. user: the user who runs the programs;
+    None is the current user.
     """
 
     def __init__(self, link, seconds, number, user=None):
@@ -19,7 +20,7 @@ class At:
 
 
 def processor_seconds():
-    """Returns the processor time of all ended programs, with all their threads, in seconds."""
+    """Returns the processor time of all programs that have ended, with all their threads, in seconds."""
     usage = resource.getrusage(resource.RUSAGE_CHILDREN)
     return usage.ru_utime + usage.ru_stime
 

@@ -12,9 +12,9 @@ def _distance(figures):
 
 
 class Figures:
-    """The figures. rounds[what, link] has for each round {unit: figure}, empty if the measurement failed.
+    """The figures of a run. rounds[what, link] is a list with {unit: figure} for each round, or {} after a failure.
 
-    The unit DISTANCE has the distance of the processors.
+    The figure with the unit DISTANCE is the distance of the processors.
     """
 
     def __init__(self, rounds):
@@ -32,7 +32,7 @@ class Figures:
         return [unit for unit in spoken if unit != DISTANCE]
 
     def by_round(self, what, link, unit):
-        """Returns the figure of each round, or None for a round without one."""
+        """Returns the figure of each round, or None for a round without this figure."""
         return [figures.get(unit) for figures in self.rounds.get((what, link), ())]
 
     def known(self, what, link, unit):
@@ -48,15 +48,15 @@ class Figures:
         return [d for d in found if d is not None]
 
     def known_by_distance(self, what, link, unit):
-        """Yields (words, figures) for each class of the figures' distances."""
+        """Yields (description, figures) for each class of the figures' distances."""
         has = [figures for figures in self.rounds.get((what, link), ()) if unit in figures]
         for words, alike in distance.by_class(has, _distance):
             yield words, [figures[unit] for figures in alike]
 
     def _base_of(self, number, figures, base):
-        """Returns the divisor for the figures of a round, or None: from the closest round with a like distance.
+        """Returns the divisor for the figures of a round: that of the closest round with a like distance, or None.
 
-        If a distance is unknown, only the same round counts.
+        If the distance is unknown, only the divisor of the same round is used.
         """
         *name, unit = base
         found = []
@@ -67,7 +67,7 @@ class Figures:
         return min(found, key=lambda pair: pair[0])[1] if found else None
 
     def ratios(self, figure, base):
-        """Returns the ratio of a figure to the base, for each round that has both."""
+        """Returns the ratio of a figure to its divisor, for each round that has both."""
         if base is None:
             return self.known(*figure)
         *name, unit = figure
@@ -105,7 +105,7 @@ def verdicts(figures):
 
 
 def _base_name(target):
-    """Returns the name of the divisor, without the parts that equal the figure's name."""
+    """Returns the name of the divisor, without the parts that it shares with the figure's name."""
     if target.base is None:
         return target.figure[2]
     return ", ".join(b for b, f in zip(target.base, target.figure) if b != f)
@@ -130,7 +130,7 @@ def _head(run):
 
 
 def _distances(figures, run):
-    """Returns the text on distances of processors, and on measurements given up since the processors moved."""
+    """Returns the text about the distances of processors, and about failures because processors moved."""
     said, seen = [], figures.distances()
     if seen:
         said.append(f"Cache line from one processor to another and back: {distance.in_words(min(seen), max(seen))}.")

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""Rivals on the same link: bare UDP, TCP, UCX over TCP and the device, other SCTPs. Each function is, or makes, a
-function of an At."""
+"""Measurements of rivals on the same link: UDP alone, TCP, UCX over TCP and over the device, and other SCTPs. Each
+function takes an At, or returns a function that does."""
 import json
 import socket
 
@@ -32,7 +32,7 @@ def udp_latency(at):
 
 
 def tcp_latency(how):
-    """how: "spin" or "block", the way in which both ends wait for data."""
+    """how: the way in which both ends wait for data, "spin" or "block"."""
     def run(at):
         port = harness.free_port()
         common = at.link.address, port, 64, how
@@ -42,7 +42,7 @@ def tcp_latency(how):
 
 
 def _received(at, port, address, entry, *options):
-    """Returns iperf3's data on received bytes. The server listens at port; the client connects to address and entry."""
+    """Returns iperf3's data about received bytes. The server listens at port; the client connects to address, entry."""
     text = pair(at, ["iperf3", "-s", "-1", "--forceflush", "-p", port],
                 ["iperf3", "-c", address, "-p", entry, "-t", at.seconds, "-J", *options], port, ready="listening")
     return json.loads(text)["end"]["sum_received"]
@@ -88,7 +88,7 @@ def usrsctp(size):
 
 
 def _ucx(at, transports, *options):
-    """Returns (overall overhead in us, overall messages a second) from the last row of ucx_perftest's table."""
+    """Returns (overall overhead in us, overall messages per second) from the last row of ucx_perftest's table."""
     harness.need("ucx_perftest")
     port = harness.free_port()
     over_device = transports == UCX_DEVICE

@@ -12,13 +12,13 @@ from progress import Progress, on_terminal
 from report import Figures
 
 
-TRIES = 3  # of a measurement during which the processors move
+TRIES = 3  # of a measurement, if the processors move during it
 
 
 class Runner:
-    """chosen: measurements; seconds: of a transfer; logs: a directory; distance: a function like distance.measure().
+    """chosen: the measurements. seconds: duration of a transfer. logs: a directory. distance: distance.measure().
 
-    The results are in figures, failed, skipped, and unsteady: measurements given up since the processors moved.
+    The results are in figures, failed, skipped and unsteady. The latter are measurements during which processors moved.
     """
 
     def __init__(self, chosen, seconds, pin, logs, distance=distance.measure):
@@ -33,7 +33,7 @@ class Runner:
         harness.show_logs(sys.stderr, 15)
 
     def _measure(self, m, number):
-        """Makes one measurement once. Returns {unit: figure}, empty on failure."""
+        """Makes one measurement once. Returns {unit: figure}, or {} on failure."""
         harness.log_to(self.logs)
         try:
             with self.links.use(m.link) as (link, user):
@@ -49,9 +49,9 @@ class Runner:
         return {}
 
     def measure(self, m, number):
-        """Makes one measurement, and repeats it if the processors move. Returns {unit: figure}, empty on failure.
+        """Makes one measurement, and repeats it if the processors move. Returns {unit: figure}, or {} on failure.
 
-        Adds the distance of the processors, if it is known and the figures depend on it.
+        Adds the distance of the processors to the figures, if it is known and the figures depend on it.
         """
         if not m.needs_distance:
             return self._measure(m, number)
@@ -67,7 +67,7 @@ class Runner:
         return {}
 
     def run(self, rounds, limit=None):
-        """Runs `rounds` rounds, or fewer if the next round would probably end after limit, in seconds."""
+        """Runs `rounds` rounds. Stops earlier if the next round would probably end after `limit` seconds."""
         begin, shown = time.monotonic(), Progress(rounds * len(self.chosen))
         try:
             for number in range(1, rounds + 1):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""RDMA Writes over two links that are the bottleneck, on one of them at a time or on both."""
+"""Measures RDMA Writes over two slow links: over one link at a time, and over both."""
 import contextlib
 import time
 
@@ -7,12 +7,12 @@ import harness
 from names import GBITS
 from programs import BIN, numbers
 
-LONGER = 2  # extra seconds: the second link must join, and leave slow start
+LONGER = 2  # extra seconds, in which the second link is added and leaves slow start
 
 
 def _await_carriers(link, number):
-    """Waits until the kernel reports the carriers of new links, which may take a second. Until then they are
-    unusable."""
+    """Waits until the kernel reports the carriers of new links, which may take a second. Until then,
+    the links are unusable."""
     for side in "server", "client":
         for i in range(number):
             while "state UP" not in link._run([*link.enter(side), "ip", "link", "show", f"veth{i}"]):

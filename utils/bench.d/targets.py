@@ -7,9 +7,9 @@ from names import (AVERAGE, BOUND, COLD, CONNECT, CONNECTIONS, CPU, FAILOVER, GB
 
 
 class Target:
-    """figure, base: (what, link, unit). The ratio of the two counts, or the figure itself if base is None.
+    """A target for a figure, or for its ratio to base if this is not None. figure and base are (what, link, unit).
 
-    The ratio must be at least limit, or with at_most at most limit. stretch is the more ambitious target.
+    The value must be at least `limit`, or, with at_most, at most `limit`. stretch is the more ambitious limit.
     """
 
     def __init__(self, figure, base, limit=None, stretch=None, at_most=False):
@@ -69,7 +69,7 @@ TARGETS = (
     Target((spread(EQUAL, "spread"), TWO_LINKS, GBITS), (spread(EQUAL, "failover"), TWO_LINKS, GBITS), 1.8),
     Target((spread(EQUAL_FAST, "spread"), TWO_LINKS_9000, GBITS), (spread(EQUAL_FAST, "failover"), TWO_LINKS_9000, GBITS), 1.8),
     Target((spread(UNEQUAL, "spread"), TWO_LINKS, GBITS), (spread(UNEQUAL, "failover"), TWO_LINKS, GBITS), 1),
-    # SLOW_FIRST swaps the links' rates. Both must carry at least as much as the faster link alone.
+    # SLOW_FIRST swaps the rates of the links. Both links together must carry at least as much as the faster one alone.
     Target((spread(SLOW_FIRST, "spread"), TWO_LINKS, GBITS), (spread(UNEQUAL, "failover"), TWO_LINKS, GBITS), 1),
     Target((FAILOVER["hosts know of it"], TWO_LINKS, STANDSTILL), None, 50, at_most=True),
     Target((FAILOVER["nobody is told"], TWO_LINKS, STANDSTILL), None, 300, at_most=True),

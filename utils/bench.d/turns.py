@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""Compares builds by elapsed time: each round makes a measurement with the device of one build after the other.
+"""Compares builds by elapsed time. A round makes the same measurement with the device of each build in turn.
 
-Every other round reverses the order. A round counts if the processors were equally far apart (distance.py) in all
-its measurements. Only ratios of a round are evaluated, not the figures themselves. The programs are those of this
-build.
+Every other round has the reverse order. A round counts only if the processors were equally far apart (distance.py)
+in all its measurements. Only ratios of a round are evaluated, not the figures themselves. The programs are those of
+this build.
 """
 import math
 import statistics
@@ -16,7 +16,7 @@ from progress import Progress
 from report import row
 
 ROUNDS = 11
-TRIES = 4  # of a round during which the processors move
+TRIES = 4  # of a round, if the processors move during it
 CONFIDENCE = 0.95
 EXPLANATION = """
 Medians of the rounds that count. A ratio is that of a build to the first one within a round: the median of the rounds, and
@@ -25,11 +25,11 @@ has a binomial distribution, and k is the largest that leaves 2.5 % of it at mos
 
 
 def median_interval(values):
-    """Returns the smallest and largest value of the interval, by order statistics; None if the values are too few.
+    """Returns the limits of a confidence interval for the median, by order statistics. Returns None for too few values.
 
     The true median is below the k-th smallest value if fewer than k values are below the median. k is the largest
-    number for which this has at most half of the probability 1 - CONFIDENCE. The other half is for the k-th largest
-    value.
+    number for which this has at most half of the probability 1 - CONFIDENCE. The other half applies to the k-th
+    largest value.
     """
     n, k, probability = len(values), 0, 0.0
     while probability + math.comb(n, k) / 2 ** n <= (1 - CONFIDENCE) / 2:
@@ -47,7 +47,7 @@ def _ratio_cell(ratios):
 
 
 def _round(runner, m, number, builds):
-    """Returns the figures of each build, in the order of builds; None if the round does not count."""
+    """Returns the figures of each build, in the order of builds. Returns None if the round does not count."""
     order = list(range(len(builds)))[::1 if number % 2 else -1]
     for _ in range(TRIES):
         figures, unsteady = {}, len(runner.unsteady)
@@ -66,7 +66,7 @@ def _round(runner, m, number, builds):
 
 
 def _rows(m, counted, builds, rounds):
-    """counted: the rounds that count, each with the figures of all builds."""
+    """counted: the rounds that count. Each element has the figures of all builds."""
     if not counted:
         yield row(m.what, m.link, "", "", *["", ""] * (builds - 1), f"0 of {rounds}")
         return
@@ -81,7 +81,7 @@ def _rows(m, counted, builds, rounds):
 
 
 def table(runner, builds, rounds):
-    """Yields the lines of a table of the runner's measurements, with columns for each build directory."""
+    """Yields the lines of a table of the runner's measurements, which has columns for each build directory."""
     first, *others = map(str, builds)
     yield row("what", "link", "unit", first, *(cell for other in others for cell in (other, "ratio")), "rounds")
     yield "|---|---|---|---:|" + "---:|---|" * len(others) + "---|"
