@@ -61,6 +61,7 @@ CLEAN = (
     "providers/sctpiw/pabi.cmake",
     "providers/sctpiw/rnic_api.h",
     "providers/sctpiw/runtime/",
+    "providers/sctpiw/sctp/",
     "providers/sctpiw/sys/",
     "providers/sctpiw/util/",
     "providers/sctpiw/verbs/",
