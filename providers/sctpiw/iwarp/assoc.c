@@ -15,8 +15,8 @@
 /* Number of sessions to try when the message must fit the remaining room of a packet. */
 #define MAX_TRIES 8
 /*
- * Number of sessions to try when the room permits a message of full size. Every session that is
- * tried has such a message, unless the session fails.
+ * Number of sessions to try when the room fits any message. In this case, each session returns a
+ * message unless the session fails.
  */
 #define MAX_TRIES_FULL 4096
 /*
@@ -97,7 +97,7 @@ unsigned int iw_assoc_wanted(const struct iw_assoc *assoc)
 
 void iw_assoc_lost(struct iw_assoc *assoc, int error)
 {
-	assoc->pulling = true; /* no doorbells, because the LLP is gone */
+	assoc->pulling = true; /* send no doorbells any more: the LLP is gone */
 	assoc->ops.acked = assoc->ops.placed = NULL;
 	for (unsigned int page = 0; page < 65536 / IW_STREAM_PAGE; page++) {
 		if (!assoc->pages[page])
@@ -339,8 +339,7 @@ size_t iw_assoc_pull(struct iw_assoc *assoc, uint8_t *buf, size_t room, struct i
 /*
  * True if the message begins a new session on the stream of a session that is ending. If both sides
  * have sent their last message, any first message (DDP-SSN 0) begins a new session. A peer need not
- * answer a Terminate with a Terminate (RFC 5043 6.2); for such a peer, only an Initiate begins a
- * new session.
+ * answer a Terminate with a Terminate (RFC 5043 6.2); then only an Initiate begins a new session.
  */
 static bool begins_anew(const struct iw_session *s, uint32_t ppid, const uint8_t *data, size_t len)
 {

@@ -2,7 +2,7 @@
 /*
  * Atomic requests (RFC 7306 5) use QN 1, as RDMA Reads do, and count for the same IRD and ORD. The
  * responses use QN 3. Each operation is executed when its response is written, in the order of the
- * requests. The operation is one processor instruction, so it is atomic for this host as well.
+ * requests. The operation is one processor instruction, so it is also atomic for local threads.
  */
 #include "iwarp/atomic.h"
 

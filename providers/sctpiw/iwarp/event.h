@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
  * Raising events. Each object that can have events contains a node with one bit per event type. The
- * shard's queue consists of these nodes, so events need no allocation and are never lost. Needs the
+ * shard's queue consists of these nodes, so events need no memory and are never lost. Needs the
  * shard's lock.
  */
 #ifndef SCTPIW_IWARP_EVENT_H

@@ -3,8 +3,8 @@
  * Placement in order, for UC and if iw_config.in_order is set. DDP places segments as they arrive,
  * and orders only their delivery (RFC 5041 5.3). But some programs poll memory for the last byte of
  * an RDMA Write, and expect that all other bytes are then placed. For such programs, an early
- * message is stored unchanged and placed when its turn comes. After a loss, this costs a copy and
- * memory.
+ * message is stored unchanged and placed when its turn comes. If a message is lost, the messages
+ * after it therefore need memory and a second copy.
  */
 #include "iwarp/in_order.h"
 
@@ -14,10 +14,7 @@
 #include "iwarp/session.h"
 #include "util/bytes.h"
 
-/*
- * Maximum bytes of a session's early messages, including overhead. Larger than any local receive
- * window.
- */
+/* Maximum bytes of a session's early messages, with overhead: more than any receive window. */
 #define EARLY_MAX (16u << 20)
 
 struct iw_early {

@@ -13,7 +13,7 @@
 struct iw_assoc;
 struct iw_shard;
 
-/* Callbacks of the LLP. Each gets llp, the LLP's own object for the association. */
+/* Callbacks of the LLP. The argument llp is the LLP's own object for the association. */
 struct iw_llp_ops {
 	/* Called when iw_assoc_pull() has a message to return. */
 	void (*doorbell)(void *llp);

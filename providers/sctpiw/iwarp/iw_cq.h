@@ -150,7 +150,7 @@ static inline uint32_t iw_cq_slot(const struct iw_cq *cq, uint32_t i)
 /*
  * (consumer) Removes the n oldest entries after they were read, and frees the slots of their work
  * requests; n <= iw_cq_count(). Entries are freed before slots: a work request posted to a free
- * slot may complete at once, and then needs a free entry. The release store pairs with the load in
+ * slot may complete at once, and needs a free entry. The release store pairs with the load in
  * iw_cq_push().
  */
 static inline void iw_cq_consume(struct iw_cq *cq, uint32_t n)

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Snapshots of the RNIC's objects for tools. Needs the shard's lock; objects may change between two
+ * Snapshots of the RNIC's objects for tools. Needs the shard's lock. Objects may change between
  * calls.
  *
  * A walk visits each object once, if the object exists from the walk's start to its end. Objects
- * that are created or freed during the walk may be missed. Only one walk of each kind may run at a
- * time.
+ * that are created or freed during the walk may be missed. Only one walk of each kind may run at
+ * once.
  */
 #ifndef SCTPIW_IWARP_IW_INSPECT_H
 #define SCTPIW_IWARP_IW_INSPECT_H
@@ -67,8 +67,7 @@ struct iw_mr_info {
 /*
  * Each call fills info with the object after the previous one. Returns false after the last object.
  * mark stores the position of the walk. Call list_init() on mark before the first call. mark is
- * then on a list of the RNIC until a call returns false. To end the walk early, call list_del() on
- * mark.
+ * then on a list of the RNIC until a call returns false. list_del() on mark ends the walk early.
  */
 bool iw_next_qp(struct iw_shard *shard, struct list_node *mark, struct iw_qp_info *info);
 bool iw_next_cq(struct iw_rnic *rnic, struct list_node *mark, struct iw_cq_info *info);

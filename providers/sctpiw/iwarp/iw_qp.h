@@ -65,8 +65,8 @@ struct iw_qp {
 	 * conn/oob.h. The session of such a QP does not change the QP's state, and may be
 	 * established in RTR. If the peer ends the session or is lost, the QP stays in RTR or RTS
 	 * and keeps its WRs until iw_qp_give_up(). Such a QP may also send in RTR. iWARP has no
-	 * state for a connection that only receives, so perftest's receivers send in RTR on iWARP
-	 * devices.
+	 * state for a connection that only receives, so perftest's receivers send in RTR with
+	 * iWARP.
 	 */
 	struct oob_qp *_Atomic oob;
 	/* IW_ACCESS_REMOTE_*: rights of peers; all rights, unless modify_qp limits them */
@@ -79,8 +79,8 @@ struct iw_qp {
  */
 int iw_qp_new(struct iw_shard *shard, const struct iw_qp_attr *attr, struct iw_qp **qp);
 /*
- * Frees the QP and ends its session (the peer gets a session Terminate, RFC 5043 5.4). Call
- * iw_cq_purge() on the QP's CQs first, or poll these CQs no more. Returns 0.
+ * Frees the QP and ends its session (the peer gets a session Terminate, RFC 5043 5.4). First call
+ * iw_cq_purge() on the QP's CQs, unless these CQs are never polled again. Returns 0.
  */
 int iw_qp_free(struct iw_qp *qp);
 /* Returns the shard's QP with this number, or NULL. */
@@ -97,8 +97,7 @@ int iw_qp_move(struct iw_qp *qp, struct iw_shard *to);
  * itself, any->ERR, any->RESET. ERR flushes all WRs and ends the session. RESET ends the session
  * and empties the queues; their slots are free after iw_cq_purge() of both CQs. The establishment
  * of the session moves the QP to RTS; a later change to RTR has no effect. Only a QP connected out
- * of band moves RTR->RTS by this call. Returns 0, or -EINVAL, without effect, if the change is not
- * allowed.
+ * of band moves RTR->RTS by this call. Returns 0; or -EINVAL, without effect, if not allowed.
  */
 int iw_qp_modify(struct iw_qp *qp, enum iw_qp_state next);
 /*
@@ -167,10 +166,7 @@ static inline bool iw_sq_may_post(const struct iw_qp *qp)
 	       (state == IW_QPS_RTR && atomic_load_explicit(&qp->oob, memory_order_relaxed));
 }
 
-/*
- * (producer) Returns the next free slot of the receive queue; NULL if the queue is full, or if the
- * QP has an SRQ.
- */
+/* (producer) Returns the next free slot of the receive queue; NULL: full, or the QP has an SRQ. */
 static inline struct iw_recv_wqe *iw_rq_slot(struct iw_qp *qp)
 {
 	return iw_ring_slot(&qp->rq, 0);

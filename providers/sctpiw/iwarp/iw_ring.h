@@ -83,7 +83,7 @@ struct iw_ring {
 	_Atomic uint32_t polled; /* written by the CQ's consumer: earlier slots are free */
 };
 
-/* The slots that polling a completion frees. */
+/* The slots to free when a completion is polled. */
 struct iw_polled {
 	/* iw_ring.polled, which will be set to `to`; or iw_srq.polled, which will be incremented */
 	_Atomic uint32_t *at;

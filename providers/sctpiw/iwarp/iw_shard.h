@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
  * A shard of the RNIC: sessions, QPs and timers under one lock. Callers of all functions hold the
- * shard's lock. The lock of one shard also permits reading objects that all shards share, such as
- * MRs.
+ * shard's lock. The lock of one shard also permits reading shared objects, such as MRs.
  */
 #ifndef SCTPIW_IWARP_IW_SHARD_H
 #define SCTPIW_IWARP_IW_SHARD_H
@@ -15,9 +14,9 @@
 struct iw_shard;
 
 /*
- * Creates a shard, before any SRQ exists. The shard's index is the number of shards created before.
- * The RNIC and random must outlive the shard. Returns NULL if out of memory. Needs the locks of all
- * shards.
+ * Creates a shard. Call before any SRQ is created. The shard's index is the number of shards
+ * created before. The RNIC and random must outlive the shard. Returns NULL if out of memory. Needs
+ * the locks of all shards.
  */
 struct iw_shard *iw_shard_new(struct iw_rnic *rnic, struct random_source *random);
 /*

@@ -23,8 +23,8 @@
  * When the QP is reset or freed, all of the QP's receives return to the front of the queue.
  *
  * QPs of all shards may use one SRQ. With several shards, the SRQ's own lock (iw_srq.locked)
- * protects the queue. For each shard, the SRQ has a list of waiting QPs, and a doorbell that wakes
- * these QPs.
+ * protects the queue. For each shard, the SRQ has a list of waiting QPs, and a doorbell to wake
+ * them.
  *
  * Functions marked "(producer)" need no shard's lock, as in iw_ring.h; all others need the locks of
  * all shards.

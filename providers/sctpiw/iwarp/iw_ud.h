@@ -78,7 +78,7 @@ struct iw_ud_low {
  * Maximum total time for a low QP while associations exist, in ns. Associations wait as well,
  * because their packets arrive at the same sockets. Earlier waits reduce the maximum, until an
  * equally long time without a wait has passed. If less than half of the maximum remains, no QP is
- * given time. The maximum exceeds the wait of a thread that shares its processor with two computing
+ * given time. The maximum exceeds the wait of a thread that shares a processor with two computing
  * threads.
  */
 #define IW_UD_LOW_SHARED 20000000u
@@ -86,8 +86,8 @@ struct iw_ud_low {
 #define IW_UD_BURSTS 10000000u
 /*
  * Number of posted receives that suffices for a QP: the number of packets that UDP_GRO combines in
- * one message. Half of the queue's size suffices, too. If the program posts only after the number
- * has fallen to a lower level, that lower level suffices.
+ * one message. Half of the queue's size suffices, too. If the program posts receives only after
+ * fewer are left, that lower number suffices.
  */
 #define IW_UD_ENOUGH 64u
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
  * The parts of a region's memory that the program has unmapped since the registration. If the
- * program maps other memory at these addresses, that memory does not belong to the region. Changes
- * need the locks of all shards, reads the lock of one shard.
+ * program maps other memory at these addresses, that memory does not belong to the region. Reading
+ * needs the lock of one shard, and changing needs the locks of all shards.
  */
 #ifndef SCTPIW_IWARP_LOST_H
 #define SCTPIW_IWARP_LOST_H

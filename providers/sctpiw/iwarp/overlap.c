@@ -60,8 +60,9 @@ static const uint8_t *placed_at(const struct iw_session *s, const struct iw_rx_r
 }
 
 /*
- * Sets the bits of those of the segment's len bytes at `to` that later messages have placed.
- * Returns false, without changing the bits, if later messages have placed none of the bytes.
+ * Finds the bytes that later messages have placed, among the segment's len bytes at `to`. Sets the
+ * bits of these bytes. Returns false, without changing the bits, if later messages have placed none
+ * of the bytes.
  */
 static bool mark_placed(const struct iw_session *s, uint16_t ssn, const uint8_t *to, uint32_t len,
 			uint64_t *bits)

@@ -82,8 +82,7 @@ static inline enum iw_qp_state iw_qp_state(const struct iw_qp *qp)
 
 void iw_qp_set_state(struct iw_qp *qp, enum iw_qp_state state);
 /*
- * Moves the QP to ERR and flushes all WRs. The WQE that f names completes with f's status instead.
- * f may be NULL.
+ * Moves the QP to ERR and flushes all WRs, but the WQE that f names gets f's status. f may be NULL.
  */
 void iw_qp_enter_error(struct iw_qp *qp, const struct iw_failure *f);
 /*

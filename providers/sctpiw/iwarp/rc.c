@@ -15,7 +15,7 @@
 #include "iwarp/zcopy.h"
 #include "util/alloc.h"
 
-/* 2^32 divided by the golden ratio: multiples, modulo 2^32, are as far apart as possible. */
+/* 2^32 divided by the golden ratio: its multiples modulo 2^32 are far from each other. */
 #define READ_STAGS_STEP 0x9e3779b9u
 
 static struct iw_qp *rc_alloc(void)

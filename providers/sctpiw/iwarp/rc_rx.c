@@ -330,10 +330,7 @@ int iw_rc_rx_place(struct iw_session *s, const struct iw_segment *seg, struct iw
 	return iw_rc_rx_fill(rc, iw_recv_own(index), index, &rec, seg->payload, f);
 }
 
-/*
- * Delivers a segment that is not its message's last. The timer starts if the message has no
- * receive.
- */
+/* Delivers a segment that is not its message's last. If no receive exists, the timer starts. */
 static void deliver_part(struct iw_session *s, const struct iw_rx_rec *rec)
 {
 	const struct iw_rc_rx *rx = &iw_rc_of(s->qp)->rx;

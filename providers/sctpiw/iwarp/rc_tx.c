@@ -138,7 +138,7 @@ static void finish_sent(struct iw_rc *rc, struct iw_send_wqe *wqe)
 	finish(rc, wqe, iw_unplaced_add(rc, wqe) ? IW_WQE_DONE : IW_WQE_SENT);
 }
 
-/* True if the peer's window permits this payload on QN 0. If not, the WQE starts to wait. */
+/* True if the peer's window permits this payload on QN 0. If not, the WQE waits. */
 static inline bool window_lets(struct iw_session *s, uint32_t payload)
 {
 	struct iw_rc *rc = iw_rc_of(s->qp);
@@ -152,8 +152,7 @@ static inline bool window_lets(struct iw_session *s, uint32_t payload)
 
 /*
  * Counts a segment on QN 0 in the peer's window. If the window might stop the next segment,
- * requests a prompt acknowledgement of this segment, because no other message may follow for a
- * while.
+ * requests a prompt acknowledgement of this segment, because no other message may follow soon.
  */
 static inline void take_window(struct iw_session *s, uint32_t payload)
 {

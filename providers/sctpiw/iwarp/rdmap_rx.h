@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/*
- * Delivery in the order of the DDP-SSNs (RFC 5041 5.3, RFC 5040 5, RFC 7306 5.4, 6.4). Needs the
- * shard's lock.
- */
+/* Delivery in DDP-SSN order (RFC 5041 5.3, 5040 5, 7306 5.4, 6.4). Needs the shard's lock. */
 #ifndef SCTPIW_IWARP_RDMAP_RX_H
 #define SCTPIW_IWARP_RDMAP_RX_H
 

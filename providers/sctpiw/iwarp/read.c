@@ -198,10 +198,7 @@ int iw_irq_place(struct iw_session *s, const struct iw_segment *seg, struct iw_f
 	return 0;
 }
 
-/*
- * Fills f for a wrong request (RFC 5040 4.8), and returns -EPROTO. done: number of response bytes
- * already sent.
- */
+/* Fills f for a wrong request (RFC 5040 4.8). Returns -EPROTO. done: sent bytes of the response. */
 static int fail_request(const struct iw_inbound_read *in, uint16_t error, uint32_t done,
 			struct iw_failure *f)
 {

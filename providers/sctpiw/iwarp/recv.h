@@ -51,10 +51,7 @@ uint32_t iw_recv_place(struct iw_qp *qp, struct iw_recv r, uint64_t offset, cons
  * the entry is lost (CQ overflow).
  */
 bool iw_recv_complete(struct iw_qp *qp, struct iw_recv r, struct iw_cqe *cqe, bool solicited);
-/*
- * Completes the receive as flushed, or with f's status if f names the receive with this index. f
- * may be NULL.
- */
+/* Flushes the receive, with f's status if f names the receive with this index. f may be NULL. */
 void iw_recv_flush(struct iw_qp *qp, struct iw_recv r, uint32_t index, const struct iw_failure *f);
 /* Completes all receives posted to the QP's own queue as flushed: see iw_recv_flush(). */
 void iw_recv_flush_queue(struct iw_qp *qp, const struct iw_failure *f);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* The RNIC's data for all shards. Reads need a shard's lock, changes the locks of all shards. */
+/* The RNIC's data for all shards. Reading needs one shard's lock, changing needs all locks. */
 #ifndef SCTPIW_IWARP_RNIC_H
 #define SCTPIW_IWARP_RNIC_H
 

@@ -180,10 +180,7 @@ void iw_session_timer(struct iw_session *s)
 	if (s->state != IW_S_CLOSING)
 		return;
 	if (e->give_up_at && e->give_up_at <= s->shard->now && !s->rx.ended && s->counted) {
-		/*
-		 * The peer has not sent its Terminate in time. The stream stays in use until the
-		 * peer does so.
-		 */
+		/* The peer's Terminate is late. The stream stays in use until it arrives. */
 		iw_session_uncount(s);
 		iw_session_loosen(s);
 	}

@@ -92,7 +92,7 @@ struct iw_rx_void {
 /* Receive state: session_rx.c. */
 struct iw_session_rx {
 	uint16_t ssn;	      /* DDP-SSN of the next message in order */
-	uint16_t delivered;   /* ssn after the last delivered message */
+	uint16_t delivered;   /* value of ssn after the last delivery */
 	uint32_t receipt_msn; /* MSN of the peer's last receipt, on QN 4 */
 	bool ended;	      /* all messages of the peer, including its last, have arrived */
 	bool begun;	      /* a segment from the peer was delivered */

@@ -21,8 +21,7 @@ static uint32_t at_most(uint32_t v, uint32_t max)
 }
 
 /*
- * Returns the depth (IRD or ORD) to report in an event: max if the peer leaves the depth to the ULP
- * or sends none.
+ * Returns the depth (IRD or ORD) for an event: max if the peer leaves it to the ULP or sends none.
  */
 static uint32_t shown_depth(uint16_t depth, uint32_t max)
 {
@@ -291,8 +290,7 @@ void iw_setup_give_way(struct iw_session *s)
  * INITs of both sides collided. SCTP then does not report which side opened the association, and
  * both sides act as the initiator. Such a session is illegal (RFC 5043 6.1), so both sides end the
  * session and may retry. For the retry, the side with the larger private data uses the even
- * streams; both sides know both Initiates. If the private data are equal, each side chooses at
- * random.
+ * streams; both sides know both Initiates. If these are equal, each side chooses at random.
  */
 static void crossed(struct iw_session *s, const struct session_control *c)
 {

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/*
- * A shard: sessions, timers and events. One thread at a time processes them. Needs the shard's
- * lock.
- */
+/* A shard: sessions, timers and events, for one thread at a time. Needs the shard's lock. */
 #ifndef SCTPIW_IWARP_SHARD_H
 #define SCTPIW_IWARP_SHARD_H
 

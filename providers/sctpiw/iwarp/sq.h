@@ -49,10 +49,7 @@ static inline uint32_t iw_ring_tail(const struct iw_ring *r)
 	return atomic_load_explicit(&r->tail, memory_order_acquire);
 }
 
-/*
- * Returns the current or next WQE, or NULL if none is posted. Ignores the QP's state. sq: the QP's
- * send queue.
- */
+/* Returns the current or next WQE in any QP state; NULL: none. sq: the QP's send queue. */
 static inline struct iw_send_wqe *iw_sq_peek(struct iw_qp *qp, struct iw_sq *sq)
 {
 	if (sq->next == sq->tail) {

@@ -51,8 +51,7 @@ void iw_uc_start(struct iw_qp *qp);
 bool iw_uc_sifts(struct iw_session *s, const uint8_t *segment, size_t len);
 /*
  * Drops the message of a segment that could not be placed because of f. Returns false if the
- * session must fail instead, because the message did not cause the error, or because the QP is not
- * UC.
+ * session must fail instead: the message did not cause f, or the QP is not UC.
  */
 bool iw_uc_drop(struct iw_session *s, const uint8_t *segment, size_t len,
 		const struct iw_failure *f);

@@ -372,10 +372,7 @@ bool iw_ud_awaits_receives(struct iw_shard *shard, bool shared)
 
 /* ---- receiving ---- */
 
-/*
- * Writes the IPv4 header that a RoCE v2 packet would have. Programs recognise an IPv4 header by its
- * checksum.
- */
+/* Writes the IPv4 header of a RoCE v2 packet. Programs recognise the header by its checksum. */
 static void put_v4(uint8_t *p, const struct wire_ud *u, const struct ip_addr *local,
 		   const struct ip_addr *remote)
 {

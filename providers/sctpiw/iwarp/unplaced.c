@@ -68,7 +68,8 @@ static inline void skip_complete(struct iw_rc *rc)
 /*
  * Finds the placed WQEs, and marks them as done up to the first Send without a receive. The WQEs
  * after that Send are checked now as well: message numbers are compared modulo 2^32, so a later
- * check could be too late. Returns true if a WQE is not placed, and sets *seq to its message.
+ * check could be too late. If a WQE is not placed, returns true, and sets *seq to the number of the
+ * WQE's last message.
  */
 static bool take_placed(struct iw_rc *rc, uint32_t *seq)
 {

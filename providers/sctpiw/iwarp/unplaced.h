@@ -47,10 +47,7 @@ struct iw_unplaced {
 
 /* Makes room for one more QP with a session on the association. Returns 0, or -ENOMEM. */
 int iw_unplaced_reserve(struct iw_assoc *assoc);
-/*
- * Starts a new session of the QP, after iw_unplaced_reserve(). sq_head: ring index of the session's
- * first WQE.
- */
+/* Starts a session of the QP, after iw_unplaced_reserve(). sq_head: ring index of its first WQE. */
 void iw_unplaced_start(struct iw_rc *rc, struct iw_session *s, uint32_t sq_head);
 /*
  * Call when the last message of the current WQE is pulled. Returns true if the WQE is complete.

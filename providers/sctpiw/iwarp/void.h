@@ -4,7 +4,7 @@
  *
  * When a session ends, SCTP may hold messages that the peer has not acknowledged. SCTP must still
  * retransmit lost messages with their TSNs and DDP-SSNs. In place of the original contents, SCTP
- * then sends an RDMAP Terminate with "local catastrophic error" (RFC 5040 4.8), the void message.
+ * then sends the void message: an RDMAP Terminate with "local catastrophic error" (RFC 5040 4.8).
  * Any RDMAP peer ends the stream there and delivers no later message. So neither an incomplete
  * message nor a Send after a lost Write completes at the peer. A peer that supports receipts
  * recognises a void message by its error code, which RFC 5040 leaves to the sender. Such a peer

@@ -18,10 +18,7 @@ struct xrc_pd {
 
 struct iw_xrcd {
 	struct iw_rnic *rnic;
-	/*
-	 * PD, CQ and SRQ of the domain's XRC_RECV QPs. The PD has no memory; the CQ and the SRQ
-	 * stay empty.
-	 */
+	/* PD, CQ and SRQ of the XRC_RECV QPs: a PD without memory, an unused CQ and SRQ. */
 	struct iw_pd *pd;
 	struct iw_cq *cq;
 	struct iw_srq *srq;
@@ -145,7 +142,7 @@ int iw_xrc_srq_new(struct iw_xrcd *xrcd, struct iw_pd *pd, struct iw_cq *cq, uin
 	err = iw_srq_new(pd, max_wr, max_sge, ctx, &srq);
 	if (err)
 		return err;
-	num = new_num(rnic); /* a number is free: there are more numbers than SRQs */
+	num = new_num(rnic); /* a free number exists: SRQs are fewer than numbers */
 	err = iw_table_insert(&rnic->xrc_srqs, num, srq);
 	if (err) {
 		iw_srq_free(srq);

@@ -9,10 +9,7 @@
 #include "wire/ddp.h"
 #include "wire/rdmap.h"
 
-/*
- * True if the QP is an XRC_RECV. The QP's own SRQ is the SRQ that iw_xrcd_new() creates, which has
- * no receives.
- */
+/* True if the QP is an XRC_RECV. Its SRQ has no receives: iw_xrcd_new() created it. */
 static inline bool iw_xrc_is_recv(const struct iw_qp *qp)
 {
 	return qp->srq && qp->srq->xrcd;

@@ -31,7 +31,7 @@ static inline bool iw_zcopy_pays(const struct iw_rnic *rnic, uint32_t len)
  * must be true for len. Returns false if the bytes must be copied instead.
  */
 bool iw_zcopy_reference(struct iw_rc *rc, const uint8_t *from, uint32_t len);
-/* Copies the memory that messages reference. Call before the right to read it ends. */
+/* Copies all memory that messages reference. Call before the end of a peer's right to read. */
 void iw_zcopy_copy_out(struct iw_shard *shard);
 /* Copies the memory that the messages of all shards reference. Needs the locks of all shards. */
 void iw_zcopy_copy_out_all(struct iw_rnic *rnic);
