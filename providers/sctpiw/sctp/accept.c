@@ -357,8 +357,8 @@ static void refuse_cookie(const struct sctp_in *in, const struct sctp_cookie *c)
 
 /*
  * True if the cookie belongs to another association of the peer than `a`. The local INIT goes to
- * several pairs of addresses if all of them are known to be the peer's. So it may cross the INITs
- * of two associations of the peer.
+ * several pairs of addresses if all of them are known to be the peer's. So the local INIT may cross
+ * the INITs of two associations of the peer.
  */
 static bool is_of_another(const struct sctp_assoc *a, const struct sctp_cookie *c)
 {

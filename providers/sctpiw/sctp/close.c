@@ -34,7 +34,7 @@ void sctp_close_drained(struct sctp_assoc *a, uint64_t now)
 		enter(a, SCTP_SHUTDOWN_ACK_SENT, SCTP_PEND_SHUTDOWN_ACK, now);
 }
 
-/* True if the peer opened the association, and sent nothing since: it may ignore a SHUTDOWN. */
+/* True if the peer opened the association, and was silent since: a SHUTDOWN may get no answer. */
 static bool is_of_stranger(const struct sctp_assoc *a)
 {
 	return !a->path->health.proof && !sctp_outq_count(&a->out) &&

@@ -13,8 +13,8 @@
  * small messages (RFC 5043 sessions), and the answer to the probe arrives with the first answer of
  * the peer's user.
  *
- * Later, a path may begin to drop large packets silently. The MTU in use is then probed itself. The
- * signs are that a chunk is lost twice, that the second tail-loss probe in a row is due, or that T3
+ * Later, a path may begin to drop large packets silently. The MTU in use is then probed itself.
+ * This is done if a chunk is lost twice, if the second tail-loss probe in a row is due, or if T3
  * expires. A probe counts as lost only if the peer has acknowledged another packet since. So a
  * small HEARTBEAT accompanies each repeated probe. Otherwise a path that is dead, or interrupted
  * for a while, would look like a path with a small MTU. If nothing has arrived, only a small

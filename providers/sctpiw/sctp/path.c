@@ -164,8 +164,8 @@ void sctp_path_start(struct sctp_assoc *a, uint64_t now)
 }
 
 /*
- * Returns the time since when the peer is silent. On a path in doubt, this is the first unanswered
- * HEARTBEAT.
+ * Returns the start of the peer's silence. On a path in doubt, this is the time of the first
+ * unanswered HEARTBEAT.
  */
 static uint64_t silent_since(const struct sctp_assoc *a)
 {

@@ -294,7 +294,7 @@ static void timeout(struct sctp_assoc *a, struct sctp_path *path, uint64_t now)
 		return;
 	if (!a->recovery.t3_since || a->recovery.t3_since == TIME_NEVER)
 		a->recovery.t3_since = now;
-	/* A peer that answers only HEARTBEATs is useless as well. */
+	/* This ends the association even if the peer still answers HEARTBEATs. */
 	if (now - a->recovery.t3_since >= a->s->config.silent_limit) {
 		sctp_close_fail(a, 0, NULL, 0, -ETIMEDOUT);
 		return;

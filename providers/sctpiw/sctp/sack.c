@@ -192,8 +192,8 @@ static void duplicates(struct sctp_assoc *a, const struct wire_sctp_sack *s, str
 
 /*
  * Handles the window after a window probe. A peer with a full window may drop window probes for any
- * time (6.1 A). When the window opens, the chunk is sent again at once. It must not wait for a T3
- * that has doubled several times.
+ * length of time (6.1 A). When the window opens, the chunk is sent again at once. It must not wait
+ * for a T3 that has doubled several times.
  */
 static void probed_window(struct sctp_assoc *a, uint64_t now)
 {

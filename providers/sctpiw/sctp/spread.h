@@ -35,7 +35,7 @@ struct sctp_path *sctp_spread_choose(struct sctp_assoc *a);
 /*
  * Called if the chosen path could send nothing. A slower path may have used up the TSNs that may be
  * outstanding, or the peer's window. If so, shrinks the cwnd of the slower path. Chunks that block
- * the TSNs are sent again on `path`. Returns true if there are such chunks.
+ * the TSNs are sent again on `path`. Returns true if any chunk is sent again.
  */
 bool sctp_spread_unblock(struct sctp_assoc *a, struct sctp_path *path, uint64_t now);
 
