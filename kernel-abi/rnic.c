@@ -186,9 +186,8 @@ int rnic_wait_readable(struct kfile *kf, int fd)
 	if (flags & O_NONBLOCK)
 		return -EAGAIN;
 	for (;;) {
-		/* poll() ignores a negative descriptor, and continues to sleep */
 		if (!fdtable_holds(fd, kf) || pfd.revents & POLLNVAL)
-			pfd.fd = -1;
+			pfd.fd = -1; /* poll() ignores a negative descriptor, and sleeps */
 		ret = poll_in(kf, &pfd);
 		if (ret == -EINTR && signals_restart())
 			continue;

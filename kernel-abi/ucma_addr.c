@@ -283,9 +283,8 @@ int ucma_query(const struct ucma_request *rq, const void *in)
 	ret = query_info(rq, cmd->id, &info);
 	if (ret)
 		return ret;
-	/* the number of path records is 0 */
 	if (cmd->option == RDMA_USER_CM_QUERY_PATH)
-		return user_write(cmd->response, &path, sizeof(path));
+		return user_write(cmd->response, &path, sizeof(path)); /* no path records */
 	copy_device(&resp, &info);
 	if (cmd->option == RDMA_USER_CM_QUERY_GID) {
 		copy_gids(&resp, &info);

@@ -9,7 +9,7 @@ BIN = harness.BUILD / "bin"
 
 
 class At:
-    """Where a measurement runs, and how long.
+    """The place and the duration of a measurement.
 
     seconds: duration of one transfer. number: number of the round, starting at 1. user: the user who runs the programs;
     None is the current user.

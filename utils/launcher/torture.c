@@ -138,9 +138,8 @@ static void attend(pid_t pid, int fd, double timeout, struct outcome *o)
 			o->hung = true;
 			kill(-pid, SIGKILL);
 		}
-		/* the program has closed its standard error */
 		if (poll(&pfd, 1, STEP_MS) > 0 && !take_output(fd, &l, o))
-			pfd.fd = -1;
+			pfd.fd = -1; /* the program has closed its standard error */
 	}
 	kill(-pid, SIGKILL); /* kills the remaining children */
 	running = 0;

@@ -38,13 +38,13 @@ local SSN_LEN, DDP_UNTAGGED_LEN, IMMEDIATE_LEN = 2, 18, 8
 -- docs/wire.md: RDMAP messages between two sctpiw devices.
 local sends = { [12] = "Send with Immediate Data", [13] = "Send with SE and Immediate Data" }
 local RECEIPT, RECEIPT_LEN = 15, 8
-local QN_AT, QN_SRQ = 6, 1 -- the queue number of XRC has the number of an SRQ after this octet
+local QN_AT, QN_SRQ = 6, 1 -- with XRC, the SRQ number follows this octet of the queue number
 local IMM_AT = 2 -- in the header of a Send, in place of the Invalidate STag
 
 -- docs/wire.md: the parameter of INIT and INIT ACK, and the chunk that accompanies a SACK.
 local RECEIPTS, RECEIPTS_LEN = 0xbf57, 12
 local HOLD, HOLD_LEN = 0xbe, 8
--- An address of the sender that is out of reach: an Address Parameter.
+-- An Address Parameter with an address of the sender that cannot be reached.
 local AWAY, PARAM_IPV4, PARAM_IPV6 = 0xbc, 5, 6
 local AWAY_LEN = { [PARAM_IPV4] = 12, [PARAM_IPV6] = 24 }
 
@@ -438,8 +438,8 @@ local function qp_name(number)
 	return number == GROUP_QP and "group" or string.format("0x%06x", number)
 end
 
--- `range` is the chunk without padding, of at least UD_LEN bytes. Returns its name in the info
--- column, and whether the chunk is valid.
+-- `range` is the chunk without padding. It has at least UD_LEN bytes. Returns the text for the info
+-- column, and true if the chunk is valid.
 local function dissect_ud(range, tree)
 	local to, from = range(8, 4):uint(), range(12, 4):uint()
 	local len = range:len() - UD_LEN
@@ -459,7 +459,7 @@ local function dissect_ud(range, tree)
 	return string.format("UD %s to %s, %d bytes", qp_name(from), qp_name(to), len), math.max(to, from) <= GROUP_QP
 end
 
--- As dissect_ud(), of at least SIDR_LEN bytes.
+-- Does the same as dissect_ud(), for a chunk of at least SIDR_LEN bytes.
 local function dissect_sidr(range, kind, tree)
 	local status, private = range(32, 1):uint(), range(33, 1):uint()
 	local name = kinds[kind]
@@ -483,7 +483,7 @@ local function dissect_sidr(range, kind, tree)
 	return name .. ", " .. (statuses[status] or "status " .. status), range(24, 4):uint() <= GROUP_QP
 end
 
--- As dissect_ud(), of the bytes of this kind.
+-- Does the same as dissect_ud(), for a chunk that has the length of this kind.
 local function dissect_room(range, kind, tree)
 	tree:add(f.room_nonce, range(8, 8))
 	if kind == ROOM_REQUEST then
@@ -539,7 +539,7 @@ local function dissect_datagram(info, pinfo, tree)
 	pinfo.cols.info:append(" [" .. name .. "]")
 end
 
--- A post-dissector also is a Proto of its own, whose name is never shown.
+-- A post-dissector needs a Proto of its own. The name of this Proto is never shown.
 local chunk_type, parameter_type = Field.new("sctp.chunk_type"), Field.new("sctp.parameter_type")
 local extension = Proto("ddp_sctp_receipts", "Receipts over SCTP")
 
