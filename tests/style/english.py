@@ -55,7 +55,7 @@ CLEAN = (
     "providers/sctpiw/config/",
     "providers/sctpiw/conn/",
     "providers/sctpiw/faults/",
-    "providers/sctpiw/iwarp/iw_",
+    "providers/sctpiw/iwarp/",
     "providers/sctpiw/log/",
     "providers/sctpiw/net/",
     "providers/sctpiw/pabi.cmake",
