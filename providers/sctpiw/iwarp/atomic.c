@@ -45,7 +45,7 @@ static uint64_t *target(struct iw_session *s, const struct iw_inbound_read *in,
 	verdict =
 		iw_mr_remote(s->qp, a->stag, a->to, sizeof(uint64_t), IW_ACCESS_REMOTE_ATOMIC, &to);
 	if (a->opcode != RDMAP_FETCH_ADD && a->opcode != RDMAP_CMP_SWAP)
-		error = TERM_RDMAP_OPCODE; /* as for an RDMAP opcode (RFC 7306 1.1, 5.2.1) */
+		error = TERM_RDMAP_OPCODE; /* as for a bad RDMAP opcode (RFC 7306 1.1, 5.2.1) */
 	else if (verdict)
 		error = iw_opcode_error(RDMAP_ATOMIC_REQUEST, verdict);
 	/* the memory address itself must be aligned (RFC 7306 8.2) */

@@ -13,9 +13,9 @@
  * A SEND_WITH_IMM to a peer that supports receipts is sent as RDMAP_SEND_IMM, which has both
  * payload and immediate data. RFC 7306 has no such message. So a SEND_WITH_IMM to any other peer
  * fails if it has payload: two messages would use two receives. Without payload, it is sent as
- * Immediate Data alone. The word "SEND" tells the receiver that the Immediate Data does not belong
- * to a preceding Write. Immediate Data without that word does not belong to a Write either, unless
- * it directly follows one.
+ * Immediate Data alone. The word "SEND" marks Immediate Data that does not belong to a preceding
+ * Write. Immediate Data without that word does not belong to a Write either, unless it directly
+ * follows one.
  */
 #include "iwarp/immediate.h"
 

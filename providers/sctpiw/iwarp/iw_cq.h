@@ -93,8 +93,8 @@ void iw_cq_leave(struct iw_cq *cq, uint32_t queues);
 /* Enables timestamps for new entries. Call once. Returns 0, or -ENOMEM. */
 int iw_cq_stamp(struct iw_cq *cq);
 /*
- * Delays the CQ's completion events: until count completions have arrived since the CQ was armed,
- * or at most for period ns. If either is 0, events are immediate. Returns 0, or -ENOMEM.
+ * Delays the CQ's completion events until count completions have arrived since the CQ was armed,
+ * but for at most period ns. If either is 0, events are immediate. Returns 0, or -ENOMEM.
  */
 int iw_cq_moderate(struct iw_cq *cq, uint32_t count, uint64_t period);
 /*

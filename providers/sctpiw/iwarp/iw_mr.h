@@ -40,7 +40,7 @@ struct iw_mr_attr {
 	struct iw_pd *pd;
 	uint64_t addr, length, iova;
 	uint32_t access;
-	/* the caller has checked the memory again: forget the parts lost before (iw_mr_lose()) */
+	/* the caller has checked the memory: discard earlier losses (iw_mr_lose()) */
 	bool checked;
 };
 
@@ -69,9 +69,9 @@ int iw_mr_free(struct iw_mr *mr);
  */
 void iw_mr_before_loss(struct iw_rnic *rnic);
 /*
- * Removes the memory [start, end) from all regions that lack IW_ACCESS_ON_DEMAND. These addresses
- * are then out of bounds for these regions and their windows, even if the program maps other memory
- * at these addresses later.
+ * Removes the memory [start, end) from all regions that lack IW_ACCESS_ON_DEMAND. The addresses are
+ * then out of bounds for these regions and their windows, even if the program maps other memory
+ * there later.
  */
 void iw_mr_lose(struct iw_rnic *rnic, uint64_t start, uint64_t end);
 

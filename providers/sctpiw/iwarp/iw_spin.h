@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
  * A spinlock for an object that several shards use, each under the shard's own lock. Waiters spin,
- * because a holder keeps the spinlock only for a few instructions. false: unlocked.
+ * because a holder keeps the spinlock only for a few instructions. The value is false while
+ * unlocked.
  */
 #ifndef SCTPIW_IWARP_IW_SPIN_H
 #define SCTPIW_IWARP_IW_SPIN_H

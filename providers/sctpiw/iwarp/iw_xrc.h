@@ -3,9 +3,9 @@
  * Extended reliable connections (XRC). Each message contains the number of an SRQ, and takes a
  * receive of that SRQ. The receiving program sends its SRQ numbers to the sending program
  * beforehand. A QP of type XRC_SEND sends the messages. A QP of type XRC_RECV receives them, and
- * has no queues, PD or CQ. It belongs to an XRC domain, and its messages may name any SRQ of that
- * domain. A receive completes on the CQ of its SRQ. The peer may access the memory of each PD that
- * has an SRQ in the domain. Needs the locks of all shards.
+ * has no queues, PD or CQ. An XRC_RECV belongs to an XRC domain. Its messages may name any SRQ of
+ * that domain. A receive completes on the CQ of its SRQ. The peer may access the memory of each PD
+ * that has an SRQ in the domain. Needs the locks of all shards.
  */
 #ifndef SCTPIW_IWARP_IW_XRC_H
 #define SCTPIW_IWARP_IW_XRC_H

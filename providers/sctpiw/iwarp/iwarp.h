@@ -10,9 +10,10 @@
  * offset). Terms of this project: receipt (receipt.h), void message (void.h), unexpected Send
  * (unexpected.h), connected out of band (iw_qp.oob).
  *
- * Headers named iw_* are public: other directories include them. This file includes most of them.
- * Every other header belongs to the .c file of the same name, and is included only in iwarp/ and
- * its tests. A comment such as "iw_shard.assocs" at a list node names the list that the node is in.
+ * Headers named iw_* are public: other directories include them. This file includes most of the
+ * public headers. Every other header belongs to the .c file of the same name, and is included only
+ * in iwarp/ and its tests. A comment such as "iw_shard.assocs" at a list node names the list that
+ * the node is in.
  *
  * All functions need the shard's lock, except those marked "(producer)" and "(consumer)": see
  * iw_ring.h and iw_cq.h. Functions return 0 or -errno unless stated otherwise; integers are in host

@@ -176,7 +176,7 @@ static enum given obtain(struct iw_session *s, uint32_t index)
 
 /*
  * Makes the QP wait for a receive for the message. Then tries once more, because the application
- * may have posted a receive before it could see that the QP waits.
+ * may have posted a receive without seeing that the QP waits.
  */
 static enum given await(struct iw_session *s, uint32_t index)
 {

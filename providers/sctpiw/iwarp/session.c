@@ -254,8 +254,9 @@ static void plan_end(struct iw_session *s, bool began, const struct iw_failure *
 
 /*
  * Unbinds the QP, and sets its state. A QP connected out of band behaves as with InfiniBand, where
- * a QP notices a dead peer only when it sends. So such a QP keeps its state for some reasons of the
- * end (spares_oob). But if the CQ has lost a completion, the QP enters the error state.
+ * a QP notices a dead peer only when it sends. Therefore such a QP keeps its state at the end of a
+ * session, for some reasons of the end (spares_oob). But if the CQ has lost a completion, the QP
+ * enters the error state.
  */
 static void part(struct iw_session *s, enum iw_end_reason why, int error, bool established,
 		 const struct iw_failure *f)

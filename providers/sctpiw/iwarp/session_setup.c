@@ -327,8 +327,8 @@ static void refused(struct iw_session *s)
 
 /*
  * True if the function is a Reject that may answer this session's Initiate. A plain Reject may
- * answer an Enhanced Initiate. An Enhanced Reject shows that the same Initiate without IRD and ORD
- * would be acceptable (RFC 6581 7), which is not always so.
+ * answer an Enhanced Initiate. An Enhanced Reject shows that a plain Initiate would be acceptable
+ * (RFC 6581 7), which is not always so.
  */
 static bool is_reject(const struct iw_session *s, uint16_t function)
 {

@@ -17,7 +17,7 @@ static inline bool iw_xrc_is_recv(const struct iw_qp *qp)
 
 /* True if the session's messages may use this queue number, which RDMAP does not define. */
 bool iw_xrc_has_queue(const struct iw_session *s, uint32_t qn);
-/* Does what iw_xrc_find() does, for an XRC_RECV. */
+/* Returns the result of iw_xrc_find() for an XRC_RECV. */
 struct iw_srq *iw_xrc_lookup(const struct iw_qp *qp, uint32_t qn);
 /* True if the XRC_RECV's peer may access the memory of this PD. */
 bool iw_xrc_shares(const struct iw_qp *qp, const struct iw_pd *pd);
