@@ -303,8 +303,8 @@ static int log_refusal(const struct cm_id *id, const char *what, const struct so
 }
 
 /*
- * Runs call on the id of this handle, under the locks, and returns its result. `what` and addr: for
- * log_refusal().
+ * Runs call on the id of this handle, under the locks, and returns its result. `what` and addr:
+ * arguments of log_refusal().
  */
 #define WITH_ID(handle, id, what, addr, call)                                                      \
 	do {                                                                                       \
@@ -340,8 +340,8 @@ static int api_cm_resolve_addr(uint32_t handle, const struct sockaddr *src,
 			       const struct sockaddr *dst, uint32_t timeout_ms)
 {
 	/*
-	 * Ignores the timeout of rdma_resolve_route(): routing returns at once. The timeout of
-	 * rdma_resolve_addr() limits address resolution on the link.
+	 * Ignores the timeout, which is meant for address resolution on a link. Routing returns at
+	 * once.
 	 */
 	WITH_ID(handle, id, "resolve", dst, resolve_addr(id, src, dst));
 }

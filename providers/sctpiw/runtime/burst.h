@@ -2,22 +2,23 @@
 /*
  * Bursts of small work requests. A small message costs ten times as much in a packet of its own as
  * in a full packet. The first work request of a burst is sent at once. The following work requests
- * wait on the list of doorbells for a few microseconds, until they fill packets.
+ * wait on the list of doorbells for a few microseconds, until they fill packets. "Thread" is the
+ * progress thread.
  *
  * The states of a burst:
  *
  *	state      event                                   next state  action
  *	IDLE       a post after the gap                    IDLE        the poster sends
- *	IDLE       a post within the gap                   GATHERING   it waits; thread notified
- *	GATHERING  a post within the gap                   GATHERING   it waits
+ *	IDLE       a post within the gap                   GATHERING   the post waits; thread notified
+ *	GATHERING  a post within the gap                   GATHERING   the post waits
  *	GATHERING  a post after the gap, or of many bytes  IDLE        the poster sends all
  *	either     a post that ends a batch, with few      IDLE        the poster sends all
  *	           bytes in flight
  *	GATHERING  a poll of an empty CQ                   IDLE        the poller sends all
  *
  * Some programs signal, for example, only each hundredth work request, and wait for its completion.
- * A signaled work request and the unsignaled ones before it are a batch. A batch is sent as soon as
- * it is complete, so that the peer works while the program goes on posting. If many bytes are in
+ * Such a work request and the unsignaled ones before it are a batch. A batch is sent as soon as it
+ * is complete, so that the peer works while the program goes on posting. If many bytes are in
  * flight already, the peer is busy, and fuller packets are better. With the kernel's SCTP the
  * number of bytes in flight is unknown, and treated as large.
  *

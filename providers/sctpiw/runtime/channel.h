@@ -74,7 +74,7 @@ uint32_t channel_purge(struct event_source *src);
 uint32_t channel_migrate(struct event_source *src, struct rnic_channel *to);
 /*
  * Moves the oldest event into buf. Returns its length, -EAGAIN if the queue is empty, -EINVAL if
- * len is too small, or -EIO if the channel is foreign.
+ * len is too small, or -EIO if the channel belongs to a parent process.
  */
 ssize_t channel_read(struct rnic_channel *chan, void *buf, size_t len);
 
@@ -85,8 +85,8 @@ ssize_t channel_read(struct rnic_channel *chan, void *buf, size_t len);
  */
 void channel_set_fd_hook(void (*opened)(int fd, struct rnic_channel *chan));
 /*
- * In the child of a fork(): makes all existing channels foreign, and closes the child's copies of
- * internal descriptors.
+ * In the child of a fork(): makes all existing channels those of a parent process
+ * (channel_is_foreign()), and closes the child's copies of internal descriptors.
  */
 void channel_forget_all(void);
 /*

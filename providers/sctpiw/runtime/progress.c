@@ -513,7 +513,8 @@ static bool are_closed(const struct shard *s)
 
 /*
  * While connections are made, the thread has its original nice value. The application then has more
- * work for each packet, and the thread should not interrupt each piece of it.
+ * work for each packet. If each packet interrupted the application, both threads would always work
+ * on a single packet.
  *
  * now is in ns. received: the passes since the last sleep received something. Returns the number of
  * events, or -errno. -EINTR means that any descriptor may be ready: ppoll() does not report which

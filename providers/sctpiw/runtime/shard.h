@@ -11,8 +11,8 @@
  * list before it releases the lock.
  *
  * The following fields are read and written without the lock. All are atomic, with relaxed order,
- * unless the line names a fence (A to D below). Each line lists the threads that write the field,
- * then the threads that read it, then the harmless effect of an old or lost value:
+ * unless the line names a fence (A to D below). Each line has the form "writers; readers: effect of
+ * an old or lost value". All effects are harmless.
  *
  *	lock.owner		holder; anyone: a thread only compares its own id
  *	lock.waiters		waiters; pollers, holder: one more pass before the waiter's turn
