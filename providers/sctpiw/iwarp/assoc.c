@@ -178,7 +178,7 @@ int iw_assoc_idle_stream(struct iw_assoc *assoc)
 			break;
 		assoc->cursor = sid + 2;
 		if (s)
-			iw_session_settle(s); /* the peer may have acknowledged its last message */
+			iw_session_settle(s); /* the peer may have acknowledged the session's end */
 		if (!iw_assoc_session(assoc, sid))
 			return (int)sid;
 	}

@@ -39,12 +39,12 @@ struct iw_cqe {
 	uint64_t wr_id;
 	uint16_t status; /* enum iw_wc_status */
 	uint16_t opcode; /* enum iw_wc_opcode */
-	uint32_t src_qp; /* with IW_WC_GRH: QP that sent the datagram */
+	uint32_t src_qp; /* valid with IW_WC_GRH: QP that sent the datagram */
 	uint32_t byte_len;
 	uint32_t qp_num;
 	union {
-		uint32_t inv_stag; /* with IW_WC_WITH_INV */
-		uint32_t imm_data; /* with IW_WC_WITH_IMM; network order, as posted */
+		uint32_t inv_stag; /* valid with IW_WC_WITH_INV */
+		uint32_t imm_data; /* valid with IW_WC_WITH_IMM; network order, as posted */
 	};
 	uint16_t flags; /* enum iw_wc_flags */
 	/* if this WR is at fault, the Terminate's error: layer << 12 | type << 8 | code */

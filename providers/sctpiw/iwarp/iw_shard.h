@@ -68,10 +68,11 @@ struct iw_uc_drops {
 
 /* Counts since iw_shard_new(), for all sessions of the shard. */
 struct iw_stats {
-	uint64_t in[IW_OPCODES];      /* RDMAP messages delivered completely, by opcode */
-	uint64_t out[IW_OPCODES];     /* RDMAP messages whose last segment was pulled, by opcode */
-	uint64_t in_bytes, out_bytes; /* as in struct iw_traffic, including freed QPs */
-	uint64_t sessions;	      /* sessions that were established */
+	uint64_t in[IW_OPCODES];  /* RDMAP messages delivered completely, by opcode */
+	uint64_t out[IW_OPCODES]; /* RDMAP messages whose last segment was pulled, by opcode */
+	/* bytes as in struct iw_traffic, including those of freed QPs */
+	uint64_t in_bytes, out_bytes;
+	uint64_t sessions; /* sessions that were established */
 	/* Time of the first established session or first datagram, ns; 0: neither has occurred. */
 	uint64_t first_use;
 	uint64_t last_use;   /* time of the last session end or datagram, ns; 0: none yet */

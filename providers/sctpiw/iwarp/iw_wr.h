@@ -29,7 +29,7 @@ enum iw_wr_sges {
 struct iw_wr_info {
 	uint8_t kind;	    /* enum iw_wr_kind */
 	uint8_t sges;	    /* enum iw_wr_sges */
-	uint8_t wc_opcode;  /* enum iw_wc_opcode of its completion */
+	uint8_t wc_opcode;  /* enum iw_wc_opcode of the completion */
 	uint8_t min_length; /* minimum bytes of the SGEs */
 	uint8_t rdmap;	    /* enum rdmap_opcode of its message */
 	uint8_t rdmap_se;   /* enum rdmap_opcode of its message if IW_SEND_SOLICITED is set */

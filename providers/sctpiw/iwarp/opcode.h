@@ -65,7 +65,7 @@ struct iw_rdmap_info {
 	uint8_t errors;	   /* enum iw_errors */
 };
 
-extern const struct iw_rdmap_info iw_rdmap_table[16]; /* by opcode */
+extern const struct iw_rdmap_info iw_rdmap_table[16]; /* indexed by opcode */
 /* Table for an XRC_SEND, whose peer only answers. The path of requests is IW_PATH_NONE here. */
 extern const struct iw_rdmap_info iw_rdmap_answers[16];
 

@@ -39,7 +39,7 @@ static void prepare_request(struct iw_reads *r)
 
 static bool is_fenced(const struct iw_send_wqe *wqe)
 {
-	/* LOCAL_INV waits, because it could invalidate the sink of an outstanding read. */
+	/* Every LOCAL_INV waits, because it could invalidate the sink of an outstanding read. */
 	return (wqe->flags & IW_SEND_FENCE) || wqe->opcode == IW_WR_LOCAL_INV;
 }
 

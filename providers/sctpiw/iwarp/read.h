@@ -33,7 +33,7 @@ struct iw_read {
 /* This side's requests: [head, tail) are outstanding. */
 struct iw_reads {
 	struct iw_read *at;
-	uint32_t size; /* of at: a power of two, or 0; grows up to ord */
+	uint32_t size; /* entries of at: a power of two, or 0; grows up to ord */
 	uint32_t head, tail;
 	uint32_t ord;	     /* maximum outstanding requests */
 	uint32_t ord_max;    /* the peer's limit for ord */
@@ -58,7 +58,7 @@ struct iw_inbound_read {
 /* The peer's requests: MSNs [head, tail) are delivered and unanswered. */
 struct iw_irq {
 	struct iw_inbound_read *at;
-	uint32_t size; /* of at: a power of two, or 0; grows up to ird */
+	uint32_t size; /* entries of at: a power of two, or 0; grows up to ird */
 	uint32_t head, tail;
 	uint32_t ird;	       /* maximum outstanding requests of the peer */
 	bool responding;       /* the response to the request at head is being sent */

@@ -17,7 +17,7 @@ static struct rdmap_receipt now(const struct iw_session *s)
 	r.waiting = t->count || rc->rx.refused;
 	if (rc->rx.refused) /* the refused message precedes all waiting messages */
 		r.msn = rc->rx.refused_index - rc->rx.delta;
-	else if (r.waiting) /* without an SRQ, taken is 0 */
+	else if (r.waiting) /* without an SRQ, rx.taken is 0 */
 		r.msn = t->first + rc->rx.taken - rc->rx.delta;
 	return r;
 }

@@ -15,9 +15,9 @@
 #include "wire/session.h"
 
 enum iw_session_state {
-	IW_S_INITIATING, /* active: the Initiate is queued or sent, the QP is bound */
-	IW_S_PENDING,	 /* passive: waits for the application's decision */
-	IW_S_AWAITING,	 /* passive: accepted; sends nothing before the RTR indication arrives */
+	IW_S_INITIATING, /* active side: the Initiate is queued or sent, the QP is bound */
+	IW_S_PENDING,	 /* passive side: the session waits for the application's decision */
+	IW_S_AWAITING,	 /* passive side: accepted; sends nothing before the RTR indication */
 	IW_S_ESTABLISHED,
 	/* over for QP and application; a Terminate is still to be sent, acknowledged or received */
 	IW_S_CLOSING,
@@ -109,7 +109,7 @@ struct iw_session_rx {
 struct iw_session_ending {
 	bool user_gone;		 /* the user has released the session pointer */
 	struct iw_qp *closed_qp; /* QP named by IW_EVENT_CLOSED */
-	int error;		 /* for IW_EVENT_CLOSED, -errno */
+	int error;		 /* error for IW_EVENT_CLOSED, -errno */
 	uint64_t give_up_at;	 /* end of the wait for the peer's Terminate, ns; 0: no wait */
 	uint64_t ack_poll;	 /* interval until the next check for an acknowledgement, ns */
 };
@@ -131,7 +131,7 @@ struct iw_session {
 	bool to_self;  /* the session is its own peer */
 	bool in_order; /* segments are placed in order: iw_config.in_order, or the QP is UC */
 	bool sifts;    /* some segments are to be dropped: a message was void, or the QP is UC */
-	bool counted;  /* in iw_assoc.live */
+	bool counted;  /* the session counts in iw_assoc.live */
 	struct iw_session_tx tx;
 	struct iw_session_rx rx;
 	struct iw_session_setup setup;

@@ -119,7 +119,7 @@ int iw_session_initiate(struct iw_assoc *assoc, struct iw_qp *qp, const struct i
 
 /*
  * Selects the kind of RTR indication (RFC 6581 9.2): a kind that the responder accepts and the
- * local user allows. If the Accept has flag A (peer-to-peer) although the Initiate had not, any
+ * local user allows. If the Accept has flag A (peer-to-peer), but the Initiate did not have it, any
  * kind that the responder accepts may be used.
  */
 static int negotiate_rtr(struct iw_session *s, struct iw_failure *f)

@@ -23,7 +23,7 @@ struct iw_srq_part {
 /* An SRQ with its private data. */
 struct iw_srq_full {
 	struct iw_srq srq;
-	struct iw_srq_part parts[]; /* by shard index */
+	struct iw_srq_part parts[]; /* one part for each shard, by shard index */
 };
 
 static inline struct iw_srq_part *iw_srq_part(struct iw_srq *srq, const struct iw_shard *shard)
