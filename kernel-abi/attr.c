@@ -62,10 +62,7 @@ static int open_text(const char *text, int flags)
 	struct rlimit limit;
 	int fd;
 
-	/*
-	 * The limit RLIMIT_FSIZE also applies to memory files. A write beyond it would raise
-	 * SIGXFSZ.
-	 */
+	/* RLIMIT_FSIZE limits memory files, too. A longer write would raise SIGXFSZ. */
 	if (!getrlimit(RLIMIT_FSIZE, &limit) && limit.rlim_cur < (rlim_t)len)
 		return open_text_in_pipe(text, flags);
 	fd = memfd_create("sysfs", flags & O_CLOEXEC ? MFD_CLOEXEC : 0);
@@ -253,9 +250,7 @@ static int print_cpus(char *text)
 int attr_open(const struct sysfs_target *target, int flags)
 {
 	const struct sctpiw_rnic_api *api = rnic_load();
-	/*
-	 * The text must have room for the mask of processors, which is the longest of these files.
-	 */
+	/* The text must have room for the mask of processors, the longest of these files. */
 	char text[TEXT_MAX + CPUS_MAX / 32 * 9];
 	int ret = 0;
 

@@ -97,8 +97,7 @@ bool kfile_alive(const struct kfile *kf)
 }
 
 /*
- * True if this process may release kf. A child of vfork() has the mark of its parent, but another
- * process id.
+ * True if this process may release kf. A child of vfork() has its parent's mark, but not its pid.
  */
 static bool is_own(const struct kfile *kf)
 {
@@ -314,10 +313,7 @@ bool fdtable_holds(int fd, const struct kfile *kf)
 
 bool fdtable_is_stale(int fd, const struct kfile *kf)
 {
-	/*
-	 * Check the inode first: close() empties the slot before another file can get the number
-	 * fd.
-	 */
+	/* Check the inode first: close() empties the slot before fd is used again. */
 	return !kfile_has(kf, fd) && fdtable_holds(fd, kf);
 }
 

@@ -48,10 +48,7 @@ struct kfile_ops {
 	 * requests return -ENOTTY.
 	 */
 	int (*ioctl)(struct kfile *kf, unsigned long request, void *arg);
-	/*
-	 * Called by close() before it closes a descriptor, in the process that opened it. NULL: not
-	 * called.
-	 */
+	/* Called by close(), before it closes a descriptor of this process. NULL: not called. */
 	void (*before_close)(struct kfile *kf);
 	/* Called after the last descriptor was closed, in the process that opened it. */
 	void (*release)(struct kfile *kf);

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/*
- * The table of the real functions, and the functions of libc.h, which call libc without the hooks.
- */
+/* The table of the real functions, and the functions of libc.h, which call libc without hooks. */
 #define _GNU_SOURCE
 #include "hooks.h"
 
@@ -17,10 +15,7 @@ static const char *const symbol_names[] = { LIBC_SYMBOLS(SYMBOL_NAME) };
 
 void *_Atomic hooks_symbols[HOOKS_COUNT];
 
-/*
- * Called instead of a function that this libc lacks. All functions of this kind return an int or a
- * ssize_t.
- */
+/* Called instead of a function that this libc lacks. They all return an int or a ssize_t. */
 static long missing_function(void)
 {
 	errno = ENOSYS;

@@ -33,10 +33,7 @@ static bool lists_own_fds(int dirfd)
 	       dir.st_dev == entry.st_dev && dir.st_ino == entry.st_ino;
 }
 
-/*
- * Returns the number that is the name of an entry if it is a descriptor of the RNIC. Otherwise
- * returns -1.
- */
+/* If an entry has the number of a descriptor of the RNIC as its name, returns it, else -1. */
 static int own_fd_named(const char *name)
 {
 	unsigned long fd = 0;
@@ -133,9 +130,7 @@ READDIR_HOOK(readdir64, dirent64)
 READDIR_R_HOOK(readdir_r, dirent)
 READDIR_R_HOOK(readdir64_r, dirent64)
 
-/*
- * Removes the hidden entries from a buffer of len bytes. Returns the number of bytes that remain.
- */
+/* Removes the hidden entries from a buffer of len bytes. Returns the number of remaining bytes. */
 static ssize_t without_hidden(int fd, char *buf, ssize_t len)
 {
 	ssize_t kept = 0, size;

@@ -72,10 +72,7 @@ HOOK ssize_t __read_chk(int fd, void *buf, size_t len, size_t size)
 	return REAL(__read_chk)(fd, buf, len, size);
 }
 
-/*
- * One read() returns one event, which must fit into the first buffer. The other buffers are not
- * used.
- */
+/* One read() returns one event, which must fit into the first buffer. Ignores other buffers. */
 HOOK ssize_t readv(int fd, const struct iovec *iov, int count)
 {
 	ssize_t ret;
@@ -117,10 +114,7 @@ static __attribute__((noinline)) bool serve_pieces(int fd, const struct iovec *i
 	return true;
 }
 
-/*
- * Writes the buffers by separate calls of write(), until one of them fails, as the kernel's devices
- * do.
- */
+/* As the kernel's devices do, writes each buffer by a write(), until one fails. */
 HOOK ssize_t writev(int fd, const struct iovec *iov, int count)
 {
 	ssize_t ret;
@@ -202,10 +196,7 @@ HOOK int close_range(unsigned int first, unsigned int last, int flags)
 	unsigned int from = first;
 	int ret = 0;
 
-	/*
-	 * A call that only sets CLOEXEC may include the RNIC's descriptors, since they have this
-	 * flag already.
-	 */
+	/* A call that only sets CLOEXEC may include the RNIC's descriptors. */
 	if (!(flags & CLOSE_RANGE_CLOEXEC) && !(flags & ~CLOSE_RANGE_UNSHARE))
 		from = close_between(first, last, flags);
 	if (from <= last || from == first)

@@ -127,9 +127,7 @@ HOOK int madvise(void *addr, size_t len, int advice)
 	return REAL(madvise)(addr, len, advice);
 }
 
-/*
- * Reports the pages that mremap() has unmapped, because it moved, shortened or replaced a mapping.
- */
+/* Reports the pages that mremap() has unmapped by moving, shortening or replacing a mapping. */
 static void remapped(const struct sctpiw_rnic_api *api, const void *from, size_t len,
 		     const void *to, size_t to_len, int flags)
 {

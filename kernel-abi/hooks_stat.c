@@ -12,10 +12,7 @@
 #include "fdtable.h"
 #include "sysfs.h"
 
-/*
- * If fd is a device of this library, changes the result of fstat(), so that it shows a character
- * device.
- */
+/* If fd is a device of this library, makes the result of fstat() that of a character device. */
 static __attribute__((noinline)) void fix_fstat(int fd, struct stat *st)
 {
 	struct kfile *kf = fdtable_get(fd);
@@ -41,10 +38,7 @@ static inline int fixed(int fd, int ret, void *st)
 	return ret;
 }
 
-/*
- * True if the arguments of fstatat() or statx() refer to dirfd itself, which may be a served
- * descriptor.
- */
+/* True if the arguments of fstatat() or statx() refer to dirfd itself, which may be served. */
 static bool is_descriptor_itself(int dirfd, const char *path, int flags)
 {
 	return flags & AT_EMPTY_PATH && dirfd >= 0 && fdtable_maybe(dirfd) && (!path || !*path);

@@ -60,10 +60,7 @@ static struct idmap_node **find(uint32_t id)
 	return p;
 }
 
-/*
- * Doubles the number of buckets. If out of memory, leaves the buckets unchanged; the chains are
- * then longer.
- */
+/* Doubles the number of buckets. If out of memory, leaves the buckets unchanged. */
 static void grow(void)
 {
 	struct idmap_node **old = buckets;

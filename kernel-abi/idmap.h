@@ -15,10 +15,7 @@
 struct kfile;
 struct idmap_node;
 
-/*
- * Returns memory for one entry, or NULL. The caller reserves it first, so that idmap_set() cannot
- * fail.
- */
+/* Returns memory for one entry, or NULL. Call this first, so that idmap_set() cannot fail. */
 struct idmap_node *idmap_reserve(void);
 /* Frees an entry that is not in the map. Accepts NULL. */
 void idmap_unreserve(struct idmap_node *node);

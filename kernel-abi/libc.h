@@ -16,9 +16,7 @@
 #define likely(x) __builtin_expect(!!(x), 1)
 #define unlikely(x) __builtin_expect(!!(x), 0)
 
-/*
- * They do the same as the functions of these names. libc_open() accepts no flags that need a mode.
- */
+/* They work like the functions of these names. libc_open() accepts no flags that need a mode. */
 int libc_open(const char *path, int flags);
 int libc_close(int fd);
 int libc_fcntl(int fd, int cmd, long arg);

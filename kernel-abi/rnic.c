@@ -57,10 +57,7 @@ static const char *provider_path(char *buf, size_t len)
 	return buf;
 }
 
-/*
- * Called by the RNIC for each descriptor that it makes itself. This is the async event channel of a
- * context.
- */
+/* Called by the RNIC for each descriptor that it makes itself, for a context's async events. */
 static void opened_by_rnic(int fd, struct rnic_channel *chan)
 {
 	rnic_channel_install(fd, chan);

@@ -35,9 +35,7 @@ void rnic_complain(const char *what, const char *why);
 /* Returns the RNIC if it is loaded. Otherwise returns NULL. */
 const struct sctpiw_rnic_api *rnic_get(void);
 
-/*
- * Returns the lowest number in [first, last] that is one of the RNIC's internal descriptors, or -1.
- */
+/* Returns the lowest number in [first, last] that is an internal descriptor of the RNIC, or -1. */
 int rnic_own_fd(unsigned int first, unsigned int last);
 
 /*

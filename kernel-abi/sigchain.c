@@ -136,10 +136,7 @@ static void deliver_default(int sig, const siginfo_t *info)
 	if (is_fault(info))
 		return; /* the instruction faults again, and then the process ends */
 	syscall(SYS_tgkill, getpid(), (pid_t)syscall(SYS_gettid), sig);
-	/*
-	 * The process continues if the default action was to stop the process, or to ignore the
-	 * signal.
-	 */
+	/* The process continues if the default action was to stop or to ignore the signal. */
 	install(sig, &default_disposition);
 }
 

@@ -28,10 +28,7 @@ static const char *const our_trees[] = {
 
 _Atomic bool sysfs_cwd_inside;
 
-/*
- * NULL: sysroot_find() has not run yet; "": there is no sysroot. Once set, the pointer never
- * changes.
- */
+/* NULL: not searched yet; "": there is no sysroot. Once set, the pointer never changes. */
 static _Atomic(const char *) sysroot_path;
 
 static bool is_sysroot(const char *path)
@@ -317,10 +314,7 @@ int sysfs_open(const struct sysfs_target *target, int flags)
 	default:
 		break;
 	}
-	/*
-	 * All programs use the same tree, so even the owner of the files must not change them
-	 * through /sys.
-	 */
+	/* All programs use the same tree, so not even its owner may change it through /sys. */
 	if ((flags & O_ACCMODE) != O_RDONLY || flags & (O_CREAT | O_TRUNC))
 		return -EACCES;
 	if (!(flags & O_DIRECTORY) && !ends_with(target->path, "/") && target->kind != SYSFS_FILE) {

@@ -21,10 +21,7 @@
 
 #define SYSFS_PATH_MAX 1024
 
-/*
- * The kinds of files in the tree. attr.h generates the contents of all kinds except for the first
- * four.
- */
+/* The kinds of files in the tree. attr.h generates the contents of all but the first four. */
 enum sysfs_kind {
 	SYSFS_OUTSIDE, /* a path that leaves the tree by "..", and is not redirected */
 	SYSFS_FILE,    /* a file or directory on disk, or a path that does not exist */
@@ -107,10 +104,7 @@ void sysfs_unmap(char *path);
 /* Call this if the working directory may now be a directory of the tree. */
 void sysfs_entered(void);
 
-/*
- * Called once when the library is loaded, since a program may be started in a directory of the
- * tree.
- */
+/* Called once at load time, since a program may be started in a directory of the tree. */
 void sysfs_init(void);
 
 #endif

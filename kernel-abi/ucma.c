@@ -20,10 +20,7 @@ struct ucma_command {
 	size_t struct_len;
 };
 
-/*
- * last: the last member of the request that a program must send. Only padding and newer members
- * follow it.
- */
+/* last: the last member that a program must send. Padding and newer members follow it. */
 #define END_OF(type, member) (offsetof(struct type, member) + sizeof(((struct type *)0)->member))
 #define COMMAND(name, type, last)                                                                  \
 	{                                                                                          \

@@ -7,10 +7,7 @@
 #ifndef KERNEL_ABI_UCMA_H
 #define KERNEL_ABI_UCMA_H
 
-/*
- * Opens a channel with the flags of open(). Returns a descriptor or -errno. Loads the RNIC if
- * necessary.
- */
+/* Opens a channel. Returns a descriptor or -errno. Loads the RNIC if necessary. */
 int ucma_open(int flags);
 
 #endif

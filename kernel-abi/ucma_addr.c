@@ -15,9 +15,7 @@
 #endif
 
 #define PKEY_DEFAULT 0xffff
-/*
- * Values of path records, as the kernel has them for RoCE. A rate of 0 means the rate of the port.
- */
+/* Values of path records, as in the kernel for RoCE. A rate of 0 means the rate of the port. */
 #define PATH_HOP_LIMIT 64
 #define PATH_LIFE_TIME 16 /* exponent of 2; the unit is 4.096 us */
 #define PATH_EXACTLY 2	  /* a selector, which means exactly the given value */

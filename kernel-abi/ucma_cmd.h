@@ -97,18 +97,12 @@ void ucma_ip_of(const void *addr, struct sockaddr_storage *ip);
 /* ucma_id.c: commands that make, move and destroy ids. */
 int ucma_create_id(const struct ucma_request *rq, const void *in);
 int ucma_destroy_id(const struct ucma_request *rq, const void *in);
-/*
- * The program writes this command to the new channel. The request contains a descriptor of the old
- * channel.
- */
+/* Programs write this to the new channel. The request contains a descriptor of the old channel. */
 int ucma_migrate_id(const struct ucma_request *rq, const void *in);
 int ucma_set_option(const struct ucma_request *rq, const void *in);
 int ucma_notify(const struct ucma_request *rq, const void *in);
 
-/*
- * ucma_mcast.c: commands by which an id joins and leaves groups. Each membership has a handle of
- * its own.
- */
+/* ucma_mcast.c: commands by which an id joins and leaves groups. Each membership has a handle. */
 int ucma_join_ip_mcast(const struct ucma_request *rq, const void *in);
 int ucma_join_mcast(const struct ucma_request *rq, const void *in);
 int ucma_leave_mcast(const struct ucma_request *rq, const void *in);

@@ -30,10 +30,7 @@
 #define NAP_LAST 1000000
 #define TIMES_ASLEEP 3
 
-/*
- * RNIC_PRIVATE_DATA_MAX is the maximum value of the length field. The kernel's array is one byte
- * longer.
- */
+/* RNIC_PRIVATE_DATA_MAX is the maximum of the length field. The kernel's array is longer by one. */
 _Static_assert(RNIC_PRIVATE_DATA_MAX < RDMA_MAX_PRIVATE_DATA, "private data");
 
 static void copy_param(struct rnic_conn_param *dst, const struct rdma_ucm_conn_param *src)

@@ -11,9 +11,7 @@
 #ifndef KERNEL_ABI_UNUSED_H
 #define KERNEL_ABI_UNUSED_H
 
-/*
- * Removes the file. Call this when this process opens the device, or finds that no device exists.
- */
+/* Removes the file. Call this when this process opens the device, or finds that there is none. */
 void unused_over(void);
 
 #endif

@@ -180,8 +180,7 @@ int uverbs_open(int flags)
 	if (fd < 0) {
 		ret = -errno;
 		/*
-		 * The program itself reports EMFILE. Other errors come from a sandbox, and are
-		 * printed here.
+		 * The program itself reports EMFILE. Print other errors, which come from a sandbox.
 		 */
 		if (ret != -EMFILE)
 			rnic_complain("memfd_create()", strerror(-ret));

@@ -7,10 +7,7 @@
 #ifndef KERNEL_ABI_UVERBS_H
 #define KERNEL_ABI_UVERBS_H
 
-/*
- * Opens the device with the flags of open(). Returns a descriptor or -errno. Loads the RNIC if
- * necessary.
- */
+/* Opens the device. Returns a descriptor or -errno. Loads the RNIC if necessary. */
 int uverbs_open(int flags);
 
 #endif

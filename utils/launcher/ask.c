@@ -143,10 +143,7 @@ static enum outcome converse(int fd, pid_t pid, const char *request, char **out)
 	return receive(fd, pid, *request == 'j', out);
 }
 
-/*
- * Sends the request to the socket of the process in the directory dir, which belongs to the user
- * uid.
- */
+/* Sends the request to the process's socket in dir, a directory of the user uid. */
 static enum outcome ask_at(const char *dir, pid_t pid, uid_t uid, const char *request, char **out)
 {
 	struct sockaddr_un addr;

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/*
- * Sends requests to the processes that have the device, by their control sockets (sys/control.h).
- */
+/* Sends requests to the control sockets (sys/control.h) of processes that have the device. */
 #ifndef UTILS_LAUNCHER_ASK_H
 #define UTILS_LAUNCHER_ASK_H
 

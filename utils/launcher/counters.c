@@ -21,10 +21,7 @@ static void print_lines(char *text)
 	}
 }
 
-/*
- * Prints the members of the line "process", and the counters of this process as members of an
- * object.
- */
+/* Prints the members of the line "process", and an object with the process's counters. */
 static void print_json(char *text)
 {
 	const char *separator = ",\"counters\":{";

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/*
- * The guest's side of a measurement: a socket that sends messages to "sctpiw doctor --listen" on
- * HOST.
- */
+/* The guest's side of a measurement: a socket to "sctpiw doctor --listen" on HOST. */
 #ifndef UTILS_LAUNCHER_DOCTOR_GUEST_H
 #define UTILS_LAUNCHER_DOCTOR_GUEST_H
 
@@ -35,9 +32,7 @@ int doctor_guest_probe(struct doctor_probe *p, size_t len);
 int doctor_guest_wait(struct doctor_probe *p, enum doctor_type type, uint64_t until,
 		      struct doctor_message *m);
 
-/*
- * Gets the number of probes that have arrived at the listener. Returns false if there is no answer.
- */
+/* Gets the number of probes that have arrived at the listener. Returns false without an answer. */
 bool doctor_guest_count(struct doctor_probe *p, struct doctor_message *m);
 
 /*

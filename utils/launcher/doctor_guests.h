@@ -36,9 +36,7 @@ struct doctor_message {
 	uint8_t cookie[DOCTOR_COOKIE_LEN];
 	uint32_t sequence; /* sequence number of a probe, and of its echo */
 	uint32_t received; /* in answers: number of probes that have arrived with this nonce */
-	/*
-	 * in answers: number of these probes that arrived after one with a higher sequence number
-	 */
+	/* in answers: number of these probes that a later probe has overtaken */
 	uint32_t overtaken;
 };
 

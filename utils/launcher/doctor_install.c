@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/*
- * Checks the installation: the files of sctpiw, the libraries of rdma-core, and the presence of the
- * device.
- */
+/* Checks the installation: the files of sctpiw, the libraries of rdma-core, and the device. */
 #define _GNU_SOURCE
 #include "launcher/doctor_install.h"
 
@@ -69,9 +66,7 @@ static int private_abi(const char *file)
 	return abi;
 }
 
-/*
- * True if the provider's file exists under the name that a libibverbs with this private ABI loads.
- */
+/* True if the provider has the file that a libibverbs with this private ABI loads. */
 static bool provider_has(const struct doctor *d, int abi)
 {
 	int len = (int)(strlen(d->parts.provider) - strlen(PROVIDER_SUFFIX));
@@ -117,10 +112,7 @@ void doctor_judge_libibverbs(const struct doctor *d, const char *file, const cha
 	}
 }
 
-/*
- * Loads a library as programs do, and writes the path of its file. Returns false if it cannot be
- * loaded.
- */
+/* Loads a library as programs do, and writes the path of its file. Returns false on failure. */
 static bool find_library(const char *name, char path[PATH_MAX])
 {
 	void *lib = dlopen(name, RTLD_LAZY | RTLD_LOCAL);

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/*
- * Checks the limits of the process, and the shared memory for programs that use it besides the
- * device.
- */
+/* Checks the limits of the process, and shared memory, which some programs use as well. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <stdio.h>

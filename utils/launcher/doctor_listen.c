@@ -200,9 +200,7 @@ void doctor_serve(struct doctor *d)
 	fds[0] = (struct pollfd){ .fd = l->udp, .events = POLLIN };
 	fds[1] = (struct pollfd){ .fd = l->tcp, .events = POLLIN };
 	while (!told_to_end) {
-		/*
-		 * The timeout: a signal just before this call takes effect after at most a second.
-		 */
+		/* A signal just before this call takes effect after at most a second. */
 		sys_ppoll(fds, l->tcp < 0 ? 1 : 2, NSEC_PER_SEC);
 		for (unsigned int i = 0; i < BATCH && answer(l); i++)
 			;

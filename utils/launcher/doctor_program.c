@@ -16,10 +16,7 @@
 #include "launcher/launcher.h"
 #include "launcher/reach.h"
 
-/*
- * Returns the remedy for an obstacle that reach.c reports. Recognises the obstacle by a word in its
- * text.
- */
+/* Returns the remedy for an obstacle of reach.c, which a word in its text identifies. */
 static const char *remedy_of(const char *obstacle)
 {
 	static const struct {
@@ -45,10 +42,7 @@ static int list_libraries(void *arg)
 {
 	struct reach *r = arg;
 
-	/*
-	 * ldd sets the same variable. The loader's option --list would stop at the first missing
-	 * library.
-	 */
+	/* As ldd does. The loader's option --list would stop at the first missing library. */
 	setenv("LD_TRACE_LOADED_OBJECTS", "1", 1);
 	execl(r->loader, r->loader, r->path, NULL);
 	return EXIT_NOT_FOUND;

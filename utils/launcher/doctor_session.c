@@ -52,10 +52,7 @@ static enum dtls_progress take(struct dtls_handshake *h, const uint8_t *data, si
 	return progress;
 }
 
-/*
- * Continues the handshake until it ends, or until a timeout. Sets *error to -errno of the socket,
- * or to 0.
- */
+/* Continues the handshake to its end, or until a timeout. *error: -errno of the socket, or 0. */
 static enum dtls_progress complete(struct dtls_handshake *h, int fd, int *error)
 {
 	static uint8_t buf[DATAGRAM];

@@ -67,10 +67,7 @@ void doctor_cores(struct doctor *d)
 
 void doctor_clock(struct doctor *d)
 {
-	/*
-	 * Clock sources for which reading the clock is a system call. The device reads the clock
-	 * often.
-	 */
+	/* With these clock sources, each of the many clock readings is a system call. */
 	static const char *const slow[] = { "hpet", "acpi_pm", "jiffies", "pit",
 					    "refined-jiffies" };
 	char text[TEXT_LEN];

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/*
- * Finds system calls that a filter (seccomp) refuses. Makes each call with arguments that have no
- * effect.
- */
+/* Finds system calls that a filter (seccomp) refuses. Tries each call without any effect. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <signal.h>

@@ -104,9 +104,7 @@ bool environment_set(const struct parts *parts)
 	    !without_separators(parts->provider, DRIVERS_ENDS, driver))
 		return false;
 	driver[strlen(driver) - suffix] = '\0';
-	/*
-	 * Use the older variable IBV_DRIVERS only if RDMAV_DRIVERS is not set, as libibverbs does.
-	 */
+	/* As libibverbs does, use the older IBV_DRIVERS only without RDMAV_DRIVERS. */
 	if (!drivers)
 		drivers = getenv("IBV_DRIVERS");
 	return append("LD_PRELOAD", getenv("LD_PRELOAD"), PRELOAD_ENDS, preload) &&

@@ -154,10 +154,7 @@ static bool request_rules(const char *text, char request[ROOM])
 	return !ret && *separator == ';';
 }
 
-/*
- * Writes the request that the words after PID describe. On error, calls complain() and returns
- * false.
- */
+/* Writes the request of the words after PID. On error, calls complain() and returns false. */
 static bool make_request(char **words, char request[ROOM])
 {
 	bool removes = words[0] && !strcmp(words[0], "remove");

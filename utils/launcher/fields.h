@@ -31,9 +31,7 @@ struct fields {
 bool fields_next(char **text, struct fields *f);
 /* Returns the value of the field with this name, or NULL. */
 const char *fields_get(const struct fields *f, const char *name);
-/*
- * Returns the value of the field with this name as a number. Returns 0 if there is no such field.
- */
+/* Returns the value of the field with this name as a number, or 0 if there is no such field. */
 unsigned long long fields_number(const struct fields *f, const char *name);
 
 /* A line of an answer in the format json. */

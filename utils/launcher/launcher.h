@@ -16,9 +16,7 @@
 /* The suffix that libibverbs appends to the names in RDMAV_DRIVERS. */
 #define PROVIDER_SUFFIX "-rdmav34.so"
 
-/*
- * Prints a line on standard error. The line begins with the names of the program and its command.
- */
+/* Prints a line on standard error, which begins with the names of the program and its command. */
 void complain(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
 /*

@@ -128,10 +128,7 @@ static void print_gids(const struct printer *p, const char *port_dir, const char
 	fputs(p->json ? "]" : "", stdout);
 }
 
-/*
- * Prints port number n of a device. Returns false after the last port, or if the device does not
- * exist.
- */
+/* Prints port number n of a device. Returns false if the port or the device does not exist. */
 static bool print_port(const struct printer *p, const char *device, unsigned int n)
 {
 	static const struct {

@@ -244,10 +244,7 @@ static void complain_unknown(const char *word, const struct option *options)
 			 nearest ? "; did you mean --" : "", nearest ? nearest : "");
 }
 
-/*
- * Prints an error after getopt_long() has returned '?'. word: the last argument that getopt_long()
- * parsed.
- */
+/* Prints an error after getopt_long() has returned '?'. word: the last argument it parsed. */
 static int refuse(const char *word, const struct option *options)
 {
 	if (optopt && optopt < OPT_PROVIDER && strncmp(word, "--", 2))

@@ -129,10 +129,7 @@ bool settings_choose_seed(void)
 	char seed[16];
 	uint32_t random;
 
-	/*
-	 * If the settings have errors, ignore them here: each process that opens the device prints
-	 * them.
-	 */
+	/* Ignore errors in the settings: processes that open the device print them. */
 	if (!settings_collect(&b, &why) || !*b.config.faults || b.config.fault_seed)
 		return true;
 	if (sys_random(&random, sizeof(random)))

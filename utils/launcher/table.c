@@ -41,10 +41,7 @@ static size_t width(const struct table *t, size_t column)
 
 /* ---- folding ---- */
 
-/*
- * A part of a table that fits into the lines. It has the keys, and the columns from first to end -
- * 1.
- */
+/* A part of a table: the keys, and the columns from first to end - 1, which fit into a line. */
 struct part {
 	const struct table *t;
 	const size_t *widths; /* widths of all columns of the table */

@@ -109,10 +109,7 @@ static bool take_output(int fd, struct line *l, struct outcome *o)
 	return n > 0 || (n < 0 && (errno == EAGAIN || errno == EINTR));
 }
 
-/*
- * Executes the program, in the child. Standard error is the pipe `out`, and standard output is
- * discarded.
- */
+/* Executes the program, in the child. Standard error is the pipe `out`; drops standard output. */
 static void execute(char **argv, int out)
 {
 	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
@@ -245,10 +242,7 @@ static const char *ordinal(unsigned int n)
 	return n % 10 == 1 ? "st" : n % 10 == 2 ? "nd" : n % 10 == 3 ? "rd" : "th";
 }
 
-/*
- * Reports a program without any call that could fail, so that nothing was tested. Returns the exit
- * status.
- */
+/* Reports that the program has no call that could fail. Returns the exit status. */
 static int complain_unused(const char *cmd)
 {
 	complain(

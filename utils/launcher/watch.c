@@ -94,9 +94,7 @@ static void add_row(struct table *t, const char *command, const struct sample *o
 	}
 }
 
-/*
- * Prints a row for each process that also answered the previous request, and stores the new counts.
- */
+/* Prints a row for each process that also answered before, and stores the new counts. */
 static void print_rates(const struct answers *answers, struct samples *samples, bool terminal)
 {
 	struct samples now = { NULL, 0 };

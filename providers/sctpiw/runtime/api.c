@@ -205,10 +205,7 @@ static int api_cm_create_id(struct rnic_channel *chan, uint64_t uid, uint16_t ps
 	return id ? 0 : -ENOMEM;
 }
 
-/*
- * Finds the id of this handle, and locks all shards. Returns NULL, without a lock, if there is no
- * such id.
- */
+/* Locks all shards and returns the id of this handle, or returns NULL without a lock. */
 static struct cm_id *lock_id(uint32_t handle)
 {
 	struct rnic *r = rnic_get();
@@ -339,10 +336,7 @@ static int resolve_addr(struct cm_id *id, const struct sockaddr *src, const stru
 static int api_cm_resolve_addr(uint32_t handle, const struct sockaddr *src,
 			       const struct sockaddr *dst, uint32_t timeout_ms)
 {
-	/*
-	 * Ignores the timeout, which is meant for address resolution on a link. Routing returns at
-	 * once.
-	 */
+	/* Ignores the timeout of address resolution on a link: routing returns at once. */
 	WITH_ID(handle, id, "resolve", dst, resolve_addr(id, src, dst));
 }
 

@@ -84,10 +84,7 @@ static void send_all(struct shard *s, const struct iw_doorbell *doorbell, uint64
 					       list_entry(doorbell, struct iw_qp, doorbell)->num);
 		return;
 	}
-	/*
-	 * Keeps the thread parked: sending a burst may take so long that the thread would find no
-	 * recent poll.
-	 */
+	/* Keeps the thread parked: sending may take so long that it finds no recent poll. */
 	atomic_store_explicit(&s->poller.inside, true, memory_order_relaxed);
 	burst_end(&s->burst);
 	loop_finish(s);

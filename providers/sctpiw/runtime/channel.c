@@ -34,14 +34,10 @@ struct rnic_channel {
 	/* guards the fields below, and the fields reported and unread of the event sources */
 	pthread_mutex_t lock;
 	struct list_node events;
-	/*
-	 * a duplicate of the application's descriptor, which the application may close at any time
-	 */
+	/* a duplicate of the application's descriptor, which the application may close */
 	int read_fd;
 	int write_fd;
-	/*
-	 * number of bytes written to the pipe, including those that the application itself has read
-	 */
+	/* number of bytes written; the application may have read some of them itself */
 	unsigned int signals;
 	bool each;     /* write one byte per event, for readers that use edge-triggered epoll */
 	bool released; /* the application has closed its descriptor */
@@ -53,10 +49,7 @@ struct rnic_channel {
  */
 #define SIGNALS_MAX 1024
 
-/*
- * All channels that are not released. A thread that holds a channel's lock must not take
- * table_lock.
- */
+/* Guards all channels that are not released. Do not take it while holding a channel's lock. */
 static pthread_mutex_t table_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct list_node table = { &table, &table };
 static _Atomic unsigned int generation; /* number of forks from the first process to this one */
@@ -118,10 +111,7 @@ int channel_create(enum channel_kind kind, struct rnic_channel **out, int *fd)
 	chan->dev = st.st_dev;
 	chan->ino = st.st_ino;
 	chan->generation = atomic_load_explicit(&generation, memory_order_relaxed);
-	/*
-	 * A reader of completion events reads until EAGAIN, so one edge is enough for a
-	 * CHANNEL_COMP.
-	 */
+	/* Readers of completion events read until EAGAIN, so one edge is enough. */
 	chan->each = kind == CHANNEL_CM;
 	atomic_init(&chan->refs, 1);
 	list_init(&chan->events);
@@ -240,10 +230,7 @@ static void update_signal(struct rnic_channel *chan)
 		add_signal(chan);
 		return;
 	}
-	/*
-	 * sys_read_pipe() does not block, unlike read(): the application may have read the bytes
-	 * itself.
-	 */
+	/* A read() would block if the application has read the bytes itself. */
 	sys_read_pipe(chan->read_fd, bytes, chan->signals);
 	chan->signals = 0;
 }
@@ -357,9 +344,7 @@ uint32_t channel_migrate(struct event_source *src, struct rnic_channel *to)
 		update_signal(from);
 		channel_unlock(from);
 	}
-	/*
-	 * The caller's shard lock excludes posters. No event can overtake others during the move.
-	 */
+	/* The caller's shard lock excludes posters, so no event can overtake others. */
 	reported = src->reported;
 	src->chan = to;
 	channel_ref(to);

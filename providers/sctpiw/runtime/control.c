@@ -115,9 +115,7 @@ static enum step send_answer(struct control *c)
 		.iov_len = c->answer_len - c->answer_sent,
 	};
 	const struct msghdr msg = { .msg_iov = &iov, .msg_iovlen = 1 };
-	/*
-	 * MSG_NOSIGNAL: otherwise a client that has gone would cause a SIGPIPE in the application.
-	 */
+	/* MSG_NOSIGNAL: a client that has gone must not cause a SIGPIPE in the application. */
 	ssize_t n = sys_sendmsg(c->client_fd, &msg, MSG_NOSIGNAL);
 
 	if (n < 0)

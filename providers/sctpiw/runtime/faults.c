@@ -274,9 +274,7 @@ static void hook(struct faults *f)
 
 /* ---- injectors ---- */
 
-/*
- * True if the injector handles sites of these classes, or performs at least one of these actions.
- */
+/* True if the injector handles sites of these classes, or performs one of these actions. */
 static bool is_needed(const struct fault_injector *i, uint32_t classes, uint64_t actions)
 {
 	bool needed = i->does[FAULT_CLASS_NUMBER_TIMER] & actions;

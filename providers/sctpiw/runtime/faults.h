@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The faults of the process (docs/faults.md): its set of rules, and the injectors that perform the
- * faults.
+ * The faults of the process (docs/faults.md): its set of rules, and injectors that perform faults.
  *
  * Locks. The set of rules has a lock of its own, and a holder of this lock takes no other lock. So
  * any thread may call faults_ask() with any other lock held. Injectors perform timed actions with
@@ -78,10 +77,7 @@ struct faults {
 	struct fault_set set;
 	/* list of fault_timer.node, ascending by time; guarded by the shard lock */
 	struct list_node timers;
-	/*
-	 * `transport` serves the timers of faults, too. It replaces `plain`, the shard's original
-	 * transport.
-	 */
+	/* `transport` serves the timers of faults, too. It replaces `plain`, the original. */
 	struct transport transport;
 	const struct transport *plain;
 	bool hooked;		   /* `transport` is in use */
@@ -129,10 +125,7 @@ static inline uint32_t faults_removals(const struct faults *f)
 {
 	return atomic_load_explicit(&f->removals, memory_order_relaxed);
 }
-/*
- * True if a rule watches the site. Injectors call this before they compute expensive attributes.
- * Thread-safe.
- */
+/* True if a rule watches the site, so that its attributes must be computed. Thread-safe. */
 bool faults_watch(struct faults *f, enum fault_site site);
 
 /*

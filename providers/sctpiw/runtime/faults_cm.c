@@ -107,9 +107,7 @@ static void fire_held(struct fault_timer *t, struct shard *s, uint64_t now)
 	free(h);
 }
 
-/*
- * Returns the time at which the last delayed event of this source before `end` is released, or 0.
- */
+/* Returns the release time of the last delayed event of this source before `end`, or 0. */
 static uint64_t last_held(const struct event_source *src, const struct list_node *end)
 {
 	for (const struct list_node *node = end->prev; node != &cm.held; node = node->prev) {
@@ -217,10 +215,7 @@ static bool bury(const struct cm_id *id, bool goes)
 
 /* ---- actions on an event ---- */
 
-/*
- * Aborts the connection of the id if the connection is up or being set up. The peer notices the
- * end, too.
- */
+/* Aborts the id's connection, for the peer, too, if the connection is up or being set up. */
 static void give_up(struct cm_id *id)
 {
 	if (id->state == CM_ESTABLISHED || id->state == CM_ACCEPTED || id->state == CM_CONNECTING) {
@@ -351,10 +346,7 @@ static int post(struct event_source *src, const void *event, size_t len)
 {
 	const struct rnic_cm_event *ev = event;
 	enum fault_site site = site_of(ev->event);
-	/*
-	 * The event of a multicast group that an id has joined has no id in ev->id, so id may be
-	 * NULL.
-	 */
+	/* id may be NULL: events of multicast groups contain no id. */
 	struct cm_id *id = cm_id_get(&cm.shard->conn, ev->id);
 	struct fault_attrs attrs;
 	struct fault_action a;

@@ -13,14 +13,11 @@
 #define MOMENT 1000u /* ns. Default pause between the pieces of a placement */
 #define WORD sizeof(uint64_t)
 
-/*
- * A static variable: struct iw_rnic_ops has no context argument, and a process has only one RNIC.
- */
+/* static, since struct iw_rnic_ops has no context argument, and a process has only one RNIC. */
 static struct faults *faults;
 
 /*
- * Places the bytes [from, to). On any processor, the pieces become visible in the order of the
- * calls.
+ * Places the bytes [from, to). Pieces become visible in the order of the calls, on any processor.
  */
 static int place_piece(uint8_t *dst, const uint8_t *src, size_t from, size_t to)
 {
@@ -30,10 +27,7 @@ static int place_piece(uint8_t *dst, const uint8_t *src, size_t from, size_t to)
 	return ret;
 }
 
-/*
- * Busy-waits. A sleep would last longer than most of these times, and the shard is blocked in both
- * cases.
- */
+/* Busy-waits, since a sleep would take longer than most of these times. */
 static void wait_moment(uint64_t ns)
 {
 	uint64_t until = sys_now() + ns;

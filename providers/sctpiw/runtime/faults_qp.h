@@ -26,10 +26,7 @@ void faults_qp_install_net(struct shard *s);
 bool faults_qp_is_meant(const struct shard *s, const struct iw_qp *qp,
 			const struct fault_attrs *attrs);
 
-/*
- * Performs the action on this QP. Returns false if the action is not one on QPs. Needs the shard
- * lock.
- */
+/* Performs the action on this QP. Returns false if it is no action on QPs. Needs the shard lock. */
 bool faults_qp_do(struct shard *s, struct iw_qp *qp, const struct fault_action *a);
 
 #endif

@@ -121,10 +121,7 @@ static bool serve(struct shard *s)
 	do {
 		doorbell_serve(&s->doorbells, &s->conn);
 		run_events(s);
-		/*
-		 * Sending completes work requests, and may reveal that an association is lost. Both
-		 * cause events.
-		 */
+		/* Sending causes events: completions, and perhaps the loss of an association. */
 		if (conn_output(&s->conn))
 			run_events(s);
 		left = is_anything_left(s);
@@ -172,10 +169,7 @@ static bool may_conclude_later(const struct shard *s, enum conn_depth depth)
 
 bool loop_pass(struct shard *s, enum conn_depth depth)
 {
-	/*
-	 * Ends the delay of held acknowledgements: a caller that polls again has no more answers to
-	 * post.
-	 */
+	/* Send held acknowledgements: a caller that polls again has no answer to post. */
 	bool owed = conn_flush_sacks(&s->conn);
 	enum conn_received got;
 

@@ -103,10 +103,7 @@ void poller_armed(struct shard *s)
 	atomic_thread_fence(memory_order_seq_cst);
 	if (atomic_load_explicit(&s->progress.parked, memory_order_relaxed))
 		progress_wake(s);
-	/*
-	 * A burst may have left work requests on the list, and the application may not poll again
-	 * to send them.
-	 */
+	/* A burst may have left work requests, and the application may not poll again. */
 	if (doorbell_is_rung(&s->doorbells) && shard_try_enter(s)) {
 		loop_finish(s);
 		shard_leave(s);

@@ -55,9 +55,7 @@ static inline uint32_t poller_count(_Atomic uint32_t *n)
  * only differences are meaningful.
  */
 uint32_t poller_activity(const struct shard *s);
-/*
- * Returns the time, ns, of the last of these signs, or of the last poll that found the lock taken.
- */
+/* Returns the time, ns, of the last sign, or of the last poll that found the lock taken. */
 uint64_t poller_last_active(const struct shard *s);
 
 /*

@@ -110,9 +110,7 @@ static struct tuning_app observe(const struct shard *s, uint32_t since, uint64_t
 	return (struct tuning_app){
 		.active = activity - since,
 		.since_arm = activity - poller_load(&s->poller.active_at_arm),
-		/*
-		 * The age is negative if another thread has read the clock later than this thread.
-		 */
+		/* The age is negative if another thread has read the clock later. */
 		.age = (int64_t)(now - poller_last_active(s)),
 		.inside = atomic_load_explicit(&s->poller.inside, memory_order_relaxed),
 		.one_cpu = s->progress.one_cpu,
@@ -220,9 +218,7 @@ static bool nap(struct shard *s, uint64_t length)
 		serve_control(s, pfd[2].revents);
 	if (pfd[0].revents)
 		drain(s->progress.wake_fd);
-	/*
-	 * A closed timer ends the nap at once. are_closed() will then check the other descriptors.
-	 */
+	/* A closed timer ends the nap at once. are_closed() then checks the others. */
 	return !pfd[0].revents && !(pfd[3].revents & POLLNVAL) &&
 	       s->progress.ways_changes == port_ways_changes();
 }
@@ -459,9 +455,7 @@ static int watch_all(struct shard *s)
 	int ret = 0;
 
 	s->progress.wait_fd = s->net.epoll_fd;
-	/*
-	 * If pollers read edges from net.epoll_fd, or nap on it, it must contain only the sockets.
-	 */
+	/* If pollers read edges from net.epoll_fd, or nap on it, it must only contain sockets. */
 	if (s->conn.transport->edges || s->progress.one_cpu) {
 		s->progress.wait_fd = sys_keep(sys_epoll_create());
 		ret = s->progress.wait_fd < 0 ? s->progress.wait_fd :

@@ -101,15 +101,9 @@ void progress_put_nap_off(struct shard *s, uint64_t now);
  * wait. The caller does not hold the lock.
  */
 void progress_shorten_nap(struct shard *s, uint64_t now);
-/*
- * Ends the sleep or nap of the thread, if the thread runs. The caller does not hold the lock. Never
- * blocks.
- */
+/* Ends the thread's sleep or nap, if it runs. The caller does not hold the lock. Never blocks. */
 void progress_wake(struct shard *s);
-/*
- * At exit: removes the thread's own descriptors from the epoll set. The set then contains only the
- * sockets.
- */
+/* At exit: removes the thread's own descriptors from the epoll set, so that only sockets remain. */
 void progress_unwatch(struct shard *s);
 
 #endif

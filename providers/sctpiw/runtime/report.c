@@ -395,9 +395,7 @@ static const struct report_part stat_parts[] = {
 
 /* ---- counters ---- */
 
-/*
- * The lines of all counters. They are all made at the same time, after the line about the process.
- */
+/* The lines of all counters. They are all made at once, after the line about the process. */
 struct counter_lines {
 	bool json;
 	char *buf;

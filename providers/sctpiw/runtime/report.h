@@ -21,10 +21,7 @@ struct shard;
 /* An answer that is not complete yet. */
 struct report {
 	bool json;
-	/*
-	 * The current part. The remaining parts follow it in the same array. NULL: the answer is
-	 * complete.
-	 */
+	/* The current part; the remaining parts follow it. NULL: the answer is complete. */
 	const struct report_part *part;
 	unsigned int step; /* number of lines of the current part that were written */
 	/* index of the shard whose QPs, associations or paths are currently written */

@@ -339,10 +339,7 @@ static int start_conn(struct shard *s, struct config_error *why)
 	return ret;
 }
 
-/*
- * Returns 0, or -errno with everything undone. Sets *why if the user can remove the cause of the
- * error.
- */
+/* Returns 0, or -errno with everything undone. Sets *why if the user can repair the cause. */
 static int start_shard(struct rnic *r, struct shard *s, struct config_error *why)
 {
 	int ret;
@@ -472,10 +469,7 @@ static void after_fork_parent(void)
 	if (!r)
 		return;
 	faults_fork_parent(&r->faults);
-	/*
-	 * Threads that posted during the fork() found the lock taken, and rely on the holder to
-	 * send.
-	 */
+	/* Threads that posted during the fork() rely on the holder of the lock to send. */
 	for (unsigned int i = 0; i < r->n_shards; i++)
 		shard_entered(rnic_shard(r, i));
 	rnic_leave(r);

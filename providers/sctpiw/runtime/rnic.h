@@ -53,15 +53,9 @@ void rnic_unlock(struct rnic *r);
 struct shard *rnic_place(struct rnic *r, const struct iw_cq *send_cq, const struct iw_cq *recv_cq);
 /* Returns the QP with this number from any shard, or NULL. Needs the locks of all shards. */
 struct iw_qp *rnic_qp(struct rnic *r, uint32_t num);
-/*
- * Records that QPs of the shard write completions to this CQ of the program. Needs the locks of all
- * shards.
- */
+/* Records that QPs of the shard write completions to this CQ. Needs the locks of all shards. */
 void rnic_completes_on(struct shard *s, struct iw_cq *cq);
-/*
- * Records the shard of a new or moved QP of the program in the QP's CQs. Needs the locks of all
- * shards.
- */
+/* Records the shard of a new or moved QP in the QP's CQs. Needs the locks of all shards. */
 void rnic_qp_placed(struct iw_qp *qp);
 /*
  * Moves a QP of the program to another shard. Returns 0, -EINVAL if the QP is connected, or

@@ -111,10 +111,7 @@ struct shard {
 	bool unconcluded;
 	struct conn conn;
 	struct net net;
-	/*
-	 * Posts the event of an armed CQ to its channel. This is channel_post(), unless a fault
-	 * replaces it.
-	 */
+	/* Posts the event of an armed CQ: channel_post(), unless faults replace it. */
 	int (*post_notification)(struct event_source *src, const void *event, size_t len);
 	/* Posters write these fields without the lock, so the fields have their own cache line. */
 	_Alignas(64) struct doorbell_list doorbells;

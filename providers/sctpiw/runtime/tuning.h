@@ -345,9 +345,7 @@ static inline bool tuning_shortens_nap(uint64_t until, uint64_t now)
 
 /* Activity of the application's threads, as the progress thread sees it. */
 struct tuning_app {
-	/*
-	 * number of empty polls, and of posters' looks at the clock, since the thread last looked
-	 */
+	/* number of empty polls, and of posters' looks, since the thread last looked */
 	uint32_t active;
 	uint32_t since_arm; /* the same number since a CQ was armed */
 	/* ns since the last of them; negative if that thread read the clock later */

@@ -30,10 +30,7 @@
 
 uint32_t sctpiw_generation;
 
-/*
- * In a child of the process that opened the device: guards the objects that consist of memory
- * alone.
- */
+/* In a child of the process that opened the device: guards the objects that are memory alone. */
 static pthread_mutex_t orphans_lock = PTHREAD_MUTEX_INITIALIZER;
 
 static void before_fork(void)
@@ -160,9 +157,7 @@ static void destroy_queues(struct sctpiw_context *ctx, struct list_node *qps, st
 	}
 }
 
-/*
- * Destroys objects that are memory alone. Windows are freed before their MRs. Needs sctpiw_lock().
- */
+/* Destroys objects that are memory alone, windows before their MRs. Needs sctpiw_lock(). */
 static void destroy_memory(struct sctpiw_context *ctx)
 {
 	struct list_node *node;

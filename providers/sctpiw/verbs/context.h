@@ -44,10 +44,7 @@ struct sctpiw_context {
 	 * lock
 	 */
 	struct list_node all;
-	/*
-	 * The objects of this context that the application has not destroyed. Guarded by
-	 * sctpiw_lock().
-	 */
+	/* Objects that the application has not destroyed. Guarded by sctpiw_lock(). */
 	struct list_node pds, tds, mrs, mws, dms, cqs, srqs, qps, xrcds;
 };
 

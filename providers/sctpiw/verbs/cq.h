@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/*
- * Completion queues: making, changing and destroying them (man ibv_create_cq). Polling is in
- * poll.h.
- */
+/* Makes, changes and destroys completion queues (man ibv_create_cq). poll.h polls them. */
 #ifndef SCTPIW_VERBS_CQ_H
 #define SCTPIW_VERBS_CQ_H
 
@@ -25,9 +22,7 @@ struct sctpiw_cq {
 	uint32_t generation; /* value of sctpiw_generation when the CQ was made */
 	/* serializes polling, and all other use of the ring's tail: sctpiw_cq_lock() */
 	pthread_mutex_t lock;
-	/*
-	 * no lock is taken, since the program guarantees that only one thread at a time uses the CQ
-	 */
+	/* no lock is taken, since only one thread at a time uses the CQ */
 	bool single_threaded;
 	struct object obj;     /* event channels; iw->ctx points to this field */
 	struct list_node node; /* node of sctpiw_context.cqs; guarded by the shard lock */

@@ -24,10 +24,7 @@ static inline struct sctpiw_dm *to_dm(struct ibv_dm *dm)
 	return list_entry(dm, struct sctpiw_dm, ibv);
 }
 
-/*
- * Errors: EINVAL for a length or alignment greater than SCTPIW_MAX_DM; ENOMEM if fewer bytes are
- * left.
- */
+/* Errors: EINVAL for a length or alignment above SCTPIW_MAX_DM; ENOMEM if less is left. */
 struct ibv_dm *sctpiw_alloc_dm(struct ibv_context *context, struct ibv_alloc_dm_attr *attr);
 
 /* Errors: EBUSY if the device memory has an MR. */

@@ -11,10 +11,7 @@
 
 struct iw_pd;
 
-/*
- * A thread domain. The program guarantees that only one thread at a time uses the objects of the
- * domain.
- */
+/* A thread domain. The program guarantees that one thread at a time uses the domain's objects. */
 struct sctpiw_td {
 	struct ibv_td ibv;
 	struct list_node node; /* node of sctpiw_context.tds */
@@ -68,9 +65,7 @@ void sctpiw_pd_drop_inherited(struct sctpiw_pd *pd);
 /* Errors: ENOMEM. */
 struct ibv_pd *sctpiw_alloc_pd(struct ibv_context *context);
 
-/*
- * Frees a protection domain or a parent domain. Errors: EBUSY if objects or parent domains use it.
- */
+/* Frees a protection or parent domain. Errors: EBUSY if objects or parent domains use it. */
 int sctpiw_dealloc_pd(struct ibv_pd *pd);
 
 /* Errors: EINVAL if comp_mask is not 0, since no bit is defined; ENOMEM. */

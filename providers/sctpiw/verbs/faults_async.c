@@ -62,9 +62,7 @@ static void raise_on_qps(struct sctpiw_context *ctx, const struct fault_attrs *a
 	list_for_each_safe(node, &ctx->qps) {
 		struct sctpiw_qp *qp = list_entry(node, struct sctpiw_qp, node);
 
-		/*
-		 * Skip handles of ibv_open_qp(), since each of them receives the events of its QP.
-		 */
+		/* Skip handles of ibv_open_qp(): each receives the events of its QP. */
 		if (!qp->real && faults_qp_is_meant(ctx->shard, qp->iw, attrs))
 			raise_qp(qp, type);
 	}
@@ -108,10 +106,7 @@ static void raise_on_srqs(struct sctpiw_context *ctx, const struct fault_attrs *
 static void raise_on_context(struct sctpiw_context *ctx, const struct fault_attrs *attrs,
 			     enum ibv_event_type type)
 {
-	/*
-	 * The element is the number of the port for an event of the port, and 0 for an event of the
-	 * device.
-	 */
+	/* element: the port's number for events of the port, 0 for events of the device. */
 	struct object_async_event ev = {
 		.element = type == IBV_EVENT_DEVICE_FATAL ? 0 : 1,
 		.event_type = type,

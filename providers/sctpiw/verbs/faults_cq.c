@@ -294,10 +294,7 @@ static struct verdict *verdicts(struct cq_faults *f)
 	return f->verdict;
 }
 
-/*
- * Returns `now` plus the delay of the action, plus a random part of its jitter. All times are in
- * ns.
- */
+/* Returns `now` plus the delay of the action, plus a random part of its jitter, in ns. */
 static uint64_t later(uint64_t now, const struct fault_action *a)
 {
 	uint64_t jitter = a->arg[fault_delay_jitter];
@@ -320,10 +317,7 @@ static void gather(struct cq_faults *f, uint32_t i, const struct fault_action *a
 	};
 }
 
-/*
- * Applies the rules to the i-th completion in the ring, which no rule has seen before. Needs the
- * shard lock.
- */
+/* Applies the rules to the i-th completion in the ring, which is new. Needs the shard lock. */
 static void judge(struct cq_faults *f, uint32_t i)
 {
 	struct sctpiw_cq *cq = f->cq;
@@ -507,10 +501,7 @@ int faults_poll_cq(struct ibv_cq *ibcq, int num_entries, struct ibv_wc *wc)
 	return poll_once(f, num_entries, wc);
 }
 
-/*
- * Makes the next completion the current one of the extended CQ, if it may be polled now. Returns 0
- * or ENOENT.
- */
+/* Makes the next completion the current one, if it may be polled now. Returns 0 or ENOENT. */
 static int take_current(struct cq_faults *f, bool behind)
 {
 	struct iw_cq *iw = f->cq->iw;

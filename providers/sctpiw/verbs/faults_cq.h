@@ -24,10 +24,7 @@ int faults_poll_cq(struct ibv_cq *cq, int num_entries, struct ibv_wc *wc);
 void faults_cq_set_ops(struct sctpiw_cq *cq);
 /* Replaces channel_post() for the event of a CQ. Needs the shard lock. */
 int faults_post_notification(struct event_source *src, const void *event, size_t len);
-/*
- * Causes an overrun of the CQ: its completions are lost, and the CQ becomes unusable. Needs the
- * shard lock.
- */
+/* Overruns the CQ: its completions are lost, and it becomes unusable. Needs the shard lock. */
 void faults_cq_overrun(struct sctpiw_cq *cq);
 /*
  * Releases all completions and notifications that a removed rule held back. rule 0: all rules were

@@ -48,10 +48,7 @@ static const struct list_node *objects(const struct sctpiw_context *ctx, enum fa
 	}
 }
 
-/*
- * Counts the objects of all contexts of the process. All contexts are one device, so they share
- * each limit.
- */
+/* Counts the objects of all contexts of the process, which are one device with one limit. */
 static uint64_t count(struct sctpiw_context *ctx, enum fault_limit which)
 {
 	uint64_t n = 0;

@@ -38,10 +38,7 @@ enum fault_limit {
 bool faults_exceeds(struct sctpiw_context *ctx, enum fault_limit which, uint64_t value);
 /* Returns the lowered limit, or UINT64_MAX if no rule has lowered it. */
 uint64_t faults_device_limit(struct sctpiw_context *ctx, enum fault_limit which);
-/*
- * True if one more object would exceed this limit, for example max_qp or max_cq. The caller holds
- * no lock.
- */
+/* True if one more object would exceed this limit (max_qp, max_cq ...). The caller has no lock. */
 bool faults_exceeds_count(struct sctpiw_context *ctx, enum fault_limit which);
 /* Adds `more` to the number of address handles. A counter is needed since no list contains them. */
 void faults_count_ah(int more);

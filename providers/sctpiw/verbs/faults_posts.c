@@ -133,10 +133,7 @@ void faults_posts_replace(struct verbs_context_ops *ops)
 
 /* ---- ibv_wr_* ---- */
 
-/*
- * Returns the errno with which the batch of ibv_wr_* must fail, or 0. Needs the lock of the send
- * queue.
- */
+/* Returns the errno with which the batch of ibv_wr_* must fail, or 0. Needs sq_lock. */
 static int ask_batch(struct sctpiw_qp *qp)
 {
 	struct sctpiw_batch *b = &qp->batch;

@@ -29,10 +29,7 @@ struct sctpiw_mr {
 	struct iw_mr *iw;
 	struct sctpiw_dm *dm;  /* the device memory of this MR, or NULL */
 	struct list_node node; /* node of sctpiw_context.mrs; guarded by sctpiw_lock() */
-	/*
-	 * The MR's memory, for the hooks on munmap(). Unused for device memory and with on-demand
-	 * paging.
-	 */
+	/* The MR's memory, for the hooks. Unused for device memory and on-demand paging. */
 	struct regions_entry region;
 };
 

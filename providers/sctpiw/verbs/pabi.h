@@ -96,10 +96,7 @@ struct verbs_cq {
 	};
 };
 
-/*
- * An operation that this provider does not implement. libibverbs then reports that it is not
- * supported.
- */
+/* An operation without an implementation: libibverbs reports that it is not supported. */
 #define PABI_DEFAULT(name) void (*name)(void)
 
 /* The operations are in libibverbs's order, which is alphabetical. */

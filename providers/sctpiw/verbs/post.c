@@ -43,10 +43,7 @@ static void copy_inline(uint8_t *to, const struct ibv_sge *sge, uint32_t n)
 	}
 }
 
-/*
- * Checks a work request. The caller has checked its number of elements. Returns 0, EINVAL or
- * EOPNOTSUPP.
- */
+/* Checks a work request, except for its number of elements. Returns 0, EINVAL or EOPNOTSUPP. */
 static int check_send(const struct iw_qp *qp, const struct ibv_send_wr *wr, uint64_t total)
 {
 	const struct iw_wr_info *info = iw_wr_info(wr->opcode);

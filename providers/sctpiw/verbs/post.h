@@ -14,10 +14,7 @@
 
 struct iw_qp;
 
-/*
- * Returns the sum of the lengths of n elements in bytes. n is at most IW_MAX_SGE, so the sum cannot
- * overflow.
- */
+/* Returns the total length of n elements in bytes. n is at most IW_MAX_SGE: no overflow. */
 static inline uint64_t sctpiw_sge_total(const struct ibv_sge *sge, uint32_t n)
 {
 	uint64_t total = 0;

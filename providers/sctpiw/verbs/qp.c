@@ -64,9 +64,7 @@ static int check_init_attr(struct sctpiw_context *ctx, const struct ibv_qp_init_
 		return xrcd ? 0 : EINVAL;
 	if (!is_own_cq(ctx, attr->send_cq))
 		return EINVAL;
-	/*
-	 * An XRC_SEND QP has no receive queue, so the attributes of the receive queue are ignored.
-	 */
+	/* An XRC_SEND QP has no receive queue, so attributes of a receive queue are ignored. */
 	if (attr->qp_type == IBV_QPT_XRC_SEND)
 		return attr->srq || !cap->max_send_wr || cap->max_send_wr > IW_MAX_QP_WR ||
 				       cap->max_send_sge > IW_MAX_SGE ||
@@ -311,10 +309,7 @@ struct ibv_qp *sctpiw_create_qp_ex(struct ibv_context *context, struct ibv_qp_in
 		errno = err;
 		return NULL;
 	}
-	/*
-	 * The cast is valid since both structs begin with the same fields. libibverbs relies on
-	 * this as well.
-	 */
+	/* Both structs begin with the same fields. libibverbs relies on this as well. */
 	qp = create_qp(context, pd, is_recv ? to_xrcd(attr->xrcd) : NULL,
 		       (struct ibv_qp_init_attr *)attr, with_ops ? &attr->send_ops_flags : NULL);
 	if (qp)

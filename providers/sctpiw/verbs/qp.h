@@ -127,9 +127,7 @@ struct sctpiw_qp *sctpiw_qp_alloc(struct sctpiw_context *ctx, bool single_thread
  */
 struct ibv_qp *sctpiw_create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *attr);
 
-/*
- * Errors: as sctpiw_create_qp(), and EOPNOTSUPP for unsupported attributes, flags and operations.
- */
+/* Errors: as sctpiw_create_qp(); EOPNOTSUPP for unsupported attributes, flags and operations. */
 struct ibv_qp *sctpiw_create_qp_ex(struct ibv_context *context, struct ibv_qp_init_attr_ex *attr);
 
 /* Fills all attributes, and ignores attr_mask. Errors: EIO. */

@@ -96,10 +96,7 @@ static int connect_oob(struct sctpiw_qp *qp, const struct ibv_qp_attr *attr, int
 	return -oob_connect(&object_shard(&qp->obj)->conn, qp->iw, &peer);
 }
 
-/*
- * Moves the QP to another state. The caller has checked that this is allowed. Returns 0 or an
- * errno.
- */
+/* Moves the QP to another state, which the checks have allowed. Returns 0 or an errno. */
 static int enter(struct sctpiw_qp *qp, const struct ibv_qp_attr *attr, int mask)
 {
 	bool by_cm = sctpiw_is_by_cm(qp->vqp.qp.qp_type,
@@ -170,10 +167,7 @@ void sctpiw_settle_paths(struct sctpiw_qp *qp)
 	qp->attr.path_mig_state = IBV_MIG_MIGRATED;
 }
 
-/*
- * Resolves the second path, which these attributes set, or which was set earlier. Returns 0 or an
- * errno.
- */
+/* Resolves the second path that is set by attr, or was set earlier. Returns 0 or an errno. */
 static int resolve_second(const struct sctpiw_qp *qp, const struct ibv_qp_attr *attr, int mask,
 			  struct path_addr *to)
 {
@@ -211,9 +205,7 @@ static void set_migration(struct sctpiw_qp *qp, enum ibv_mig_state state,
 		return;
 	}
 	oob_second_migrate(qp->iw);
-	/*
-	 * If the migration is not complete yet, sctpiw_settle_paths() changes the attributes later.
-	 */
+	/* During a migration, sctpiw_settle_paths() changes the attributes later. */
 	if (oob_second_state(qp->iw) == OOB_MIGRATED)
 		qp->attr.path_mig_state = state;
 }

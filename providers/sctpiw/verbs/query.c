@@ -127,10 +127,7 @@ int sctpiw_query_device_ex(struct ibv_context *context,
 		return EINVAL;
 	adjust(ctx, &ex);
 	ex.orig_attr.node_guid = ex.orig_attr.sys_image_guid = ctx->node_guid;
-	/*
-	 * The caller's struct may be longer than the one of the local headers, if its libibverbs is
-	 * newer.
-	 */
+	/* The struct of a newer libibverbs may be longer than in the local headers. */
 	memset(attr, 0, attr_size);
 	memcpy(attr, &ex, attr_size < sizeof(ex) ? attr_size : sizeof(ex));
 	return 0;

@@ -20,10 +20,7 @@ int sctpiw_query_device_ex(struct ibv_context *context,
 			   const struct ibv_query_device_ex_input *input,
 			   struct ibv_device_attr_ex *attr, size_t attr_size);
 
-/*
- * Returns the current time of the clock that completions' time stamps use, in ticks, as programs
- * expect.
- */
+/* Returns the current time of the clock of completions' time stamps, in ticks. */
 int sctpiw_query_rt_values(struct ibv_context *context, struct ibv_values_ex *values);
 
 /* Returns the port's active_mtu in bytes, the maximum payload of a datagram. */

@@ -154,10 +154,7 @@ static int modify_locked(struct iw_srq *iw, const struct ibv_srq_attr *attr, int
 	if ((mask & IBV_SRQ_LIMIT) && attr->srq_limit > max_wr)
 		return -EINVAL;
 	if (mask & IBV_SRQ_MAX_WR) {
-		/*
-		 * If this call also replaces the limit, the new size need not be larger than the
-		 * old limit.
-		 */
+		/* Ignore the old limit if this call replaces it. */
 		uint32_t limit = iw->limit;
 
 		if (mask & IBV_SRQ_LIMIT)

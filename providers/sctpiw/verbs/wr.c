@@ -246,9 +246,7 @@ static void wr_set_inline_data_list(struct ibv_qp_ex *ex, size_t num_buf,
 	uint64_t total = 0;
 	uint8_t *to;
 
-	/*
-	 * The loop ends once the sum exceeds the limit of inline data, so the sum cannot overflow.
-	 */
+	/* The loop ends once the sum exceeds the limit of inline data: no overflow. */
 	for (size_t i = 0; i < num_buf && total <= IW_MAX_INLINE; i++)
 		total = list[i].length > IW_MAX_INLINE ? UINT64_MAX : total + list[i].length;
 	if (total > qp->iw->max_inline) {

@@ -198,9 +198,7 @@ int sctpiw_close_xrcd(struct ibv_xrcd *ibxrcd)
 
 /* ---- further handles of a QP ---- */
 
-/*
- * Returns the XRC_RECV QP with this number in this domain, or NULL. Needs the locks of all shards.
- */
+/* Returns the XRC_RECV QP with this number in the domain, or NULL. Needs all shards' locks. */
 static struct sctpiw_qp *find_qp(const struct sctpiw_xrcd *xrcd, uint32_t num)
 {
 	struct iw_qp *iw = rnic_qp(xrcd->shard->rnic, num);

@@ -46,10 +46,7 @@ static inline struct sctpiw_xrcd *to_xrcd(struct ibv_xrcd *xrcd)
 	return list_entry(xrcd, struct sctpiw_xrcd, ibv);
 }
 
-/*
- * Count a QP or SRQ that was made with this handle, and no longer count it. Both need the shard
- * lock.
- */
+/* Add and remove a QP or SRQ that was made with this handle. Both need the shard lock. */
 void sctpiw_xrcd_hold(struct sctpiw_xrcd *xrcd);
 void sctpiw_xrcd_drop(struct sctpiw_xrcd *xrcd);
 /* Do the same for the domain alone, since its handle may have been closed. */
