@@ -97,7 +97,7 @@ bool kfile_alive(const struct kfile *kf)
 }
 
 /*
- * True if this process may release kf. A child of vfork() has its parent's mark, but not its pid.
+ * True if this process may release kf. A child of vfork() has its parent's mark, but another pid.
  */
 static bool is_own(const struct kfile *kf)
 {

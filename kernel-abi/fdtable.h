@@ -125,10 +125,7 @@ struct kfile *fdtable_get_for_write(int fd, const void *buf, size_t len, const v
  */
 bool fdtable_holds(int fd, const struct kfile *kf);
 
-/*
- * True if the slot of fd contains this kfile, but fd is another file, for example after a call
- * without a hook.
- */
+/* True if the slot of fd contains this kfile, but fd is another file now. */
 bool fdtable_is_stale(int fd, const struct kfile *kf);
 
 /* Drops a reference. If it was the last one and the kfile is alive, calls ops->release. */
@@ -149,10 +146,7 @@ struct kfile *fdtable_take(int fd);
 /* Call this after a call has made newfd a copy of oldfd. newfd may have been any file before. */
 void fdtable_dup(int oldfd, int newfd);
 
-/*
- * Checks the slots from first to last, and empties those whose descriptors were closed by calls
- * without a hook.
- */
+/* Empties those slots from first to last whose descriptors are no longer open. */
 void fdtable_reap(unsigned int first, unsigned int last);
 
 #endif

@@ -89,10 +89,7 @@ OPEN_2_HOOK(__open64_2, (const char *path, int flags), (path, flags), AT_FDCWD)
 OPEN_2_HOOK(__openat_2, (int dirfd, const char *path, int flags), (dirfd, path, flags), dirfd)
 OPEN_2_HOOK(__openat64_2, (int dirfd, const char *path, int flags), (dirfd, path, flags), dirfd)
 
-/*
- * Returns the flags of open() for a mode of fopen() ("r", "r+", "we" ...). Omits the flags that
- * create a file.
- */
+/* Returns the flags of open() for a mode of fopen(), without those that create a file. */
 static int stream_flags(const char *mode)
 {
 	int flags = strchr(mode, '+') ? O_RDWR : mode[0] == 'r' ? O_RDONLY : O_WRONLY;

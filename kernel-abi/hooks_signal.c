@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/*
- * Hooks on functions that set the handler of a signal. sigchain.c shares the signals that the RNIC
- * has claimed.
- */
+/* Hooks on functions that set the handler of a signal. sigchain.c shares claimed signals. */
 #define _GNU_SOURCE
 #include "hooks.h"
 

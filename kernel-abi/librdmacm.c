@@ -13,10 +13,7 @@
 /* The code segment of librdmacm. code_end is written last, and is 0 until then. */
 static _Atomic uintptr_t code_begin, code_end;
 
-/*
- * Callback of dl_iterate_phdr(). Stores the code segment that contains the address *arg, and ends
- * the search.
- */
+/* Callback of dl_iterate_phdr(): stores the code segment with the address *arg, and ends. */
 static int take_segment(struct dl_phdr_info *info, size_t size, void *arg)
 {
 	uintptr_t address = *(uintptr_t *)arg;

@@ -40,10 +40,7 @@ static bool is_sysroot(const char *path)
 	return n < (int)sizeof(probe) && !libc_fstatat(AT_FDCWD, probe, &st, 0);
 }
 
-/*
- * Writes the path of a directory without symbolic links, which is the form that getcwd() and
- * realpath() return.
- */
+/* Writes the path of a directory without symbolic links, as getcwd() and realpath() return it. */
 static bool physical_path(const char *dir, char *buf, size_t len)
 {
 	char link[64];

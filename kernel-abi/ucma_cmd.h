@@ -119,10 +119,7 @@ int ucma_resolve_addr(const struct ucma_request *rq, const void *in);
 int ucma_resolve_route(const struct ucma_request *rq, const void *in);
 int ucma_query_route(const struct ucma_request *rq, const void *in);
 int ucma_query(const struct ucma_request *rq, const void *in);
-/*
- * Always fails with -EOPNOTSUPP, as for each device whose port has no InfiniBand subnet
- * administrator.
- */
+/* Always fails with -EOPNOTSUPP, as without an InfiniBand subnet administrator. */
 int ucma_resolve_ib_service(const struct ucma_request *rq, const void *in);
 
 /* ucma_conn.c: commands for connections and events. */

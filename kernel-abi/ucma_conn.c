@@ -318,10 +318,7 @@ int ucma_get_event(const struct ucma_request *rq, const void *in)
 		if (!ret)
 			break;
 		idmap_unreserve(node);
-		/*
-		 * fdtable_get_for_write() may have omitted the check of the descriptor. Do not wait
-		 * for another file.
-		 */
+		/* Do not wait for another file: the descriptor may be unchecked. */
 		if (ret == -EAGAIN)
 			ret = fdtable_is_stale(rq->fd, rq->kf) ? -EBADF :
 								 rnic_wait_readable(rq->kf, rq->fd);

@@ -179,9 +179,7 @@ int uverbs_open(int flags)
 	fd = memfd_create("uverbs0", MFD_CLOEXEC | MFD_ALLOW_SEALING);
 	if (fd < 0) {
 		ret = -errno;
-		/*
-		 * The program itself reports EMFILE. Print other errors, which come from a sandbox.
-		 */
+		/* The program itself reports EMFILE. Print other errors, which a sandbox causes. */
 		if (ret != -EMFILE)
 			rnic_complain("memfd_create()", strerror(-ret));
 		return ret;

@@ -408,10 +408,7 @@ static void run(void)
 	cycle(&half, &all, &left);
 	printf("%s: %.2f KiB a queue pair, %zu descriptors for %zu\n", name,
 	       kib_each(all.memory, half.memory, more), all.descriptors - half.descriptors, more);
-	/*
-	 * The amount of memory that the allocator keeps varies, but a leak grows with each
-	 * repetition.
-	 */
+	/* The memory that the allocator keeps varies, but a leak grows each time. */
 	for (int i = 0; i < AGAIN; i++)
 		cycle(&half, &all, &again);
 	printf("%s: %.2f KiB of each and %zd descriptors are left\n", name,

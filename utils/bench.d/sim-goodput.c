@@ -58,10 +58,7 @@ static uint64_t taken(const struct stack_world *w)
 	return (uint64_t)w->reno->expected * RENO_PACKET;
 }
 
-/*
- * Runs the flow, and returns the growth of count() after the start of the flow, in bytes per
- * second.
- */
+/* Runs the flow. Returns the growth of count() after its start, in bytes per second. */
 static double goodput(struct stack_world *w, const struct path *p,
 		      uint64_t (*count)(const struct stack_world *))
 {

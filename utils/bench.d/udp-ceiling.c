@@ -39,10 +39,7 @@
 #define SOCKET_BUFFER (4 << 20)
 #define LOST_AFTER 1.0 /* seconds without an answer after which a message counts as lost */
 
-/*
- * The types of datagrams. The first byte of a datagram is its type. The other bytes have no
- * meaning.
- */
+/* The first byte of a datagram is its type. The other bytes have no meaning. */
 enum kind {
 	KIND_ECHO = 'e',
 	KIND_DATA = 'd',

@@ -18,10 +18,7 @@
 
 static uint8_t buf[65536]; /* buffer for sent and received messages */
 
-/*
- * Waits until the descriptor is ready for one of the events. Returns false if the time `until`
- * comes first.
- */
+/* Waits until the descriptor is ready for one of the events. Returns false after a timeout. */
 static bool wait_for(int fd, short events, uint64_t until)
 {
 	struct pollfd fds = { .fd = fd, .events = events };

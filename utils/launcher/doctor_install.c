@@ -53,10 +53,7 @@ static int private_abi(const char *file)
 			const char *at =
 				memmem(text, (size_t)st.st_size, PRIVATE_ABI, strlen(PRIVATE_ABI));
 
-			/*
-			 * atoi() is safe here, since a table of names contains a zero before the
-			 * end of the file.
-			 */
+			/* atoi() is safe: the table of names contains a final zero. */
 			if (at)
 				abi = atoi(at + strlen(PRIVATE_ABI));
 			munmap(text, (size_t)st.st_size);

@@ -188,10 +188,7 @@ static int ask_by_init(struct asking *a, char reason[REASON_MAX])
  */
 static bool is_sealed(const struct asking *a)
 {
-	/*
-	 * The headers of the record and of the handshake message: type, version or length, sequence
-	 * numbers and fragments.
-	 */
+	/* Headers of record and message: type, version or length, sequence numbers, fragments. */
 	uint8_t hello[67] = { DTLS_HANDSHAKE,
 			      0xfe,
 			      0xff,
@@ -222,10 +219,7 @@ static bool is_sealed(const struct asking *a)
 	uint8_t buf[512];
 	int n;
 
-	/*
-	 * The end of the ClientHello: empty session and cookie, one cipher suite, and no
-	 * compression.
-	 */
+	/* Empty session and cookie, one cipher suite, and no compression. */
 	memcpy(hello + 61, (const uint8_t[]){ 0, 2, 0, 0xa8, 1, 0 }, 6);
 	if (sys_random(hello + 27, 32) || transmit(a->fd, hello, sizeof(hello)))
 		return false;
@@ -235,10 +229,7 @@ static bool is_sealed(const struct asking *a)
 
 /* ---- the result ---- */
 
-/*
- * True if the server's reason is that its own setting llp is not udp, but has the same value as on
- * this host.
- */
+/* True if the reason is that the server has this host's llp, which is not udp. */
 static bool has_our_llp(const struct doctor *d, const char *reason)
 {
 	char ours[REASON_MAX];

@@ -53,10 +53,7 @@ static bool is_json(const char *p)
 	return ok && !strcmp(p, "}}");
 }
 
-/*
- * Returns false for a line "process" that does not contain this process number. Returns true for
- * all other lines.
- */
+/* Returns false only for a line "process" that does not contain this process number. */
 static bool is_of(const char *line, bool json, pid_t pid)
 {
 	const char *kind = json ? "{\"process\":" : "process\t";

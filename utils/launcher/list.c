@@ -204,10 +204,7 @@ int list_inside(int argc, char **argv)
 	struct dirent **entries;
 	int n = scandir(TREE, &entries, is_device, alphasort);
 
-	/*
-	 * If the settings are wrong, there is no device, and the error was printed already. Any
-	 * personality will do.
-	 */
+	/* With wrong settings there is no device, and the error was printed. */
 	if (!config_load(&config, NULL, &err))
 		config.personality = CONFIG_ROCE;
 	p.personality = config_personality_name(config.personality);

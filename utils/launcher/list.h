@@ -10,8 +10,7 @@
 #include <stdbool.h>
 
 /*
- * Executes this program once more, in the current environment. Returns only if this fails, with the
- * exit status.
+ * Executes this program once more, in the current environment. Returns the exit status on failure.
  */
 int list_run(bool json);
 

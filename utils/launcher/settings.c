@@ -34,10 +34,7 @@ void settings_options(struct option out[CONFIG_SETTINGS + 1], int first)
 	out[CONFIG_SETTINGS] = (struct option){ 0 };
 }
 
-/*
- * Sets a variable to the absolute path of a file, since CMD and its children may have another
- * working directory.
- */
+/* Sets a variable to an absolute path, since CMD may have another working directory. */
 static bool set_path(const char *variable, const char *path)
 {
 	char cwd[PATH_MAX], *full;
@@ -138,10 +135,7 @@ bool settings_choose_seed(void)
 	return !setenv("SCTPIW_FAULT_SEED", seed, 1);
 }
 
-/*
- * Removes the older files of the capture of an earlier run. Otherwise they would look like files of
- * this run.
- */
+/* Removes older files of an earlier capture, which would look like files of this run. */
 static void remove_older_captures(void)
 {
 	char path[CONFIG_PATH_LEN + 16];

@@ -191,10 +191,7 @@ static void open_array(size_t *opened, size_t kind)
 	}
 }
 
-/*
- * Prints one process as an object: the members of the line "process", and an array for each other
- * kind of lines.
- */
+/* Prints a process as an object: members of the line "process", and an array per other kind. */
 static void print_process(char *text)
 {
 	size_t opened = 0, lines = 0;

@@ -107,10 +107,7 @@ void table_print(struct table *t)
 		abort();
 	for (size_t i = 0; i < t->n_columns; i++)
 		widths[i] = width(t, i);
-	/*
-	 * Use fewer keys if they are long, for example IPv6 addresses, so that other columns fit
-	 * into the line.
-	 */
+	/* Use fewer keys if they are long (IPv6 addresses), so that other columns fit. */
 	while (p.keys > 1 && width_of(widths, 0, p.keys) > columns_width() / 2)
 		p.keys--;
 	while (p.first < t->n_columns)

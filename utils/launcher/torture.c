@@ -144,10 +144,7 @@ static void attend(pid_t pid, int fd, double timeout, struct outcome *o)
 		;
 }
 
-/*
- * Runs the program with this rule. A rule of "" means no faults. On error, calls complain() and
- * returns false.
- */
+/* Runs the program with this rule ("": no faults). On error, calls complain(), returns false. */
 static bool run_once(const char *rule, char **argv, double timeout, struct outcome *o)
 {
 	double begin = now();

@@ -109,10 +109,7 @@ static void print_rates(const struct answers *answers, struct samples *samples, 
 		if (!fields_next(&text, &f))
 			continue;
 		take(&now, answers->at[i].pid, &f);
-		/*
-		 * Another process may have got the same process number since the previous answer.
-		 * Its counts are lower.
-		 */
+		/* Lower counts mean that another process has got the same number. */
 		if (old && now.at[now.n - 1].time > old->time &&
 		    now.at[now.n - 1].counts[0] >= old->counts[0])
 			add_row(&t, fields_get(&f, "command"), old, &now.at[now.n - 1]);

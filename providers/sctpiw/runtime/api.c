@@ -150,10 +150,7 @@ static int api_cm_get_event(struct rnic_channel *chan, struct rnic_cm_event *ev)
 
 	if (!r)
 		return -errno;
-	/*
-	 * The locks are needed because the application may use the id of a request as soon as the
-	 * request is read.
-	 */
+	/* Lock first: the application may use the id of a request once it is read. */
 	rnic_lock(r);
 	n = channel_read(chan, ev, sizeof(*ev));
 	if (n > 0 && ev->event == CM_EVENT_CONNECT_REQUEST) {
@@ -403,10 +400,7 @@ static int accept_id(struct cm_id *id, const struct rnic_conn_param *param, bool
 
 	if (!ret)
 		return cm_accept(id, param, has_uid, uid);
-	/*
-	 * Rejects a connection request that cannot be accepted, so that the peer does not wait for
-	 * an answer.
-	 */
+	/* Rejects a request that cannot be accepted, so that the peer does not wait. */
 	if (id->state == CM_REQUESTED)
 		cm_reject(id, 0, NULL, 0);
 	return ret;

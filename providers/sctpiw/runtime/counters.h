@@ -31,10 +31,7 @@ void counters_add(struct rnic *r, struct counters_sum *sum);
  * has this name. Takes the locks of all shards itself.
  */
 int counters_get(struct shard *s, const char *name, uint64_t *value);
-/*
- * Calls `each` for every counter. All values are taken at the same moment. Takes the locks of all
- * shards itself.
- */
+/* Calls `each` for every counter. All values are of the same moment. Takes the locks itself. */
 void counters_all(struct shard *s, void (*each)(void *ctx, const char *name, uint64_t value),
 		  void *ctx);
 

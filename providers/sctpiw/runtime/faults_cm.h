@@ -14,10 +14,7 @@ struct cm_id;
 /* For faults_start(). */
 extern struct fault_injector faults_cm;
 
-/*
- * Returns the attributes of a call or an event of this id, for comparison with the rules. Needs the
- * shard lock.
- */
+/* Returns the attributes of this id, for comparison with the rules. Needs the shard lock. */
 struct fault_attrs faults_cm_attrs(const struct cm_id *id);
 /* Puts the functions of faults_cm_calls.c into the table. */
 void faults_cm_calls_install(void);

@@ -17,7 +17,7 @@
 static struct faults *faults;
 
 /*
- * Places the bytes [from, to). Pieces become visible in the order of the calls, on any processor.
+ * Places the bytes [from, to). On any processor, pieces become visible in the order of the calls.
  */
 static int place_piece(uint8_t *dst, const uint8_t *src, size_t from, size_t to)
 {

@@ -56,10 +56,7 @@ static bool cut_assoc(struct conn *c, const struct conn_assoc *a, enum faults_ne
 
 static void lose(struct conn *c, struct conn_assoc *a, uint32_t rule)
 {
-	/*
-	 * c->now may be older than the clock that the faults use: a polling thread may have read
-	 * the clock later.
-	 */
+	/* Use sys_now(): a polling thread may have read the clock later than c->now. */
 	if (cut_assoc(c, a, FAULTS_NET_LOSE_ABORT, rule, sys_now() + LOST_SILENCE))
 		conn_assoc_abort(a, -ETIMEDOUT);
 }

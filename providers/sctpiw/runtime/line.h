@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/*
- * One line of an answer of the control socket, as text or as JSON (sys/control.h). The functions
- * take no lock.
- */
+/* One line of an answer of the control socket, as text or as JSON (sys/control.h). No lock. */
 #ifndef SCTPIW_RUNTIME_LINE_H
 #define SCTPIW_RUNTIME_LINE_H
 

@@ -201,10 +201,7 @@ bool loop_pass(struct shard *s, enum conn_depth depth)
 	/* the unconcluded turn started timers, some of which may have expired */
 	if (s->unconcluded)
 		s->next_due = conn_next_timeout(&s->conn);
-	/*
-	 * The old next_due is good enough: received messages may start timers, but none that has
-	 * already expired.
-	 */
+	/* The old next_due is valid: timers that this turn started have not expired yet. */
 	if (s->conn.now >= s->next_due)
 		conn_timers(&s->conn);
 	serve(s);

@@ -353,10 +353,7 @@ static const struct report_part refused_parts[] = {
 	{ NULL, NULL, "end" },
 };
 
-/*
- * Performs a request of the form "fault ...". Returns the parts of the answer, or NULL if the
- * request is unknown.
- */
+/* Performs the request "fault ...". Returns the parts of the answer, or NULL if it is unknown. */
 static const struct report_part *change_faults(struct report *r, struct shard *s, const char *what)
 {
 	struct faults *f = &s->rnic->faults;

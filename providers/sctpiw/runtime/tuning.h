@@ -46,10 +46,7 @@
  * is four send batches of 64 KiB ("Full batches").
  */
 #define TUNING_BURST_BYTES 262144u
-/*
- * Number of work requests of a burst between two readings of the clock. One reading takes 20 to 30
- * ns.
- */
+/* Number of work requests of a burst between two clock readings, which take 20 to 30 ns each. */
 #define TUNING_BURST_LOOK 4u
 /*
  * Minimum number of unsignaled work requests before a signaled one in a batch ("A batch is sent
@@ -122,10 +119,7 @@
 #define TUNING_PARK_LEFT 400000u
 #define TUNING_PARK_PART 8u
 #define TUNING_PARK_MAX 6400000u
-/*
- * ns. Length of a nap while work requests wait for the rest of a burst, which the program may never
- * post.
- */
+/* ns. Nap while work requests wait for the rest of a burst, which may never be posted. */
 #define TUNING_PARK_BURST 200000u
 
 /* Sleep of the progress thread. */

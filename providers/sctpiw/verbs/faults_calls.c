@@ -329,10 +329,7 @@ static bool refuse_qp(struct ibv_context *context, const struct ibv_qp_cap *cap,
 	       refuse(faults_exceeds_count(ctx, LIMIT_MAX_QP), ENOMEM);
 }
 
-/*
- * A QP may get more inline data than the program requested. Reduces the granted amount to the limit
- * of the rule.
- */
+/* Reduces the granted inline data, which may exceed the request, to the limit of a rule. */
 static struct ibv_qp *fit(struct ibv_qp *ibqp, struct ibv_qp_cap *granted)
 {
 	struct sctpiw_qp *qp = ibqp ? to_qp(ibqp) : NULL;

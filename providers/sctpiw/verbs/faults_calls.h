@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/*
- * Verbs that fail because of a rule, or because they exceed a limit that a rule has lowered
- * (docs/faults.md).
- */
+/* Verbs that fail because of a rule, or of a limit that a rule has lowered (docs/faults.md). */
 #ifndef SCTPIW_VERBS_FAULTS_CALLS_H
 #define SCTPIW_VERBS_FAULTS_CALLS_H
 

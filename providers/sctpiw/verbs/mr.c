@@ -268,10 +268,7 @@ int sctpiw_dereg_mr(struct verbs_mr *vmr)
 
 	sctpiw_lock(ctx);
 	err = iw_mr_free(mr->iw);
-	/*
-	 * In a child of fork(), ignore windows that QPs of the parent have bound to the MR. The
-	 * child cannot unbind them.
-	 */
+	/* In a child of fork(), ignore windows that QPs of the parent have bound. */
 	if (!sctpiw_alive(ctx))
 		err = 0;
 	if (!err) {

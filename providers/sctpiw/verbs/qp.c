@@ -411,10 +411,7 @@ static void free_iw(struct sctpiw_qp *qp)
 		sctpiw_xrc_domain_drop(qp->domain);
 }
 
-/*
- * Removes a handle of ibv_open_qp() from its QP. Frees the QP if this was the last handle of a
- * destroyed QP.
- */
+/* Removes a handle of ibv_open_qp(). Frees the QP if it was destroyed and this is the last one. */
 static void leave_real(struct sctpiw_qp *real, const struct sctpiw_qp *handle)
 {
 	struct object **at = &real->obj.next;

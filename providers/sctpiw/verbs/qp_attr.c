@@ -228,10 +228,7 @@ int sctpiw_check_qp_attr(enum ibv_qp_type type, enum ibv_qp_state cur, bool by_c
 
 	if (next >= STATES || ((mask & IBV_QP_CUR_STATE) && attr->cur_qp_state != cur))
 		return EINVAL;
-	/*
-	 * With a channel adapter, the connection manager uses InfiniBand's mask for the transition
-	 * from RESET.
-	 */
+	/* The CM of a channel adapter leaves RESET with InfiniBand's mask. */
 	first = personality == CONFIG_IWARP ? IBV_QPS_RESET : IBV_QPS_INIT;
 	if (cur >= first && cur <= IBV_QPS_INIT && sctpiw_is_by_cm(type, personality, attr, mask))
 		by_cm = true;
