@@ -61,7 +61,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")"
 verbose=
 say() { printf '%s\n' "build.sh: $*" >&2; }
 die() { say "$*"; exit 1; }
-wrong_usage() { say "$*; ./build.sh --help tells more"; exit 2; }
+wrong_usage() { say "$*; see ./build.sh --help"; exit 2; }
 . utils/progress.sh
 . utils/install.sh
 

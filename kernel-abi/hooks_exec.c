@@ -61,7 +61,7 @@ static void look_at(const char *program, char *const *env)
 		piece(" has no RDMA device: its " VARIABLE),
 		piece(list ? list : ""),
 		piece(" lacks " OUR_FILE
-		      "; set LD_PRELOAD=MINE:$LD_PRELOAD to keep what is there\n"),
+		      "; set LD_PRELOAD=MINE:$LD_PRELOAD to keep its present value\n"),
 	};
 	int saved = errno;
 

@@ -81,17 +81,17 @@ static void usage(FILE *out)
 	      "\n"
 	      "A software RDMA NIC: iWARP over SCTP, for unmodified programs of libibverbs and librdmacm.\n"
 	      "\n"
-	      "  run       run CMD with the device sctpiw0; sctpiw run --help tells more\n"
-	      "  env       print the environment for that as shell commands: eval \"$(sctpiw env)\"\n"
+	      "  run       run CMD with the device sctpiw0; see sctpiw run --help\n"
+	      "  env       print the environment for this device as shell commands: eval \"$(sctpiw env)\"\n"
 	      "  list      print the device, its port and its GIDs\n"
-	      "  stat      print what processes do with the device: queue pairs, associations, ...\n"
+	      "  stat      print statistics of processes: queue pairs, associations, ...\n"
 	      "  counters  print the counters of processes with the device\n"
-	      "  fault     have the device of a process fail as rules say, from now on\n"
-	      "  torture   run CMD again and again, each time with one more of its calls failing\n"
-	      "  keygen    make a key for --key: who has it is served, and all that is sent is encrypted\n"
-	      "  doctor    say what makes the device absent, unreachable or slow\n"
+	      "  fault     add fault rules to the device of a process\n"
+	      "  torture   run CMD again and again; in each run another call fails\n"
+	      "  keygen    make a key for --key, which encrypts all packets\n"
+	      "  doctor    find the reason why the device is absent, unreachable or slow\n"
 	      "\n"
-	      "The manual page sctpiw(1) tells more.\n",
+	      "See also the manual page sctpiw(1).\n",
 	      out);
 }
 
@@ -144,7 +144,7 @@ static int run(int argc, char **argv)
 	if (status >= 0)
 		return status;
 	if (optind >= argc) {
-		complain("no command given: sctpiw run [OPTION]... -- CMD, as --help tells");
+		complain("no command given: sctpiw run [OPTION]... -- CMD, see --help");
 		return EXIT_USAGE;
 	}
 	if (!settings_make_files() || !settings_choose_seed())
@@ -166,7 +166,7 @@ static int torture(int argc, char **argv)
 	if (status >= 0)
 		return status;
 	if (optind >= argc) {
-		complain("no command given: sctpiw torture [OPTION]... -- CMD, as --help tells");
+		complain("no command given: sctpiw torture [OPTION]... -- CMD, see --help");
 		return EXIT_USAGE;
 	}
 	if (!settings_make_files())

@@ -223,7 +223,7 @@ def keys():
     file.chmod(0o600)
     done = run("--json", "--key", file, env={"SSLKEYLOGFILE": "/nowhere/secrets"})
     lines = json.loads(done.stdout)
-    expect(lines, "keys", "ok", "asks with lab, and accepts lab old", str(file))
+    expect(lines, "keys", "ok", "connects with lab, and accepts lab old", str(file))
     expect(lines, "keys", "warning", "/nowhere/secrets")
     assert first[:8] not in done.stdout and second[:8] not in done.stdout, "a key is printed"
     assert len([line for line in lines if line["check"] == "keys"]) == 2, lines
@@ -358,7 +358,7 @@ def missing_library():
     compile_program("libgone.so", "-shared", "-fPIC", text="int gone(void) { return 0; }")
     program = compile_program("needy", f"-L{tmp}", "-Wl,--no-as-needed", "-l:libgone.so")
     (tmp / "libgone.so").unlink()
-    judge(program, "failure", "wants libgone.so, which is not there")
+    judge(program, "failure", "needs libgone.so, which is not there")
 
 
 # ------------------------------------------------------------------ limits, and what is slow
@@ -408,8 +408,8 @@ def slow_clock():
 
 def small_buffers():
     lines = doctor(before=refuse("setsockopt", ERRNO | 1))
-    expect(lines, "receive buffer", "warning", "KiB of the 4096 KiB that the device asks for", "rmem_max=4194304")
-    expect(lines, "send buffer", "warning", "KiB of the 4096 KiB that the device asks for", "wmem_max=4194304")
+    expect(lines, "receive buffer", "warning", "KiB of the 4096 KiB that the device requests", "rmem_max=4194304")
+    expect(lines, "send buffer", "warning", "KiB of the 4096 KiB that the device requests", "wmem_max=4194304")
 
 
 def buffers_of_users():
@@ -588,7 +588,7 @@ def silent_program():
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as mute:
         mute.bind(("127.0.0.1", 0))
         port = mute.getsockname()[1]
-        expect(doctor(f"127.0.0.1:{port}"), "probe", "failure", "the host is up, as its TCP says", "--listen")
+        expect(doctor(f"127.0.0.1:{port}"), "probe", "failure", "the host is up, since its TCP answers", "--listen")
 
 
 CASES = [refused, deadly, refused_threads, no_offload, all_is_well, lines_for_people, settings, wrong_settings,

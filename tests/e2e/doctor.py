@@ -173,7 +173,7 @@ def no_listener(link):
     """UDP is dropped, and nobody listens: the host's TCP shows that the host is up."""
     port = free_port()
     with filtered(link, "server", "input", "drop"):
-        must_say(ask(link, port, 1), "probe", "failure", "the host is up, as its TCP says")
+        must_say(ask(link, port, 1), "probe", "failure", "the host is up, since its TCP answers")
 
 
 def lose(link, side, count, words):

@@ -459,7 +459,7 @@ def read_only(link, directory):
         if has_socket:
             until("all processes", lambda: {p["pid"] for p in json.loads(ask("/nowhere", "--json", inside=inside)[0])} == {
                 server.pid, client.pid})
-            refused(directory, "other files than this one, as in a container", server.pid)
+            refused(directory, "other files than this process, as in a container", server.pid)
         else:
             for words in [], [server.pid]:
                 refused("/nowhere", "has no place for its control socket", *words, inside=inside)

@@ -193,7 +193,7 @@ def encap_port(link):
     for wrong in free_port(), other:
         client = rping(link, link.address, port, env={"SCTPIW_ENCAP_PORT": str(wrong)})
         must_fail(client, 111)
-        must_say(client, f":{port} is not behind UDP port {wrong}", "encap-port = same")
+        must_say(client, f"has UDP port {wrong}, which encap-port = {wrong} selects", "encap-port = same")
 
 
 def kernel_behind(link):

@@ -93,10 +93,10 @@ static void refused_there(void **state)
 	       "  41 41 00000000  00000001 00000001 00000000");
 	expect(&x, 0, IW_SAY_ERROR,
 	       "work request 0x77, RDMA Read of 10 bytes at 0x1000, rkey 0x99: remote access error: "
-	       "the peer says: outside of what the STag stands for, or not mapped any more "
+	       "the peer reports: outside the memory of the STag, or no longer mapped "
 	       "(RDMAP error 0x0101)");
 	expect(&x, 1, IW_SAY_INFO,
-	       "Terminate received: outside of what the STag stands for, or not mapped any more "
+	       "Terminate received: outside the memory of the STag, or no longer mapped "
 	       "(RDMAP error 0x0101)");
 	assert_int_equal(n_said, 2);
 	fx_stop(&x);

@@ -140,7 +140,7 @@ static void test_port_taken(void)
 		CHECK_EQ(rdma_bind_addr(id, (struct sockaddr *)&addr), -1);
 		CHECK_EQ(errno, EADDRINUSE);
 	}
-	expect_told(cause, "use another one");
+	expect_told(cause, "use another port");
 	close(fd);
 	CHECK_EQ(rdma_bind_addr(id, (struct sockaddr *)&addr), 0);
 	CHECK_EQ(rdma_destroy_id(id), 0);

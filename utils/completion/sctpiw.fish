@@ -51,7 +51,7 @@ complete -c sctpiw -n __fish_use_subcommand -a counters -d 'print the counters o
 complete -c sctpiw -n __fish_use_subcommand -a fault -d 'have the device of a process fail'
 complete -c sctpiw -n __fish_use_subcommand -a torture -d 'run a command with each of its calls failing in turn'
 complete -c sctpiw -n __fish_use_subcommand -a keygen -d 'make a key for --key'
-complete -c sctpiw -n __fish_use_subcommand -a doctor -d 'say what makes the device absent, unreachable or slow'
+complete -c sctpiw -n __fish_use_subcommand -a doctor -d 'find the reason why the device is absent, unreachable or slow'
 complete -c sctpiw -n __fish_use_subcommand -a help -d 'print how it is used'
 complete -c sctpiw -n __fish_use_subcommand -a version -d 'print the version'
 complete -c sctpiw -n '__sctpiw_in help' -a 'run env list stat counters fault torture keygen doctor'

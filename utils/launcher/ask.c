@@ -239,7 +239,7 @@ static void complain_of_absence(pid_t pid, uid_t uid)
 {
 	if (is_in_container(pid))
 		complain(
-			"process %d has other files than this one, as in a container: ask it in there",
+			"process %d has other files than this process, as in a container: run this command in there",
 			(int)pid);
 	else if (!ask_has_place(uid))
 		complain("process %d does not have the device, or " ASK_NO_PLACE, (int)pid);
@@ -257,7 +257,8 @@ static void complain_of(pid_t pid, uid_t uid, enum outcome outcome)
 		complain_of_absence(pid, uid);
 		break;
 	case ASK_FOREIGN:
-		complain("process %d is another user's: that user and root may ask it", (int)pid);
+		complain("process %d is another user's: only that user and root have access",
+			 (int)pid);
 		break;
 	case ASK_REFUSED:
 		complain("process %d does not know this request: it has another version of sctpiw",

@@ -135,7 +135,7 @@ static bool take_words(struct doctor *d, int argc, char **argv)
 		return false;
 	}
 	if (cmd && optind >= argc) {
-		complain("no command given behind --");
+		complain("no command given after --");
 		return false;
 	}
 	if (cmd) {
@@ -143,7 +143,7 @@ static bool take_words(struct doctor *d, int argc, char **argv)
 		return true;
 	}
 	if (optind < argc)
-		complain("%s is one word too many: options come first, and a command behind --",
+		complain("%s is one word too many: options come first, and a command after --",
 			 argv[optind]);
 	return optind >= argc;
 }

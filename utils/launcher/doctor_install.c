@@ -214,10 +214,10 @@ void doctor_device(struct doctor *d)
 	int status = doctor_child(list_device, d, text, sizeof(text));
 
 	if (status >= 0 && WIFSIGNALED(status))
-		doctor_failure("sctpiw run --log debug -- ibv_devinfo says more",
+		doctor_failure("see sctpiw run --log debug -- ibv_devinfo",
 			       "a program that looks for the device is ended by %s",
 			       strsignal(WTERMSIG(status)));
 	else if (!take_list(d, text))
-		doctor_failure("sctpiw run --log debug -- ibv_devinfo says more",
+		doctor_failure("see sctpiw run --log debug -- ibv_devinfo",
 			       "a program that looks for the device finds none");
 }

@@ -79,9 +79,10 @@ static void explain_silence(const struct doctor *d)
 		 "let UDP port %u in there, and start the server, or sctpiw doctor --listen %u",
 		 d->port, d->port);
 	if (heard == -ECONNREFUSED || heard == -EPROTO)
-		doctor_failure(remedy,
-			       "%s does not answer on UDP port %u; the host is up, as its TCP says",
-			       d->host, d->port);
+		doctor_failure(
+			remedy,
+			"%s does not answer on UDP port %u; the host is up, since its TCP answers",
+			d->host, d->port);
 	else
 		doctor_failure(remedy, "%s answers neither on UDP port %u nor on TCP: %s", d->host,
 			       d->port, strerror(-heard));
@@ -161,7 +162,7 @@ static bool say_lost(struct tally *t, const struct doctor_message *count)
 			       t->sent, lost_there);
 	else if (lost_there || lost_back)
 		doctor_warning(
-			"what is lost is sent again, which costs time",
+			"lost packets are sent again, which costs time",
 			"of %u datagrams %u were lost on the way there, and %u back; a round "
 			"trip takes %.0f us",
 			t->sent, lost_there, lost_back, middle);
@@ -197,7 +198,7 @@ void doctor_probe(struct doctor *d)
 	}
 	if (d->has_settings && d->settings.config.carrier != CONFIG_CARRIER_UDP)
 		doctor_warning("firewalls have to let IP protocol 132 pass",
-			       "this probe is UDP, and says nothing of what llp sends on IP");
+			       "this probe is UDP, and does not test the packets of llp on IP");
 	ret = doctor_guest_segments(&p);
 	if (ret)
 		doctor_warning(

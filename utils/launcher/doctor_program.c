@@ -65,8 +65,8 @@ static bool look_at_libraries(const struct doctor *d, const char *program, char 
 		*arrow = '\0';
 		if (!strcmp(arrow + 4, "not found")) {
 			doctor_failure(
-				"install what has it, or name its directory in LD_LIBRARY_PATH",
-				"%s wants %s, which is not there", program, name);
+				"install its package, or name its directory in LD_LIBRARY_PATH",
+				"%s needs %s, which is not there", program, name);
 			continue;
 		}
 		if (strcmp(name, "libibverbs.so.1"))
@@ -101,8 +101,7 @@ static void look_inside(const struct doctor *d, struct reach *r)
 	if (look_at_libraries(d, r->path, text))
 		return;
 	if (status < 0 || !WIFEXITED(status) || WEXITSTATUS(status) == EXIT_NOT_FOUND)
-		doctor_warning(NULL, "%s does not say which libraries %s wants", r->loader,
-			       r->path);
+		doctor_warning(NULL, "%s does not list the libraries of %s", r->loader, r->path);
 	else
 		doctor_ok("%s is not linked with libibverbs; it has the device if it loads "
 			  "libibverbs later, or starts a program that does",

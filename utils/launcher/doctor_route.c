@@ -34,9 +34,10 @@ static void look_at_link(const struct rtnl_link *link, void *arg)
 		doctor_warning("plug in the cable, or set the other end up", "%s has no carrier",
 			       link->name);
 	else if (link->mtu < MTU_LEAST)
-		doctor_warning("ip link set MTU of the interface to 1500, or what its link takes",
-			       "%s has an MTU of %u: many small packets, and no IPv6", link->name,
-			       link->mtu);
+		doctor_warning(
+			"set the interface's MTU to 1500 by ip link, or to its link's maximum",
+			"%s has an MTU of %u: many small packets, and no IPv6", link->name,
+			link->mtu);
 	else
 		doctor_ok("%s is up, with an MTU of %u", link->name, link->mtu);
 }
@@ -110,7 +111,7 @@ void doctor_route(struct doctor *d)
 
 	if (ret) {
 		d->has_peer = false;
-		doctor_failure("ip route says which networks are reached", "no way to %s: %s",
+		doctor_failure("ip route lists the networks that are reached", "no way to %s: %s",
 			       d->host, strerror(-ret));
 		return;
 	}

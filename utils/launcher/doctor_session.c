@@ -112,7 +112,7 @@ static void say_silence(const struct doctor *d, int error)
 			       "UDP to %s, port %u: %s", d->host, d->port, strerror(-error));
 	else
 		doctor_warning("if a program has that port, give it the key or certificate as well",
-			       "nobody at %s, port %u, answers who asks with %s", d->host, d->port,
+			       "nobody at %s, port %u, answers a request with %s", d->host, d->port,
 			       *d->settings.config.key ? "a key" : "a certificate");
 }
 

@@ -62,7 +62,7 @@ static bool say_keys(const struct config *c)
 		return false;
 	}
 	list_identities(&keys, names, sizeof(names));
-	doctor_ok("asks with %s, and accepts %s, of %s, which its owner alone may read",
+	doctor_ok("connects with %s, and accepts %s, of %s, which its owner alone may read",
 		  keys.key[0].identity, names, c->key);
 	config_keys_forget(&keys);
 	return true;

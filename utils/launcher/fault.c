@@ -90,8 +90,8 @@ static void print_actions(void)
 
 void fault_help(void)
 {
-	puts("\nA rule is CLAUSES: ACTION, CLAUSES. Several have semicolons between them. Clauses are what is\n"
-	     "watched (a site), which of it (selectors) and when (triggers).\n\nSites:");
+	puts("\nA rule is CLAUSES: ACTION, CLAUSES. Semicolons separate rules. Clauses are the watched site,\n"
+	     "selectors of its objects, and triggers.\n\nSites:");
 	print_sites();
 	puts("\nSelectors:");
 	for (unsigned int i = 0; i < FAULT_SELECTORS; i++)
@@ -150,7 +150,7 @@ static bool request_rules(const char *text, char request[ROOM])
 	if (ret < 0)
 		complain("%u:%u: %s", why.line, why.column, why.text);
 	else if (*separator == ' ')
-		complain("there is no rule in this: sctpiw fault PID RULES, as --help tells");
+		complain("there is no rule in this: sctpiw fault PID RULES, see --help");
 	return !ret && *separator == ';';
 }
 
@@ -161,8 +161,7 @@ static bool make_request(char **words, char request[ROOM])
 	unsigned long number = 0;
 
 	if (!words[0]) {
-		complain(
-			"RULES, list or remove is missing: sctpiw fault PID RULES, as --help tells");
+		complain("RULES, list or remove is missing: sctpiw fault PID RULES, see --help");
 		return false;
 	}
 	if (removes && !words[1]) {
@@ -216,7 +215,7 @@ int fault_run(char **words)
 	int status = EXIT_FAILURE;
 
 	if (!words[0]) {
-		complain("PID is missing: sctpiw fault PID RULES, as --help tells");
+		complain("PID is missing: sctpiw fault PID RULES, see --help");
 		return EXIT_USAGE;
 	}
 	if (!is_number(words[0], INT32_MAX, &pid)) {

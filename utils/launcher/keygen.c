@@ -48,7 +48,7 @@ static int write_file(const char *path, const char *line)
 {
 	static const char head[] =
 		"# Keys of sctpiw (docs/security.md): an identity and a key a line.\n"
-		"# This host asks with the first one, and accepts all.\n";
+		"# This host connects with the first key, and accepts all keys.\n";
 	int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
 	FILE *out = fd < 0 ? NULL : fdopen(fd, "w");
 

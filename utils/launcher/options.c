@@ -16,7 +16,7 @@
 const struct options_of options_of_run = {
 	.command = "run",
 	.synopsis = " [--] CMD [ARG]...",
-	.what = "Run CMD, and what it starts, with the RDMA device sctpiw0.\n",
+	.what = "Run CMD and its children with the RDMA device sctpiw0.\n",
 	.words = true,
 	.status = "Exit status: CMD's own; 2 wrong usage, 125 this installation is incomplete,\n"
 		  "126 CMD cannot be executed, 127 CMD is not found.\n",
@@ -58,7 +58,7 @@ const struct options_of options_of_doctor = {
 const struct options_of options_of_stat = {
 	.command = "stat",
 	.synopsis = " [PID]",
-	.what = "Print what the processes of this user that have the device do with it, or only the process\n"
+	.what = "Print the statistics of this user's processes that have the device, or only of the process\n"
 		"PID: totals, queue pairs, associations, completion queues and memory regions.\n",
 	.json = "processes",
 	.status =
@@ -84,8 +84,8 @@ const struct options_of options_of_counters = {
 const struct options_of options_of_fault = {
 	.command = "fault",
 	.synopsis = " PID RULES | PID list | PID remove N|all",
-	.what = "Have the device of a process fail as the RULES say from now on, list its rules with how\n"
-		"often they have fired, or remove one or all of them.\n",
+	.what = "Add fault RULES to the device of a process, list its rules with the number of times that\n"
+		"each has fired, or remove one or all of them.\n",
 	.status =
 		"Exit status: 0 success, 1 there is no such process or rule, the process is another user's,\n"
 		"it does not have the device or does not answer, 2 wrong usage or a rule that is not\n"
@@ -113,7 +113,7 @@ const struct options_of options_of_keygen = {
 	.command = "keygen",
 	.synopsis = " [FILE]",
 	.what = "Make a key for \"sctpiw run --key FILE\", and write it to a new FILE that only its owner may\n"
-		"read, or to standard output. Hosts that have it in their files talk to each other, encrypted.\n",
+		"read, or to standard output. Hosts with this key in their files communicate, encrypted.\n",
 	.status =
 		"Exit status: 0 success, 1 FILE is there already or cannot be written, 2 wrong usage,\n"
 		"125 standard output cannot be written.\n",
@@ -201,7 +201,7 @@ void options_help(const struct options_of *of)
 	      "  -h, --help           this text\n"
 	      "\n"
 	      "Settings; they stand above the environment, and that above the file. A value in\n"
-	      "brackets stands behind a = or not at all, which means yes: --share=no\n"
+	      "brackets follows a =, or is left out, which means yes: --share=no\n"
 	      "\n",
 	      stdout);
 	for (unsigned int i = 0; (name = config_names(i)); i++) {
@@ -250,7 +250,7 @@ static int refuse(const char *word, const struct option *options)
 	if (optopt && optopt < OPT_PROVIDER && strncmp(word, "--", 2))
 		complain("there is no option -%c; --help lists all", optopt);
 	else if (optopt)
-		complain("--%.*s takes no value: take away what is behind its name",
+		complain("--%.*s takes no value: take away the text after its name",
 			 (int)strcspn(word + 2, "="), word + 2);
 	else
 		complain_unknown(word, options);

@@ -285,7 +285,7 @@ static int try_out(const struct options *options, char **argv)
 	if (!o.hung && WIFEXITED(o.status) && !WEXITSTATUS(o.status))
 		return 0;
 	complain(
-		"%s fails without any fault already (%s after %.1f s), so nothing could be told: have it end with exit status 0 first%s",
+		"%s fails even without a fault (%s after %.1f s): mend it first, so that it ends with exit status 0%s",
 		argv[0], describe(&o, buf), o.seconds,
 		o.hung ? ", or give it more time by --timeout" : "");
 	if (WIFEXITED(o.status) && WEXITSTATUS(o.status) >= EXIT_CANNOT_RUN)

@@ -37,9 +37,8 @@ static bool is_private(const char *setting, const char *path, int fd, struct con
 			"%s = %.200s: others than its owner may use that file: chmod 600 %.200s",
 			setting, path, path);
 	if (st.st_uid && st.st_uid != sys_uid())
-		return config_refuse(
-			err, "%s = %.200s: that file belongs to another user, who knows the keys",
-			setting, path);
+		return config_refuse(err, "%s = %.200s: that file belongs to another user", setting,
+				     path);
 	return true;
 }
 

@@ -43,7 +43,7 @@ bool multicast_may_join(struct conn *c)
 
 	if (!served && config_is_sealed(c->config) && !c->multicast.told)
 		log_error(
-			"no multicast group is joined: what all of a group know is no key between two, and this process "
+			"no multicast group is joined: groups have no encryption, and this process "
 			"has the setting %s",
 			*c->config->key ? "key" : "cert");
 	c->multicast.told |= !served;
@@ -97,8 +97,7 @@ static int group_new(struct conn *c, const struct ip_addr *ip, struct multicast_
 		free(g);
 		if (ret == -EADDRINUSE)
 			log_error(
-				"UDP port %u is taken, and multicast needs it: end who has it ('ss -uanp sport = :%u' "
-				"tells)",
+				"UDP port %u is taken, and multicast needs it: end the process that has it (see 'ss -uanp sport = :%u')",
 				MULTICAST_PORT, MULTICAST_PORT);
 		return ret;
 	}

@@ -403,7 +403,8 @@ static void on_accept(struct oob_qp *o, const struct iw_event *ev)
 
 	if (!oob_message_decode(&m, ev->param.private_data, ev->param.private_data_len) ||
 	    m.src != o->ends.dest || m.dst != o->qp->num) {
-		log_debug("QP 0x%06x: accepted by what is not QP 0x%06x", o->qp->num, o->ends.dest);
+		log_debug("QP 0x%06x: accepted by another QP than 0x%06x", o->qp->num,
+			  o->ends.dest);
 		iw_session_close(ev->session);
 		over(o);
 		return;

@@ -44,15 +44,14 @@ const char *unanswered_cause(const struct conn *c, const struct path_addr *to, c
 	if (to->udp_port && config_is_sealed(c->config))
 		snprintf(
 			buf, len,
-			"the host is down, a firewall drops UDP to port %u, or what has that port is no "
-			"program of sctpiw, or one that is stopped or has no %s, while this one has one",
+			"the host is down, a firewall drops UDP to port %u, no running program of sctpiw has "
+			"that port, or that program has no %s, while this one has one",
 			to->udp_port, *c->config->key ? "key" : "certificate");
 	else if (to->udp_port)
 		snprintf(
 			buf, len,
-			"the host is down, a firewall drops UDP to port %u, or what has that port is "
-			"no program of sctpiw, or one that is stopped, or one that has a key or a certificate, "
-			"which this one needs then, too",
+			"the host is down, a firewall drops UDP to port %u, no running program of sctpiw has "
+			"that port, or that program has a key or a certificate, and this program needs one, too",
 			to->udp_port);
 	else
 		snprintf(
@@ -138,7 +137,7 @@ void unanswered_key(struct conn *c, uint16_t port, const struct path_addr *from,
 	    get_be16(packet + 3) != 0 || packet[13] != 1)
 		return;
 	log_error(
-		"port %u: %s asks with a key, and gets no answer: this process has neither a key nor a "
+		"port %u: %s connects with a key, and gets no answer: this process has neither a key nor a "
 		"certificate (--key, or --cert)",
 		port, sockaddr_text_ip(&from->remote, from->udp_port, peer));
 }
@@ -175,8 +174,8 @@ static void tell_encap_port(struct conn_assoc *a, const char *peer)
 
 	unanswered_tell(
 		a->ep->conn, &a->attempt.to.remote, a->attempt.port,
-		"%s is not behind UDP port %u, where encap-port = %u has this program look for "
-		"it; a program with llp = udp has the UDP port of its own number: encap-port = same",
+		"no sctpiw program of %s has UDP port %u, which encap-port = %u selects; "
+		"to use the UDP port of the same number as the SCTP port, set encap-port = same",
 		peer, port, port);
 }
 

@@ -206,7 +206,7 @@ static bool take_every(struct parser *p, struct fault_word w)
 			return false;
 		if (when->every_for >= when->every_time)
 			return fault_values_wrong(&p->in, at.at,
-						  "this is not shorter than what it is a part of: "
+						  "this is not shorter than its period: "
 						  "give a shorter time");
 	}
 	return note_trigger(p, EVERY, w);
@@ -228,7 +228,7 @@ static bool take_between(struct parser *p, struct fault_word w)
 	if (when->between_to <= when->between_from)
 		return fault_values_wrong(
 			&p->in, at.at,
-			"this time is not behind the first one: give the earlier one first");
+			"this time is not after the first time: give the earlier time first");
 	return note_trigger(p, BETWEEN, w);
 }
 
@@ -447,7 +447,7 @@ static bool check_selectors(struct parser *p, const char *at)
 			useless |= !verb && r->site != FAULT_SITE_modify_qp;
 		if (useless)
 			return fault_values_wrong(
-				&p->in, at, "%s says nothing about %s: take it away", word,
+				&p->in, at, "%s does not apply to %s: take it away", word,
 				r->site ? fault_sites[r->site].word : "a time alone");
 	}
 	return true;
@@ -487,7 +487,7 @@ static bool check_timed(struct parser *p, const char *at)
 	for (uint32_t i = 0; i < FAULT_SELECTORS && !r->site; i++) {
 		if (useless >> i & 1)
 			return fault_values_wrong(&p->in, at,
-						  "%s says nothing about %s: take it away",
+						  "%s does not apply to %s: take it away",
 						  fault_selectors[i].word,
 						  fault_actions[r->action.id].words);
 	}
@@ -518,7 +518,7 @@ static bool check_status(struct parser *p)
 		return true;
 	return fault_values_wrong(
 		&p->in, p->name.at,
-		"%s is no status that %s can have: `sctpiw fault --help` says which can",
+		"%s is no status of %s: `sctpiw fault --help` lists their statuses",
 		fault_values_shown(p->name, buf), fault_sites[r->site].plural);
 }
 
@@ -532,7 +532,7 @@ static bool check_event(struct parser *p)
 	      fault_word_is(p->name, "srq_limit_reached")))
 		return true;
 	return fault_values_wrong(&p->in, p->name.at,
-				  "a packet does not tell on which object %s is to be raised: "
+				  "a packet does not select an object for %s: "
 				  "watch completions, or a time",
 				  fault_values_shown(p->name, buf));
 }
@@ -555,7 +555,7 @@ static bool check(struct parser *p, const char *at)
 				"%s needs something to watch: name a site, such as packets",
 				info->words);
 		return fault_values_wrong(
-			&p->in, at, "%s cannot be done to %s: `sctpiw fault --help` says what can",
+			&p->in, at, "%s cannot be done to %s: `sctpiw fault --help` lists what can",
 			info->words, fault_sites[r->site].word);
 	}
 	return check_selectors(p, at) && check_timed(p, at) && check_triggers(p, at) &&

@@ -39,7 +39,7 @@ static const char *error_words(uint16_t error)
 		return "there is no such STag, or it does not give that right";
 	case TERM_RDMAP_BOUNDS:
 	case TERM_DDP_BOUNDS:
-		return "outside of what the STag stands for, or not mapped any more";
+		return "outside the memory of the STag, or no longer mapped";
 	case TERM_RDMAP_ACCESS:
 		return "the STag does not give that right";
 	case TERM_RDMAP_STREAM:
@@ -272,7 +272,7 @@ void iw_explain_received(const struct iw_session *s, const struct term_message *
 	if (f->fault != IW_FAULT_NONE && is_heard(s, IW_SAY_ERROR)) {
 		begin(&l, s);
 		add_work_request(&l, s->qp, f);
-		add(&l, ": the peer says: ");
+		add(&l, ": the peer reports: ");
 		add_error(&l, t->error);
 		say(s, IW_SAY_ERROR, &l);
 	}

@@ -215,8 +215,8 @@ static bool may_be_clear(struct dtls_port *p, const struct path_addr *from, uint
 		if (!peer || !peer->now.rx || now - peer->heard >= SEALED_LIFE) {
 			if (!is_clear(p, from, now))
 				log_error(
-					"warning: port %u: %s has no key: it is served in the clear, as "
-					"key-optional says",
+					"warning: port %u: %s has no key: it is served in the clear, because "
+					"of key-optional",
 					p->number, text);
 			/*
 			 * The peer has restarted without a key, and could not open sealed packets.

@@ -151,8 +151,7 @@ static void warn(const struct conn *c)
 	/* Create the file with mode 0600 first: GnuTLS would create one that all users can read. */
 	if (secrets) {
 		sys_close(append_file_open(secrets, &unused));
-		log_error("warning: SSLKEYLOGFILE: who can read %s can read all that is sealed",
-			  secrets);
+		log_error("warning: SSLKEYLOGFILE: readers of %s can decrypt all packets", secrets);
 	}
 }
 

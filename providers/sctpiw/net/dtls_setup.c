@@ -372,7 +372,7 @@ static void go_clear(struct dtls_peer *peer, uint64_t now)
 	char text[SOCKADDR_TEXT];
 
 	log_error(
-		"warning: port %u: %s has no key: packets to it are in the clear, as key-optional says",
+		"warning: port %u: %s has no key: packets to it are in the clear, because of key-optional",
 		p->number, sockaddr_text_ip(&peer->addr.remote, peer->addr.udp_port, text));
 	dtls_port_note_clear(p, &peer->addr, now);
 	while ((w = dtls_peer_next_waiting(peer))) {

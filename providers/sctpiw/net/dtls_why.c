@@ -46,14 +46,15 @@ void dtls_why_write(const struct dtls_handshake *h, const struct dtls_credential
 
 	switch (dtls_handshake_why(h)) {
 	case DTLS_WHY_NO_IDENTITY:
-		snprintf(text, DTLS_WHY_TEXT,
-			 "%s asks with the key \"%s\", which the key file of this process does not "
-			 "have: both need that line",
-			 who, name);
+		snprintf(
+			text, DTLS_WHY_TEXT,
+			"%s connects with the key \"%s\", which the key file of this process does not "
+			"have: both need that line",
+			who, name);
 		break;
 	case DTLS_WHY_OTHER_KEY:
 		snprintf(text, DTLS_WHY_TEXT,
-			 "%s asks with another key of the name \"%s\" than that of this process: "
+			 "%s connects with another key of the name \"%s\" than this process: "
 			 "both need the same line",
 			 who, name);
 		break;
@@ -71,22 +72,20 @@ void dtls_why_write(const struct dtls_handshake *h, const struct dtls_credential
 			who, name);
 		break;
 	case DTLS_WHY_NO_SUITE:
-		snprintf(
-			text, DTLS_WHY_TEXT,
-			"%s does not ask with %s, which is what this process has: both need a key, "
-			"or both a certificate",
-			who, kind);
+		snprintf(text, DTLS_WHY_TEXT,
+			 "%s does not connect with %s, as this process does: both need a key, "
+			 "or both a certificate",
+			 who, kind);
 		break;
 	case DTLS_WHY_REFUSED_SUITE:
-		snprintf(
-			text, DTLS_WHY_TEXT,
-			"%s refuses: it does not take %s, which is what this process has: both need "
-			"a key, or both a certificate",
-			who, kind);
+		snprintf(text, DTLS_WHY_TEXT,
+			 "%s refuses: it does not take %s, which this process uses: both need "
+			 "a key, or both a certificate",
+			 who, kind);
 		break;
 	case DTLS_WHY_CERT_NONE:
 		snprintf(text, DTLS_WHY_TEXT,
-			 "%s shows no certificate, which this process asks for", who);
+			 "%s shows no certificate, which this process requires", who);
 		break;
 	case DTLS_WHY_NOT:
 	case DTLS_WHY_SILENCE:

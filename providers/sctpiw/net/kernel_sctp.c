@@ -29,7 +29,7 @@ static int kernel_sctp_start(struct conn *c, struct config_error *why)
 		snprintf(why->text, sizeof(why->text), "llp = kernel, but %s, or take udp or ip",
 			 ret == -EPROTONOSUPPORT || ret == -ESOCKTNOSUPPORT ?
 				 "this kernel has no SCTP: load it (modprobe sctp)" :
-				 "this kernel does not let its SCTP be used: ask who runs it");
+				 "this kernel does not permit the use of its SCTP");
 		return ret;
 	}
 	k = calloc(1, sizeof(*k));

@@ -275,7 +275,7 @@ static void tell_remedy(const struct cm_id *id, const struct sockaddr *addr, int
 		log_error("port %u belongs to a connection of this host: use another port", port);
 	else
 		log_error(
-			"%s port %u is taken: use another one, or end who has it ('ss -%sanp sport = :%u' tells)",
+			"%s port %u is taken: use another port, or end the process that has it (see 'ss -%sanp sport = :%u')",
 			sctp ? "SCTP" : "UDP", port, sctp ? "S" : "u", port);
 }
 

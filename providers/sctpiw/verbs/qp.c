@@ -273,11 +273,11 @@ static int check_init_attr_ex(struct ibv_context *context, const struct ibv_qp_i
 			       IBV_QP_INIT_ATTR_SEND_OPS_FLAGS | IBV_QP_INIT_ATTR_XRCD;
 
 	if (attr->comp_mask & ~known) {
-		log_debug("create_qp_ex: comp_mask 0x%x has what is not offered", attr->comp_mask);
+		log_debug("create_qp_ex: comp_mask 0x%x has unsupported bits", attr->comp_mask);
 		return EOPNOTSUPP;
 	}
 	if (flags_of(attr) & ~IBV_QP_CREATE_BLOCK_SELF_MCAST_LB) {
-		log_debug("create_qp_ex: create_flags 0x%x has what is not offered",
+		log_debug("create_qp_ex: create_flags 0x%x has unsupported bits",
 			  attr->create_flags);
 		return EOPNOTSUPP;
 	}
