@@ -1,17 +1,19 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""Checks the includes and calls of each room of providers/sctpiw.
+"""Checks the includes, the calls and the knots of each room of providers/sctpiw.
 
     tests/rooms.py [BUILD]
 
 A room may include its own headers and those of the rooms in its row of ROOMS. The protocol rooms (PURE) may include
 only the listed system headers, and, if a build directory BUILD is given, call only the listed functions of libc. So
-they have no socket, no clock and no thread.
+they have no socket, no clock and no thread. With BUILD, the script also checks the knots of each room (knots.py).
 """
 import pathlib
 import re
-import subprocess
 import sys
+
+sys.dont_write_bytecode = True
+import knots  # noqa: E402
 
 TOP = pathlib.Path(__file__).resolve().parent.parent
 PROVIDER = TOP / "providers" / "sctpiw"
@@ -69,18 +71,11 @@ def check_includes(room, may):
                 yield f"{where}: {room}/ must not include {name}"
 
 
-def symbols(archive, flag):
-    out = subprocess.run(["nm", "-P", flag, str(archive)], check=True, capture_output=True, text=True).stdout
-    return {line.split()[0].split("@")[0] for line in out.splitlines() if len(line.split()) > 1}
-
-
 def check_calls(room, may, build):
-    def archive(name):
-        return build / "providers" / "sctpiw" / f"libsctpiw_{name}.a"
-
     # conn/ calls config and log, which make system calls themselves.
-    known = set().union(*(symbols(archive(each), "--defined-only") for each in [room, *may]))
-    for name in sorted(symbols(archive(room), "--undefined-only") - known):
+    known = {name for each in [room, *may] for unit in knots.units(build, each).values() for name in unit.defined}
+    called = {name for unit in knots.units(build, room).values() for name in unit.undefined}
+    for name in sorted(called - known):
         if not PURE_CALLS.match(name):
             yield f"{room}/ must not call {name}()"
 
@@ -92,8 +87,10 @@ def main():
         faults.append(f"the rooms of providers/sctpiw are {sorted(found)}, not {sorted(ROOMS)}")
     for room, may in ROOMS.items():
         faults += check_includes(room, may)
-        if room in PURE and len(sys.argv) > 1:
-            faults += check_calls(room, may, pathlib.Path(sys.argv[1]))
+        if len(sys.argv) > 1:
+            faults += knots.check(sys.argv[1], room)
+            if room in PURE:
+                faults += check_calls(room, may, sys.argv[1])
     print("\n".join(faults) if faults else f"{len(ROOMS)} rooms keep to themselves")
     return bool(faults)
 

@@ -77,6 +77,7 @@ CLEAN = (
     "tests/e2e/",
     "tests/fixture/",
     "tests/fuzz/",
+    "tests/knots.py",
     "tests/packages/",
     "tests/peers/",
     "tests/rooms.py",
