@@ -267,22 +267,27 @@ static bool is_room(const struct endpoint *ep, const uint8_t *packet, size_t len
 	       wire_sctp_checksum_ok(packet, len);
 }
 
-static void expect_reply(const struct path_addr *from, const uint8_t *packet, size_t len)
+/* The only sent packet answers the request: its length and kind, its way back, and the same nonce or id. */
+static void expect_answer(const struct path_addr *from, const uint8_t *packet, size_t len,
+			  size_t answer_len, uint8_t kind)
 {
-	must(h->sent == (packet[17] == 4 && answers++ < PACE_ANSWERS));
-	if (!h->sent)
-		return;
-	must(h->sent_bytes == 32 && h->sent_bytes < len && wire_sctp_checksum_ok(h->packet, 32));
+	must(h->sent == 1 && h->sent_bytes == answer_len && answer_len < len);
+	must(wire_sctp_checksum_ok(h->packet, answer_len) && h->packet[17] == kind);
 	must(!memcmp(&h->sent_to, from, sizeof(*from)) && !memcmp(h->packet + 20, packet + 20, 8));
 	must(!memcmp(h->packet, packet + 2, 2) && !memcmp(h->packet + 2, packet, 2));
-	must(h->packet[17] == 5 && get_be32(h->packet + 28) == DATAGRAM_HOST_BUFFER / 4);
 	h->sent = 0;
 	h->sent_bytes = 0;
 }
 
-/*
- * True for a request or reply of rdma_cm. Here no id listens or has sent a request.
- */
+static void expect_reply(const struct path_addr *from, const uint8_t *packet, size_t len)
+{
+	if (packet[17] != 4 || answers++ >= PACE_ANSWERS)
+		return;
+	expect_answer(from, packet, len, 32, 5);
+	must(get_be32(h->packet + 28) == DATAGRAM_HOST_BUFFER / 4);
+}
+
+/* True for a request or reply of rdma_cm. Here no id listens or has sent a request. */
 static bool is_idle_request(const struct endpoint *ep, const uint8_t *packet, size_t len)
 {
 	const uint8_t *c = packet + 12;
@@ -293,18 +298,13 @@ static bool is_idle_request(const struct endpoint *ep, const uint8_t *packet, si
 	       get_be16(packet + 2) == ep->bound.port && wire_sctp_checksum_ok(packet, len);
 }
 
-/* No id listens, so that the answer to a request is a short refusal, and a reply has no answer. */
+/* No id listens, so the answer to a request is a short refusal. A reply has no answer. */
 static void expect_refusal(const struct path_addr *from, const uint8_t *packet, size_t len)
 {
-	must(h->sent == (packet[17] == 2));
-	if (!h->sent)
+	if (packet[17] != 2)
 		return;
-	must(h->sent_bytes == 48 && h->sent_bytes < len && wire_sctp_checksum_ok(h->packet, 48));
-	must(!memcmp(&h->sent_to, from, sizeof(*from)) && !memcmp(h->packet + 20, packet + 20, 8));
-	must(!memcmp(h->packet, packet + 2, 2) && !memcmp(h->packet + 2, packet, 2));
-	must(h->packet[17] == 3 && h->packet[44] == WIRE_SIDR_UNSUPPORTED);
-	h->sent = 0;
-	h->sent_bytes = 0;
+	expect_answer(from, packet, len, 48, 3);
+	must(h->packet[44] == WIRE_SIDR_UNSUPPORTED);
 }
 
 static void expect(const struct endpoint *ep, const struct path_addr *from, const uint8_t *packet,
