@@ -11,6 +11,7 @@ the symbol uses the symbol. The script searches for the order with the fewest su
 or an object to move to an earlier file, or a use to remove. tests/rooms.py calls check().
 """
 import collections
+import functools
 import itertools
 import operator
 import pathlib
@@ -43,6 +44,7 @@ Unit = collections.namedtuple("Unit", "defined undefined")
 Symbol = collections.namedtuple("Symbol", "name kind file users")
 
 
+@functools.cache
 def units(build, room):
     """Returns the Unit of each file of a room, from the archive of the room."""
     archive = pathlib.Path(build) / "providers" / "sctpiw" / f"libsctpiw_{room}.a"
