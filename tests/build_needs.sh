@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-# Messages of build.sh for missing packages that it may not or cannot install, for a build directory
-# that it cannot use, for a directory whose name has a blank, and for wrong usage: build_needs.sh
-# BUILD.SH
+# Usage: build_needs.sh BUILD.SH
+# Tests the messages of build.sh about missing packages that build.sh may not or cannot install.
+# Tests its messages about unusable build directories, names with a blank, and wrong usage as well.
 tmp=$(mktemp -d) || exit 1
 trap 'rm -rf "$tmp"' EXIT
 failed=0
@@ -34,7 +34,7 @@ build() {
 	out=$(cd "$here" && $drop env -i "${set[@]}" PATH="$path" "$tmp/bin/bash" ./build.sh "${options[@]}" 2>&1) && { echo "no failure: $out"; failed=1; }
 	calls=$(cat "$here/calls" 2>/dev/null)
 }
-# says TEXT, is_silent_of TEXT: of the output of the last call
+# `says TEXT` and `is_silent_of TEXT` check the output of the last call.
 says() { case $out in *"$1"*) ;; *) echo "no '$1': $out"; failed=1 ;; esac; }
 is_silent_of() { case $out in *"$1"*) echo "'$1': $out"; failed=1 ;; esac; }
 # called TEXT: all calls of sudo and apt-get, a line each

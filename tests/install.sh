@@ -5,7 +5,7 @@
 build=$1
 tmp=$(mktemp -d) || exit 1
 failed=0
-# Whoever installed from this build can take that away later.
+# Keep the manifest of an earlier installation from this build, so that it can be uninstalled later.
 [ ! -e "$build/install_manifest.txt" ] || cp -p "$build/install_manifest.txt" "$tmp/manifest"
 finish() {
 	rm -f "$build/install_manifest.txt"
@@ -45,7 +45,7 @@ for name in wireshark/sctpiw.lua trace-plot; do
 	[ -f "$tmp/place/share/sctpiw/$name" ] || wrong "there is no $name"
 done
 
-# Whoever may not remove the files hears so.
+# A user without the right to remove the files gets a message.
 chmod 755 "$tmp"
 chmod -R a-w "$tmp/place/bin"
 cp "$build/install_manifest.txt" "$(dirname "$0")/../utils/uninstall.cmake" "$tmp/"
