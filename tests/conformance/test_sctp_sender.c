@@ -388,7 +388,7 @@ static void test_no_reports_above(void **state)
 	       "> Dtag / 03 00 0018 D+0 00100000 0002 0000 0002 0002 0004 0004", "-");
 }
 
-/* A user who sends little does not enlarge the window. */
+/* The window does not grow while the user sends little. */
 static void test_limited_by_user(void **state)
 {
 	unsigned int i, packets;

@@ -169,7 +169,7 @@ static void test_restart(void **state)
 }
 
 /*
- * A cookie from another UDP port may be from another host behind the same NAT. So a HEARTBEAT
+ * Another host behind the same NAT may send a cookie from another UDP port. So a HEARTBEAT
  * probes the old path first.
  */
 static void test_restart_behind_nat(void **state)

@@ -510,7 +510,7 @@ int main(int argc, char **argv)
 	CHECK(mkdtemp(dir));
 	setenv("XDG_RUNTIME_DIR", dir, 1);
 	status = run_tests_apart(argc, argv, tests, sizeof(tests) / sizeof(tests[0]));
-	/* Processes leave nothing behind. */
+	/* Both directories must be empty: processes remove their sockets. */
 	snprintf(sockets, sizeof(sockets), "%s/sctpiw", dir);
 	if (rmdir(sockets) || rmdir(dir)) {
 		perror(sockets);

@@ -208,7 +208,7 @@ FAULT_ARG(delay, jitter, TIME, "jitter", MAY, "the largest random delay")
 FAULT_END(delay)
 
 FAULT_ACTION(reorder, PACKET, "reorder", "passes the packet on after the next N packets", "IP does not guarantee order (RFC 791 1.2)")
-FAULT_ARG(reorder, count, COUNT, "behind", MUST, "number of packets that overtake it")
+FAULT_ARG(reorder, count, COUNT, "behind", MUST, "number of packets that overtake this packet")
 FAULT_END(reorder)
 
 FAULT_ACTION(duplicate, PACKET | CM_EVENT | NOTIFICATION, "duplicate", "repeats the packet or event",

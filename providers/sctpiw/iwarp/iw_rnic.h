@@ -56,8 +56,8 @@ struct iw_rnic_ops {
 	/* Returns the time for completion timestamps, ns. NULL: use iw_set_now()'s time. */
 	uint64_t (*clock)(void);
 	/*
-	 * Logs why a QP has ended, in a line without a newline (explain.h). A line is built only if
-	 * hears() returns true for its level. If both callbacks are NULL, nothing is logged.
+	 * Logs why a QP has ended, in a line without a newline (explain.h). The shard builds a line
+	 * only if hears() returns true for the line's level. If both callbacks are NULL, nothing is logged.
 	 */
 	void (*say)(enum iw_say_level level, const char *line);
 	bool (*hears)(enum iw_say_level level);

@@ -11,8 +11,8 @@ struct dtls_handshake;
 #define DTLS_WHY_TEXT 400u /* bytes of the text, including the final zero */
 
 /*
- * Writes a sentence, without a full stop, about a failed handshake with these credentials. The
- * argument who is the printable name of the peer.
+ * Writes a sentence, without a full stop, about a failed handshake with these credentials. who:
+ * printable name of the peer.
  */
 void dtls_why_write(const struct dtls_handshake *h, const struct dtls_credentials *c,
 		    const char *who, char text[DTLS_WHY_TEXT]);

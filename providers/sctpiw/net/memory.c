@@ -162,8 +162,8 @@ void memory_copy_ascending(void)
 }
 
 /*
- * ThreadSanitizer replaces memcpy() by a function that records state of the thread during a copy. A
- * jump out of the copy would leave this state behind, and cause false reports.
+ * ThreadSanitizer replaces memcpy() by a function that records state of the thread during a copy. After
+ * a jump out of the copy, this state would stay, and cause false reports.
  */
 static void avoid_memcpy_of_tsan(void)
 {

@@ -405,8 +405,8 @@ static bool complete(struct sctp_in *in, const struct sctp_cookie *c)
 }
 
 /*
- * True if the restart may come from another host. Two hosts behind one NAT, with equal SCTP ports,
- * look like one host that restarts. If the cookie comes from another UDP port than the
+ * True if the restart may come from another host. Two hosts behind one NAT look like one
+ * restarted host if their SCTP ports are equal. If the cookie comes from another UDP port than the
  * association's, the old path is probed first. The result is used for the next COOKIE ECHO, which
  * the peer sends after T1-cookie.
  */

@@ -54,8 +54,8 @@ void sctp_locals_changed(struct sctp_assoc *a, const struct sctp_path *path);
 
 /*
  * Returns the local address for the lookup of the association. Several associations may have a peer
- * with the path's remote address; this local address tells them apart. For the primary path, it is
- * the local address of the setup, even if packets now leave from another address.
+ * with the path's remote address; this local address distinguishes them. The primary path
+ * uses the local address of the setup, even if packets now leave from another address.
  */
 const struct ip_addr *sctp_locals_of(const struct sctp_assoc *a, const struct sctp_path *path);
 /* True if the association was set up between these two addresses, as far as they are known. */

@@ -2,7 +2,7 @@
 /*
  * The peer only claims to have the addresses in its INIT or INIT ACK. Until a HEARTBEAT ACK returns
  * the nonce of a HEARTBEAT, an address gets only HEARTBEATs. It may also get a COOKIE ECHO once, if
- * other addresses have not answered. Strangers, and hosts behind NAT, cannot return the nonce. Over
+ * other addresses have not answered. A stranger, or a host behind NAT, cannot return the nonce. Over
  * UDP, the first HEARTBEAT uses the UDP port of the path in use (RFC 6951).
  *
  * One path at a time carries all DATA, unless DATA is spread (spread.h). When a timer shows that

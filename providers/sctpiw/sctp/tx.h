@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* The sender: the state behind sctp_output() of sctp.h. Guarded by the caller's lock. */
+/* The sender: the state of sctp_output() (sctp.h). Guarded by the caller's lock. */
 #ifndef SCTPIW_SCTP_TX_H
 #define SCTPIW_SCTP_TX_H
 

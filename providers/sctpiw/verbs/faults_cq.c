@@ -431,8 +431,8 @@ static uint64_t due(struct cq_faults *f, uint32_t i, uint32_t count, uint64_t no
 }
 
 /*
- * Returns the number of completions, at most max, that one poll may return now. `behind` is true if
- * the poll has already returned another completion.
+ * Returns the number of completions, at most max, that one poll may return now. `behind`: true if the
+ * poll has already returned another completion.
  */
 static uint32_t ready(struct cq_faults *f, uint32_t max, bool behind)
 {
